@@ -10,14 +10,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import browser, cam, cfio, choices, cmaq, mom5
+from . import browser, cam, cfio, cmaq, mom5
 from .figures import Figure
 from .page import write_page
 from .presets import PRESETS, Preset
 from .progress import Reporter, duration
 from .runs import UNKNOWN, Bench, Results, Run
 
-PAPERS = {"cam": cam, "cmaq": cmaq, "cfio": cfio, "mom5": mom5, "choices": choices}
+PAPERS = {"cam": cam, "cmaq": cmaq, "cfio": cfio, "mom5": mom5}
 
 
 def parse() -> argparse.Namespace:
@@ -124,13 +124,7 @@ def main() -> int:
             dir=options.dir or options.out, prefix="papers-", ignore_cleanup_errors=True
         )
         with scratch as folder:
-            bench = Bench(
-                options.program,
-                options.launch,
-                data.resolve(),
-                Path(folder).resolve(),
-                preset.calibration_seconds,
-            )
+            bench = Bench(options.program, options.launch, data.resolve(), Path(folder).resolve())
             results = measure(runs, bench, options.resume, options.timeout)
         known["seconds"] = sum(record.seconds for record in results.records.values())
         about.write_text(json.dumps(known, indent=1) + "\n")

@@ -32,7 +32,6 @@ class Figure:
     source: str  # "CAM, figs. 4 and 5"
     title: str
     claim: str  # the paper's finding
-    claimed_by: str = "the paper"
     finding: str = ""
     verdict: str = UNMEASURED
     reference: list[str] = field(default_factory=list)  # what the paper gives in numbers

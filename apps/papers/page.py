@@ -40,12 +40,11 @@ summary { cursor: pointer; } footer { margin-top: 3rem; color: var(--soft); font
 
 CLASSES = {HOLDS: "holds", IN_PART: "part", NOT: "not", UNMEASURED: "unmeasured"}
 
-SECTIONS = {
+PAPERS = {
     "cam": "CAM: Tseng and Ding 2008, Efficient parallel I/O in Community Atmosphere Model",
     "cmaq": "CMAQ: Wong et al. 2014, An approach to enhance pnetCDF performance in environmental "
     "modeling applications",
     "cfio": "CFIO: Huang et al. 2014, A fast I/O library for climate models",
-    "choices": "Choices: method=auto and writers=auto with a calibration, and settings by hand",
     "mom5": "MOM5: Yang, Ward and Evans 2020, Parallel I/O in FMS and MOM5",
 }
 
@@ -79,7 +78,7 @@ def listing(items: list[str]) -> str:
 
 
 def article(figure: Figure) -> str:
-    details = [(figure.claimed_by, escape(figure.claim))]
+    details = [("the paper", escape(figure.claim))]
     if figure.reference:
         details.append(("its figures", listing(figure.reference)))
     if figure.scaled:
@@ -190,7 +189,7 @@ def write_page(
     machine = next((r.report["machine"] for r in records if r.report), None)
     facts = (machine_text(machine) if machine else []) + facts
     content = "".join(
-        f'<section id="{key}"><h2>{escape(SECTIONS[key])}</h2>'
+        f'<section id="{key}"><h2>{escape(PAPERS[key])}</h2>'
         f"{''.join(article(f) for f in figures)}</section>"
         for key, figures in sections.items()
     )

@@ -22,17 +22,6 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A workload with which the library chooses by a calibration; 0: as many as usual."""
-
-    workload: str
-    scale: float
-    ranks: int
-    variables: int = 0
-    steps: int = 0
-
-
-@dataclass(frozen=True)
 class Preset:
     repetitions: int
     warmup: int  # repetitions before them that do not count
@@ -52,8 +41,6 @@ class Preset:
     mom5_scale: float
     layouts: dict[int, tuple[str, ...]]
     shares: tuple[float, int, int]
-    choices: tuple[Choice, ...]
-    calibration_seconds: float = 20
 
 
 PRESETS = {
@@ -87,8 +74,6 @@ PRESETS = {
         mom5_scale=0.05,
         layouts={2: ("2x1",), 4: ("1x1", "2x2")},
         shares=(0.02, 2, 4),
-        choices=(Choice("fv-b", 0.1, 2),),
-        calibration_seconds=1,
     ),
     "quick": Preset(
         repetitions=2,
@@ -119,7 +104,6 @@ PRESETS = {
         mom5_scale=0.125,
         layouts={4: ("1x1", "2x1", "2x2"), 8: ("1x1", "2x2", "4x2")},
         shares=(0.04, 4, 8),
-        choices=(Choice("fv-b", 1, 4), Choice("cmaq-ca", 0.5, 4, 73, 3)),
     ),
     "standard": Preset(
         repetitions=3,
@@ -150,14 +134,6 @@ PRESETS = {
         mom5_scale=0.25,
         layouts={4: ("1x1", "2x1", "2x2"), 8: ("1x1", "2x1", "2x2", "4x2"), 16: ("2x2", "4x4")},
         shares=(0.08, 4, 8),
-        choices=(
-            *(Choice("t85", 1, 4), Choice("t85", 1, 16)),
-            *(Choice("fv-b", 1, 4), Choice("fv-b", 1, 16)),
-            *(Choice("fv-c", 1, 4), Choice("fv-c", 1, 16)),
-            *(Choice("cmaq-ca", 1, 4, 73, 3), Choice("cmaq-ca", 1, 16, 73, 3)),
-            *(Choice("cmaq-eus", 1, 16, 12, 2), Choice("mom5-025", 0.25, 16)),
-            *(Choice("pop", 0.06, 4), Choice("cfio-2", 0.5, 4)),
-        ),
     ),
     # For a machine with more cores and memory; hours on two.
     "large": Preset(
@@ -189,10 +165,6 @@ PRESETS = {
         mom5_scale=1,
         layouts={64: ("1x1", "2x2", "4x4", "8x8"), 240: ("1x1", "2x2", "4x4", "8x8", "15x16")},
         shares=(0.5, 64, 8),
-        choices=(
-            *(Choice("fv-b", 1, 64), Choice("fv-d", 1, 64), Choice("t85", 1, 64)),
-            *(Choice("cmaq-ca", 1, 64), Choice("pop", 0.5, 64), Choice("mom5-025", 1, 64)),
-        ),
     ),
 }
 

@@ -4,15 +4,12 @@
 import json
 import re
 import shlex
-import shutil
 import subprocess
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# In a run's arguments: the path of a calibration of this machine with as many ranks.
-CALIBRATION = "{calibration}"
 # Of a row: why it does not count. `wrong`: its file was not what it has to be.
 NO_FIGURES = ("error", "skipped", "wrong")
 UNKNOWN = "this build does not know it"
@@ -105,17 +102,9 @@ class Results:
 class Bench:
     """Starts thalweg-bench and keeps what it tells in a folder."""
 
-    def __init__(
-        self,
-        program: Path,
-        launch: list[str],
-        folder: Path,
-        scratch: Path,
-        calibration_seconds: float = 20,
-    ) -> None:
+    def __init__(self, program: Path, launch: list[str], folder: Path, scratch: Path) -> None:
         self.program = program
         self.launch = launch
-        self.calibration_seconds = calibration_seconds
         self.folder = folder
         self.scratch = scratch
 
@@ -156,11 +145,7 @@ class Bench:
     def start(self, record: Record, timeout: float) -> None:
         output = self.folder / "bench.json"
         output.unlink(missing_ok=True)
-        words = list(record.arguments)
-        if any(CALIBRATION in word for word in words):
-            path = str(self.calibrate(record.ranks, timeout))
-            words = [word.replace(CALIBRATION, path) for word in words]
-        command = [*self.launch, "-n", str(record.ranks), str(self.program), *words]
+        command = [*self.launch, "-n", str(record.ranks), str(self.program), *record.arguments]
         command += ["--no-table", "--dir", str(self.scratch), "--json", str(output)]
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL
@@ -173,22 +158,6 @@ class Bench:
         if done.returncode not in (0, 1) or not text:
             raise UnmeasuredError(last_line(done.stderr) or f"status {done.returncode}")
         record.report = json.loads(text)
-
-    def calibrate(self, ranks: int, timeout: float) -> Path:
-        """Measures the machine with as many ranks, once."""
-        output = self.scratch / f"calibration-{ranks}.toml"
-        if output.exists():
-            return output
-        command = [*self.launch, "-n", str(ranks), str(Path(self.program).with_name("thalweg"))]
-        command += ["calibrate", "--folder", str(self.scratch), "-o", str(output)]
-        command += ["--seconds", f"{self.calibration_seconds:g}"]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL
-        )
-        if done.returncode != 0:
-            raise UnmeasuredError(f"thalweg calibrate: {done.stderr.strip()[-200:]}")
-        shutil.copy(output, self.folder)
-        return output
 
 
 def last_line(text: str) -> str:

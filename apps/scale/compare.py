@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what the library chooses with the best of a sweep, and predictions with simulated runs.
+"""Compares what thalweg plan advises with the best of a sweep, and predictions with simulated runs.
 
-Each case (machine, workload, ranks) is run with every setting of the sweep, and once with all
-settings left to the library, which has the machine's figures as a calibration. The planner predicts
-each run from the same figures.
+Each case (machine, workload, ranks) is run with every setting of the sweep, and once with those
+that the planner advises. It has the machine's figures as a calibration, and predicts each run.
 """
 
 import json
@@ -160,22 +159,29 @@ def base_of(options, machine, workload, ranks):
     )
 
 
-def auto(options, base, numbers):
-    """Everything left to the library, which has a calibration."""
-    settings = "service=inline; calibration=calibration.toml"
+def advised(options, base, report):
+    """The run as the planner advises it, with service inline.
+    @param report: of a run of the same workload"""
+    known = Case(base, "", "", "inline", report=report)
+    calibration = figures(report["numbers"], base.ranks)
+    plan = plan_of(options.planner, description(known), calibration)
+    settings = best_inline(plan)["settings"]
     if options.settings:
         settings += f"; {options.settings}"
-    files = {"calibration.toml": figures(numbers, base.ranks)}
-    return Case(replace(base, settings=settings, files=files), "auto", "", "inline")
+    return Case(replace(base, settings=settings), "advised", "", "inline")
+
+
+def best_inline(plan):
+    """The planner's best way to write in the model's calls, into one file."""
+    return next(o for o in plan["options"] if o["service"] == "inline" and not o["own_files"])
 
 
 def run_case(store, planner, case):
     """Whether it was simulated; prints a line."""
     try:
         case.report = store.report(case.run)
-        if case.label == "auto":
-            summary = case.report["summary"]
-            case.writers = writers_of(summary)
+        if case.label == "advised":
+            case.writers = writers_of(case.report["summary"])
         case.planned = planned(planner, case)
     except scale.RunError as e:
         print(f"compare: {case.label} on {case.run.ranks} ranks: {e}")
@@ -189,7 +195,7 @@ class Found:
     """What --compare found out."""
 
     cases: list = field(default_factory=list)
-    chosen: list = field(default_factory=list)  # (machine, workload, ranks, auto, best by hand)
+    chosen: list = field(default_factory=list)  # (machine, workload, ranks, advised, best by hand)
     failed: int = 0
 
 
@@ -205,7 +211,7 @@ def collect(options, store, machine, workload, ranks, found):
             found.failed += 1
     inline = [c for c in done if c.service == "inline"]
     if inline:
-        case = auto(options, base, inline[0].report["numbers"])
+        case = advised(options, base, inline[0].report)
         if run_case(store, options.planner, case):
             best = min(inline, key=lambda c: simulated(c)["calls"])
             found.chosen.append((machine, workload, ranks, case, best))
@@ -222,8 +228,8 @@ def compare(options, store):
             for ranks in options.ranks:
                 collect(options, store, machine, workload, ranks, found)
     if found.chosen:
-        heads = f"{'machine':<9}{'workload':<22}{'ranks':>6}{'auto ms':>10}{'best ms':>10}"
-        print(f"\n{heads}{'ratio':>7}  auto is; best is")
+        heads = f"{'machine':<9}{'workload':<22}{'ranks':>6}{'plan ms':>10}{'best ms':>10}"
+        print(f"\n{heads}{'ratio':>7}  the plan is; the best is")
     for machine, workload, ranks, case, best in found.chosen:
         took, least = simulated(case)["calls"], simulated(best)["calls"]
         summary = case.report["summary"]

@@ -228,7 +228,7 @@ class Reporter:
             )
         self.page.add(
             "## Workloads in their own size",
-            "Method `record`, with the writers that the library takes without a calibration.",
+            "Method `record`, with the library's own number of writers.",
         )
         self.page.table(
             ["workload", "ranks", "held as", "GB a step", "ms a step", "GB/s", "messages",
@@ -293,8 +293,8 @@ class Reporter:
         )
         self.page.add(
             "## Choices",
-            "Everything left to the library (`service=inline`), which has the calibration, and the "
-            "best setting of the sweep, ms a step:",
+            "What `thalweg plan` advises with `service=inline`, and the best setting of the sweep, "
+            "ms a step:",
         )
         rows = []
         for machine, workload, ranks, case, best in found.chosen:
@@ -313,7 +313,7 @@ class Reporter:
                 ]
             )
         self.page.table(
-            ["machine", "workload", "ranks", "chosen", "ms", "best", "ms", "ratio"], rows
+            ["machine", "workload", "ranks", "advised", "ms", "best", "ms", "ratio"], rows
         )
         good = sum(float(row[-1]) <= 1.1 for row in rows)
         self.page.add(f"{good} of {len(rows)} choices are within 10 % of the best.")

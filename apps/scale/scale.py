@@ -60,7 +60,6 @@ class Run:
     settings: str = ""
     arguments: dict = field(default_factory=dict)  # of thalweg-scale
     numbers: dict = field(default_factory=dict)  # of the machine
-    files: dict = field(default_factory=dict)  # name = text, that are there when it begins
     keep_data: bool = False
     seconds: float | None = None  # at most, of real time
 
@@ -113,8 +112,6 @@ def simulate(build, run, folder=None):
             return simulate(build, run, made)
     build, folder = Path(build).resolve(), Path(folder).resolve()
     (folder / "hosts").write_text(host_file(run))
-    for name, text in run.files.items():
-        (folder / name).write_text(text)
     given = {"settings": settings_of(run), "json": "report.json"} | run.arguments
     # smpirun cuts its arguments at blanks.
     arguments = {name: str(value).replace("; ", ";") for name, value in given.items()}
@@ -310,10 +307,10 @@ def parse(arguments):
     add(
         "--compare",
         action="store_true",
-        help="what the library chooses and what the planner predicts, beside a sweep of settings",
+        help="what thalweg plan advises and predicts, beside a sweep of settings",
     )
     add("--choose-servers", action="store_true",
-        help="how many servers servers=auto takes, beside a sweep of numbers")  # fmt: skip
+        help="how many servers thalweg plan advises, beside a sweep of numbers")  # fmt: skip
     add("--growth", action="store_true", help="what grows with the ranks, for each service")
     add("--papers", action="store_true", help="the papers' curves")
     add(

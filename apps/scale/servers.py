@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many servers `servers=auto` takes, beside a sweep of numbers that a user would try.
+"""How many servers thalweg plan advises, beside a sweep of numbers that a user would try.
 
 Servers are taken from the ranks of the model, whose others then compute longer. What is compared is
 the time of a whole run: some steps, and the close that waits until everything is written.
@@ -12,7 +12,7 @@ import scale
 from calibration import figures
 
 # Steps of a run, and how long the model computes each: so many times what a step takes inline with
-# method=record and the writers that are chosen without a calibration.
+# method=record and the library's own number of writers.
 STEPS = 4
 COMPUTE = (2, 10)
 
@@ -46,17 +46,15 @@ def counts(ranks):
     return sorted(set(found))
 
 
-def taken(base, servers, compute, calibration):
+def taken(base, servers, compute, plan):
     """A run of which some ranks serve; with none, all ranks compute, and write in their calls as
-    the library chooses by the calibration."""
+    the plan advises."""
     arguments = base.arguments | {"steps": STEPS}
     arguments["compute"] = compute * base.ranks / (base.ranks - servers)
     if servers:
         settings = f"method=record; service=servers; servers={servers}"
         return replace(base, settings=settings, arguments=arguments)
-    settings = "service=inline; calibration=calibration.toml"
-    files = {"calibration.toml": calibration}
-    return replace(base, settings=settings, arguments=arguments, files=files)
+    return replace(base, settings=compare.best_inline(plan)["settings"], arguments=arguments)
 
 
 def seconds_of(report):
@@ -64,7 +62,7 @@ def seconds_of(report):
 
 
 def description(inline, compute):
-    """What `plan` names: the run of which no rank serves."""
+    """What the planner reads: the run of which no rank serves."""
     text = compare.description(
         compare.Case(inline.run, "", "record", "inline", report=inline.report)
     )
@@ -77,7 +75,7 @@ def description(inline, compute):
         key = line.split(" = ")[0]
         if key in wanted:
             lines[i] = f"{key} = {wanted[key]}"
-    return "\n".join(['calibration = "calibration.toml"', *lines]) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def row(options, store, machine, workload, ranks, times):
@@ -90,18 +88,16 @@ def row(options, store, machine, workload, ranks, times):
     inline.report = store.report(inline.run)
     compute = float(f"{times * scale.blocked(inline.report):.3g}")
     calibration = figures(inline.report["numbers"], ranks)
+    plan = compare.plan_of(options.planner, description(inline, compute), calibration)
     seconds = {}
     for n in counts(ranks):
         try:
-            seconds[n] = seconds_of(store.report(taken(base, n, compute, calibration)))
+            seconds[n] = seconds_of(store.report(taken(base, n, compute, plan)))
         except scale.RunError as e:
             print(f"servers: {workload} on {ranks} ranks with {n} servers: {e}")
-    files = {"run.toml": description(inline, compute), "calibration.toml": calibration}
-    settings = "method=record; service=servers; servers=auto; plan=run.toml"
-    chosen = store.report(replace(base, settings=settings, files=files))["servers"]
+    chosen = plan["servers"]["best"] if plan["servers"]["pay"] else 0
     if chosen not in seconds:
-        seconds[chosen] = seconds_of(store.report(taken(base, chosen, compute, calibration)))
-    plan = compare.plan_of(options.planner, files["run.toml"], files["calibration.toml"])
+        seconds[chosen] = seconds_of(store.report(taken(base, chosen, compute, plan)))
     planned = {o["servers"]: o["run_seconds"] for o in plan["servers"]["curve"]}
     return Row(machine, workload, ranks, compute, seconds, planned, chosen)
 
@@ -117,7 +113,7 @@ def line(r):
 def choices(options, store):
     """Runs all cases and prints a table; no reports, and how many cases failed."""
     print(
-        f"{'machine':<9}{'workload':<10}{'ranks':>6}{'compute':>9}{'auto':>6}{'s':>9}{'best':>6}"
+        f"{'machine':<9}{'workload':<10}{'ranks':>6}{'compute':>9}{'plan':>6}{'s':>9}{'best':>6}"
         f"{'s':>9}{'ratio':>7}  servers: seconds of the run"
     )
     rows, failed = [], 0

@@ -9,19 +9,6 @@ namespace thalweg::detail {
 
 namespace {
 
-/// What the setting `calibration` names. @note Collective
-Status read_calibration(Comm& comm, tw_session_impl& session) {
-    const std::string& path = session.settings.text("calibration");
-    if (path.empty()) return {};  // the same on every rank
-    std::vector<char> content;
-    if (Status s = read_on_root(comm, path, "calibration file", content); !s.ok()) return s;
-    return agree(
-        comm, alone([&]() -> Status {
-            session.measured.emplace();
-            return parse_machine({content.data(), content.size()}, path, *session.measured);
-        }));
-}
-
 /// What each rank does by itself. @return the same on every rank @note Collective
 template <class Act>
 Status all_do(Comm& comm, Act&& act) {
@@ -92,7 +79,6 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     if (!status.ok()) return status;
     const Standing standing(session->watchdog.get(), "tw_init");
     if (status = session->settings.check_alike(*world); !status.ok()) return status;
-    if (status = read_calibration(*world, *session); !status.ok()) return status;
     status = all_do(*world, [&] {
         if (world->rank() != 0) return;
         for (const std::string& name : session->settings.ignored())

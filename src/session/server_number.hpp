@@ -8,8 +8,7 @@ namespace thalweg::detail {
 
 /// By the setting servers; with auto, chosen by the first rank, which logs why.
 /// @param world  all ranks of the session
-/// @return TW_OK; TW_ESETTING and the like for what the setting plan names; the same on every rank
-/// @note Collective
+/// @note Collective; the status is the same on every rank
 Status number_of_servers(Comm& world, tw_session_impl& session, int& number);
 
 }  // namespace thalweg::detail

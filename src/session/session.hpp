@@ -13,7 +13,6 @@
 
 #include "base/error_place.hpp"
 #include "comm/team.hpp"
-#include "cost/machine.hpp"
 #include "dataset/file.hpp"
 #include "dataset/readback.hpp"
 #include "reading/reader.hpp"
@@ -109,7 +108,6 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     void end_abandoned();
 
     thalweg::detail::Settings settings;
-    std::optional<thalweg::detail::Machine> measured;     ///< setting calibration
     std::string servers_reason;                           ///< of servers=auto; else empty
     thalweg::detail::Wording wording;                     ///< of texts, the same on every rank
     std::unique_ptr<thalweg::detail::Servers> servers;    ///< null where no ranks are set aside

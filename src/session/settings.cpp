@@ -139,12 +139,6 @@ const std::vector<SettingRow>& setting_table() {
          "limit in bytes per second for all writers, or all readers, of a file together; 0: no "
          "limit",
          true},
-        {"calibration", "", "a path",
-         "file of thalweg calibrate: what was measured of the machine, for method, writers and "
-         "servers=auto",
-         false},
-        {"plan", "", "a path",
-         "description of this run, as thalweg plan reads it, for servers=auto", false},
         {"watchdog", "0", integers,
          "seconds after which a call that has not returned reports what its rank is waiting for; "
          "0: never",
@@ -270,7 +264,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "zarr_references") return !value.empty();
     if (name == "summary" || name == "report" || name == "trace" || name == "config" ||
-        name == "calibration" || name == "plan" || name == "zarr_stream")
+        name == "zarr_stream")
         return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)
@@ -336,16 +330,27 @@ Status Settings::apply_list(const std::string& list, const std::string& origin, 
 namespace {
 
 /// Throws nothing but std::bad_alloc: one rank reads for all.
-Status read_text(const std::string& path, const char* kind, std::vector<char>& text) {
+Status read_text(const std::string& path, std::vector<char>& text) {
     std::ifstream file(path);
     std::ostringstream content;
     std::error_code ignored;
     if (file) content << file.rdbuf();
     if (!file || file.bad() || std::filesystem::is_directory(path, ignored))
-        return failure(TW_ESETTING, "cannot read the {} '{}': {}", kind, path,
+        return failure(TW_ESETTING, "cannot read the configuration file '{}': {}", path,
                        std::strerror(file ? EISDIR : errno));
     const std::string all = content.str();
     text.assign(all.begin(), all.end());
+    return {};
+}
+
+/// Rank 0 reads the configuration file and tells all, which may have other working folders.
+/// @return TW_ESETTING if it cannot be read. @note Collective; the same status on every rank
+Status read_on_root(Comm& comm, const std::string& path, std::vector<char>& content) {
+    const Status status = alone([&]() -> Status {
+        return comm.rank() == 0 && !path.empty() ? read_text(path, content) : Status{};
+    });
+    if (Status s = agree(comm, status); !s.ok()) return s;
+    comm.broadcast(content, 0);
     return {};
 }
 
@@ -374,16 +379,6 @@ Status Settings::apply_toml(const std::string& path, std::string_view content) t
                    error.source().begin.line, error.description());
 }
 
-Status read_on_root(Comm& comm, const std::string& path, const char* kind,
-                    std::vector<char>& content) {
-    const Status status = alone([&]() -> Status {
-        return comm.rank() == 0 && !path.empty() ? read_text(path, kind, content) : Status{};
-    });
-    if (Status s = agree(comm, status); !s.ok()) return s;
-    comm.broadcast(content, 0);
-    return {};
-}
-
 Status Settings::read(Comm& comm, const std::string& call, Settings& settings) {
     // The configuration file is named by the call or the environment, so they are read first.
     std::string path;
@@ -398,8 +393,7 @@ Status Settings::read(Comm& comm, const std::string& call, Settings& settings) {
         return {};
     });
     if (status = agree(comm, status); !status.ok()) return status;
-    if (status = read_on_root(comm, path, "configuration file", content); !status.ok())
-        return status;
+    if (status = read_on_root(comm, path, content); !status.ok()) return status;
     return agree(comm, alone([&]() -> Status {
                      Status own;
                      if (!path.empty())

@@ -29,12 +29,6 @@ struct SettingValue {
     std::string origin;
 };
 
-/// A file that a setting names, read by rank 0 and told to all, which may have other working
-/// folders. @param kind  "configuration file", for messages
-/// @return TW_ESETTING if it cannot be read. @note Collective; the same status on every rank
-Status read_on_root(Comm& comm, const std::string& path, const char* kind,
-                    std::vector<char>& content);
-
 class Settings {
 public:
     /// Defaults, overridden by the configuration file, by the call, by the environment. The file is

@@ -181,7 +181,7 @@ def check_planning(build, program, launch):
 
 
 def check_choices(build, program, launch):
-    """What is left to the library is within a tenth of the best of a sweep, and so are its servers;
+    """What the planner advises is within a tenth of the best of a sweep, and so are its servers;
     predictions are near."""
     planner = Path(program).parent / "thalweg"
     if not planner.exists():

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "cost/machine.hpp"
+#include "planning/machine.hpp"
 
 namespace thalweg::app {
 
@@ -26,16 +26,16 @@ int calibrate(const CalibrateOptions& options);
 
 /// The rates at which ranks pack, send and agree. @param seconds  to take
 /// @note Collective
-void measure_memory(detail::Team& team, double seconds, detail::Machine& machine);
-void measure_lists(detail::Team& team, double seconds, detail::Machine& machine);
-void measure_messages(detail::Team& team, double seconds, detail::Machine& machine);
-void measure_inside(detail::Team& team, double seconds, detail::Machine& machine);
+void measure_memory(detail::Team& team, double seconds, planning::Machine& machine);
+void measure_lists(detail::Team& team, double seconds, planning::Machine& machine);
+void measure_messages(detail::Team& team, double seconds, planning::Machine& machine);
+void measure_inside(detail::Team& team, double seconds, planning::Machine& machine);
 
 /// What a folder takes, measured with files in it that are removed.
 /// @param folder  absolute, the same on every rank
 /// @return TW_OK, TW_EIO; the same on every rank. @note Collective
 detail::Status measure_folder(detail::Team& team, const std::string& path, double seconds,
-                              detail::Folder& folder);
+                              planning::Folder& folder);
 
 /// Calls `act` for about some seconds, and returns the seconds of one call. Local.
 double repeat_for(double seconds, const std::function<void()>& act);

@@ -17,6 +17,7 @@
 namespace thalweg::app {
 
 using namespace detail;
+using namespace planning;
 
 namespace {
 

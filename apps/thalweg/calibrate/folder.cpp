@@ -8,6 +8,7 @@
 namespace thalweg::app {
 
 using namespace detail;
+using namespace planning;
 
 namespace {
 

@@ -11,6 +11,7 @@
 namespace thalweg::app {
 
 using namespace detail;
+using namespace planning;
 
 namespace {
 

@@ -7,6 +7,7 @@
 namespace thalweg::app {
 
 using namespace detail;
+using namespace planning;
 
 namespace {
 

@@ -16,6 +16,7 @@
 namespace thalweg::app {
 
 using namespace detail;
+using namespace planning;
 
 namespace {
 

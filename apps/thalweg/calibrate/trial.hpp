@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "cost/machine.hpp"
+#include "planning/machine.hpp"
 
 namespace thalweg::app {
 
@@ -43,7 +43,7 @@ public:
     /// Writes as much as any round does: memory and disk are slow the first time. @note Collective
     detail::Status warm_up();
     /// Creates, renames and removes files. @note Collective
-    detail::Status names(double seconds, detail::Folder& folder);
+    detail::Status names(double seconds, planning::Folder& folder);
     /// Most bytes of a round that the file system has room for. @note Collective
     detail::Status find_room();
     /// Of the writer's processor in the last round, per second of writing.

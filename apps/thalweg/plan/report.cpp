@@ -84,14 +84,22 @@ std::string servers_of(const Plan& plan) {
     return text;
 }
 
+/// As tw_init takes them: "service=inline; method=record".
+std::string settings_of(const Option& option) {
+    std::string text;
+    for (const auto& [name, value] : option.settings())
+        text += fmt::format("{}{}={}", text.empty() ? "" : "; ", name, value);
+    return text;
+}
+
 std::string advice_of(const Plan& plan) {
     const Option& best = plan.options[plan.best];
-    std::string settings = fmt::format("service={}; method={}", best.service, best.way.method);
-    if (best.way.own_files) settings += "; tile_files=yes";
-    if (best.service == "servers") settings += fmt::format("; servers={}", best.way.servers);
     std::string text = fmt::format("\nBest: {}: output takes {} of the run ({} s of {} s)\n",
-                                   settings, percent_of(best.share),
+                                   settings_of(best), percent_of(best.share),
                                    seconds_of(best.seconds * best.share), seconds_of(best.seconds));
+    text += "Configuration file (THALWEG_CONFIG):\n";
+    for (const auto& [name, value] : best.settings())
+        text += fmt::format("  {} = \"{}\"\n", name, value);
     if (!best.fits) text += "Nothing fits into the memory of a node.\n";
     if (std::any_of(plan.options.begin(), plan.options.end(),
                     [](const Option& o) { return o.slow_disk; }))
@@ -111,6 +119,7 @@ ordered_json row_of(const Run& run, const Option& o) {
     row["service"] = o.service;
     row["method"] = o.way.method;
     row["own_files"] = o.way.own_files;
+    row["settings"] = settings_of(o);
     row["writers"] = o.work.writers;
     row["servers"] = o.service == "servers" ? o.way.servers : 0;
     row["files"] = std::max(1.0, std::ceil(o.work.files * static_cast<double>(run.outputs)));

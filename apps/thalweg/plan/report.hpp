@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "plan/plan.hpp"
+#include "planning/plan.hpp"
 
 namespace thalweg::app {
 

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 namespace services {
@@ -132,8 +131,7 @@ void choices() {
     if (THALWEG_TEST_PNETCDF) chosen("servers=1", "service=servers; storage=pnetcdf", "inline");
 }
 
-// servers=auto: one here, where there is one rank to spare for it; or as the description of the run
-// says.
+// servers=auto: one here, where there is one rank to spare for it.
 void automatic_servers() {
     const int ranks = check::state.size;
     const auto serving = [&](const std::string& settings, int wanted, const std::string& why) {
@@ -154,31 +152,6 @@ void automatic_servers() {
     serving("", ranks > 1 ? 1 : 0, "servers_reason");
     serving("node_size=1", ranks > 1 ? 1 : 0,
             ranks > 1 ? "at most one rank of 16" : "the session has one rank");
-    const std::string plan = path_of("run.toml");
-    const auto describe = [&](int described, const char* seconds) {
-        if (check::state.rank == 0)
-            std::ofstream(plan) << "ranks = " << described
-                                << "\nnodes = 1\ncores = 64\nfile_system = 'ext4'\n"
-                                << "step_seconds = " << seconds
-                                << "\noutput_interval = 1\noutputs = 10\ndecomposition = 'x'\n"
-                                << "[dimensions]\nx = 100000\n"
-                                << "[[variables]]\ntype = 'float'\ndims = 'x'\n";
-        MPI_Barrier(MPI_COMM_WORLD);
-    };
-    describe(ranks, "1000");
-    serving("plan=" + plan, 0, ranks > 1 ? "servers do not pay" : "");
-    if (ranks > 2) {
-        describe(ranks - 2, "1");
-        serving("plan=" + plan, 2, "ranks, and");
-    }
-    for (const std::string& wrong : {path_of("no such file.toml"), folder}) {
-        tw_session session = nullptr;
-        const std::string settings = "log=off; servers=auto; plan=" + wrong;
-        const int status = tw_init(MPI_COMM_WORLD, settings.c_str(), &session);
-        CHECK_TEXT(status == TW_ENOTFOUND || status == TW_EIO, "%s", tw_strerror(status));
-        CHECK(std::string(tw_error_message(session)).find(wrong) != std::string::npos);
-        CHECK(tw_finalize(&session) == TW_OK);
-    }
     MPI_Barrier(MPI_COMM_WORLD);
 }
 

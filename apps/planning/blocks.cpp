@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/blocks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "planning/samples.hpp"
+
+namespace thalweg::planning {
+
+using namespace detail;
+
+namespace {
+
+/// Blocks of the file that are looked at, and of a piece.
+constexpr std::int64_t sampled_blocks = 48, sampled_of_piece = 4;
+
+/// Of a piece; more are not counted.
+constexpr std::size_t most_blocks = 1 << 16;
+
+}  // namespace
+
+void Blocks::add(std::size_t i, const Box& box, std::set<std::int64_t>& to) const {
+    const Place& p = record_.space.places[i];
+    if (box.volume() == 0) return;
+    int outer = box.nd;  // dimensions that are walked from run to run
+    while (outer > 0 && box.count[outer - 1] == p.shape[outer - 1]) --outer;
+    outer = std::max(0, outer - 1);
+    std::int64_t length = p.element;
+    for (int d = outer; d < box.nd; ++d) length *= box.count[d];
+    Index at = box.low;
+    for (;;) {
+        std::int64_t linear = 0;
+        for (int d = 0; d < box.nd; ++d) linear = linear * p.shape[d] + at[d];
+        const std::int64_t begin = p.offset + linear * p.element;
+        for (std::int64_t b = begin / block_; b <= (begin + length - 1) / block_; ++b) to.insert(b);
+        int d = outer - 1;
+        while (d >= 0 && ++at[d] == box.low[d] + box.count[d]) {
+            at[d] = box.low[d];
+            --d;
+        }
+        if (d < 0 || to.size() > most_blocks) return;
+    }
+}
+
+/// Who writes in a block of the file.
+struct Blocks::Users {
+    std::size_t nodes = 0, writers = 0;
+    /// The first node has it when its first writer comes; all writers of a node that wait get it
+    /// together. Where several come from a node, the first node's others come late, and it asks
+    /// again.
+    double handovers() const {
+        return nodes < 2 ? 0 : nodes - 1.0 * nodes / std::max(nodes, writers);
+    }
+};
+
+Blocks::Users Blocks::users_of(std::int64_t block, const Laid* laid) const {
+    const auto& places = record_.space.places;
+    const Extent range{block * block_, std::min((block + 1) * block_, record_.space.bytes)};
+    std::set<int> nodes, writers;
+    std::vector<std::pair<std::size_t, Box>> boxes;
+    for (std::size_t p = record_.space.place_at(range.begin);
+         p < places.size() && places[p].offset < range.end; ++p) {
+        const std::int64_t size = places[p].element;
+        const std::int64_t begin = std::max<std::int64_t>(0, range.begin - places[p].offset) / size;
+        const std::int64_t end = std::min(places[p].bytes, range.end - places[p].offset) / size;
+        for_boxes_of_range(places[p].shape, begin, end, [&](const Box& box) {
+            if (laid != nullptr) return laid->layout->add_writers(record_.space, p, box, writers);
+            holders_.add_nodes(record_.kinds[p], box, nodes);
+            boxes.emplace_back(p, box);
+        });
+    }
+    for (const int w : writers) nodes.insert(laid->node_of(w));
+    if (laid != nullptr || nodes.size() < 2) return {nodes.size(), writers.size()};
+    const Topology& topology = holders_.topology();
+    const int node = *nodes.begin();
+    std::size_t ranks = 0;  // of a node
+    for (int r = 0; r < topology.sizes[node]; ++r)
+        ranks += std::ranges::any_of(boxes, [&](const auto& held) {
+            return holders_.held_by_rank(record_.kinds[held.first], held.second,
+                                         topology.first[node] + r) > 0;
+        });
+    return {nodes.size(), nodes.size() * ranks};
+}
+
+double Blocks::number() const { return std::ceil(1.0 * record_.space.bytes / block_); }
+
+SharedBlocks Blocks::shared(const Laid* laid) const {
+    const auto all = static_cast<std::int64_t>(number());
+    SharedBlocks found;
+    if (run_.nodes == 1) return found;
+    const std::int64_t n = std::min(sampled_blocks, all);
+    double shared = 0, handovers = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Users users = users_of(irregular_sample(i, n, all), laid);
+        shared += users.nodes > 1 ? 1 : 0;
+        handovers += users.handovers();
+    }
+    if (shared == 0) return found;
+    found.blocks = all * shared / n;
+    found.handovers = handovers / shared;
+    return found;
+}
+
+double Blocks::shared(const std::set<std::int64_t>& blocks, const Laid& laid) const {
+    if (blocks.empty() || run_.nodes == 1) return 0;
+    const std::int64_t all = blocks.size();
+    const std::int64_t n = std::min(sampled_of_piece, all);
+    double found = 0;
+    auto block = blocks.begin();
+    for (std::int64_t i = 0, at = 0; i < n; ++i) {
+        for (const std::int64_t next = sample(i, n, all); at < next; ++at) ++block;
+        found += users_of(*block, &laid).nodes > 1 ? 1 : 0;
+    }
+    return all * found / n;
+}
+
+}  // namespace thalweg::planning

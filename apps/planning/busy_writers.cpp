@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/busy_writers.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "planning/samples.hpp"
+
+namespace thalweg::planning {
+
+using namespace detail;
+
+namespace {
+
+/// Bytes whose writers are looked for, and writers that are looked at.
+constexpr std::int64_t sampled_bytes = 64, sampled_writers = 8;
+
+double bytes_of_share(const Share& share) {
+    double bytes = 0;
+    for (const Extent& e : share.extents()) bytes += e.size();
+    return bytes;
+}
+
+/// The writer of an element, and what it has to write. Where the layout names more writers than
+/// one, these own ranges of the file.
+std::pair<int, double> writer_of(const Layout& layout, const Space& space, std::int64_t byte) {
+    const std::size_t at = space.place_at(byte);
+    const Place& place = space.places[at];
+    const std::int64_t inside = std::clamp<std::int64_t>(byte - place.offset, 0, place.bytes - 1);
+    const std::int64_t element = inside / place.element;
+    std::set<int> writers;
+    for_boxes_of_range(place.shape, element, element + 1,
+                       [&](const Box& box) { layout.add_writers(space, at, box, writers); });
+    const std::int64_t found = place.offset + element * place.element;
+    for (const int w : writers) {
+        const Share share = layout.share(w, space, 0);
+        const auto& extents = share.extents();
+        const bool owns = share.boxed() || std::ranges::any_of(extents, [&](const Extent& e) {
+                              return e.begin <= found && found < e.end;
+                          });
+        if (owns && !extents.empty()) return {w, bytes_of_share(share)};
+    }
+    return {-1, 0};
+}
+
+}  // namespace
+
+BusyWriters busy_writers(const Layout& layout, const Space& space) {
+    std::map<int, double> found;  // with their bytes
+    double sum = 0;
+    std::int64_t looks = 0;
+    for (std::int64_t i = 0; i < sampled_bytes && space.bytes > 0; ++i) {
+        const auto [writer, bytes] =
+            writer_of(layout, space, irregular_sample(i, sampled_bytes, space.bytes));
+        if (bytes <= 0) continue;
+        found[writer] = bytes;
+        // A writer is found the more often the more it has.
+        sum += space.bytes / bytes;
+        ++looks;
+    }
+    BusyWriters busy;
+    if (looks == 0) return busy;
+    busy.number = std::clamp<double>(sum / looks, found.size(), layout.writers());
+    std::vector<int>& all = busy.some;
+    int busiest = found.begin()->first;
+    for (const auto& [writer, bytes] : found) {
+        all.push_back(writer);
+        if (bytes > found[busiest]) busiest = writer;
+    }
+    const std::int64_t n = std::min<std::int64_t>(sampled_writers, all.size());
+    std::set<int> few{busiest};
+    for (std::int64_t i = 0; i < n; ++i) few.insert(all[sample(i, n, all.size())]);
+    busy.few.assign(few.begin(), few.end());
+    return busy;
+}
+
+}  // namespace thalweg::planning

@@ -1,0 +1,32 @@
+// The layouts of the ways to write: the library's own, of writers on a run's nodes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "choose/way_of_writing.hpp"
+#include "layout/grid.hpp"
+#include "layout/writers.hpp"
+#include "planning/holders.hpp"
+#include "planning/laid.hpp"
+#include "planning/way.hpp"
+
+namespace thalweg::planning {
+
+class Layouts {
+public:
+    Layouts(const Run& run, const Holders& holders);
+
+    /// Writers that the library chooses for this file system, and the alignment of their shares.
+    const detail::WayOfWriting& chosen() const { return chosen_; }
+    Laid of(const Way& way) const;
+
+private:
+    void cut_grid(const Way& way, int available, int spread, detail::LayoutChoice& layout) const;
+    int node_of_part(const detail::Grid& grid, int part) const;
+
+    const Run& run_;
+    const Holders& holders_;
+    detail::WayOfWriting chosen_;
+    int x_ = -1, y_ = -1;  ///< the horizontal dimensions, as `rows` and the like take them
+};
+
+}  // namespace thalweg::planning

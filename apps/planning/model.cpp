@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "comm/node_exchange.hpp"
+
+namespace thalweg::planning {
+
+using namespace detail;
+
+namespace {
+
+double per_node(const Work& work) {
+    return std::ceil(static_cast<double>(work.ranks) / work.nodes);
+}
+
+/// Seconds in which the ranks of a node pass over some bytes each: by turns, where there are more
+/// ranks than cores.
+double pass(const Machine& machine, const Work& work, double rank_bytes) {
+    const double ranks = per_node(work);
+    const double turns = std::ceil(ranks / work.cores);
+    return std::max(turns * rank_bytes / machine.pack, ranks * rank_bytes / machine.pack_node);
+}
+
+/// Messages of an agreement over all nodes, one after another.
+double depth(const Work& work) { return 2 * std::ceil(std::log2(std::max(1, work.nodes))); }
+
+double active_writers(const Work& work) {
+    return work.active > 0 ? work.active : std::max(1, work.writers);
+}
+
+/// Bytes per second of some writers together, limited by the nodes that they are on.
+double rate_of_writers(const Folder& folder, const Work& work, double writers, double nodes) {
+    const double rate = rate_of(folder, writers, work.durable);
+    return folder.node_rate > 0 ? std::min(rate, nodes * folder.node_rate) : rate;
+}
+
+/// Blocks that the server with most of them has: they go round over all servers.
+double blocks_of_busiest(const Folder& folder, double blocks) {
+    return std::ceil(blocks / folder.locks);
+}
+
+/// Times that writers come with a piece.
+double rounds_of(const Work& work) { return std::max(1.0, work.requests); }
+
+/// Bytes per second of all servers together; 0: not known, as only what writers or nodes take was
+/// measured.
+double rate_of_servers(const Machine& machine, const Folder& folder, bool durable) {
+    constexpr double near = 0.9;
+    const std::vector<double>& rate = durable ? folder.durable : folder.rate;
+    const double most = *std::max_element(rate.begin(), rate.end());
+    const double writers = rate.front() * folder.writers.back() / folder.writers.front();
+    const double nodes = folder.node_rate * machine.nodes;
+    return most > near * writers || (nodes > 0 && most > near * nodes) ? 0 : most;
+}
+
+/// Seconds in which the server with most blocks takes them, if all servers are equally fast.
+double server_seconds(const Machine& machine, const Folder& folder, const Work& work) {
+    const double rate = rate_of_servers(machine, folder, work.durable);
+    if (folder.locks <= 0 || work.blocks <= 0 || rate <= 0) return 0;
+    return blocks_of_busiest(folder, work.blocks) * (work.bytes / work.blocks) /
+           (rate / folder.locks);
+}
+
+/// Writers of a node get their pieces at the same time, and so they hand them over at the same
+/// time: each waits until all of these have left the node.
+void add_writing(const Machine& machine, const Folder& folder, const Work& work, Cost& cost) {
+    const double active = active_writers(work);
+    const double nodes = std::min<double>(active, work.writer_nodes);
+    const double all = rate_of_writers(folder, work, active, nodes);
+    // One that has more than the others writes the rest alone.
+    const double one = std::max(rate_of_writers(folder, work, 1, 1), all / active);
+    const double on_node = std::ceil(active / std::max(1.0, nodes));
+    const double others = folder.node_rate > 0 ? (on_node - 1) / machine.message : 0;
+    cost.write = work.calls * folder.call + work.stored * work.writer_bytes / one;
+    cost.leave = work.stored * work.writer_bytes * others;
+    cost.disk = work.stored * std::max(work.bytes / all, server_seconds(machine, folder, work));
+    cost.first = work.stored * std::min(work.piece, work.writer_bytes) * (1 / one + others);
+}
+
+/// Each server hands over one block at a time; a writer waits for those of one piece side by side.
+/// All writers go through the file in the same order, so that they meet in each piece. Which of a
+/// server's blocks several nodes write is as if by chance: one has more of them than others.
+double lock_seconds(const Folder& folder, const Work& work) {
+    if (folder.locks <= 0) return work.locked * folder.lock;
+    if (work.shared <= 0) return 0;
+    const double rounds = rounds_of(work);
+    const double blocks = rounds * blocks_of_busiest(folder, work.blocks / rounds);
+    const double part = std::min(1.0, work.shared / work.blocks);
+    const double chance = std::sqrt(2 * blocks * part * (1 - part) * std::log(folder.locks));
+    return std::min(blocks * part + chance, blocks) * work.handovers * folder.lock;
+}
+
+/// Ranks send what they have queued for writers of other nodes, all at once: by nodes, if that is
+/// many small packets (comm/node_exchange.hpp).
+double exchange_seconds(const Machine& machine, const Work& work) {
+    if (work.nodes == 1) return 0;
+    const double ranks = per_node(work);
+    const double out = work.sent / ranks;  // of a rank
+    // All ranks of a node have something for a writer elsewhere, if all data are spread evenly.
+    const double even = work.bytes * (work.nodes - 1) / work.nodes;
+    const double senders = even > 0 ? std::min(1.0, work.sent * work.nodes / even) : 0;
+    const double packets = senders * work.writers * work.met / work.nodes;
+    const double remote = std::max(work.sent, work.received);
+    double seconds = out / machine.pack + remote / machine.message;
+    if (packets >= CombineLimits{}.packets && out < packets * CombineLimits{}.bytes)
+        seconds += 2 * remote / machine.inside + ranks * machine.latency;
+    else
+        seconds += senders * work.met * ranks * machine.latency;
+    return seconds;
+}
+
+/// Writers that wait for blocks do not hand over their pieces at the same time.
+double held_up(const Cost& cost) { return std::max(cost.lock, cost.leave); }
+
+/// What the model does not wait for, of all that an output takes.
+double hidden_part(const Outcome& outcome, double compute) {
+    const double all = outcome.calls + outcome.behind;
+    const double seen = std::max(0.0, outcome.period - compute);
+    return all > 0 ? std::clamp(1 - seen / all, 0.0, 1.0) : 0;
+}
+
+/// What does not fit into the queues waits for room, which those make who write what was queued
+/// first. Meanwhile the others begin, one after another.
+void wait_for_room(const Work& work, double writer, double disk, Outcome& outcome) {
+    if (work.room >= 1) return;
+    const double alone = std::max(writer * work.crowd, disk * (1 + work.crowd) / 2);
+    const double waits = std::min(outcome.behind, (1 - work.room) * alone);
+    outcome.calls = std::max(outcome.calls, waits);
+    outcome.behind -= waits;
+}
+
+}  // namespace
+
+Cost cost_of(const Machine& machine, const Folder& folder, const Work& work) {
+    Cost cost;
+    cost.agree = 2 * work.passes * (machine.agree + depth(work) * machine.latency);
+    cost.metadata = folder.call + folder.request + work.files * (folder.create + folder.rename);
+    add_writing(machine, folder, work, cost);
+    cost.lock = lock_seconds(folder, work);
+    // The disk gets the first round's pieces after that round's blocks, and the last ones' after
+    // all.
+    const double rounds = rounds_of(work);
+    cost.idle =
+        work.waiting * std::max(cost.lock / rounds, cost.lock - cost.disk * (1 - 1 / rounds));
+    if (work.copied) cost.copy = pass(machine, work, work.rank_bytes);
+    const double turns = std::ceil(per_node(work) / work.cores);
+    const double packed = std::max(work.rank_bytes, work.packed);
+    cost.pack = pass(machine, work, packed) + turns * work.runs * machine.run;
+    const double on_node = std::ceil(static_cast<double>(work.writers) / work.writer_nodes);
+    // Those that the others wait for are writers, the more likely the more of these there are.
+    const double writing = std::min(1.0, on_node / per_node(work));
+    cost.own = (work.rank_bytes + writing * (packed - work.rank_bytes)) / machine.pack +
+               work.runs * machine.run;
+    const double runs = work.runs * work.ranks / work.writers;  // of a writer's share
+    cost.compose = work.writer_bytes / machine.pack + runs * machine.run;
+    if (work.compressed)
+        cost.compress = std::ceil(on_node / work.cores) * work.writer_bytes / machine.compress;
+    // MPI-IO passes on what it gets to the ranks that it writes by.
+    if (work.rounds > 0)
+        cost.rounds = work.rounds * (cost.agree / 2 + folder.call + folder.request) +
+                      (work.nodes > 1 ? work.bytes / work.nodes / machine.message : 0);
+    if (!work.exchanged) return cost;
+    cost.exchange = exchange_seconds(machine, work);
+    const double remote = std::max(work.received, work.sent);
+    cost.message = remote / machine.message + work.messages * machine.latency;
+    cost.unpack = work.unpacked / machine.pack;
+    if (work.writer_bytes > 0)
+        cost.unpack += runs * machine.run * std::min(1.0, work.unpacked / work.writer_bytes);
+    return cost;
+}
+
+double read_seconds(const Machine& machine, const Folder& folder, const Work& work) {
+    const Cost cost = cost_of(machine, folder, work);
+    const double reading = std::max(cost.write, cost.disk);
+    if (!work.exchanged) return cost.agree + reading;
+    return cost.agree + cost.message + reading + cost.pack;
+}
+
+Outcome inline_outcome(const Cost& cost, double compute) {
+    // A writer does its own part of the packing, and what comes after it, one after another; the
+    // others' packing goes on meanwhile, and so do the disks, unless all wait for the same blocks.
+    const double writer =
+        cost.own + cost.message + cost.unpack + cost.compress + cost.write + held_up(cost);
+    Outcome outcome;
+    outcome.calls = cost.agree + cost.copy + std::max({cost.pack, writer, cost.disk + cost.idle}) +
+                    cost.first + cost.rounds + cost.metadata;
+    outcome.period = compute + outcome.calls;
+    return outcome;
+}
+
+Outcome background_outcome(const Cost& cost, const Folder& folder, const Work& work, double compute,
+                           bool free_core) {
+    Outcome outcome;
+    outcome.calls = cost.pack;
+    if (work.nodes > 1) outcome.calls += cost.agree + cost.exchange;
+    const double writing = cost.write + held_up(cost);
+    const double own = cost.compose + cost.compress;
+    outcome.behind = std::max(own + writing, cost.disk + cost.idle) + cost.first + cost.metadata;
+    wait_for_room(work, own + writing, cost.disk, outcome);
+    if (!free_core) outcome.slower = own + folder.processor * std::max(writing, cost.disk - own);
+    outcome.period = std::max(compute + outcome.slower + outcome.calls, outcome.behind);
+    outcome.hidden = hidden_part(outcome, compute);
+    return outcome;
+}
+
+Outcome servers_outcome(const Machine& machine, const Cost& cost, const Work& work, double compute,
+                        bool extra) {
+    Outcome outcome;
+    outcome.calls = cost.pack;
+    // Ranks of nodes without a server send their data themselves, to few nodes.
+    const int without = work.nodes - work.writer_nodes;
+    if (without > 0) {
+        const double node = per_node(work) * work.rank_bytes;
+        const double into = work.bytes * without / work.nodes / work.writer_nodes;
+        outcome.calls += std::max(node, into) / machine.message + work.writers * machine.latency;
+    }
+    const double receive = cost.message + cost.unpack;
+    const double server = receive + cost.compose + cost.compress + cost.write + held_up(cost);
+    outcome.behind = std::max(server, cost.disk + cost.idle) + cost.first + cost.metadata;
+    wait_for_room(work, server, cost.disk, outcome);
+    if (!extra) outcome.slower = compute * work.writers / work.ranks;
+    outcome.period = std::max(compute + outcome.slower + outcome.calls, outcome.behind);
+    outcome.hidden = hidden_part(outcome, compute + outcome.slower);
+    return outcome;
+}
+
+MemoryUse inline_memory(const Work& work, const Limits& limits) {
+    MemoryUse use;
+    use.rank = (work.exchanged ? limits.buffer : limits.piece) +
+               (work.copied ? std::min(work.rank_bytes, limits.staging) : 0);
+    use.node = per_node(work) * use.rank;
+    return use;
+}
+
+MemoryUse queued_memory(const Work& work, const Limits& limits, int arrived) {
+    MemoryUse use;
+    use.rank = std::min(2 * work.rank_bytes, limits.staging);
+    const double writers_of_node = std::ceil(static_cast<double>(work.writers) / work.writer_nodes);
+    use.node = per_node(work) * use.rank + writers_of_node * limits.piece + arrived * work.received;
+    return use;
+}
+
+}  // namespace thalweg::planning

@@ -1,0 +1,44 @@
+// The work of an output step by method: how the library would lay it out, for any number of ranks.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "planning/blocks.hpp"
+#include "planning/busy_writers.hpp"
+#include "planning/layouts.hpp"
+#include "planning/looks.hpp"
+#include "planning/way.hpp"
+
+namespace thalweg::planning {
+
+class Shares {
+public:
+    explicit Shares(const Run& run);
+    Shares(const Shares&) = delete;
+    Shares& operator=(const Shares&) = delete;
+
+    double bytes() const { return record_.space.bytes; }
+    int variables() const { return record_.space.places.size(); }
+    /// Writers that the library chooses for this file system, and the alignment of their shares.
+    const detail::WayOfWriting& chosen() const { return layouts_.chosen(); }
+
+    Work work_of(const Way& way) const;
+    /// Of reading a step back by as many readers as the library takes.
+    Work reading() const;
+
+private:
+    void add_held(const Way& way, Work& work) const;
+    void add_direct(Work& work) const;
+    void add_looks(const Laid& laid, const BusyWriters& busy, std::int64_t piece, Work& work) const;
+    void go_by_variable(const Way& way, const Laid& laid, const BusyWriters& busy,
+                        Work& work) const;
+    double lanes(const Laid& laid, std::int64_t piece) const;
+
+    const Run& run_;
+    Holders holders_;
+    RecordSpace record_;
+    Layouts layouts_;
+    Blocks blocks_;
+    Looks looks_;
+};
+
+}  // namespace thalweg::planning
