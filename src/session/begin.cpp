@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "session/outputs.hpp"
 #include "session/server_number.hpp"
+#include "storage/pnetcdf/mpi_io.hpp"
 
 namespace thalweg::detail {
 
@@ -97,6 +98,8 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     if (!session->servers) session->start_trace(*session->team);
     session->model = session->team->world().duplicate();
     status = all_do(session->team->world(), [&] {
+        // Programs may read their environment on other threads: it changes only where it must.
+        if (session->settings.text("storage") == "pnetcdf") prepare_mpi_io();
         session->meetings = std::make_unique<Meeting>(*session->team);
         session->watch_mpi();
     });

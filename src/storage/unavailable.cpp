@@ -4,6 +4,7 @@
 #include "storage/netcdf4/source.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/places.hpp"
+#include "storage/pnetcdf/mpi_io.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
@@ -49,6 +50,7 @@ std::unique_ptr<Storage> make_pnetcdf_storage() {
     return std::make_unique<UnavailableStorage>("pnetcdf", "PnetCDF");
 }
 bool has_pnetcdf() { return false; }
+void prepare_mpi_io() {}
 #endif
 
 #ifndef THALWEG_HAVE_NETCDF4

@@ -72,15 +72,13 @@ bool is_on(const std::vector<char>& setting) {
     return value != 0;
 }
 
-/// What MPI-IO reads when the process opens its first file by it. Set when the library is loaded:
-/// later, other threads may read the environment, which must not change meanwhile.
-[[gnu::constructor]] void prepare_mpi_io() {
-    if (is_faulty()) setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
-}
-
 }  // namespace
 
 bool has_pnetcdf() { return true; }
+
+void prepare_mpi_io() {
+    if (is_faulty()) setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
+}
 
 void choose_mpi_io() {
     if (is_faulty()) setenv("OMPI_MCA_io", "^ompio", 0);

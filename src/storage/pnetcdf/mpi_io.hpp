@@ -8,6 +8,11 @@
 
 namespace thalweg::detail {
 
+/// Turns off what makes Open MPI's own MPI-IO lose bytes, in the environment: for a program that
+/// uses MPI-IO itself before the first file of storage=pnetcdf. Called by tw_init, as other threads
+/// may read the environment later.
+void prepare_mpi_io();
+
 /// Chooses ROMIO where Open MPI's own MPI-IO is faulty, and MPI has not opened any file yet. The
 /// user's own choice in the environment stands. Called before a file is opened by MPI-IO.
 void choose_mpi_io();
