@@ -17,9 +17,9 @@ mpich_packages=(
     mpich libmpich-dev libhdf5-dev
 )
 [[ "$mpi" != mpich ]] || packages+=("${mpich_packages[@]}")
-# Only for ./run papers and ./run test --all, which look at the report in it.
+# Only for ./run papers and ./run test --all, which look at the pages.
 browser_packages=(
-    chromium
+    chromium nodejs
 )
 # Only for ./run scale and ./run test --all.
 simulator_packages=(

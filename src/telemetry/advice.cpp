@@ -10,18 +10,23 @@
 
 namespace thalweg::detail {
 
+namespace {
+
+/// A number of a summary; 0 where it has none of that name.
 double number_in(const Json& row, const char* name) {
     if (!row.is_object()) return 0;
     const auto found = row.find(name);
     return found != row.end() && found->is_number() ? found->get<double>() : 0;
 }
 
+/// A text of a summary; empty where it has none of that name.
 std::string text_in(const Json& row, const char* name) {
     if (!row.is_object()) return "";
     const auto found = row.find(name);
     return found != row.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+/// An array or object of a summary; empty where it has none of that name.
 const Json& part_in(const Json& row, const char* name) {
     static const Json empty = Json::array();
     if (!row.is_object()) return empty;
@@ -29,12 +34,7 @@ const Json& part_in(const Json& row, const char* name) {
     return found != row.end() && found->is_structured() ? *found : empty;
 }
 
-double hidden_seconds(const Json& file) {
-    const Json& s = part_in(file, "seconds");
-    const double waited = number_in(file, "queue_wait_seconds") + number_in(s, "drain");
-    return std::max(0.0, number_in(s, "busy") - waited);
-}
-
+/// "1.50 s", "12.3 ms"
 std::string seconds_text(double seconds) {
     const double size = std::abs(seconds);
     if (size >= 100) return fmt::format("{:.0f} s", seconds);
@@ -44,6 +44,7 @@ std::string seconds_text(double seconds) {
     return size > 0 ? fmt::format("{:.3g} µs", seconds * 1e6) : "0";
 }
 
+/// "1.50 GB", "12.0 MB"
 std::string bytes_text(double bytes) {
     static constexpr std::array units{"B", "kB", "MB", "GB", "TB", "PB"};
     std::size_t unit = 0;
@@ -52,11 +53,10 @@ std::string bytes_text(double bytes) {
                      : fmt::format("{:.3g} {}", bytes, units[unit]);
 }
 
+/// "12 %"
 std::string share_text(double share) {
     return share > 0 && share < 0.005 ? "<1 %" : fmt::format("{:.0f} %", 100 * share);
 }
-
-namespace {
 
 /// What costs time in the same way: what is said of the file where it costs most, and of how many.
 struct Cost {

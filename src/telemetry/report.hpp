@@ -8,7 +8,8 @@
 
 namespace thalweg::detail {
 
-/// A summary as one HTML page that needs no network and no scripts.
+/// Puts a summary, and the advice on it, into the page src/telemetry/page.html, which needs no
+/// network.
 /// @param json   as summarize() gives it; what it lacks (an older one) is left out
 /// @param title  of the page, in plain text
 /// @param page   receives the page

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "telemetry/html.hpp"
 #include "telemetry/report.hpp"
 
 using namespace thalweg::detail;
@@ -127,22 +126,20 @@ TEST(Advice, WithoutTimeOrWithOddTypesSaysNothing) {
               "");
 }
 
-TEST(Hidden, IsWorkThatNobodyWaitedFor) {
-    Json f = run("background")["files"][0];
-    EXPECT_DOUBLE_EQ(hidden_seconds(f), 20);
-    f["queue_wait_seconds"] = 5;
-    f["seconds"]["drain"] = 3;
-    EXPECT_DOUBLE_EQ(hidden_seconds(f), 12);
-    f["queue_wait_seconds"] = 50;
-    EXPECT_DOUBLE_EQ(hidden_seconds(f), 0);
+TEST(Report, HoldsTheSummaryAndTheAdvice) {
+    const std::string summary =
+        R"({"ranks": 1, "files": [{"path": "</script><!-- é \u0001"}], "a": "{}"})";
+    std::string page;
+    ASSERT_TRUE(report_page(summary, "a <b>", page).ok());
+    const std::string begin = "id=\"run\">", end = "</script>";
+    const auto at = page.find(begin) + begin.size();
+    const Json held = Json::parse(page.substr(at, page.find(end, at) - at));
+    EXPECT_EQ(held["summary"], Json::parse(summary));
+    EXPECT_EQ(held["title"], "a <b>");
+    EXPECT_TRUE(held["advice"].is_array());
 }
 
-TEST(Html, EscapesText) {
-    EXPECT_EQ(escaped("<script>\"a\" & 'b'</script>\n\x01"),
-              "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;&#xFFFD;&#xFFFD;");
-}
-
-TEST(Html, RefusesWhatIsNoSummary) {
+TEST(Report, RefusesWhatIsNoSummary) {
     std::string page;
     for (const char* text : {"", "[]", "{}", "3", "{\"ranks\": 1}", "{\"ranks\": 1, \"files\": 2}",
                              "{\"ranks\": 1, \"files\": {}}"})
