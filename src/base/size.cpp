@@ -24,4 +24,15 @@ bool parse_size(const std::string& text, std::int64_t& value) {
     return true;
 }
 
+std::string size_in_words(std::int64_t bytes) {
+    std::string unit;
+    int shift = 0;
+    for (const auto& [name, its] : size_units())
+        if (its > shift && bytes % (std::int64_t(1) << its) == 0 && bytes != 0) {
+            unit = name;
+            shift = its;
+        }
+    return std::to_string(bytes >> shift) + unit;
+}
+
 }  // namespace thalweg::detail

@@ -344,8 +344,8 @@ void sort_axes(std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
 Status divide_as_existing(const FileContext& file, const Grid& existing, Division& d, Grid& grid) {
     const Tiles asked = parse_tiles(file.options.tiles);
     const bool one_way = existing.rows == 1 || existing.columns == 1;
-    if (asked.x > 0 &&
-        (asked.x * asked.y != existing.parts() || (!one_way && asked.x != existing.columns)))
+    if (asked.x > 0 && (std::int64_t{asked.x} * asked.y != existing.parts() ||
+                        (!one_way && asked.x != existing.columns)))
         return failure(TW_ESETTING, "{}: setting tiles is {}, but the files are {}x{} tiles",
                        file.path, file.options.tiles, existing.columns, existing.rows);
     const int most = d.named.empty() ? d.available : static_cast<int>(d.named.size());

@@ -17,6 +17,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/free_memory.hpp"
 #include "base/size_signal.hpp"
 #include "base/work.hpp"
 
@@ -32,9 +33,11 @@ struct OwnSegment {
     int users = 0;
 };
 std::mutex own_lock;
+/// Returns the segments of this process. They are never destroyed: threads may still use them while
+/// the process ends.
 std::map<std::int64_t, OwnSegment>& own_segments() {
-    static std::map<std::int64_t, OwnSegment> segments;
-    return segments;
+    static auto* const segments = new std::map<std::int64_t, OwnSegment>;
+    return *segments;
 }
 
 /// What the system calls the memory, for others to know it by.
@@ -61,6 +64,12 @@ private:
 }  // namespace
 
 std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& status) {
+    // The system might end this process, or another one, before it refuses.
+    if (touch && static_cast<std::int64_t>(bytes) > free_memory().bytes) {
+        status = failure(TW_ENOMEM, "cannot allocate {} bytes of memory shared within a node: {}",
+                         bytes, std::strerror(ENOMEM));
+        return nullptr;
+    }
     NoSizeSignal guard;  // memory, but a limit on files is one on it
     std::int64_t token = 0;
     (void)!getrandom(&token, sizeof token, 0);

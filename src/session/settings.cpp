@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <memory>
 #include <set>
 #include <sstream>
 
@@ -21,14 +21,18 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Kinds of values, told by the first word of SettingRow::values.
+/// Kinds of values; numbers have limits.
 const char* const sizes = "a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const auto_sizes = "auto or a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
-const char* const integers = "an integer >= 0";
-const char* const auto_integers = "auto or an integer >= 1";
-const char* const auto_or_none = "auto or an integer >= 0";
+const char* const integers = "an integer";
+const char* const auto_integers = "auto or an integer";
 const char* const flags = "yes or no";
-const char* const rates = "0 or a size in bytes per second (500MiB, 2GiB)";
+const char* const rates = "a size in bytes per second (500MiB, 2GiB)";
+
+/// Keeps sums and products of a few of them, and of all ranks of a node, far below 2^63.
+constexpr std::int64_t most_bytes = std::int64_t(1) << 40;
+constexpr std::int64_t most_rate = std::int64_t(1) << 50;
+constexpr std::int64_t most_header_pad = std::int64_t(1) << 30;
 
 }  // namespace
 
@@ -62,17 +66,19 @@ const std::vector<SettingRow>& setting_table() {
          "ones, and 1 if it is not known whether several nodes can write one file",
          true},
         {"writer_first", "0", integers,
-         "first rank that writes; with a number per node, the first within each node", true},
+         "first rank that writes; with a number per node, the first within each node", true, 0,
+         INT32_MAX},
         {"writer_stride", "auto", auto_integers,
-         "distance from one writer rank to the next; auto spreads the writers evenly", true},
+         "distance from one writer rank to the next; auto spreads the writers evenly", true, 1,
+         INT32_MAX},
         {"stripe_count", "auto", auto_integers,
          "stripe count of a new file on Lustre, and hint to MPI-IO; auto keeps the directory's "
          "default",
-         true},
+         true, 1, INT32_MAX},
         {"stripe_size", "auto", auto_sizes,
          "stripe size of a new file on Lustre, and hint to MPI-IO; auto keeps the directory's "
          "default",
-         true},
+         true, 1, most_bytes},
         {"tiles", "auto", "auto, or MxN such as 4x2",
          "with method=tiles: number of tiles along the fastest and the next dimension; auto makes "
          "one tile per writer",
@@ -91,7 +97,7 @@ const std::vector<SettingRow>& setting_table() {
         {"straight", "auto", auto_sizes,
          "minimum average length of contiguous reads at which each rank reads its own part, if all "
          "ranks are readers; auto is 128 KiB",
-         true},
+         true, 1, most_bytes},
         {"read_ahead", "no", flags,
          "after each read, read the same variables of the next record in the background; takes up "
          "to 'staging' bytes",
@@ -99,30 +105,31 @@ const std::vector<SettingRow>& setting_table() {
         {"alignment", "auto", auto_sizes,
          "with method=record: writers' ranges in the file end at multiples of this; auto is 4 KiB "
          "on local file systems, else the stripe or block size",
-         true},
-        {"buffer", "8MiB", sizes, "exchange buffers per rank", false},
+         true, 1, most_bytes},
+        {"buffer", "8MiB", sizes, "exchange buffers per rank", false, 1, most_bytes},
         {"piece", "auto", auto_sizes, "largest part of a file that is packed and written at a time",
-         true},
+         true, 1, most_bytes},
         {"threads", "auto", auto_integers,
-         "threads per rank that copy put data; auto is OMP_NUM_THREADS, else 1", false},
+         "threads per rank that copy put data; auto is OMP_NUM_THREADS, else 1", false, 1,
+         INT32_MAX},
         {"staging", "256MiB", sizes,
          "memory limit, per rank and file, for copies of put data or for data read ahead; a step "
          "that needs more makes tw_put collective",
-         true},
+         true, 0, most_bytes},
         {"service", "auto", "auto|inline|background|servers",
          "when the file is written: during the call, on a background thread, or on dedicated "
          "ranks; auto is servers if there are any, else inline, and background once the run shows "
          "that it pays, where processors and memory are free",
          true},
-        {"background_after", "auto", auto_or_none,
+        {"background_after", "auto", auto_integers,
          "with service=auto: steps of a file after which it is written in the background, whether "
          "or not that pays; auto measures",
-         true},
-        {"servers", "0", auto_or_none,
+         true, 0, INT32_MAX},
+        {"servers", "0", auto_integers,
          "number of dedicated server ranks, from 1 to all but one; tw_init returns on them at the "
          "end; auto takes the number from the setting plan, else one on each node, at most one "
          "rank of 16",
-         false},
+         false, 0, INT32_MAX},
         {"server_ranks", "spread", "spread|last",
          "which ranks become servers: the last ranks of every node in turn, or the last ranks of "
          "all",
@@ -130,7 +137,7 @@ const std::vector<SettingRow>& setting_table() {
         {"queue", "auto", auto_sizes,
          "with service background or servers: memory limit, per rank and file, for steps not yet "
          "written; auto is two steps, at most 'staging'",
-         true},
+         true, 1, most_bytes},
         {"queue_full", "wait", "wait|inline",
          "what a call does when the queue is full: wait, or (with service=background) write the "
          "data itself",
@@ -138,17 +145,18 @@ const std::vector<SettingRow>& setting_table() {
         {"bandwidth", "0", rates,
          "limit in bytes per second for all writers, or all readers, of a file together; 0: no "
          "limit",
-         true},
+         true, 0, most_rate},
         {"watchdog", "0", integers,
          "seconds after which a call that has not returned reports what its rank is waiting for; "
          "0: never",
-         false},
+         false, 0, INT32_MAX},
         {"watchdog_abort", "0", integers,
          "seconds after which a call that has not returned reports and aborts its process, so that "
          "the launcher ends the job; 0: never",
-         false},
+         false, 0, INT32_MAX},
         {"header_pad", "4KiB", sizes,
-         "free space after the header, for attributes set after the definitions end", true},
+         "free space after the header, for attributes set after the definitions end", true, 0,
+         most_header_pad},
         {"attributes", "same", "same|first",
          "attributes that differ between ranks: an error, or those of rank 0 are taken; first is "
          "for time stamps and the like",
@@ -175,15 +183,15 @@ const std::vector<SettingRow>& setting_table() {
         {"node_size", "0", integers,
          "largest number of ranks treated as one node; 0: the nodes of the machine. Small values "
          "test inter-node communication on one machine",
-         false},
+         false, 0, INT32_MAX},
         {"summary", "", "a path, or 'table' for standard output",
          "where tw_finalize writes the session summary", false},
         {"report", "", "a path", "where tw_finalize writes the session summary as an HTML page",
          false},
         {"trace", "", "a path",
          "where tw_finalize writes a timeline of the run, in Chrome's trace event format", false},
-        {"trace_memory", "16MiB", sizes, "memory limit, per rank, for the events of a trace",
-         false},
+        {"trace_memory", "16MiB", sizes, "memory limit, per rank, for the events of a trace", false,
+         0, most_bytes},
         {"print_config", "no", flags, "tw_init prints the effective settings", false},
         {"language", "c", "c|fortran",
          "dimension order and first index (0 or 1) in error messages; set by the Fortran interface",
@@ -240,22 +248,29 @@ bool known_to_others(const std::string& name) {
     return false;
 }
 
+bool is_size(const SettingRow& row) {
+    return row.values == sizes || row.values == auto_sizes || row.values == rates;
+}
+
+bool is_integer(const SettingRow& row) {
+    return row.values == integers || row.values == auto_integers;
+}
+
+bool parse_integer(const std::string& text, std::int64_t& number) {
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && rest == end;
+}
+
 bool allowed(const SettingRow& row, const std::string& value) {
     const std::string name = row.name;
     std::int64_t number = 0;
-    if (row.values == sizes || row.values == rates) return parse_size(value, number);
-    if (row.values == auto_sizes)
-        return value == "auto" || (parse_size(value, number) && number > 0);
-    if (row.values == auto_or_none && value == "auto") return true;
-    if (row.values == integers || row.values == auto_or_none) {
-        const auto [rest, error] =
-            std::from_chars(value.data(), value.data() + value.size(), number);
-        return error == std::errc() && rest == value.data() + value.size() && number >= 0 &&
-               number <= 1'000'000'000;
+    if (is_size(row) || is_integer(row)) {
+        const bool can_be_auto = row.values == auto_sizes || row.values == auto_integers;
+        if (can_be_auto && value == "auto") return true;
+        return (is_size(row) ? parse_size(value, number) : parse_integer(value, number)) &&
+               number >= row.least && number <= row.most;
     }
-    if (row.values == auto_integers)
-        return value == "auto" || (parse_size(value, number) && number > 0 && number <= INT32_MAX &&
-                                   value.find_first_not_of("0123456789") == std::string::npos);
     if (row.values == flags) return value == "yes" || value == "no";
     if (name == "writers" || name == "readers")
         return value == "auto" || parse_writers(value).number > 0;
@@ -272,15 +287,22 @@ bool allowed(const SettingRow& row, const std::string& value) {
     return false;
 }
 
+/// Describes what a setting can be.
+std::string allowed_values(const SettingRow& row) {
+    if (is_integer(row)) return fmt::format("{} from {} to {}", row.values, row.least, row.most);
+    if (!is_size(row)) return row.values;
+    return fmt::format("{} from {} to {}", row.values, row.least, size_in_words(row.most));
+}
+
 /// "; did you mean '64KiB'?" for "64KB", or another value that is much like this one, or nothing.
 std::string meant_value(const SettingRow& row, const std::string& value) {
     const std::string values = row.values;
     const auto unit = value.find_first_not_of("0123456789");
-    const bool size = values.find("a size in bytes") != std::string::npos;
-    if (size && unit != 0 && unit != std::string::npos) {
+    if (is_size(row) && unit != 0 && unit != std::string::npos) {
         const std::string letter = trimmed(value.substr(unit)).substr(0, 1);
         for (const auto& [name, shift] : size_units())
-            if (!name.empty() && std::toupper(static_cast<unsigned char>(letter[0])) == name[0])
+            if (!name.empty() && !trimmed(value.substr(unit)).ends_with(name) &&
+                std::toupper(static_cast<unsigned char>(letter[0])) == name[0])
                 return fmt::format("; did you mean '{}{}'?", value.substr(0, unit), name);
     }
     if (row.values == flags) return did_you_mean(value, {"yes", "no"});
@@ -300,7 +322,7 @@ Status Settings::apply(const std::string& name, const std::string& value,
     if (row == nullptr) return unknown_setting(name, origin);
     if (!allowed(*row, value))
         return failure(TW_ESETTING, "setting '{}' (from the {}) is '{}'; it must be {}{}", name,
-                       origin, value, row->values, meant_value(*row, value));
+                       origin, value, allowed_values(*row), meant_value(*row, value));
     values_[name] = {value, origin};
     return {};
 }
@@ -329,17 +351,21 @@ Status Settings::apply_list(const std::string& list, const std::string& origin, 
 
 namespace {
 
-/// Throws nothing but std::bad_alloc: one rank reads for all.
+/// Reads a text file: one rank reads for all.
 Status read_text(const std::string& path, std::vector<char>& text) {
-    std::ifstream file(path);
-    std::ostringstream content;
-    std::error_code ignored;
-    if (file) content << file.rdbuf();
-    if (!file || file.bad() || std::filesystem::is_directory(path, ignored))
+    constexpr std::size_t most = 16 << 20;  // bytes
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
+                                                               std::fclose);
+    if (file) {
+        text.resize(most + 1);
+        text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+    }
+    if (!file || std::ferror(file.get()) != 0)
         return failure(TW_ESETTING, "cannot read the configuration file '{}': {}", path,
-                       std::strerror(file ? EISDIR : errno));
-    const std::string all = content.str();
-    text.assign(all.begin(), all.end());
+                       std::strerror(errno));
+    if (text.size() > most)
+        return failure(TW_ESETTING, "cannot read the configuration file '{}': it has more than {}", path,
+                       size_in_words(most));
     return {};
 }
 

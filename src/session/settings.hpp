@@ -17,7 +17,8 @@ struct SettingRow {
     const char* standard;  ///< default
     const char* values;    ///< what is allowed, for people
     const char* meaning;
-    bool per_file;  ///< may be given to tw_create
+    bool per_file;                     ///< may be given to tw_create
+    std::int64_t least = 0, most = 0;  ///< of a number
 };
 
 /// All settings. docs/settings.md is checked against it.

@@ -159,11 +159,29 @@ TEST_F(Sources, Sizes) {
                                                          {"3GiB", std::int64_t(3) << 30},
                                                          {"2TiB", std::int64_t(2) << 40}};
     for (const auto& [text, bytes] : rows)
-        EXPECT_EQ(read(std::string("buffer=") + text).number("buffer"), bytes) << text;
+        EXPECT_EQ(read(std::string("bandwidth=") + text).number("bandwidth"), bytes) << text;
     EXPECT_EQ(read("").number("piece"), -1);
 }
 
+TEST_F(Sources, NumbersHaveLimits) {
+    int numbers = 0;
+    for (const SettingRow& row : setting_table()) {
+        if (row.most == 0) continue;
+        ++numbers;
+        const std::string name = row.name;
+        for (const std::int64_t good : {row.least, row.most})
+            EXPECT_EQ(read(name + "=" + std::to_string(good)).number(row.name), good) << name;
+        for (const std::int64_t bad : {row.least - 1, row.most + 1, INT64_MAX})
+            expect_words(refused(name + "=" + std::to_string(bad)),
+                         {name.c_str(), "it must be", " from ", " to "});
+    }
+    EXPECT_EQ(numbers, 19);
+    expect_words(refused("buffer=0"), {"a size in bytes", "from 1 to 1TiB"});
+    expect_words(refused("watchdog=2147483648"), {"an integer from 0 to 2147483647"});
+}
+
 TEST_F(Sources, ConfigurationFilesThatCannotBeRead) {
+    expect_words(refused("config=/dev/zero"), {"/dev/zero", "more than 16MiB"});
     const std::string missing = file_ + ".missing/x.toml";
     expect_words(refused("config=" + missing), {missing.c_str(), "No such file or directory"});
     expect_words(refused("config=."), {"directory"});
