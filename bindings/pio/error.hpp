@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <exception>
 #include <new>
 #include <string>
 
@@ -15,7 +16,8 @@ struct Error {
     std::string text;
 };
 
-inline constexpr int out_of_memory = -61;  // NC_ENOMEM
+inline constexpr int out_of_memory = -61;   // NC_ENOMEM
+inline constexpr int internal_error = -92;  // NC_EINTERNAL
 
 // The code of netCDF that comes nearest to one of the library.
 int code_of(int status);
@@ -37,6 +39,8 @@ void on_rank(MPI_Comm comm, int root, Action action) {
             error = thrown;
         } catch (const std::bad_alloc&) {
             error = {out_of_memory, "out of memory"};
+        } catch (const std::exception& thrown) {
+            error = {internal_error, thrown.what()};
         }
     agree(comm, error);
 }

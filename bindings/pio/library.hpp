@@ -69,6 +69,8 @@ int attempt(const char* call, Iosystem* system, const std::string& path, Action 
         return fail(call, system, path, error);
     } catch (const std::bad_alloc&) {
         return fail(call, system, path, Error{NC_ENOMEM, "out of memory"});
+    } catch (const std::exception& error) {
+        return fail(call, system, path, Error{internal_error, error.what()});
     }
 }
 

@@ -176,8 +176,10 @@ tw_status tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], 
     Roles roles{n, components, serves != 0, {}};
     if (status.ok()) try {
             status = together([&] { return begin_components(comm, roles, settings, sessions); });
-        } catch (const std::exception& e) {
-            status = failure(TW_EINTERNAL, "internal error: {}", e.what());
+        } catch (const std::exception&) {
+            int rank = 0;
+            MPI_Comm_rank(comm, &rank);
+            end_job(comm, rank, "tw_init_components", "", exception_status());
         }
     if (!status.ok()) keep_text(status.text);
     return status.code;

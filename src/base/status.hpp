@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <exception>
 #include <new>
 #include <string>
 #include <utility>
@@ -28,14 +29,17 @@ Status failure(tw_status code, fmt::format_string<Args...> text, Args&&... args)
 /// Takes no memory.
 inline Status out_of_memory() { return {TW_ENOMEM, "out of memory"}; }
 
-/// What a rank does by itself before all agree: that it runs out of memory is told to the others,
-/// who would wait for it in vain.
+/// Describes the exception that is being handled: TW_ENOMEM, or TW_EINTERNAL with its text.
+Status exception_status() noexcept;
+
+/// Runs what a rank does by itself before all agree. An exception becomes a status: the other ranks
+/// would wait for this one in vain.
 template <class Do>
 Status alone(Do&& act) {
     try {
         return act();
-    } catch (const std::bad_alloc&) {
-        return out_of_memory();
+    } catch (const std::exception&) {
+        return exception_status();
     }
 }
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/calls.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+
+#include "comm/communicator.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
 thread_local std::string loose;
+std::atomic<bool> fails{false};
 
 tw_status keep_loose(Status status) {
     (void)alone([&]() -> Status {
@@ -19,6 +23,16 @@ tw_status keep_loose(Status status) {
 }
 
 }  // namespace
+
+bool process_fails() { return fails; }
+
+void watch_exit() {
+#ifdef __GLIBC__
+    const auto note = [](int status, void*) { fails = status != 0 && mpi_is_running(); };
+    static const int watched = on_exit(note, nullptr);
+    (void)watched;
+#endif
+}
 
 void keep_text(const std::string& text) { keep_loose({TW_OK, text}); }
 
@@ -52,6 +66,11 @@ tw_status refuse(tw_session session, const char* call) {
                            "session: only that one can use it (rank {})",
                            call, getpid(), session->process, session->rank);
         }));
+    if (process_fails())
+        return keep_loose(alone([&] {
+            return failure(TW_ESTATE, "{}: the process ends with a failure (rank {})", call,
+                           session->rank);
+        }));
     if (session->meetings) session->meetings->refuse_thread(call);
     return keep_loose(alone([&] { return thread_failure(call, session->rank); }));
 }
@@ -61,13 +80,13 @@ bool others_wait(const tw_session_impl& session, std::int64_t met, const char* c
     return is_collective(call) || session.meetings->count() != met;
 }
 
-void end_job(const tw_session_impl& session, const char* call, const char* path) {
+void end_job(MPI_Comm comm, int rank, const char* call, const char* path, const Status& why) {
     std::fprintf(stderr,
-                 "thalweg: %s: out of memory on rank %d in %s, where other ranks wait for it: the "
-                 "job ends. Records that were counted in files are complete\n",
-                 path, session.rank, call);
+                 "thalweg: %s: %s on rank %d in %s, where other ranks wait for it: the job ends. "
+                 "Records that were counted in files are complete\n",
+                 path, why.text.c_str(), rank, call);
     std::fflush(stderr);
-    MPI_Abort(session.team->world().handle(), TW_ENOMEM);
+    MPI_Abort(comm, why.code);
     std::abort();
 }
 

@@ -39,14 +39,20 @@ inline tw_status report(tw_session session, Status status, const char* path = nu
     return status.code;
 }
 
+/// Tells whether the process ends with a failure and without MPI_Finalize, and destroys its static
+/// objects. Other ranks do not come to the calls that those may make.
+bool process_fails();
+/// Begins to watch for that; later calls do nothing.
+void watch_exit();
+
 /// One thread at a time is in a session, and none of a process that the model forked: what the
 /// session keeps open and has in memory is its parent's.
 class Inside {
 public:
     Inside(tw_session_impl& session, const char* call) : session_(session) {
         const char* nobody = nullptr;
-        entered_ =
-            session.process == getpid() && session.inside.compare_exchange_strong(nobody, call);
+        entered_ = session.process == getpid() && !process_fails() &&
+                   session.inside.compare_exchange_strong(nobody, call);
     }
     ~Inside() {
         if (entered_) session_.inside = nullptr;
@@ -88,8 +94,13 @@ inline bool is_model(tw_session session) {
 /// @param met  meetings of the ranks before the call
 bool others_wait(const tw_session_impl& session, std::int64_t met, const char* call);
 
-/// The last resort. The records that are counted stay.
-[[noreturn]] void end_job(const tw_session_impl& session, const char* call, const char* path);
+/// Ends the job as the last resort: other ranks wait for this one. Counted records stay.
+[[noreturn]] void end_job(MPI_Comm comm, int rank, const char* call, const char* path,
+                          const Status& why);
+[[noreturn]] inline void end_job(const tw_session_impl& session, const char* call, const char* path,
+                                 const Status& why) {
+    end_job(session.team->world().handle(), session.rank, call, path, why);
+}
 
 /// The part of guarded() of a thread that is in the session.
 template <class F>
@@ -104,27 +115,31 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
     const Span span(call);
     const std::int64_t met = session->meetings ? session->meetings->count() : 0;
     keep_reserve();
-    try {
-        Status status;
+    const auto guard = [&](auto&& act) -> Status {
         try {
-            status = session->over.ok() ? body() : session->over;
-        } catch (const NoMemoryAnywhere&) {
-            status = out_of_memory();
-        } catch (const std::bad_alloc&) {
-            if (others_wait(*session, met, call)) end_job(*session, call, text_or_empty(path));
-            status = out_of_memory();
+            return together(act);
+        } catch (const std::exception&) {
+            Status status = exception_status();
+            if (others_wait(*session, met, call))
+                end_job(*session, call, text_or_empty(path), status);
+            return status;
         }
-        if (status.code == TW_ENOMEM && path != nullptr)
-            (void)alone([&]() -> Status {
-                if (status.text.find(path) == std::string::npos)
-                    status.text = fmt::format("{}: {}", path, status.text);
-                return {};
-            });
-        if (session->meetings && session->meetings->parted()) session->part(status);
-        return report(session, std::move(status), path);
-    } catch (const std::exception& e) {
-        return report(session, failure(TW_EINTERNAL, "internal error: {}", e.what()), path);
+    };
+    Status status = session->over.ok() ? guard(body) : session->over;
+    if (status.code == TW_ENOMEM && path != nullptr)
+        (void)alone([&]() -> Status {
+            if (status.text.find(path) == std::string::npos)
+                status.text = fmt::format("{}: {}", path, status.text);
+            return {};
+        });
+    if (session->meetings && session->meetings->parted()) {
+        const Status parted = guard([&]() -> Status {
+            session->part(status);
+            return {};
+        });
+        if (!parted.ok()) status = parted;
     }
+    return report(session, std::move(status), path);
 }
 
 /// No exception leaves a C function, and a watchdog sees it.

@@ -33,8 +33,8 @@ struct Abandoned {
     std::vector<tw_session_impl*> sessions;
 };
 Abandoned& abandoned_sessions() {
-    static Abandoned all;
-    return all;
+    static auto* const all = new Abandoned;
+    return *all;
 }
 
 /// Bytes of exchange buffers of a rank, with which most files can be written.
@@ -248,6 +248,7 @@ void tw_session_impl::cancel(const char* does, const char* why) try {
     }
     end();
 } catch (const std::exception&) {
+    if (team && team->size() > 1) end_job(*this, "tw_cancel", "", exception_status());
     end();
 }
 
@@ -268,6 +269,8 @@ int on_deletion(MPI_Comm, int, void* attribute, void*) {
 
 void tw_session_impl::watch_mpi() {
     if (!mpi_is_running()) return;
+    start_hdf5();
+    watch_exit();
     auto watch = std::make_unique<MpiWatch>(MpiWatch{this});
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_deletion, &mpi_key, nullptr);
     MPI_Comm_set_attr(MPI_COMM_SELF, mpi_key, watch.release());
@@ -288,7 +291,8 @@ void tw_session_impl::mpi_ends(bool abandoned) try {
     if (rank == 0) log::error("{}", why.text);
     part(met.ok() ? why : met);
 } catch (const std::exception&) {
-    over = {TW_EINTERNAL, "internal error"};
+    over = exception_status();
+    if (team && team->size() > 1) end_job(*this, "MPI_Finalize", "", over);
 }
 
 FileOptions tw_session_impl::options_for(const Settings& s) const {

@@ -193,6 +193,9 @@ std::unique_ptr<Storage> make_pnetcdf_storage();
 std::unique_ptr<Storage> make_netcdf4_storage();
 /// Whether this build has PnetCDF.
 bool has_pnetcdf();
+/// Starts HDF5. MPI_Finalize ends it before whatever was registered earlier, so what uses it until
+/// then has to call this before it asks to hear of MPI_Finalize.
+void start_hdf5();
 /// Keeps nothing: measures everything but the disk.
 std::unique_ptr<Storage> make_memory_storage();
 /// By the name that name() gives.

@@ -39,24 +39,23 @@ bool Server::take_message() {
     try {
         if (!place_.transport.receive(message)) return false;
     } catch (const std::bad_alloc&) {
-        out_of_memory(message);  // it comes again
+        fail_files(message, exception_status());  // it comes again
         return true;
     }
     pass_on(message);
     try {
         handle(message);
-    } catch (const std::bad_alloc&) {
-        out_of_memory(message);
+    } catch (const std::exception&) {
+        fail_files(message, exception_status());
     }
     return true;
 }
 
-/// Messages take the memory: the files that they are for give up theirs, and who waits for an
-/// answer gets one.
-void Server::out_of_memory(const Message& message) {
+/// Fails all files, whose messages may hold the memory that is lacking, and answers who waits.
+void Server::fail_files(const Message& message, const Status& why) {
     with_reserve([&] {
-        const Status status =
-            failure(TW_ENOMEM, "out of memory on a server (rank {})", place_.transport.address());
+        const Status status{why.code, fmt::format("{} on a server (rank {})", why.text,
+                                                  place_.transport.address())};
         for (auto& [serial, file] : files_) file.fail(status);
         if (message.kind == MessageKind::count_file)
             replies_.join(message.file, place_.answer(status));

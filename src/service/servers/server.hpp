@@ -38,7 +38,7 @@ public:
 
 private:
     bool take_message();
-    void out_of_memory(const Message& message);
+    void fail_files(const Message& message, const Status& why);
     void pass_on(const Message& message);
     void handle(Message& message);
     void refuse(std::int64_t file);

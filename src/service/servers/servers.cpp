@@ -109,15 +109,16 @@ void Servers::serve(std::span<Servers* const> sessions, Transport* among) try {
         if (!any) (void)wait_briefly(doorbell, heard, nullptr, 0.0005);
     }
     if (among != nullptr) among->finish();
-} catch (const std::bad_alloc&) {
+} catch (const std::exception&) {
     // The last resort: others wait for this rank.
+    const Status why = exception_status();
     Comm& ranks = sessions.front()->all_->world();
     std::fprintf(stderr,
-                 "thalweg: out of memory on rank %d, which serves: the job ends. Records that were "
-                 "counted in files are complete\n",
-                 ranks.rank());
+                 "thalweg: %s on rank %d, which serves: the job ends. Records that were counted in "
+                 "files are complete\n",
+                 why.text.c_str(), ranks.rank());
     std::fflush(stderr);
-    MPI_Abort(ranks.handle(), TW_ENOMEM);
+    MPI_Abort(ranks.handle(), why.code);
     std::abort();
 }
 

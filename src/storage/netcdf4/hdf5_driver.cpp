@@ -9,6 +9,8 @@
 #include <H5FDdevelop.h>
 #endif
 
+#include "storage/storage.hpp"
+
 namespace thalweg::detail {
 
 namespace {
@@ -21,6 +23,11 @@ void begin_netcdf() {
 }
 
 }  // namespace
+
+void start_hdf5() {
+    const LibraryLock lock;
+    H5open();
+}
 
 QuietHdf5::QuietHdf5() {
     begin_netcdf();
@@ -58,8 +65,8 @@ struct Hdf5Driver::Table {
         if (driver_of(f) == nullptr) return failed;
         try {
             return act();
-        } catch (const std::bad_alloc&) {
-            of(f).no_memory_ = true;
+        } catch (const std::exception&) {
+            of(f).thrown_ = exception_status();
             return failed;
         }
     }
@@ -121,7 +128,7 @@ struct Hdf5Driver::Table {
                         const void* from) {
         // HDF5 comes to the end of a close only where writes succeed; healthy() tells of the
         // others.
-        if (driver_of(f) == nullptr || of(f).dropping_ || of(f).no_memory_) return 0;
+        if (driver_of(f) == nullptr || of(f).dropping_ || !of(f).thrown_.ok()) return 0;
         return guarded(f, herr_t(0), [&]() -> herr_t {
             const bool good = calls(f).write(type, at, bytes, static_cast<const char*>(from));
             return good ? 0 : -1;
@@ -217,10 +224,10 @@ Status Hdf5Driver::locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) 
     return {};
 }
 
-Status Hdf5Driver::healthy() const { return no_memory_ ? out_of_memory() : Status{}; }
+Status Hdf5Driver::healthy() const { return thrown_; }
 
 Status Hdf5Driver::failed(const std::string& what) const {
-    if (no_memory_) return out_of_memory();
+    if (!thrown_.ok()) return thrown_;
     const std::string trouble = calls_.trouble();
     if (trouble.empty()) return hdf5_failure(path_, what);
     return failure(TW_EIO, "{}: {}: {}", path_, what, trouble);

@@ -93,7 +93,7 @@ private:
     hid_t driver_ = H5I_INVALID_HID, id_ = H5I_INVALID_HID;
     Table* table_ = nullptr;  ///< what HDF5 has of this
     bool dropping_ = false;   ///< what HDF5 still writes is given up
-    bool no_memory_ = false;  ///< in a call of ours
+    Status thrown_;           ///< by a call of ours
     bool looking_ = false;    ///< for a chunk
     std::int64_t seen_ = -1;  ///< where HDF5 wanted to read it
     std::int64_t end_ = 0;

@@ -59,8 +59,8 @@ Status Netcdf4Index::open_variables() {
 Status Netcdf4Index::find_length(hid_t set, std::int64_t& records) const {
     const hid_t space = H5Dget_space(set);
     hsize_t length[H5S_MAX_RANK] = {};
-    const int nd = H5Sget_simple_extent_dims(space, length, nullptr);
-    H5Sclose(space);
+    const int nd = space < 0 ? -1 : H5Sget_simple_extent_dims(space, length, nullptr);
+    if (space >= 0) H5Sclose(space);
     if (nd < 1) return hdf5_failure(path_, "cannot read the shape of a variable");
     records = length[0];
     return {};
@@ -102,26 +102,27 @@ Status Netcdf4Index::place(int variable, std::int64_t address) {
     const hid_t one = H5Screate(H5S_SCALAR);
     const std::vector<hsize_t> origin(std::max<std::size_t>(1, grids_[variable].shape.size()), 0);
     const char element[8] = {};
-    bool good = grids_[variable].shape.empty() ||
-                H5Sselect_elements(space, H5S_SELECT_SET, 1, origin.data()) >= 0;
+    bool good = type >= 0 && space >= 0 && one >= 0;
+    good = good && (grids_[variable].shape.empty() ||
+                    H5Sselect_elements(space, H5S_SELECT_SET, 1, origin.data()) >= 0);
     good = good && H5Dwrite(sets_[variable], type, one, space, H5P_DEFAULT, element) >= 0;
     Status status;
     if (!good || H5Dget_offset(sets_[variable]) != static_cast<haddr_t>(address))
         status = hdf5_failure(path_,
                               "offset of variable '" + definitions_.variables[variable].name + "'");
-    H5Sclose(one);
-    H5Sclose(space);
-    H5Tclose(type);
+    if (one >= 0) H5Sclose(one);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
     return status;
 }
 
 Status Netcdf4Index::set_length(hid_t set, std::int64_t records, const std::string& name) {
     const hid_t space = H5Dget_space(set);
-    std::vector<hsize_t> length(H5Sget_simple_extent_ndims(space));
-    H5Sget_simple_extent_dims(space, length.data(), nullptr);
-    H5Sclose(space);
-    length.front() = records;
-    if (H5Dset_extent(set, length.data()) >= 0) return {};
+    hsize_t length[H5S_MAX_RANK] = {};
+    const int nd = space < 0 ? -1 : H5Sget_simple_extent_dims(space, length, nullptr);
+    if (space >= 0) H5Sclose(space);
+    length[0] = records;
+    if (nd > 0 && H5Dset_extent(set, length) >= 0) return {};
     return hdf5_failure(path_, fmt::format("{} records of '{}'", records, name));
 }
 
@@ -189,12 +190,14 @@ Status Netcdf4Index::write_chunk(const PlacedChunk& c, const hsize_t* offset,
 
 namespace {
 
-/// Without filters HDF5 keeps the places of chunks: all are of one length.
-bool has_filters(hid_t set) {
+/// Counts the filters of a data set; negative after a failure. Without filters HDF5 keeps the
+/// places of chunks, as all are of one length.
+int filters_of(hid_t set) {
     const hid_t properties = H5Dget_create_plist(set);
+    if (properties < 0) return -1;
     const int n = H5Pget_nfilters(properties);
     H5Pclose(properties);
-    return n > 0;
+    return n;
 }
 
 }  // namespace
@@ -215,7 +218,9 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
     }
     const std::vector<hsize_t> offset = offset_of(c);
     StoredChunk old;
-    if (c.replaces && has_filters(sets_[at]))
+    const int filters = c.replaces ? filters_of(sets_[at]) : 0;
+    if (filters < 0) return hdf5_failure(path_, "filters of variable '" + v.name + "'");
+    if (filters > 0)
         if (Status s = file_->locate(sets_[at], offset.data(), old); !s.ok()) return s;
     if (old.address >= 0 && old.address != c.address && old.bytes == c.bytes) {
         // HDF5 keeps the place of a chunk whose length stays.
@@ -280,10 +285,12 @@ Status Netcdf4Index::set_attribute(int variable, const Attribute& a) {
     if (good && H5Aexists(owner, a.name.c_str()) > 0) {
         attribute = H5Aopen(owner, a.name.c_str(), H5P_DEFAULT);
         const hid_t its_type = H5Aget_type(attribute), its_space = H5Aget_space(attribute);
-        const bool same = H5Tequal(type, its_type) > 0 && H5Sextent_equal(space, its_space) > 0;
-        H5Tclose(its_type);
-        H5Sclose(its_space);
-        if (!same) {
+        good = attribute >= 0 && its_type >= 0 && its_space >= 0;
+        const bool same =
+            good && H5Tequal(type, its_type) > 0 && H5Sextent_equal(space, its_space) > 0;
+        if (its_type >= 0) H5Tclose(its_type);
+        if (its_space >= 0) H5Sclose(its_space);
+        if (good && !same) {
             H5Aclose(std::exchange(attribute, H5I_INVALID_HID));
             good = H5Adelete(owner, a.name.c_str()) >= 0;
         }
