@@ -21,7 +21,8 @@ using thalweg::cfio::Program;
 
 constexpr int no_file = 0;  // ids start at 1
 
-Program program;
+// The program, never destroyed: the other ranks may not come to the end of the process.
+Program& program = *new Program;
 
 // Does something that may fail; pointers are what has to be there.
 template <class Action>
@@ -36,6 +37,8 @@ int attempt(const char* call, int ncid, std::initializer_list<const void*> point
         return program.fail(call, ncid, error);
     } catch (const std::bad_alloc&) {
         return program.fail(call, ncid, Error{CFIO_ERROR_MALLOC, "out of memory"});
+    } catch (const std::exception& error) {
+        return program.fail(call, ncid, Error{CFIO_ERROR_NC, error.what()});
     }
 }
 

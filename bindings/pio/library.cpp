@@ -24,9 +24,10 @@ struct Ids {
     std::set<std::string> told;
 };
 
+// The ids of the process, never destroyed: closing a file is collective.
 Ids& ids() {
-    static Ids all;
-    return all;
+    static auto* const all = new Ids;
+    return *all;
 }
 
 template <class Kind>

@@ -13,9 +13,11 @@ namespace thalweg::pio {
 
 namespace {
 
+// The sessions of the process, never destroyed: a process that ends without MPI_Finalize does not
+// end them, as the other ranks may not come.
 std::vector<std::unique_ptr<Session>>& sessions() {
-    static std::vector<std::unique_ptr<Session>> all;
-    return all;
+    static auto* const all = new std::vector<std::unique_ptr<Session>>;
+    return *all;
 }
 
 void (*before_end)() = nullptr;
@@ -81,7 +83,8 @@ std::int64_t staging_limit() {
     if (unit.find("Mi") != std::string::npos) times = mib;
     if (unit.find("Gi") != std::string::npos) times = 1024.0 * mib;
     if (unit.find("Ti") != std::string::npos) times = 1024.0 * 1024.0 * mib;
-    return static_cast<std::int64_t>(number * times) / 4;
+    // The library refuses more.
+    return static_cast<std::int64_t>(std::clamp(number * times, 0.0, 1024.0 * 1024.0 * mib)) / 4;
 }
 
 bool Session::keeps_arrays() const {

@@ -6,21 +6,22 @@
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include <cstdio>
-#include <new>
+#include <exception>
 
 namespace thalweg::detail::log {
 
 namespace {
 
-/// A logger of the library's own: spdlog's default one belongs to the program, and writes to
-/// standard output.
+/// Returns the library's own logger: spdlog's default one belongs to the program, and writes to
+/// standard output. It is never destroyed: threads may still use it while the process ends.
 spdlog::logger& logger() {
-    static spdlog::logger made = [] {
-        spdlog::logger l("thalweg", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-        l.set_pattern("thalweg: %l: %v");
+    static spdlog::logger* const made = [] {
+        auto* const l =
+            new spdlog::logger("thalweg", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+        l->set_pattern("thalweg: %l: %v");
         return l;
     }();
-    return made;
+    return *made;
 }
 
 spdlog::level::level_enum level_of(Level level) {
@@ -43,7 +44,7 @@ void write(Level level, fmt::string_view text, fmt::format_args values) {
     const spdlog::level::level_enum at = level_of(level);
     try {
         if (logger().should_log(at)) logger().log(at, fmt::vformat(text, values));
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {
         std::fputs("thalweg: out of memory for a line of the log\n", stderr);
     }
 }

@@ -111,7 +111,7 @@ private:
 std::unique_ptr<Watchdog> Watchdog::make(std::int64_t seconds, std::int64_t limit, int rank) {
     if (seconds <= 0 && limit <= 0) return nullptr;
     static std::mutex mutex;
-    static std::weak_ptr<WatchdogThread> of_process;
+    static auto& of_process = *new std::weak_ptr<WatchdogThread>;
     const std::lock_guard lock(mutex);
     auto watchdog = std::make_unique<Watchdog>();
     watchdog->thread_ = of_process.lock();
