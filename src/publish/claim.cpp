@@ -13,6 +13,7 @@
 
 #include "publish/committed.hpp"
 #include "publish/stale_references.hpp"
+#include "storage/netcdf4/whole.hpp"
 #include "storage/posix/file_system.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
@@ -31,6 +32,13 @@ const char* kind_of(mode_t mode) {
     }
 }
 
+/// Moves the log of chunks of an unfinished file with it, or removes it if `to` is empty.
+void move_place_log(const std::string& data, const std::string& to) {
+    const std::string log = place_log_path(data);
+    if (to.empty() || std::rename(log.c_str(), place_log_path(to).c_str()) != 0)
+        (void)unlink(log.c_str());
+}
+
 /// Whether the system would let this process replace a file of that owner.
 bool may_replace(const struct stat& folder, const struct stat& file) {
     const uid_t me = geteuid();
@@ -43,7 +51,8 @@ std::int64_t records_at(const std::string& path) {
     Committed found;
     std::error_code error;
     if (!fs::is_directory(path, error))
-        return find_committed(path, found).ok() ? found.records : -1;
+        return find_committed(path, found).ok() ? std::max(found.records, logged_records(path))
+                                                : -1;
     std::int64_t most = -1;
     for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
         if (std::error_code lost; at->is_regular_file(lost) && at->path().extension() == ".nc" &&
@@ -92,7 +101,11 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
             status = create_striped(made->data_, !in_place, request.stripe_count,
                                     request.stripe_size, said_of_stripes);
         if (!status.ok()) return status;
+        move_place_log(made->data_, "");
         made->restore_permissions(true);
+    } else {  // what a killed run has written
+        if (status = enter_logged(made->own_); !status.ok()) return status;
+        move_place_log(made->own_, "");
     }
     claim = std::move(made);
     return {};
@@ -172,6 +185,7 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
     const auto move = [&](const std::string& to) {
         if (std::rename(data_.c_str(), to.c_str()) != 0)
             return system_failure(data_, "cannot rename to " + to);
+        move_place_log(data_, to);
         said.push_back(fmt::format("kept the unfinished file of an earlier run as {}", to));
         return Status{};
     };
@@ -196,6 +210,7 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
     }
     std::error_code error;
     std::filesystem::remove_all(least, error);
+    move_place_log(least, "");
     errno = error.value();
     if (error) return system_failure(least, "cannot remove");
     said.push_back(fmt::format(
@@ -233,7 +248,9 @@ Status Claim::check_begun() const {
 }
 
 Status Claim::publish(bool durable) {
-    if (Status status = lock_.check_held(own_); !status.ok() || data_ == own_) return status;
+    if (Status status = lock_.check_held(own_); !status.ok()) return status;
+    move_place_log(data_, "");
+    if (data_ == own_) return {};
     restore_permissions(false);
     remove_references_beside(own_);
     if (std::rename(data_.c_str(), own_.c_str()) != 0)
@@ -244,6 +261,7 @@ Status Claim::publish(bool durable) {
 void Claim::discard() {
     std::error_code ignored;
     if (data_ != own_) std::filesystem::remove_all(data_, ignored);
+    move_place_log(data_, "");
     lock_.release();
 }
 

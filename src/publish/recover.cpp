@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -48,7 +49,8 @@ std::string best_of(const std::vector<std::string>& kept) {
         Committed found;
         struct stat info {};
         if (!find_committed(path, found).ok() || stat(path.c_str(), &info) != 0) continue;
-        const std::tuple mine{found.records, std::int64_t(info.st_mtim.tv_sec),
+        const std::int64_t records = std::max(found.records, logged_records(path));
+        const std::tuple mine{records, std::int64_t(info.st_mtim.tv_sec),
                               std::int64_t(info.st_mtim.tv_nsec)};
         if (mine < most) continue;
         best = path;
@@ -150,6 +152,7 @@ Status recover(const std::string& path, bool force, std::string& done) {
     if (status = Claim::take_over(own, data, claim); !status.ok()) return status;
     Mended mended;
     if (status = undo(data, mended.undone); !status.ok()) return status;
+    if (status = enter_logged(data); !status.ok()) return status;
     Committed found;
     if (status = find_committed(data, found); !status.ok()) return status;
     if (data != own && !force)

@@ -78,6 +78,9 @@ Status check_netcdf4_whole(const std::string& path, std::int64_t, Netcdf4Records
 }
 Status cut_netcdf4(const std::string& path, std::int64_t) { return no_netcdf4(path); }
 Status inspect_netcdf4(const std::string&, Inspection&) { return {}; }
+Status enter_logged(const std::string&) { return {}; }
+std::int64_t logged_records(const std::string&) { return 0; }
+void start_hdf5() {}
 #endif
 
 }  // namespace thalweg::detail

@@ -33,7 +33,8 @@ stops short "rank 2" short.nc "variable v" "has 1 elements, the decomposition 2"
 stops id "PIOc_closefile failed" "id 99"
 for service in inline background; do
     export THALWEG_SERVICE="$service"
-    for write in 2 5; do # the header; the values
+    for write in 1 3; do # the header; the values
+        rm -f late.nc* .late.nc*
         timeout 60 "${mpiexec[@]}" env LD_PRELOAD="$inject" \
             THALWEG_FAULT_PATH=late.nc THALWEG_FAULT_AT="$write" THALWEG_FAULT_KIND=enospc \
             THALWEG_FAULT_RANK=0 "$program" late >out 2>&1 || fail "late ($service, write $write)"

@@ -227,6 +227,27 @@ def three_records(folder):
         assert f["T"].shape == (3, 8, 4)
 
 
+@pytest.mark.parametrize("service", ["inline", "background"])
+@pytest.mark.parametrize("packing", [{}, {"deflate": "1"}])
+def test_script_that_simply_ends(tmp_path, service, packing):
+    """Without close or finalize: the program ends, and what end_step has accepted is there."""
+    text = """
+        from mpi4py import MPI
+        import numpy as np, thalweg as tw
+        io = tw.Session(MPI.COMM_WORLD, service="%s", format="netcdf4", **%r)
+        cells = io.split(y=8, x=4)
+        f = io.create("e.nc")
+        f.define("T", "f4", "time y x", cells)
+        for step in range(30):
+            f["T"] = np.full(cells.array_shape(), step)
+            f.end_step()
+    """
+    ok(run(tmp_path, text % (service, packing), ranks=2))
+    ok(run(tmp_path, "import thalweg as tw; tw.recover('e.nc')"))
+    with netCDF4.Dataset(tmp_path / "e.nc") as f:
+        assert (f["T"][:] == np.arange(30)[:, None, None]).all()
+
+
 def test_one_rank_leaves_and_all_go_on(tmp_path):
     """The others get an exception that says why, and can catch it, too."""
     result = ok(run(tmp_path, MODEL, "catch", "inline", ranks=3))

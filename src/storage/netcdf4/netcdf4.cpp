@@ -19,6 +19,7 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "base/clock.hpp"
 #include "base/trace.hpp"
@@ -29,6 +30,7 @@
 #include "storage/netcdf4/index.hpp"
 #include "storage/netcdf4/map.hpp"
 #include "storage/netcdf4/page.hpp"
+#include "storage/netcdf4/place_log.hpp"
 #include "storage/posix/plain_file.hpp"
 #include "storage/posix/system.hpp"
 
@@ -210,28 +212,33 @@ public:
     Status set_records(std::int64_t records, bool durable) override {
         if (Status status = place(records); !status.ok()) return status;
         if (!first_) return {};
-        ask_for(records, durable);
+        if (Status status = alone([&] { return count(records, durable); }); !status.ok())
+            return status;
         return later_ ? Status{} : catch_up();
     }
 
     Status catch_up() override {
         std::int64_t records;
         bool durable;
+        std::vector<PlacedChunk> chunks;
         {
             const std::lock_guard lock(small_);
             if (!behind_ || !index_) return {};
             behind_ = false;
-            records = wanted_;
+            records = counted_;
             durable = durable_;
+            chunks.swap(complete_);
         }
-        const auto count = [&]() -> Status {
+        const auto enter_all = [&]() -> Status {
             NoSizeSignal guard;
-            Status status = enter(store_->take_placed(records), records);
+            Status status = enter(chunks, records);
             return status.ok() ? index_->commit(durable) : status;
         };
-        Status status = alone(count);
+        Status status = alone(enter_all);
         // What is half in the index is not counted by a later call, either.
         if (!status.ok()) index_.reset();
+        const std::lock_guard lock(small_);
+        if (log_ && status.ok() && !behind_) log_->clear();
         return status;
     }
 
@@ -240,7 +247,7 @@ public:
         NoSizeSignal guard;
         Status status = alone([&]() -> Status {
             if (Status s = place(records); !s.ok() || !index_) return s;
-            ask_for(records, false);
+            if (Status s = count(records, false); !s.ok()) return s;
             if (Status s = catch_up(); !s.ok() || late.empty()) return s;
             if (Status s = index_->set_attributes(late); !s.ok()) return s;
             return index_->commit_together(sync_close_, false);
@@ -249,6 +256,7 @@ public:
             Status closed = alone([&] { return index_->close(); });
             if (status.ok()) status = std::move(closed);
             index_.reset();
+            if (log_ && status.ok()) log_->remove();
         }
         Status closed = close_file();
         if (status.ok()) status = std::move(closed);
@@ -389,7 +397,7 @@ private:
         if (status.ok() && index_->records() > kept_) status = drop_records();
         for (std::size_t v = 0; v < layout_.grids.size() && status.ok(); ++v)
             status = find_chunks(v, chunks);
-        entered_ = kept_;
+        known_ = kept_;
         return status;
     }
 
@@ -508,32 +516,39 @@ private:
         return store_->place(std::max(records, kept_));
     }
 
-    /// Of catch_up().
-    void ask_for(std::int64_t records, bool durable) {
+    /// Collects the chunks of records that are complete, for catch_up(), and logs them if that is
+    /// called later.
+    Status count(std::int64_t records, bool durable) {
         const std::lock_guard lock(small_);
-        wanted_ = std::max(records, kept_);
+        counted_ = std::max(records, kept_);
         durable_ = durable;
         behind_ = true;
+        const bool starts = later_ && !log_ && std::this_thread::get_id() != model_thread_;
+        const std::size_t before = starts ? 0 : complete_.size();
+        if (starts) log_.emplace(path_, *definitions_);
+        for (; known_ < counted_; ++known_)
+            for (std::size_t i = 0; i < layout_.grids.size(); ++i)
+                if (definitions_->variables[i].record && layout_.whole[i] == 0) add_known(i);
+        const std::vector<PlacedChunk> placed = store_->take_placed(counted_);
+        complete_.insert(complete_.end(), placed.begin(), placed.end());
+        if (log_) log_->add(counted_, std::span(complete_).subspan(before), durable);
+        return {};
+    }
+
+    /// Adds the chunks of a record whose places were known before.
+    void add_known(std::int64_t variable) {
+        const ChunkGrid& g = layout_.grids[variable];
+        const std::int64_t bytes = g.chunk_bytes();
+        const std::int64_t first = in_file(map_.offset[variable] + known_ * map_.record_bytes);
+        for (std::int64_t n = 0; n < g.chunks(); ++n)
+            complete_.push_back({variable, known_, n, first + n * bytes, bytes});
     }
 
     /// Chunks come in the order of the index, which then has to grow at its end alone.
     Status enter(std::span<const PlacedChunk> chunks, std::int64_t records) {
         Status status = index_->set_records(records);
-        for (; entered_ < records && status.ok(); ++entered_)
-            for (std::size_t i = 0; i < layout_.grids.size(); ++i)
-                if (definitions_->variables[i].record && layout_.whole[i] == 0)
-                    status = enter_record(i, status);
         for (const PlacedChunk& c : chunks)
             if (status.ok()) status = index_->add(c);
-        return status;
-    }
-
-    Status enter_record(std::int64_t variable, Status status) {
-        const ChunkGrid& g = layout_.grids[variable];
-        const std::int64_t bytes = g.chunk_bytes();
-        const std::int64_t first = in_file(map_.offset[variable] + entered_ * map_.record_bytes);
-        for (std::int64_t n = 0; n < g.chunks() && status.ok(); ++n)
-            status = index_->add({variable, entered_, n, first + n * bytes, bytes});
         return status;
     }
 
@@ -554,9 +569,12 @@ private:
     std::unique_ptr<ChunkStore> store_;
 
     std::unique_ptr<Netcdf4Index> index_;  ///< on the keeper
-    std::int64_t entered_ = 0;             ///< records of variables with known places
-    std::mutex small_;                     ///< guards what follows
-    std::int64_t wanted_ = 0;              ///< records
+    const std::thread::id model_thread_ = std::this_thread::get_id();
+    std::mutex small_;                   ///< guards what follows
+    std::optional<PlaceLog> log_;        ///< once a thread of the library's has counted records
+    std::vector<PlacedChunk> complete_;  ///< chunks of counted records, not in the index
+    std::int64_t known_ = 0;    ///< records of variables with known places that are among them
+    std::int64_t counted_ = 0;  ///< records
     bool durable_ = false, behind_ = false;
 };
 

@@ -31,4 +31,13 @@ Status check_netcdf4_whole(const std::string& path, std::int64_t end, Netcdf4Rec
  */
 Status cut_netcdf4(const std::string& path, std::int64_t records);
 
+/**
+ * Puts the chunks into HDF5's index that a killed run has logged beside the file.
+ * @return TW_OK, also if there is no log; TW_EIO, TW_EFORMAT
+ */
+Status enter_logged(const std::string& path);
+
+/// Returns the records that a file has with what is logged beside it; 0 without a log.
+std::int64_t logged_records(const std::string& path);
+
 }  // namespace thalweg::detail

@@ -111,6 +111,10 @@ std::string lock_path(const std::string& own) {
     return fmt::format("{}.{}.lock", before_name(own), stem_of(own));
 }
 
+std::string place_log_path(const std::string& data) {
+    return fmt::format("{}.{}.places", before_name(data), stem_of(data));
+}
+
 std::string own_path(const std::string& temporary) {
     std::string own = temporary;
     const std::size_t n = own.size();

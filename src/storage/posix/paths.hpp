@@ -44,6 +44,10 @@ std::string kept_path(const std::string& own, int number);
 /// The lock of whoever writes the file: .NAME.lock.
 std::string lock_path(const std::string& own);
 
+/// The log of chunks of a netCDF-4 file that are not in its index, by the path of its data:
+/// .NAME.places.
+std::string place_log_path(const std::string& data);
+
 /// The path of which this is a temporary or kept one; empty if it is neither, or is shortened.
 std::string own_path(const std::string& temporary);
 

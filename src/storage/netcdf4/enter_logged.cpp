@@ -1,0 +1,115 @@
+// Puts the chunks that a killed run has logged into HDF5's index.
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "storage/netcdf4/contents.hpp"
+#include "storage/netcdf4/page.hpp"
+#include "storage/netcdf4/place_log.hpp"
+#include "storage/netcdf4/whole.hpp"
+#include "storage/posix/paths.hpp"
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Describes the logged variables as the file has them.
+/// @return false if the file has others: the log is of another file
+bool find_variables(const std::vector<std::string>& names, const Netcdf4Contents& contents,
+                    Definitions& definitions, std::vector<ChunkGrid>& grids) {
+    definitions = contents.definitions;
+    definitions.variables.clear();
+    for (const std::string& name : names) {
+        const int at = contents.definitions.find_variable(name);
+        if (at < 0) return false;
+        const Variable& v = contents.definitions.variables[at];
+        const StoredVariable& s = contents.stored[at];
+        const bool chunked = s.way == StoredVariable::Way::chunks;
+        grids.push_back(grid_of(v, chunked ? std::span(s.chunk) : std::span<const std::int64_t>()));
+        definitions.variables.push_back(v);
+    }
+    return true;
+}
+
+/// Tells whether a chunk can be one of the file.
+bool fits(const PlacedChunk& c, const std::vector<ChunkGrid>& grids, std::int64_t size) {
+    if (c.variable < 0 || c.variable >= std::ssize(grids) || c.record < 0) return false;
+    const ChunkGrid& g = grids[c.variable];
+    return g.chunked && c.number >= 0 && c.number < g.chunks() && c.address >= 0 &&
+           c.address < size && c.bytes >= 0 && c.bytes <= INT64_MAX / 2;
+}
+
+/// Cuts off what was written of records that are not complete, so that there is room.
+Status cut_off(const std::string& path, std::int64_t end) {
+    const NoSizeSignal guard;
+    while (truncate(path.c_str(), end) != 0)
+        if (errno != EINTR)
+            return system_failure(path, fmt::format("cannot set its size to {} bytes", end));
+    return {};
+}
+
+Status enter(const std::string& path, const Definitions& definitions,
+             const std::vector<ChunkGrid>& grids, std::span<const LoggedChunks> logged,
+             std::int64_t size) {
+    Status status;
+    std::int64_t end = 0;
+    const auto index = Netcdf4Index::open(
+        path, definitions, grids,
+        [&](std::int64_t bytes) {
+            const Room room{end, end + rounded(bytes, 16 * page)};
+            end = room.end;
+            return room;
+        },
+        status);
+    if (!index) return status;
+    end = index->end();
+    for (const LoggedChunks& one : logged)
+        for (const PlacedChunk& c : one.chunks) end = std::max(end, c.address + c.bytes);
+    if (end < size) status = cut_off(path, end);
+    end = rounded(end, page);
+    for (const LoggedChunks& one : logged) {
+        if (status.ok() && one.records > index->records()) status = index->set_records(one.records);
+        for (PlacedChunk c : one.chunks) {
+            c.replaces = true;  // it may be in the index already
+            if (status.ok()) status = index->add(c);
+        }
+    }
+    if (status.ok()) status = index->commit(true);
+    Status closed = index->close();
+    return status.ok() ? closed : status;
+}
+
+}  // namespace
+
+std::int64_t logged_records(const std::string& path) {
+    std::vector<std::string> names;
+    std::vector<LoggedChunks> logged;
+    const bool any = read_place_log(path, names, logged) && !logged.empty();
+    return any ? logged.back().records : 0;
+}
+
+Status enter_logged(const std::string& path) {
+    std::vector<std::string> names;
+    std::vector<LoggedChunks> logged;
+    if (!read_place_log(path, names, logged) || logged.empty()) return {};
+    Netcdf4Contents contents;
+    if (Status s = read_netcdf4_contents(path, contents); !s.ok()) return s;
+    Definitions definitions;
+    std::vector<ChunkGrid> grids;
+    struct stat info {};
+    if (!find_variables(names, contents, definitions, grids)) return {};
+    if (stat(path.c_str(), &info) != 0) return system_failure(path, "cannot get its size");
+    const auto bad = std::find_if(logged.begin(), logged.end(), [&](const LoggedChunks& one) {
+        return !std::all_of(one.chunks.begin(), one.chunks.end(),
+                            [&](const PlacedChunk& c) { return fits(c, grids, info.st_size); });
+    });
+    logged.erase(bad, logged.end());
+    return logged.empty() ? Status{} : enter(path, definitions, grids, logged, info.st_size);
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,55 @@
+// A log beside a netCDF-4 file that is written in the background: the chunks of records that are
+// complete and not in HDF5's index yet, which only the model's thread may change. After a killed
+// run enter_logged() puts them into the index.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "definitions/definitions.hpp"
+#include "storage/netcdf4/index.hpp"
+
+namespace thalweg::detail {
+
+class PlaceLog {
+public:
+    /// Creates the log of a file. Where that is not possible, nothing is logged.
+    PlaceLog(const std::string& path, const Definitions& definitions);
+    ~PlaceLog();
+    PlaceLog(const PlaceLog&) = delete;
+    PlaceLog& operator=(const PlaceLog&) = delete;
+
+    /// Adds chunks, with which the file has so many records; `durable`: for good. After a failure
+    /// nothing more is logged.
+    void add(std::int64_t records, std::span<const PlacedChunk> chunks, bool durable);
+    /// Forgets the chunks if they are many: all of them are in the index.
+    void clear();
+    /// Removes the log: all of it is in the index.
+    void remove();
+
+private:
+    void append(std::span<const char> bytes);
+
+    std::string path_;
+    int fd_ = -1;
+    std::int64_t begin_ = 0;  ///< of the entries
+    std::int64_t end_ = 0;
+    std::int64_t room_ = 0;  ///< bytes that the file system has set aside
+};
+
+/// Chunks that were logged together, and the records of the file with them.
+struct LoggedChunks {
+    std::int64_t records = 0;
+    std::vector<PlacedChunk> chunks;
+};
+
+/// Reads the log of a file, as far as it is whole.
+/// @param names  receives the variables that the chunks number
+/// @return false if there is none
+bool read_place_log(const std::string& path, std::vector<std::string>& names,
+                    std::vector<LoggedChunks>& logged);
+
+}  // namespace thalweg::detail
