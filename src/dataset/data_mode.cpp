@@ -135,13 +135,20 @@ Status DataMode::hand_over(DefineMode& definitions) {
         if (!ended.ok()) return file_.keep(std::move(ended));
         agreed.put.assign(agreed.put.size(), 0);  // the step took the fixed-size ones with it
     }
-    if (Status s = definitions.compare(); !s.ok()) return s;
+    // What was put is written, whatever the ranks say of attributes.
+    Status compared = definitions.compare();
     Status status = service_->write_rest(agreed);
+    handed_over_ = status.ok() || status.code == TW_ERANGE;
+    if (!compared.ok()) return compared;
     return status.ok() ? misfit : status;
 }
 
-Status DataMode::finish() {
+Status DataMode::finish(bool good) {
     if (!service_) return {};
+    if (!good && !handed_over_) {
+        service_->finish_steps();
+        return {};
+    }
     Status written = service_->finish(file_.options.durable);
     return written.ok() ? written : file_.keep(std::move(written));
 }

@@ -41,8 +41,9 @@ public:
     /// service the writers have it all then, and may still be at it.
     /// @note Collective, as are the next two
     Status hand_over(DefineMode& definitions);
-    /// Waits until everything is written.
-    Status finish();
+    /// Waits until everything is written, or after a failure the steps that all ranks have ended.
+    /// @param good  nothing has failed so far
+    Status finish(bool good);
     /// Ends the storage. @param good  all of it was written
     Status close(bool good);
     /// For the next file of the session. Local.
@@ -73,6 +74,7 @@ private:
     std::optional<OutputWatch> watch_;
     bool storage_open_ = false;  ///< on the ranks, or by the servers
     bool begun_ = false;
+    bool handed_over_ = false;  ///< the service has everything
 };
 
 }  // namespace thalweg::detail

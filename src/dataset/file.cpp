@@ -187,9 +187,9 @@ Status File::complete(Status status) {
     const TraceFile traced(file_.path);
     const Span span("close");
     const auto good = [&] { return status.ok() || status.code == TW_ERANGE; };
-    if (data_ && good())
-        if (Status written = data_->finish(); !written.ok()) status = std::move(written);
     if (data_) {
+        Status written = data_->finish(good());
+        if (good() && !written.ok()) status = std::move(written);
         Status closed = data_->close(good());
         if (good() && !closed.ok()) status = std::move(closed);
     }

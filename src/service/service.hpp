@@ -68,6 +68,9 @@ public:
     virtual Status write_rest(const Agreed& agreed) = 0;
     /// Waits until everything is written.
     virtual Status finish(bool durable) = 0;
+    /// Waits, before a close after a failure, until the steps that all ranks have ended are
+    /// written, as far as the failure allows.
+    virtual void finish_steps() {}
     /// Completes the file under the name that it has, or leaves it where it failed.
     virtual Status close(bool good) = 0;
 

@@ -159,6 +159,7 @@ public:
     }
 
     Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) override {
+        if (!good) count_written();
         if (desk_) background_.remove(desk_);
         if (!good && desk_) records_ = desk_->records();
         // Not every rank has a writer; files of their own may differ after a failure.
@@ -294,6 +295,17 @@ private:
             waits = words[0] != 0 && words[1] == 0;
         }
         return {};
+    }
+
+    /// Counts, after a failure, what all writers have written. The places that one tells of may let
+    /// another one go on. @note Collective
+    void count_written() {
+        for (int quiet = 0; quiet < 2;) {
+            std::int64_t any = desk_ && desk_->count_written() ? 1 : 0;
+            if (far_ && !agree_on_places().ok()) return;
+            team_.all_reduce({&any, 1}, Reduce::max);
+            quiet = any != 0 ? 0 : quiet + 1;
+        }
     }
 
     /// The thread makes no MPI calls, so what other nodes' writers need goes from here.

@@ -34,12 +34,27 @@ Status Desk::add_region(std::unique_ptr<Segment> memory) try {
                            options_.path, options_.rank);
 }
 
+Status Desk::stopped() const {
+    const std::lock_guard lock(small_);
+    return failed_;
+}
+
 Status Desk::failure() const {
     {
         const std::lock_guard lock(small_);
         if (!failed_.ok()) return failed_;
+        if (!heard_.ok()) return heard_;
     }
     return sources_.failure();
+}
+
+void Desk::hear(const Status& status) {
+    {
+        const std::lock_guard lock(small_);
+        if (heard_.ok()) heard_ = status;
+    }
+    sources_.fail(status);
+    host_.report();
 }
 
 void Desk::fail(const Status& status) {
@@ -77,37 +92,29 @@ void Desk::retire() {
 
 /// Nobody is there to catch what this throws; the ranks hear of it as of any failure.
 bool Desk::work_locked() try {
-    if (const Status status = failure(); !status.ok()) {
-        pass_on(status);
-        return discard();
+    if (!stopped().ok()) {
+        const bool any = discard();
+        return end_written() || any;
     }
+    const Status heard = failure();
     const TraceFile file(options_.path);
     Span span("write unit");
     const double begin = now();
     bool worked = boxes_next() ? work_boxes() : work_units();
     worked |= settle();
     worked |= commit();
-    if (worked)
+    if (worked) {
         note_counts(now() - begin);
-    else
-        span.forget();
-    return worked;
-} catch (const std::bad_alloc&) {
-    fail(detail::failure(TW_ENOMEM, "{}: out of memory (rank {})", options_.path, options_.rank));
-    return true;
-} catch (const std::exception& e) {
-    fail(detail::failure(TW_EINTERNAL, "{}: internal error: {} (rank {})", options_.path, e.what(),
-                         options_.rank));
-    return true;
-}
-
-/// A failure that was found in a rank's memory is known on this node alone.
-void Desk::pass_on(const Status& status) {
-    {
-        const std::lock_guard lock(small_);
-        if (!failed_.ok()) return;
+        return true;
     }
-    fail(status);
+    span.forget();
+    if (heard.ok()) return false;
+    fail(heard);  // nothing is left that all ranks have published
+    return discard();
+} catch (const std::exception&) {
+    const Status status = exception_status();
+    fail({status.code, fmt::format("{}: {} (rank {})", options_.path, status.text, options_.rank)});
+    return true;
 }
 
 /// After a failure nothing is written, and nobody waits for anybody.
@@ -158,8 +165,7 @@ bool Desk::work_units() {
         auto its = sources_.open(s);
         std::move(its.begin(), its.end(), std::back_inserter(parcels));
     }
-    // After a failure later records of the file are refused.
-    if (failure().ok()) write_units(parcels);
+    write_units(parcels);
     const bool mark = !parcels.empty() && is_mark(parcels.front().head.kind);
     if (mark) marks_sent_ = false;
     for (DeskSource& s : sources_) take(s);
@@ -201,28 +207,46 @@ void Desk::note_counts(double seconds) {
 
 void Desk::finish_round(bool mark) {
     ++worked_;
-    rounds_.add(composer_.records(), mark);
+    if (stopped().ok()) rounds_.add(composer_.records(), mark);  // else it is not all in the file
     (void)settle();
 }
 
 /// @return whether there was something to do
 bool Desk::settle() {
     bool any = false;
-    if (!failure().ok()) return false;
-    if (Status status = rounds_.settle(any); !status.ok()) fail_here(std::move(status));
+    if (!stopped().ok()) return false;
+    if (Status status = rounds_.settle(any); !status.ok()) {
+        lost_ = true;
+        fail_here(std::move(status));
+    }
     return any;
 }
 
 bool Desk::settle_all() {
     (void)settle();
-    return !rounds_.any_open() || !failure().ok();
+    return !rounds_.any_open() || !stopped().ok();
 }
 
 bool Desk::commit() {
     bool any = false;
-    if (!failure().ok()) return false;
+    if (!stopped().ok()) return false;
     if (Status status = rounds_.commit(any); !status.ok()) fail_here(std::move(status));
     return any;
+}
+
+bool Desk::end_written() {
+    bool any = false;
+    const auto end = [&]() -> Status {
+        Status status = lost_ ? Status{} : rounds_.settle(any);
+        lost_ |= !status.ok();
+        return status.ok() ? rounds_.commit(any) : status;
+    };
+    return alone(end).ok() && any;
+}
+
+bool Desk::count_written() {
+    const std::lock_guard lock(working_);
+    return end_written();
 }
 
 Status Desk::commit_all(bool durable) {
@@ -301,7 +325,7 @@ bool Desk::take_boxes() {
 }
 
 void Desk::write_boxes(std::span<const Parcel> parcels) {
-    if (parcels.empty() || !failure().ok()) return;
+    if (parcels.empty() || !stopped().ok()) return;
     Status status = composer_.boxes().write(parcels);
     if (status.ok()) status = sync_where_durable();
     if (!status.ok()) fail_here(std::move(status));
@@ -319,7 +343,7 @@ void Desk::end_boxes(std::span<const Parcel> parcels, bool all_marks) {
     // Of a file that only tw_put writes, each step is a record.
     if (!given_ && !marks && !spaces_.record.places.empty())
         records = std::max(records, parcels.front().head.record + 1);
-    Status status = failure();
+    Status status = stopped();
     if (!status.ok()) return;
     // Ranks that are at a mark while others end a step have put nothing of it.
     if (all_marks || !marks)

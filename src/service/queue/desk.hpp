@@ -45,8 +45,18 @@ public:
     /// No more work, whoever asks.
     void retire();
 
+    /// Counts, after a failure, the records that all writers have written.
+    /// @return whether there was something to do
+    bool count_written();
+
     // Any thread.
+    /// Stops this writer.
     void fail(const Status& status);
+    /// Tells it of a failure elsewhere: it still writes what all ranks have published.
+    void hear(const Status& status);
+    /// Returns the failure for which this writer has stopped.
+    Status stopped() const;
+    /// Returns that, or a failure that it has heard of.
     Status failure() const;
     std::int64_t records() const { return rounds_.records(); }
     /// Records that this writer has written, whatever the others have. Under hold().
@@ -62,7 +72,7 @@ public:
 private:
     bool work_locked();
     bool discard();
-    void pass_on(const Status& status);
+    bool end_written();
     void take(DeskSource& source);
     bool work_units();
     bool send_on(std::span<const Parcel> own);
@@ -92,12 +102,14 @@ private:
     Composer composer_;
     FileRounds rounds_;
     WaitingLock working_;       ///< held by who works
-    mutable std::mutex small_;  ///< guards the next two
-    Status failed_;             ///< of this writer, or that it was told or found
+    mutable std::mutex small_;  ///< guards the next three
+    Status failed_;             ///< for which this writer has stopped
+    Status heard_;              ///< of a failure elsewhere
     WriteCounts counts_;
     std::int64_t worked_ = 0, forwarded_ = 0;  ///< units
     bool marks_sent_ = false;  ///< with boxes: of this node's ranks, all of which wait at one
     bool given_ = false;       ///< some rank gives the records of what it puts
+    bool lost_ = false;        ///< something that waited for its place could not be written
     bool retired_ = false;
 };
 

@@ -388,6 +388,18 @@ Status QueueService::finish(bool durable) {
     return publisher_->finish(durable);
 }
 
+/// Publishes a mark, after which writers wait for no other unit. Where ranks have ended different
+/// numbers of steps, writers find a mark among steps, and fail there.
+void QueueService::finish_steps() {
+    // Deferred arrays may be gone.
+    for (Batch::Part& part : batch_.parts)
+        if (part.view.data != nullptr) part.put = false;
+    if (batch_.boxed) unit_.publish_early();
+    (void)unit_.publish(UnitKind::fixed);
+    unit_.meet();
+    (void)finish(false);
+}
+
 Status QueueService::close(bool good) {
     return publisher_->close(good, good ? file_.late : LateAttributes{});
 }

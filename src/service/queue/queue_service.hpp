@@ -42,6 +42,7 @@ public:
     }
     Status write_rest(const Agreed& agreed) override;
     Status finish(bool durable) override;
+    void finish_steps() override;
     Status close(bool good) override;
     bool writes_any_time() const override { return !publisher_->in_calls(); }
     bool finished() const override { return publisher_->outbox().drained(); }

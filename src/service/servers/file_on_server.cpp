@@ -150,7 +150,7 @@ void FileOnServer::handle(Message& message) {
         case MessageKind::failed: {
             const Status status = with_reserve([&] { return get_status(in); });
             spread_failure(status, message.from);
-            with_reserve([&] { desk_->fail(status); });
+            with_reserve([&] { desk_->hear(status); });
             break;
         }
         case MessageKind::meets: learn(message); break;
@@ -164,22 +164,26 @@ void FileOnServer::attend() try {
     finish();
     count();
     tell_standstill();
-} catch (const std::bad_alloc&) {
+} catch (const std::exception&) {
+    const Status why = exception_status();
     desk_->fail(
-        failure(TW_ENOMEM, "{}: out of memory (rank {})", path(), place_.transport.address()));
+        {why.code, fmt::format("{}: {} (rank {})", path(), why.text, place_.transport.address())});
 }
 
 /// Answers a finish_file once all that was published before it is written, or has failed.
 void FileOnServer::finish() {
     if (marks_wanted_ < 0) return;
-    Status status = desk_->failure();
+    Status status = desk_->stopped();
     if (status.ok() && desk_->marks() < marks_wanted_) return;
     if (status.ok() && durable_) {
         const auto held = desk_->hold();
         status = place_.named(storage_->sync());
     }
     marks_wanted_ = -1;
-    if (!status.ok()) desk_->fail(status);
+    if (!status.ok()) {
+        desk_->fail(status);
+        (void)desk_->count_written();
+    }
     reply(status);
 }
 
@@ -205,6 +209,7 @@ void FileOnServer::close(const std::vector<char>& body) {
         return {};
     });
     good = good && status.ok();
+    if (!good) (void)desk_->count_written();
     desk_->retire();
     const std::int64_t records = good ? desk_->ended_records() : desk_->records();
     Status closed = alone([&] { return storage_->close(records, late); });

@@ -162,14 +162,15 @@ public:
         outbox_->drain();
         Status status = team_.agree(outbox_->failure());
         Answer answer;
-        if (status.ok())
-            status = ask(
-                MessageKind::finish_file,
-                [&](WireWriter& out) {
-                    out.put(marks_);
-                    out.put(durable);
-                },
-                answer);
+        // After a failure, too: then the first server hears what the others have written.
+        Status finished = ask(
+            MessageKind::finish_file,
+            [&](WireWriter& out) {
+                out.put(marks_);
+                out.put(durable);
+            },
+            answer);
+        if (status.ok()) status = std::move(finished);
         if (status.ok())
             status = ask(
                 MessageKind::count_file, [&](WireWriter& out) { out.put(durable); }, answer);
