@@ -31,8 +31,8 @@ Status ask_file_system(const FileContext& file, Surroundings& around) {
 std::int64_t queue_bytes(const FileContext& file) {
     if (file.options.queue >= 0) return file.options.queue;
     std::int64_t held = 0;
-    for (const Variable& v : file.definitions.variables)
-        held += v.decomposition->held * v.element();
+    for (std::size_t i = 0; i < file.holdings.size(); ++i)
+        held += file.holdings[i]->elements * file.definitions.variables[i].element();
     return std::min(2 * held, file.options.staging);
 }
 

@@ -20,7 +20,8 @@ namespace {
 struct Axis {
     int dim = -1;
     const Variable* variable = nullptr;
-    int at = 0;  ///< which of the variable's dimensions, without the record's
+    const Holding* holding = nullptr;  ///< of the variable
+    int at = 0;                        ///< which of the variable's dimensions, without the record's
 };
 
 struct Axes {
@@ -30,18 +31,22 @@ struct Axes {
 /// The horizontal dimensions: of decomposed variables, the fastest in the file is x, the next one
 /// y. A dimension is what the largest variable that has it makes of it, so that it is cut in every
 /// variable or in none.
-Axes find_axes(const Definitions& definitions, bool rows) {
-    std::vector<const Variable*> variables;
-    for (const Variable& v : definitions.variables)
-        if (!v.decomposition->replicated && !v.shape.empty()) variables.push_back(&v);
-    const auto weight = [](const Variable* v) {
-        return std::make_pair(v->shape.size() > 1, v->elements() * v->element());
+Axes find_axes(const Definitions& definitions, const Holdings& holdings, bool rows) {
+    std::vector<std::size_t> variables;
+    for (std::size_t i = 0; i < holdings.size(); ++i)
+        if (!holdings[i]->decomposition->replicated && !definitions.variables[i].shape.empty())
+            variables.push_back(i);
+    const auto weight = [&](std::size_t i) {
+        const Variable& v = definitions.variables[i];
+        return std::make_pair(v.shape.size() > 1, v.elements() * v.element());
     };
     std::stable_sort(variables.begin(), variables.end(),
-                     [&](const Variable* a, const Variable* b) { return weight(a) > weight(b); });
+                     [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
     Axes axes;
     std::vector<char> settled(definitions.dims.size(), 0);
-    for (const Variable* v : variables) {
+    for (const std::size_t i : variables) {
+        const Variable* const v = &definitions.variables[i];
+        const Holding* const holding = holdings[i].get();
         const auto nd = static_cast<int>(v->shape.size());
         for (int d = 0; d < nd; ++d) {
             const int dim = v->dims[static_cast<std::size_t>(d) + (v->record ? 1 : 0)];
@@ -49,9 +54,9 @@ Axes find_axes(const Definitions& definitions, bool rows) {
             settled[dim] = 1;
             // A file of one-dimensional variables has rows, too.
             if (d == nd - 2 || (nd == 1 && rows))
-                axes.y.push_back({dim, v, d});
+                axes.y.push_back({dim, v, holding, d});
             else if (d == nd - 1)
-                axes.x.push_back({dim, v, d});
+                axes.x.push_back({dim, v, holding, d});
         }
     }
     return axes;
@@ -59,10 +64,10 @@ Axes find_axes(const Definitions& definitions, bool rows) {
 
 /// This rank's blocks along an axis.
 std::vector<std::int64_t> starts_along(const Axis& axis) {
-    const int m = axis.variable->order[axis.at];
+    const int m = axis.holding->order[axis.at];
     std::vector<std::int64_t> starts{0};
     // Lists have no blocks: the dimension is cut evenly.
-    for (const Box& block : axis.variable->decomposition->blocks)
+    for (const Box& block : axis.holding->decomposition->blocks)
         if (block.volume() > 0) starts.push_back(block.low[m]);
     return starts;
 }
@@ -75,7 +80,7 @@ void drop_whole(const Definitions& definitions, std::vector<Axis>& axes, Starts&
                 std::size_t first_start) {
     const auto is_cut = [&](std::size_t i) {
         // Lists have no blocks; they scatter what they list.
-        return starts[first_start + i].size() > 1 || axes[i].variable->decomposition->listed;
+        return starts[first_start + i].size() > 1 || axes[i].holding->decomposition->listed;
     };
     const auto length = [&](std::size_t i) { return definitions.dims[axes[i].dim].length; };
     const auto with_first = [&](std::size_t i) {
@@ -101,15 +106,15 @@ void drop_whole(const Definitions& definitions, std::vector<Axis>& axes, Starts&
 int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
     if (axes.empty()) return 0;
     const Axis& axis = axes.front();
-    const Decomposition& d = *axis.variable->decomposition;
+    const Decomposition& d = *axis.holding->decomposition;
     std::int64_t first = -1;
     if (d.listed) {
-        for (const HeldBox& held : held_by(d, axis.variable->order, axis.variable->shape))
+        for (const HeldBox& held : axis.holding->held)
             for_runs(held, held.box, [&](const HeldBox&, const Box& part) {
                 if (first < 0) first = part.low[axis.at];
             });
     } else {
-        const int m = axis.variable->order[axis.at];
+        const int m = axis.holding->order[axis.at];
         for (const Box& block : d.blocks)
             if (first < 0 && block.volume() > 0) first = block.low[m];
     }
@@ -322,7 +327,7 @@ Status begin_division(const FileContext& file, bool writers_asked, Division& d, 
     }
     d.rows = options.method == "rows";
     d.columns = options.method == "columns";
-    d.axes = find_axes(file.definitions, d.rows);
+    d.axes = find_axes(file.definitions, file.holdings, d.rows);
     for (const auto* of : {&d.axes.y, &d.axes.x})
         for (const Axis& axis : *of) d.starts.push_back(starts_along(axis));
     return {};

@@ -38,7 +38,7 @@ Status DataMode::begin(const FileOptions& asked, FileNames& names) {
     if (status.ok() && file_.in_files() && names.on_several_nodes())
         status = file_.team.agree(alone([&] { return names.check_begun(); }));
     if (!status.ok()) return status;
-    boxes_.emplace(file_, batch_, *service_);
+    parts_.emplace(file_, batch_, *service_);
     storage_open_ = begun_ = true;
     return {};
 }
@@ -46,52 +46,51 @@ Status DataMode::begin(const FileOptions& asked, FileNames& names) {
 Status DataMode::put(const std::string& name, const ArrayToPut& array) {
     Stopwatch watch(file_.figures.put);
     Span span("put");
-    int at = -1;
-    ArrayView view;
-    Status status = file_.find_variable(name, array.type, at);
+    Part part;
+    part.variable = -1;
+    Status status = file_.find_variable(name, array.type, part.variable);
     if (status.ok()) {
+        const int at = part.variable;
         const Variable& v = file_.variable(at);
+        part.record = batch_.record_of(at);
+        part.holding = file_.holdings[at];
         span.variable(v.name).record(v.record ? batch_.record : -1);
-        span.bytes(v.decomposition->held * v.element());
-        status = check(at, array, view);
+        span.bytes(part.holding->elements * v.element());
+        status = check(at, array, part.array);
     }
     if (status.ok()) {
-        const Variable& v = file_.variable(at);
-        Batch::Part& part = batch_[at];
-        part.form = view.dense ? Form::either : view.form;
-        if (array.deferred)
-            part.glimpse = Glimpse(*v.decomposition, v.order,
-                                   held_by(*v.decomposition, v.order, v.shape), view);
-        file_.use_netcdf_byte_rule(at, view.type);
+        batch_[part.variable].form = part.array.dense ? Form::either : part.array.form;
+        file_.use_netcdf_byte_rule(part.variable, part.array.type);
     }
-    return service_->put(std::move(status), at, view, array.deferred);
+    return service_->put(std::move(status), part, array.deferred);
 }
 
 Status DataMode::check(int variable, const ArrayToPut& array, ArrayView& view) const {
     const Variable& v = file_.variable(variable);
+    const Decomposition& d = *file_.holdings[variable]->decomposition;
     if (batch_[variable].boxed)
         return failure(TW_ESTATE,
                        "{}: variable '{}': tw_put_box or tw_put_record has written this record in "
                        "this step; call tw_end_step before tw_put (rank {})",
                        file_.path, v.name, file_.team.rank());
-    if (array.lacks_data(*v.decomposition))
+    if (array.lacks_data(d))
         return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
                        file_.path, v.name, file_.team.rank());
-    return file_.in_variable(array.check(*v.decomposition, view), variable);
+    return file_.in_variable(array.check(d, view), variable);
 }
 
 Status DataMode::put_box(const std::string& name, const BoxToPut& put) {
     Stopwatch watch(file_.figures.put);
     Span span("put");
     span.variable(name);
-    return boxes_->put_box(name, put);
+    return parts_->put_box(name, put);
 }
 
 Status DataMode::put_record(const std::string& name, const RecordToPut& put) {
     Stopwatch watch(file_.figures.put);
     Span span("put");
     span.variable(name).record(put.record);
-    return boxes_->put_record(name, put);
+    return parts_->put_record(name, put);
 }
 
 Status DataMode::end_step() {
@@ -110,7 +109,7 @@ Status DataMode::reconsider_service() {
     const int threads = with_reserve([&] { return most_writers_of_node(file_, target_); });
     if (!watch_->is_time_to_change(mine, threads, times)) return {};
     Status status = go_on_in_background(file_, target_, batch_, service_);
-    boxes_.emplace(file_, batch_, *service_);
+    parts_.emplace(file_, batch_, *service_);
     (void)alone([&]() -> Status {
         watch_->note_service(times, batch_.record);
         return {};

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "dataset/box_puts.hpp"
 #include "dataset/define_mode.hpp"
 #include "dataset/file_names.hpp"
 #include "dataset/output_watch.hpp"
+#include "dataset/part_puts.hpp"
 
 namespace thalweg::detail {
 
@@ -70,7 +70,7 @@ private:
     Target target_;
     Batch batch_;
     std::unique_ptr<Service> service_;
-    std::optional<BoxPuts> boxes_;
+    std::optional<PartPuts> parts_;
     std::optional<OutputWatch> watch_;
     bool storage_open_ = false;  ///< on the ranks, or by the servers
     bool begun_ = false;

@@ -86,8 +86,8 @@ Status DefineMode::define_variable(const std::string& name, int type, const std:
             file_.definitions.find_dim(names.front()) < 0 && its.dims[record].name == names.front())
             if (Status s = define_dimension(names.front(), TW_UNLIMITED); !s.ok()) return s;
     }
-    return detail::define_variable(file_.definitions, file_.path, file_.team.rank(), name, type,
-                                   dims, std::move(decomposition), file_.options.wording);
+    return define_held_variable(file_.definitions, file_.holdings, file_.path, file_.team.rank(),
+                                name, type, dims, std::move(decomposition), file_.options.wording);
 }
 
 Status DefineMode::put_attribute(const std::string& variable, Attribute attribute) {
@@ -143,7 +143,7 @@ Status DefineMode::compare() {
             return s;
     std::vector<std::string> lines;
     Status status = alone([&]() -> Status {
-        lines = describe(definitions, wording);
+        lines = describe(definitions, file_.holdings, wording);
         if (source_)
             lines.push_back(fmt::format("first record {}, {} kept",
                                         wording.index(file_.existing.first), file_.existing.kept));
@@ -192,6 +192,10 @@ Status DefineMode::adopt_existing(std::vector<Remark>& remarks) {
                            fmt::format("variables whose filters are those of the file, not those "
                                        "of their settings: {}",
                                        joined(otherwise, ", "))});
+    Holdings holdings;  // in the order of the file
+    for (const Variable& v : all.variables)
+        holdings.push_back(file_.holdings[file_.definitions.find_variable(v.name)]);
+    file_.holdings = std::move(holdings);
     file_.definitions = std::move(all);
     return {};
 }

@@ -58,10 +58,12 @@ Status File::put_attribute(const std::string& variable, Attribute attribute) {
                           : define_.put_attribute(variable, std::move(attribute));
 }
 
-Status File::define(Definitions definitions) {
+Status File::define(Definitions definitions, Holdings holdings) {
     Status s = check_defining("definitions were given");
-    if (s.ok()) file_.definitions = std::move(definitions);
-    return s;
+    if (!s.ok()) return s;
+    file_.definitions = std::move(definitions);
+    file_.holdings = std::move(holdings);
+    return {};
 }
 
 Status File::set_variable(const std::string& variable, const std::string& settings) {

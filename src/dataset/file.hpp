@@ -25,6 +25,8 @@ public:
 
     int serial() const { return file_.serial; }
     const Definitions& definitions() const { return file_.definitions; }
+    /// Of the variables of the definitions.
+    const Holdings& holdings() const { return file_.holdings; }
     /// This rank's figures so far.
     FileFigures figures() const { return data_ ? data_->figures() : file_.figures; }
     std::int64_t steps() const { return file_.figures.steps; }
@@ -51,7 +53,8 @@ public:
     Status define_variable(const std::string& name, int type, const std::string& dims,
                            std::shared_ptr<const Decomposition> decomposition);
     Status put_attribute(const std::string& variable, Attribute attribute);
-    Status define(Definitions definitions);  ///< all of them, in place of the single calls
+    /// All variables at once, in place of the single calls.
+    Status define(Definitions definitions, Holdings holdings);
     Status set_variable(const std::string& variable, const std::string& settings);
     /// In a file that is there: the record that the first step writes. @param later  enum tw_later
     Status set_record(std::int64_t record, int later);

@@ -98,8 +98,6 @@ Status adopt(const Definitions& model, Definitions& file,
         Variable& its = file.variables[i];
         const Variable& own = model.variables[model.find_variable(its.name)];
         if (Status s = compare_fill_value(own, its); !s.ok()) return s;
-        its.decomposition = own.decomposition;
-        its.order = own.order;
         its.settings = own.settings;
         if (own.fill) its.fill = own.fill;
         add_late(own.attributes, its.attributes, i, late);

@@ -12,8 +12,8 @@ namespace thalweg::detail {
 /**
  * Compares the model's definitions with a file's, in whatever order they come. Variables, their
  * types and dimensions must be the same, and so must _FillValue, with which what is there was
- * filled. On success each of the file's variables is held as the model says.
- * @param file  receives the decompositions; its own numbers and attributes stay
+ * filled.
+ * @param file  receives the model's settings; its own numbers and attributes stay
  * @param late  receives the model's attributes that the file lacks or has otherwise, by the file's
  *              numbers: (variable or -1, attribute)
  * @return TW_OK, TW_EDIFFERENT with the first thing that differs. Local; follows from the arguments

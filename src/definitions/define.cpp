@@ -10,7 +10,6 @@
 #include "base/normal_form.hpp"
 #include "base/text.hpp"
 #include "comm/team.hpp"
-#include "decomposition/match.hpp"
 #include "definitions/definitions.hpp"
 #include "definitions/fill.hpp"
 
@@ -26,17 +25,17 @@ std::int64_t hash(const std::vector<std::string>& lines) {
     return h;
 }
 
-/// Length that a decomposition has for one of a variable's dimensions; -1: it does not have it.
-std::int64_t length_in(const Decomposition& d, const std::vector<std::string>& names,
+/// The given length of one of a variable's dimensions; -1: none is given.
+std::int64_t length_in(const GivenDimensions& given, const std::vector<std::string>& names,
                        std::size_t dim) {
-    if (d.by_position()) {
+    if (given.by_position) {
         // One more may be the record dimension.
-        const std::size_t lead = names.size() > d.shape.size() ? 1 : 0;
-        return dim < lead || dim - lead >= d.shape.size() ? -1 : d.shape[dim - lead];
+        const std::size_t lead = names.size() > given.lengths.size() ? 1 : 0;
+        return dim < lead || dim - lead >= given.lengths.size() ? -1 : given.lengths[dim - lead];
     }
     std::int64_t length = -1;
-    for (std::size_t m = 0; m < d.dims.size(); ++m)
-        if (d.dims[m] == names[dim]) length = d.shape[m];
+    for (std::size_t m = 0; m < given.names.size(); ++m)
+        if (given.names[m] == names[dim]) length = given.lengths[m];
     return length;
 }
 
@@ -44,11 +43,11 @@ std::int64_t length_in(const Decomposition& d, const std::vector<std::string>& n
 
 Status no_dimension(const Definitions& definitions, const std::string& path,
                     const std::string& variable, const std::string& dim,
-                    const Decomposition* decomposition, bool may_be_record) {
+                    const GivenDimensions* given, bool may_be_record) {
     std::vector<std::string> known;
     for (const Dimension& d : definitions.dims) known.push_back(d.name);
-    if (decomposition != nullptr && !decomposition->by_position())
-        known.insert(known.end(), decomposition->dims.begin(), decomposition->dims.end());
+    if (given != nullptr && !given->by_position)
+        known.insert(known.end(), given->names.begin(), given->names.end());
     std::string hint = did_you_mean(dim, known);
     if (hint.empty()) hint = "; define it with tw_def_dim";
     if (may_be_record) hint += " (a record dimension with length TW_UNLIMITED)";
@@ -74,10 +73,11 @@ Status define_dimension(Definitions& definitions, const std::string& path, const
     return {};
 }
 
-Status define_variable(Definitions& definitions, const std::string& path, int rank,
-                       const std::string& given, int type, const std::string& dims,
-                       std::shared_ptr<const Decomposition> decomposition, Wording wording) {
-    const std::string name = normal_form(given);
+Status define_variable(
+    Definitions& definitions, const std::string& path, const std::string& called, int type,
+    const std::string& dims, const GivenDimensions* given,
+    const std::function<Status(const Variable&, std::span<const std::string>)>& accept) {
+    const std::string name = normal_form(called);
     if (Status s = check_name("variable", name); !s.ok()) return s;
     if (definitions.find_variable(name) >= 0)
         return failure(TW_EEXISTS, "{}: variable '{}' is already defined", path, name);
@@ -101,15 +101,14 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
     std::vector<std::string> fixed_names;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string& dim = names[i];
-        const std::int64_t held = decomposition ? length_in(*decomposition, names, i) : -1;
+        const std::int64_t held = given != nullptr ? length_in(*given, names, i) : -1;
         const Dimension* known = find(dim);
         if (known == nullptr) {
             // A name that is not known becomes the record dimension where nothing else can be
             // meant: the first one of a variable with a decomposition, once a file.
             const bool record_known = definitions.record_dim() >= 0;
-            if (held < 0 && (i > 0 || record_known || !decomposition))
-                return no_dimension(definitions, path, name, dim, decomposition.get(),
-                                    i == 0 && !record_known);
+            if (held < 0 && (i > 0 || record_known || given == nullptr))
+                return no_dimension(definitions, path, name, dim, given, i == 0 && !record_known);
             if (Status s = check_name("dimension", dim); !s.ok()) return s;
             added.push_back({dim, held < 0 ? TW_UNLIMITED : held});
             known = &added.back();
@@ -133,28 +132,11 @@ Status define_variable(Definitions& definitions, const std::string& path, int ra
             v.shape.push_back(known->length);
         }
     }
-    if (decomposition) {
-        if (Status s = match_dimensions(*decomposition, fixed_names, v.shape, v.order); !s.ok()) {
-            s.text = fmt::format("{}: variable '{}': {}", path, name, s.text);
-            return s;
-        }
-        if (decomposition->listed) {
-            if (decomposition->listed->shared)
-                return failure(TW_EOVERLAP,
-                               "{}: variable '{}': its decomposition was made with TW_LIST_SHARED, "
-                               "which is for reading only",
-                               path, name);
-            (void)held_by(*decomposition, v.order, v.shape);  // made where memory may run out
-        }
-        v.decomposition = std::move(decomposition);
-    } else {
-        for (std::size_t i = 0; i < fixed_names.size(); ++i) v.order.push_back(i);
-        v.decomposition = replicate(rank, fixed_names, v.shape, wording);
-    }
     std::int64_t total = v.element();
     for (std::int64_t length : v.shape)
         if (__builtin_mul_overflow(total, length, &total))
             return failure(TW_EFORMAT, "{}: variable '{}' is too large for any format", path, name);
+    if (Status s = accept(v, fixed_names); !s.ok()) return s;
     definitions.dims.insert(definitions.dims.end(), added.begin(), added.end());
     for (const std::string& dim : names) v.dims.push_back(definitions.find_dim(dim));
     definitions.variables.push_back(std::move(v));

@@ -105,20 +105,17 @@ std::string describe(const std::string& owner, const Attribute& a) {
     return fmt::format("{} '{}' = {}{}", where, a.name, name_of(a.type), values);
 }
 
-std::vector<std::string> describe(const Definitions& d, Wording wording) {
+std::vector<std::string> describe(const Definitions& d, std::span<const std::string> held,
+                                  Wording wording) {
     std::vector<std::string> lines;
     // Variables first: of two differences theirs says more.
-    for (const Variable& v : d.variables) {
+    for (std::size_t at = 0; at < d.variables.size(); ++at) {
+        const Variable& v = d.variables[at];
         std::vector<std::string> names;
         for (int i : v.dims) names.push_back(d.dims[i].name);
         std::string line =
             fmt::format("variable {} '{}' ({})", name_of(v.type), v.name, wording.names(names));
-        if (v.decomposition)
-            line += fmt::format(", {} ({})",
-                                v.decomposition->replicated
-                                    ? std::string("replicated")
-                                    : fmt::format("decomposition {} over", v.decomposition->serial),
-                                wording.names(v.decomposition->dims));
+        if (!held.empty()) line += held[at];
         lines.push_back(line);
         for (const Attribute& a : v.attributes) lines.push_back(describe(v.name, a));
         for (const auto& [name, value] : v.settings)

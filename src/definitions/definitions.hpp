@@ -4,15 +4,17 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/status.hpp"
-#include "decomposition/decomposition.hpp"
+#include "base/wording.hpp"
 #include "definitions/packing.hpp"
+#include "index/box.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::detail {
@@ -42,8 +44,6 @@ struct Variable {
     tw_type type = TW_BYTE;
     std::vector<int> dims;  ///< slowest first, the record dimension included
     std::vector<Attribute> attributes;
-    std::shared_ptr<const Decomposition> decomposition;  ///< null in a file that is read
-    std::vector<int> order;           ///< memory dimension of each file dimension but the record's
     std::vector<std::int64_t> shape;  ///< in file order, without the record dimension
     bool record = false;
     VariableSettings settings;      ///< of the variable's own
@@ -76,7 +76,9 @@ Status no_variable(const Definitions& definitions, const std::string& path, cons
 Status check_ndims(const Variable& variable, int ndims);
 
 /// One line per definition, the same on two ranks if and only if the definitions are.
-std::vector<std::string> describe(const Definitions& definitions, Wording wording = {});
+/// @param held  appended to the line of each variable; empty: nothing is
+std::vector<std::string> describe(const Definitions& definitions,
+                                  std::span<const std::string> held = {}, Wording wording = {});
 
 /// The same of one attribute; an empty owner means the file.
 std::string describe(const std::string& owner, const Attribute& attribute);
@@ -94,16 +96,29 @@ Status check_name(const char* what, const std::string& name);
 Status define_dimension(Definitions& definitions, const std::string& path, const std::string& name,
                         std::int64_t length);
 
-/// The failure of a variable that names a dimension which is neither defined nor its
-/// decomposition's (may be null).
+/// Dimensions that a variable may name without their being defined: those of its decomposition.
+struct GivenDimensions {
+    std::vector<std::string> names;
+    std::vector<std::int64_t> lengths;
+    bool by_position = false;  ///< the names do not count
+};
+
+/// The failure of a variable that names a dimension which is neither defined nor given.
+/// @param given  may be null
 Status no_dimension(const Definitions& definitions, const std::string& path,
                     const std::string& variable, const std::string& dim,
-                    const Decomposition* decomposition, bool may_be_record);
+                    const GivenDimensions* given, bool may_be_record);
 
-/// @param decomposition  null: replicated; `rank` tells whether this one is the holder
-Status define_variable(Definitions& definitions, const std::string& path, int rank,
-                       const std::string& name, int type, const std::string& dims,
-                       std::shared_ptr<const Decomposition> decomposition, Wording wording = {});
+/**
+ * Defines a variable, and the dimensions of its decomposition that are not defined yet.
+ * @param given   null: the variable has no decomposition
+ * @param accept  called with the variable and the names of its dimensions, without the record
+ *                dimension, before anything is defined; its failure is returned
+ */
+Status define_variable(
+    Definitions& definitions, const std::string& path, const std::string& name, int type,
+    const std::string& dims, const GivenDimensions* given,
+    const std::function<Status(const Variable&, std::span<const std::string>)>& accept);
 
 /// "name=value; name=value" for one variable: how it is stored, and its fill value.
 Status set_variable(Definitions& definitions, const std::string& path, const std::string& name,

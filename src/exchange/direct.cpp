@@ -18,6 +18,13 @@ constexpr std::size_t most_boxes = 65536;
 
 }  // namespace
 
+/// A box that is written at once, of a held box or of a run of a list.
+struct Direct::Piece {
+    std::size_t at;  ///< number of the held box
+    HeldBox run;
+    Box box;
+};
+
 /// What goes into the file together.
 struct Direct::Round {
     std::int64_t base, record;
@@ -37,33 +44,31 @@ struct Direct::Round {
 
 Direct::Direct(Team& team, Packers& packers, const Definitions& definitions, Order order,
                std::int64_t budget)
-    : team_(team), packers_(packers), definitions_(definitions), order_(order), budget_(budget) {
-    for (const Variable& v : definitions.variables)
-        held_.push_back(held_by(*v.decomposition, v.order, v.shape));
-}
+    : team_(team), packers_(packers), definitions_(definitions), order_(order), budget_(budget) {}
 
-/// Calls visit(place, held box, box) for boxes of this rank that fit the buffer.
+/// Calls visit(place number, piece) for boxes of this rank that fit the buffer.
 template <class Visit>
 void Direct::for_boxes(const Space& space, std::span<const Action> actions,
-                       std::span<const ArrayView* const> arrays, Visit&& visit) const {
+                       std::span<const Part* const> parts, Visit&& visit) const {
     for (std::size_t i = 0; i < space.places.size(); ++i) {
-        if (actions[i] != Action::data || arrays[i] == nullptr) continue;
+        if (actions[i] != Action::data || parts[i] == nullptr) continue;
         const Place& p = space.places[i];
-        const auto cut = [&](const HeldBox& held, const Box& whole) {
-            // Halve along the slowest dimension until it fits.
-            std::vector<Box> todo{whole};
-            while (!todo.empty()) {
-                Box box = todo.back();
-                todo.pop_back();
-                if (box.volume() * p.element > budget_ && box.volume() > 1) {
-                    todo.push_back(halve(box));
-                    todo.push_back(box);
-                } else {
-                    visit(i, held, box);
+        const std::span<const HeldBox> boxes = parts[i]->boxes();
+        for (std::size_t at = 0; at < boxes.size(); ++at)
+            for_runs(boxes[at], boxes[at].box, [&](const HeldBox& run, const Box& whole) {
+                // Halve along the slowest dimension until it fits.
+                std::vector<Box> todo{whole};
+                while (!todo.empty()) {
+                    Box box = todo.back();
+                    todo.pop_back();
+                    if (box.volume() * p.element > budget_ && box.volume() > 1) {
+                        todo.push_back(halve(box));
+                        todo.push_back(box);
+                    } else {
+                        visit(i, Piece{at, run, box});
+                    }
                 }
-            }
-        };
-        for (const HeldBox& held : held_[p.variable]) for_runs(held, held.box, cut);
+            });
     }
 }
 
@@ -71,9 +76,9 @@ bool Direct::fits(const Round& round, std::int64_t bytes) const {
     return round.number == 0 || (round.bytes + bytes <= budget_ && round.number < most_boxes);
 }
 
-void Direct::pack(Round& round, const Space& space, std::size_t place, const HeldBox& held,
-                  const Box& box, const ArrayView& array, std::span<std::int64_t> misfits) {
-    const Place& p = space.places[place];
+void Direct::pack(Round& round, const Place& p, const Part& part, const Piece& piece,
+                  std::span<std::int64_t> misfits) {
+    const Box& box = piece.box;
     const std::int64_t bytes = box.volume() * p.element;
     if (!buffer_ || std::cmp_less(buffer_->size(), bytes))
         buffer_ = make_private_memory(std::max(bytes, budget_));
@@ -85,17 +90,19 @@ void Direct::pack(Round& round, const Space& space, std::size_t place, const Hel
     char* const to = buffer_->data() + round.bytes;
     const std::size_t variable = p.variable;
     const Variable& v = definitions_.variables[variable];
-    Strided from = locate(*v.decomposition, v.order, held, array);
+    Strided from = part.locate(piece.at, p.element);
+    const HeldBox& run = piece.run;
+    if (run.list) from.base += run.position * from.stride[run.list->dims.back()];
     Index stride = strides_of(std::span(box.count.data(), box.nd));
     for (int d = 0; d < box.nd; ++d) {
-        from.base += (box.low[d] - held.box.low[d]) * from.stride[d];
+        from.base += (box.low[d] - run.box.low[d]) * from.stride[d];
         stride[d] *= p.element;
     }
     const FillValue fill = v.fill_value(order_);
     Span span("pack");
     span.variable(v.name).record(v.record ? round.record : -1).bytes(bytes);
     misfits[variable] += packers_.copy_box(box.nd, box.count, to, stride, from.base, from.stride,
-                                           pack_kernel(array.type, v.type, order_), fill.data());
+                                           part.kernel(v.type, order_), fill.data());
     Chunk chunk;
     chunk.variable = p.variable;
     chunk.record = round.record;
@@ -117,15 +124,15 @@ Status Direct::write(Round& round, Storage& storage) {
 }
 
 Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
-                   std::span<const Action> actions, std::span<const ArrayView* const> arrays,
+                   std::span<const Action> actions, std::span<const Part* const> parts,
                    Storage& storage, std::span<std::int64_t> misfits) {
     std::int64_t rounds = 0;  // of the rank that has most
     if (storage.collective()) {
         const auto count = [&] {
             rounds = 0;
             Round counted{base, record};
-            for_boxes(space, actions, arrays, [&](std::size_t i, const HeldBox&, const Box& box) {
-                const std::int64_t bytes = box.volume() * space.places[i].element;
+            for_boxes(space, actions, parts, [&](std::size_t i, const Piece& piece) {
+                const std::int64_t bytes = piece.box.volume() * space.places[i].element;
                 if (!fits(counted, bytes)) counted.clear();
                 if (counted.number++ == 0) ++rounds;
                 counted.bytes += bytes;
@@ -135,18 +142,18 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
         team_.all_reduce({&rounds, 1}, Reduce::max);
     }
     Round round = with_reserve([&] { return Round{base, record}; });
-    const auto add = [&](std::size_t i, const HeldBox& held, const Box& box) {
-        const std::int64_t bytes = box.volume() * space.places[i].element;
+    const auto add = [&](std::size_t i, const Piece& piece) {
+        const std::int64_t bytes = piece.box.volume() * space.places[i].element;
         if (!fits(round, bytes)) {
             (void)write(round, storage);
             --rounds;
         }
-        if (round.status.ok()) pack(round, space, i, held, box, *arrays[i], misfits);
+        if (round.status.ok()) pack(round, space.places[i], *parts[i], piece, misfits);
         round.bytes += bytes;
         ++round.number;
     };
     if (Status own = alone([&]() -> Status {
-            for_boxes(space, actions, arrays, add);
+            for_boxes(space, actions, parts, add);
             return {};
         });
         !own.ok())

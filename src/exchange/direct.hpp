@@ -9,6 +9,7 @@
 #include "comm/team.hpp"
 #include "definitions/definitions.hpp"
 #include "exchange/packers.hpp"
+#include "exchange/part.hpp"
 #include "exchange/parts.hpp"
 #include "storage/storage.hpp"
 
@@ -26,19 +27,20 @@ public:
      * @note Collective if the storage is
      */
     Status run(const Space& space, std::int64_t base, std::int64_t record,
-               std::span<const Action> actions, std::span<const ArrayView* const> arrays,
+               std::span<const Action> actions, std::span<const Part* const> parts,
                Storage& storage, std::span<std::int64_t> misfits);
 
     double pack_seconds() const { return pack_seconds_; }
 
 private:
     struct Round;
+    struct Piece;
     template <class Visit>
     void for_boxes(const Space& space, std::span<const Action> actions,
-                   std::span<const ArrayView* const> arrays, Visit&& visit) const;
+                   std::span<const Part* const> parts, Visit&& visit) const;
     bool fits(const Round& round, std::int64_t bytes) const;
-    void pack(Round& round, const Space& space, std::size_t place, const HeldBox& held,
-              const Box& box, const ArrayView& array, std::span<std::int64_t> misfits);
+    void pack(Round& round, const Place& place, const Part& part, const Piece& piece,
+              std::span<std::int64_t> misfits);
     Status write(Round& round, Storage& storage);
     Status write_padding(const Space& space, std::int64_t base, std::int64_t record,
                          std::span<const Action> actions, Storage& storage) const;
@@ -48,8 +50,7 @@ private:
     const Definitions& definitions_;
     Order order_;
     std::int64_t budget_;
-    std::vector<std::vector<HeldBox>> held_;  ///< of each variable
-    std::unique_ptr<Memory> buffer_;          ///< kept
+    std::unique_ptr<Memory> buffer_;  ///< kept
     double pack_seconds_ = 0;
 };
 

@@ -30,7 +30,7 @@ std::int64_t PiecePacker::record() const {
 template <class Visit>
 void PiecePacker::for_own(const Share& share, Extent piece, Visit&& visit) const {
     for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
-        if (pass_.actions[place] == Action::data && pass_.arrays[place] != nullptr)
+        if (pass_.actions[place] == Action::data && pass_.parts[place] != nullptr)
             visit(place, range);
     });
 }
@@ -39,7 +39,7 @@ std::int64_t PiecePacker::bytes_in(const Share& share, Extent piece) const {
     std::int64_t bytes = 0;
     for_own(share, piece, [&](std::size_t place, ElementRange range) {
         const Place& p = pass_.space.places[place];
-        for_frames(share, place, range, views_.of(p.variable).own,
+        for_frames(share, place, range, pass_.parts[place]->boxes(),
                    [&](const HeldBox& held, const Box& part) {
                        Index stride{};
                        bytes += dense_strides(part.nd, dense_shape(held, part), p.element, stride);
@@ -51,7 +51,7 @@ std::int64_t PiecePacker::bytes_in(const Share& share, Extent piece) const {
 void PiecePacker::prefill(const Share& share, Extent piece, char* slot) const {
     prefill_piece(share.space(), piece, slot, views_.fills(), [&](std::size_t place) {
         return pass_.actions[place] == Action::data &&
-               views_.of(pass_.space.places[place].variable).decomposition->whole;
+               views_.of(pass_.space.places[place].variable).holding->decomposition->whole;
     });
 }
 
@@ -59,14 +59,14 @@ void PiecePacker::prefill(const Share& share, Extent piece, char* slot) const {
 template <class Target>
 void PiecePacker::pack_place(const Share& share, std::size_t place, ElementRange range,
                              const Target& target) const {
-    const int variable = share.space().places[place].variable;
-    const ArrayView& array = *pass_.arrays[place];
-    const View& view = views_.of(variable);
-    const RowKernel kernel =
-        pack_kernel(array.type, views_.variable(variable).type, views_.order());
+    const Place& p = share.space().places[place];
+    const int variable = p.variable;
+    const Part& put = *pass_.parts[place];
+    const std::span<const HeldBox> boxes = put.boxes();
+    const RowKernel kernel = put.kernel(views_.variable(variable).type, views_.order());
     const char* const fill = views_.fills()[variable].data();
-    for_frames(share, place, range, view.own, [&](const HeldBox& held, const Box& part) {
-        Strided from = locate(*view.decomposition, view.order, held, array);
+    for_frames(share, place, range, boxes, [&](const HeldBox& held, const Box& part) {
+        Strided from = put.locate(&held - boxes.data(), p.element);
         for (int d = 0; d < part.nd; ++d)
             if (!held.list || !held.list->covers(d))
                 from.base += (part.low[d] - held.box.low[d]) * from.stride[d];

@@ -10,6 +10,7 @@
 
 #include "comm/topology.hpp"
 #include "exchange/packers.hpp"
+#include "exchange/part.hpp"
 #include "exchange/parts.hpp"
 #include "exchange/views.hpp"
 
@@ -21,7 +22,7 @@ struct SpacePass {
     std::int64_t base;
     std::int64_t record;
     std::span<const Action> actions;
-    std::span<const ArrayView* const> arrays;
+    std::span<const Part* const> parts;
     std::span<std::int64_t> misfits;
 };
 

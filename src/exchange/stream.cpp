@@ -11,12 +11,13 @@ namespace thalweg::detail {
 
 std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena,
                                      const Layout& layout, const std::vector<int>& writers,
-                                     const Definitions& definitions, std::span<const Space> spaces,
-                                     Order order, const StreamOptions& options, Status& status) {
+                                     const Definitions& definitions, const Holdings& holdings,
+                                     std::span<const Space> spaces, Order order,
+                                     const StreamOptions& options, Status& status) {
     std::unique_ptr<Stream> stream;
     WriterSet met;  // without it, a node feeds its own writers alone
     status = team.agree(alone([&]() -> Status {
-        stream.reset(new Stream(team, packers, layout, definitions, order));
+        stream.reset(new Stream(team, packers, layout, definitions, holdings, order));
         return {};
     }));
     if (status.ok() && !options.fill_only && team.topology().nodes > 1)
@@ -71,9 +72,9 @@ void Stream::prepare() {
 }
 
 Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
-                   std::span<const Action> actions, std::span<const ArrayView* const> arrays,
+                   std::span<const Action> actions, std::span<const Part* const> parts,
                    Storage& storage, std::span<std::int64_t> misfits) {
-    const SpacePass pass{space, base, record, actions, arrays, misfits};
+    const SpacePass pass{space, base, record, actions, parts, misfits};
     const auto begin = [&] {
         std::vector<char> wanted;
         for (const Action action : actions) wanted.push_back(action != Action::skip);

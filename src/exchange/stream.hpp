@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "exchange/packers.hpp"
+#include "exchange/part.hpp"
 #include "exchange/views.hpp"
 #include "exchange/write_lane.hpp"
 #include "storage/storage.hpp"
@@ -33,7 +34,7 @@ public:
      */
     static std::unique_ptr<Stream> make(Team& team, Packers& packers, Memory& arena,
                                         const Layout& layout, const std::vector<int>& writers,
-                                        const Definitions& definitions,
+                                        const Definitions& definitions, const Holdings& holdings,
                                         std::span<const Space> spaces, Order order,
                                         const StreamOptions& options, Status& status);
 
@@ -42,25 +43,25 @@ public:
     void prepare();
 
     /**
-     * Streams one space. All ranks give the same actions; a rank gives arrays where it has some.
+     * Streams one space. All ranks give the same actions; a rank gives parts where it has some.
      * @param base     byte of the file at which the space begins
      * @param actions  per place; `fill`, and the elements of `data` that no rank holds, become the
      *                 fill value
-     * @param arrays   per place, null where this rank has none
+     * @param parts    per place, null where this rank has none
      * @param misfits  per variable, counts this rank's values that do not fit its type
      * @return this rank's own failure; the caller lets the ranks agree
      * @note Collective
      */
     Status run(const Space& space, std::int64_t base, std::int64_t record,
-               std::span<const Action> actions, std::span<const ArrayView* const> arrays,
+               std::span<const Action> actions, std::span<const Part* const> parts,
                Storage& storage, std::span<std::int64_t> misfits);
 
     const StreamCounts& counts() const { return counts_; }
 
 private:
     Stream(Team& team, Packers& packers, const Layout& layout, const Definitions& definitions,
-           Order order)
-        : team_(team), packers_(packers), layout_(layout), views_(definitions, order) {}
+           const Holdings& holdings, Order order)
+        : team_(team), packers_(packers), layout_(layout), views_(definitions, holdings, order) {}
     Status add_lanes(const std::vector<int>& writers, const WriterSet& met);
     Status place_lanes(Memory& arena, const StreamOptions& options);
 

@@ -9,17 +9,17 @@
 
 namespace thalweg::detail {
 
-Views::Views(const Definitions& definitions, Order order)
+Views::Views(const Definitions& definitions, const Holdings& holdings, Order order)
     : definitions_(definitions), order_(order) {
-    for (const Variable& v : definitions.variables) {
-        const auto same = std::find_if(views_.begin(), views_.end(), [&](const View& view) {
-            return view.decomposition == v.decomposition.get() && view.order == v.order;
-        });
-        view_of_.push_back(same - views_.begin());
-        fills_.push_back(v.fill_value(order));
-        if (same == views_.end())
-            views_.push_back({v.decomposition.get(), v.order, v.shape,
-                              held_by(*v.decomposition, v.order, v.shape)});
+    // Numbered by decompositions, which all ranks have alike; holdings may be shared otherwise.
+    std::map<std::pair<const Decomposition*, std::vector<int>>, int> known;
+    for (std::size_t i = 0; i < holdings.size(); ++i) {
+        const Holding& h = *holdings[i];
+        const auto [at, fresh] =
+            known.try_emplace({h.decomposition.get(), h.order}, static_cast<int>(views_.size()));
+        view_of_.push_back(at->second);
+        fills_.push_back(definitions.variables[i].fill_value(order));
+        if (fresh) views_.push_back({&h, definitions.variables[i].shape});
     }
 }
 
@@ -28,7 +28,7 @@ Views::Views(const Definitions& definitions, Order order)
 std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
                                                      std::span<const Space> spaces,
                                                      int view) const {
-    const std::vector<HeldBox>& own = views_[view].own;
+    const std::vector<HeldBox>& own = views_[view].holding->held;
     const auto for_places_of = [&](const Space& space, auto&& visit) {
         for (std::size_t p = 0; p < space.places.size(); ++p)
             if (view_of_[space.places[p].variable] == view) visit(p);

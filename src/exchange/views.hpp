@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "definitions/definitions.hpp"
+#include "exchange/holding.hpp"
 #include "layout/layout.hpp"
 
 namespace thalweg::detail {
@@ -23,19 +23,17 @@ private:
     std::vector<std::int64_t> words_;
 };
 
-/// The blocks that describe variables of one decomposition and order of dimensions.
+/// What the ranks hold of variables of one decomposition and order of dimensions.
 struct View {
-    const Decomposition* decomposition;
-    std::vector<int> order;
+    const Holding* holding;
     std::vector<std::int64_t> shape;
-    std::vector<HeldBox> own;
     std::map<int, std::vector<HeldBox>> remote{};  ///< other nodes' ranks -> what meets my stream
 };
 
 class Views {
 public:
-    /// The definitions have to outlive it.
-    Views(const Definitions& definitions, Order order);
+    /// The definitions and holdings have to outlive it.
+    Views(const Definitions& definitions, const Holdings& holdings, Order order);
 
     /**
      * A writer must know which boxes the ranks of other nodes have in its share, to unpack their

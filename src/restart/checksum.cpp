@@ -108,22 +108,22 @@ Checksum sum_list(const HeldBox& held, std::span<const std::int64_t> shape, cons
 
 }  // namespace
 
-Checksum sum_held(const Variable& v, const ArrayView& array) {
-    const Decomposition& d = *v.decomposition;
+Checksum sum_held(const Variable& v, const Holding& holding, const ArrayView& array) {
     const RowSum row = row_sum(v.element());
     const Index steps = strides_of(v.shape);
     Checksum sum = 0;
-    for (const HeldBox& held : held_by(d, v.order, v.shape)) {
-        const Strided at = locate(d, v.order, held, array);
+    for (const HeldBox& held : holding.held) {
+        const Strided at = locate(*holding.decomposition, holding.order, held, array);
         sum += held.list ? sum_list(held, v.shape, at, steps, row)
                          : sum_box(held.box, held.first, at, steps, row);
     }
     return sum;
 }
 
-Checksum sum_written(const Variable& v, const ArrayView& array, int rank, int ranks) {
-    const Checksum sum = sum_held(v, array);
-    if (v.decomposition->whole) return sum;
+Checksum sum_written(const Variable& v, const Holding& holding, const ArrayView& array, int rank,
+                     int ranks) {
+    const Checksum sum = sum_held(v, holding, array);
+    if (holding.decomposition->whole) return sum;
     // All elements as if they had the fill value, in equal parts; but for those that are held.
     const FillValue fill = v.fill_value();
     ArrayView fills;
@@ -133,7 +133,8 @@ Checksum sum_written(const Variable& v, const ArrayView& array, int rank, int ra
     const std::int64_t n = v.elements();
     const auto before = [&](Product r) -> std::int64_t { return n * r / ranks; };
     const std::int64_t begin = before(rank), end = before(rank + 1);
-    return sum - sum_held(v, fills) + row_sum(v.element())(fill.data(), 0, begin, 1, end - begin);
+    return sum - sum_held(v, holding, fills) +
+           row_sum(v.element())(fill.data(), 0, begin, 1, end - begin);
 }
 
 std::string checksum_text(Checksum sum) { return fmt::format("{:016X}", sum); }

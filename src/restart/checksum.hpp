@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "definitions/definitions.hpp"
+#include "exchange/holding.hpp"
 
 namespace thalweg::detail {
 
@@ -26,11 +26,12 @@ using Checksum = std::uint64_t;
 
 /// What the elements that this rank holds contribute.
 /// @param array  of the variable's own type
-Checksum sum_held(const Variable& variable, const ArrayView& array);
+Checksum sum_held(const Variable& variable, const Holding& holding, const ArrayView& array);
 
 /// The same; and where no rank holds some elements, which have the fill value in the file, this
 /// rank's part of those. Over all ranks together that is the variable's checksum.
-Checksum sum_written(const Variable& variable, const ArrayView& array, int rank, int ranks);
+Checksum sum_written(const Variable& variable, const Holding& holding, const ArrayView& array,
+                     int rank, int ranks);
 
 /// 16 hexadecimal digits.
 std::string checksum_text(Checksum sum);

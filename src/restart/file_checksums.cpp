@@ -52,11 +52,12 @@ void all_sum(Team& team, std::span<Checksum> sums) {
 
 /// Reads a variable once more, in the order of the file, and adds up this rank's part of it.
 /// @note Collective
-Status sum_file(Team& team, Reader& reader, const Variable& own, const Variable& theirs,
+Status sum_file(Team& team, Reader& reader, const ExpectedChecksum& check, const Variable& theirs,
                 Checksum& sum) {
+    const Decomposition& own = *check.holding->decomposition;
     const std::int64_t size = theirs.element();
     const std::int64_t n = theirs.elements();
-    const bool replicated = own.decomposition->replicated;
+    const bool replicated = own.replicated;
     const std::vector<std::string> dims = reader.contents().definitions().fixed_dims(theirs);
     const std::int64_t at_once = check_bytes / size;  // of each rank
     const std::int64_t all_at_once = replicated ? n : at_once * team.size();
@@ -64,22 +65,24 @@ Status sum_file(Team& team, Reader& reader, const Variable& own, const Variable&
     int round = 0;
     for (std::int64_t begin = 0; begin < n && status.ok(); begin += all_at_once, ++round) {
         Variable part;
+        std::shared_ptr<const Holding> holding;
         std::vector<char> values;
         Wish wish;
         mine = alone([&]() -> Status {
-            wish.name = own.name;
+            wish.name = check.own->name;
             wish.type = theirs.type;
             part.type = theirs.type;
             part.shape = theirs.shape;
-            part.order.resize(part.shape.size());
-            std::iota(part.order.begin(), part.order.end(), 0);
+            std::vector<int> order(part.shape.size());
+            std::iota(order.begin(), order.end(), 0);
             const std::int64_t first = begin + at_once * team.rank();
-            part.decomposition =
-                replicated ? own.decomposition
+            const std::shared_ptr<const Decomposition> decomposition =
+                replicated ? check.holding->decomposition
                            : part_of(dims, part.shape,
                                      {std::min(n, first), std::min(n, first + at_once)}, round);
-            if (!replicated) wish.decomposition = part.decomposition;
-            wish.n = part.decomposition->stored;
+            if (!replicated) wish.decomposition = decomposition;
+            wish.n = decomposition->stored;
+            holding = make_holding(decomposition, std::move(order), part.shape);
             values.resize(wish.n * size);
             wish.data = values.data();
             return {};
@@ -91,7 +94,7 @@ Status sum_file(Team& team, Reader& reader, const Variable& own, const Variable&
         view.data = values.data();
         view.type = theirs.type;
         mine = alone([&]() -> Status {
-            sum += sum_held(part, view);
+            sum += sum_held(part, *holding, view);
             return {};
         });
         status = team.agree(mine);
@@ -107,8 +110,8 @@ Status add_checksums(Team& team, std::span<const RegisteredArray> arrays,
     Status status = alone([&]() -> Status {
         sums.resize(definitions.variables.size());
         for (std::size_t i = 0; i < sums.size(); ++i)
-            sums[i] =
-                sum_written(definitions.variables[i], arrays[i].view, team.rank(), team.size());
+            sums[i] = sum_written(definitions.variables[i], *arrays[i].holding, arrays[i].view,
+                                  team.rank(), team.size());
         return {};
     });
     if (status = team.agree(status); !status.ok()) return status;
@@ -135,13 +138,14 @@ Status verify_checksums(Team& team, Reader& reader, const std::string& path,
     for (std::size_t i = 0; i < checks.size(); ++i) {
         const Variable& own = *checks[i].own;
         const Variable& theirs = reader.contents().definitions().variables[checks[i].in_file];
-        if (own.decomposition->whole && own.type == theirs.type) {
+        if (checks[i].holding->decomposition->whole && own.type == theirs.type) {
             Status summed = alone([&]() -> Status {
-                sums[i] = sum_held(own, *checks[i].view);
+                sums[i] = sum_held(own, *checks[i].holding, *checks[i].view);
                 return {};
             });
             if (mine.ok()) mine = std::move(summed);
-        } else if (Status status = sum_file(team, reader, own, theirs, sums[i]); !status.ok()) {
+        } else if (Status status = sum_file(team, reader, checks[i], theirs, sums[i]);
+                   !status.ok()) {
             return status;
         }
     }

@@ -12,6 +12,7 @@ namespace thalweg::detail {
 /// A variable of a file under reading whose checksum is to be compared.
 struct ExpectedChecksum {
     const Variable* own;
+    const Holding* holding;  ///< of the model's array
     const ArrayView* view;
     int in_file;
     std::string text;  ///< of the attribute

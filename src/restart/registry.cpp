@@ -72,19 +72,23 @@ Status Registry::check(const Registration& r, Definitions& made, RegisteredArray
     const std::vector<std::string> dims = split_names(r.dims);
     const bool by_position =
         held_as && held_as->by_position() && dims.size() == held_as->dims.size();
+    GivenDimensions given;
     for (const std::string& dim : dims) {
         const bool held =
             by_position || (held_as && std::find(held_as->dims.begin(), held_as->dims.end(), dim) !=
                                            held_as->dims.end());
         if (!held && definitions_.find_dim(dim) < 0)
-            return no_dimension(definitions_, "restart", r.name, dim, held_as.get(), false);
+            return no_dimension(definitions_, "restart", r.name, dim,
+                                held_as ? &(given = given_by(*held_as)) : nullptr, false);
     }
     made.dims = definitions_.dims;
-    Status status =
-        detail::define_variable(made, "restart", rank_, r.name, r.type, r.dims, held_as, wording_);
+    Holdings holdings;
+    Status status = define_held_variable(made, holdings, "restart", rank_, r.name, r.type, r.dims,
+                                         held_as, wording_);
     if (!status.ok()) return status;
-    Variable& v = made.variables.front();
+    const Variable& v = made.variables.front();
 
+    array.holding = holdings.front();
     array.declared = r.declared;
     array.data = r.data;
     array.n = r.n;
@@ -93,7 +97,7 @@ Status Registry::check(const Registration& r, Definitions& made, RegisteredArray
     array.optional = r.optional;
     array.by_position = r.by_position;
     array.copied = r.copied;
-    const Decomposition& d = *v.decomposition;
+    const Decomposition& d = *array.holding->decomposition;
     status = r.n >= 0 ? check_dense(d, r.n, array.view)
                       : check_strided(d, r.rank, r.extent, r.byte_stride, array.view);
     if (!status.ok()) return refused(r.name, std::move(status));
@@ -111,7 +115,7 @@ Status Registry::add(const Registration& r) {
     RegisteredArray array;
     if (Status status = check(r, made, array); !status.ok()) return status;
     Variable& v = made.variables.front();
-    if (array.copied) copy_array(*v.decomposition, array);
+    if (array.copied) copy_array(*array.holding->decomposition, array);
 
     const int known = definitions_.find_variable(r.name);
     if (known >= 0) {
@@ -174,18 +178,25 @@ Status Registry::use_decompositions() {
     std::vector<Glimpsed> glimpses;
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
         RegisteredArray& a = arrays_[i];
-        Variable& v = definitions_.variables[i];
-        if (a.declared) v.decomposition = a.declared->decomposition;
-        Status status = check_array(*v.decomposition, a);
+        const Variable& v = definitions_.variables[i];
+        if (a.declared && a.declared->decomposition != a.holding->decomposition)
+            a.holding = make_holding(a.declared->decomposition, a.holding->order, v.shape);
+        const Holding& h = *a.holding;
+        Status status = check_array(*h.decomposition, a);
         if (!status.ok()) return refused(v.name, std::move(status));
         if (a.copied) continue;
-        seen.emplace_back(*v.decomposition, v.order, held_by(*v.decomposition, v.order, v.shape),
-                          a.view);
+        seen.emplace_back(*h.decomposition, h.order, h.held, a.view);
         glimpses.push_back({&v.name, &seen.back()});
     }
     Status status = compare_glimpses(std::move(glimpses));
     if (!status.ok()) status.text = fmt::format("restart: {} (rank {})", status.text, rank_);
     return status;
+}
+
+Holdings Registry::holdings() const {
+    Holdings all;
+    for (const RegisteredArray& a : arrays_) all.push_back(a.holding);
+    return all;
 }
 
 void Registry::drop_copies() {

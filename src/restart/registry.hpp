@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "definitions/definitions.hpp"
+#include "exchange/holding.hpp"
 
 namespace thalweg::detail {
 
@@ -28,6 +28,7 @@ struct Registration {
 /// The array of a variable.
 struct RegisteredArray {
     std::shared_ptr<const Declared> declared;
+    std::shared_ptr<const Holding> holding;
     void* data = nullptr;
     std::int64_t n = 0;
     std::vector<std::int64_t> extent, byte_stride;
@@ -59,6 +60,8 @@ public:
     void drop_copies();
 
     const Definitions& definitions() const { return definitions_; }
+    /// How this rank holds them.
+    Holdings holdings() const;
     /// Of the variables of the definitions.
     std::vector<RegisteredArray>& arrays() { return arrays_; }
     const std::vector<RegisteredArray>& arrays() const { return arrays_; }

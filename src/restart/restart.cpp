@@ -59,10 +59,12 @@ Status Restart::found(const std::string& name, bool& found) const {
 Status Restart::write(File& file, const std::string& path, bool checksums, bool first_attributes) {
     if (reader_) return still_open(path);
     Definitions definitions;
+    Holdings holdings;
     std::vector<std::string> lines;
     Status status = alone([&]() -> Status {
         Status usable = registry_.use_decompositions();
         definitions = registry_.definitions();
+        holdings = registry_.holdings();
         return usable.ok() ? registry_.check_copies() : usable;
     });
     if (status = team_.agree(status); !status.ok()) return status;
@@ -70,7 +72,7 @@ Status Restart::write(File& file, const std::string& path, bool checksums, bool 
         if (status = take_first_attributes(team_, definitions, nullptr); !status.ok())
             return status;
     status = team_.agree(alone([&]() -> Status {
-        lines = describe(definitions, wording_);
+        lines = describe(definitions, holdings, wording_);
         return {};
     }));
     if (!status.ok()) return status;
@@ -79,7 +81,8 @@ Status Restart::write(File& file, const std::string& path, bool checksums, bool 
         if (status = add_checksums(team_, registry_.arrays(), definitions); !status.ok())
             return status;
     if (status = file.begin(); !status.ok()) return status;
-    status = team_.agree(alone([&] { return file.define(std::move(definitions)); }));
+    status = team_.agree(
+        alone([&] { return file.define(std::move(definitions), std::move(holdings)); }));
     if (!status.ok()) return file.abandon(std::move(status));
     if (status = file.end_definitions(); status.ok())
         status = team_.agree(alone([&] { return put_all(registry_, file); }));
@@ -148,7 +151,7 @@ Status Restart::get(const Registration& r, bool checksums) {
     Status status = team_.agree(alone([&]() -> Status {
         Status own = registry_.check(r, made, array);
         if (!own.ok()) return own;
-        lines = describe(made, wording_);
+        lines = describe(made, {array.holding}, wording_);
         lines.push_back(fmt::format("'{}' {}, {}", r.name, r.optional ? "optional" : "required",
                                     r.by_position ? "by position" : "by name"));
         return {};

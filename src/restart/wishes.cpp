@@ -70,9 +70,9 @@ Status ask_for(const Source& source, const std::string& path, const Definitions&
     const Variable& theirs = source.definitions().variables[at];
     wish.wrong = match(source, definitions, own, theirs, wording, a.by_position);
     wish.name = own.name;
-    if (!own.decomposition->replicated) {
-        wish.decomposition = own.decomposition;
-        wish.order = own.order;  // the names may be others
+    if (!a.holding->decomposition->replicated) {
+        wish.decomposition = a.holding->decomposition;
+        wish.order = a.holding->order;  // the names may be others
     }
     wish.type = own.type;
     wish.data = a.data;
@@ -82,8 +82,11 @@ Status ask_for(const Source& source, const std::string& path, const Definitions&
     wish.byte_stride = a.byte_stride.data();
     for (const Attribute& attribute : theirs.attributes)
         if (attribute.name == checksum_attribute)
-            checks.push_back(
-                {&own, &a.view, at, {attribute.values.begin(), attribute.values.end()}});
+            checks.push_back({&own,
+                              a.holding.get(),
+                              &a.view,
+                              at,
+                              {attribute.values.begin(), attribute.values.end()}});
     return {};
 }
 

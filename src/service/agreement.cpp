@@ -24,49 +24,50 @@ bool has_bit(std::span<const std::int64_t> words, std::size_t i) {
 struct Words {
     explicit Words(std::size_t variables)
         : each((variables + 63) / 64),
-          all(4 * each + 4, 0),
+          all(4 * each + 3, 0),
           put(all.data(), each),
           lacking(all.data() + each, each),
           bare(all.data() + 2 * each, each),
           with_halo(all.data() + 3 * each, each),
-          rest(all.data() + 4 * each, 4) {}
+          rest(all.data() + 4 * each, 3) {}
     std::size_t each;
     std::vector<std::int64_t> all;
     std::span<std::int64_t> put, lacking, bare, with_halo;
-    std::span<std::int64_t> rest;  ///< boxed, queued; the records, and the complement of that word
+    std::span<std::int64_t> rest;  ///< boxed; the records, and the complement of that word
 };
 
-/// Depends on the records and their decompositions, but not on the order of the calls.
-std::int64_t hash_of(std::span<const RecordPart> records) {
+/// Depends on the records and how they are held, but not on the order of the calls.
+std::int64_t hash_of_records(const Batch& batch) {
     std::uint64_t sum = 0;
-    for (const RecordPart& p : records) {
-        std::uint64_t h = 14695981039346656037ULL;
-        for (const std::int64_t word :
-             {std::int64_t{p.placed->variable}, p.record, p.placed->key}) {
-            h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
-            h ^= h >> 29;
+    for (const auto& [key, parts] : batch.parts)
+        for (const WaitingPart& p : parts) {
+            if (p.by_put) continue;
+            std::uint64_t h = 14695981039346656037ULL;
+            for (const std::int64_t word : {std::int64_t{p.variable}, p.record, p.holding->key}) {
+                h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
+                h ^= h >> 29;
+            }
+            sum += h;
         }
-        sum += h;
-    }
     return sum;
 }
 
 /// What this rank has put.
 Words words_of(const FileContext& file, const Batch& batch, Call call, int variable) {
-    Words words(batch.parts.size());
-    for (std::size_t i = 0; i < batch.parts.size(); ++i) {
-        const Batch::Part& p = batch.parts[i];
+    Words words(batch.puts.size());
+    for (std::size_t i = 0; i < batch.puts.size(); ++i) {
+        const Batch::Put& p = batch.puts[i];
         const int s = i;
         if (p.put)
             words.put[i / 64] |= bit(s);
-        else if (file.definitions.variables[i].decomposition->has_part())
+        else if (file.holdings[i]->decomposition->has_part())
             words.lacking[i / 64] |= bit(s);
         if (call == Call::put ? s != variable : !p.put) continue;
         if (p.form == Form::without_halo) words.bare[i / 64] |= bit(s);
         if (p.form == Form::with_halo) words.with_halo[i / 64] |= bit(s);
     }
-    const std::int64_t records = hash_of(batch.staged);
-    const std::array<std::int64_t, 4> rest{batch.boxed, batch.queued, records, ~records};
+    const std::int64_t records = hash_of_records(batch);
+    const std::array<std::int64_t, 3> rest{batch.boxed, records, ~records};
     std::copy(rest.begin(), rest.end(), words.rest.begin());
     return words;
 }
@@ -77,18 +78,19 @@ Words words_of(const FileContext& file, const Batch& batch, Call call, int varia
 Status mixed_forms(const FileContext& file, const Batch& batch, std::size_t variable, bool put) {
     const Variable& v = file.definitions.variables[variable];
     std::string mine;
-    if (put && batch.parts[variable].form != Form::either) {
-        const bool with = batch.parts[variable].form == Form::with_halo;
+    const Form form = batch.puts[variable].form;
+    if (put && form != Form::either) {
+        const bool with = form == Form::with_halo;
         mine = fmt::format("{}{} on rank {}", with ? '+' : '-',
-                           extents_in_words(*v.decomposition, batch.parts[variable].form),
+                           extents_in_words(*file.holdings[variable]->decomposition, form),
                            file.team.rank());
     }
     const auto all = file.team.world().gather({mine.data(), mine.size()}, 0);
     std::vector<char> text;
     if (file.team.rank() == 0) {
-        const auto first = [&](char form) {
+        const auto first = [&](char sign) {
             for (const auto& one : all)
-                if (!one.empty() && one[0] == form) return std::string(one.begin() + 1, one.end());
+                if (!one.empty() && one[0] == sign) return std::string(one.begin() + 1, one.end());
             return std::string();
         };
         const std::string message = fmt::format(
@@ -104,7 +106,8 @@ Status mixed_forms(const FileContext& file, const Batch& batch, std::size_t vari
 /// Names the ranks that lack a variable.
 Status missing_variable(const FileContext& file, const Batch& batch, std::size_t variable) {
     const Variable& v = file.definitions.variables[variable];
-    const char lacks = !batch.parts[variable].put && v.decomposition->has_part();
+    const char lacks =
+        !batch.puts[variable].put && file.holdings[variable]->decomposition->has_part();
     const auto all = file.team.world().gather({&lacks, 1}, 0);
     std::vector<char> text;
     if (file.team.rank() == 0) {
@@ -129,15 +132,14 @@ Status missing_variable(const FileContext& file, const Batch& batch, std::size_t
 Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const Status& mine,
                 Agreed& agreed) {
     Stopwatch watch(file.figures.wait);
-    const std::size_t n = batch.parts.size();
+    const std::size_t n = batch.puts.size();
     Words words = with_reserve([&] {
         agreed.put.assign(n, 0);
         return words_of(file, batch, call, variable);
     });
     if (Status status = file.enter(call, variable, mine, words.all); !status.ok()) return status;
     agreed.boxed = words.rest[0] != 0;
-    agreed.queued = words.rest[1] != 0;
-    agreed.same_parts = words.rest[2] == ~words.rest[3];
+    agreed.same_parts = words.rest[1] == ~words.rest[2];
     std::size_t missing = n;
     for (std::size_t i = 0; i < n; ++i) {
         agreed.put[i] = has_bit(words.put, i);
@@ -148,7 +150,7 @@ Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const 
     if (missing < n) return missing_variable(file, batch, missing);
     for (std::size_t i = 0; i < n; ++i)
         if (has_bit(words.bare, i) && has_bit(words.with_halo, i))
-            return mixed_forms(file, batch, i, call == Call::put || batch.parts[i].put);
+            return mixed_forms(file, batch, i, call == Call::put || batch.puts[i].put);
     return {};
 }
 

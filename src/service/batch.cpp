@@ -14,19 +14,28 @@ Status too_much_put(const FileContext& file, const Variable& variable, const cha
 }
 
 Batch::Batch(const FileContext& file)
-    : parts(file.definitions.variables.size()),
+    : puts(file.definitions.variables.size()),
       misfits(file.definitions.variables.size(), 0),
       record(file.existing.first),
       file_(file) {}
 
+std::vector<WaitingPart>* Batch::find(Key key) {
+    const auto found = parts.find(key);
+    return found == parts.end() ? nullptr : &found->second;
+}
+
+WaitingPart* Batch::find_put(int variable) {
+    std::vector<WaitingPart>* const found = find({variable, record_of(variable)});
+    return found != nullptr && found->front().by_put ? &found->front() : nullptr;
+}
+
 Status Batch::check_deferred(bool records) const {
     return alone([&]() -> Status {
         std::vector<Glimpsed> all;
-        for (std::size_t i = 0; i < parts.size(); ++i)
-            if (parts[i].deferred() && (records || !is_record(i)))
-                all.push_back({&file_.definitions.variables[i].name, &parts[i].glimpse});
-        for (const RecordPart& p : staged)
-            if (p.deferred) all.push_back({&file_.variable(p.placed->variable).name, &p.glimpse});
+        for (const auto& [key, waiting_parts] : parts)
+            for (const WaitingPart& p : waiting_parts)
+                if (p.deferred && (records || !p.by_put || !is_record(p.variable)))
+                    all.push_back({&file_.variable(p.variable).name, &p.glimpse});
         Status status = compare_glimpses(std::move(all));
         if (!status.ok())
             status.text =
@@ -54,16 +63,16 @@ Status Batch::take_misfits(bool records) {
 
 bool Batch::step_is_open(const Agreed& agreed) const {
     bool open = agreed.any_record;
-    for (std::size_t i = 0; i < parts.size(); ++i) open |= parts[i].written && is_record(i);
+    for (std::size_t i = 0; i < puts.size(); ++i) open |= puts[i].written && is_record(i);
     return open;
 }
 
-void Batch::forget(bool records) {
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        if (records || !is_record(i)) {
-            parts[i].put = parts[i].written = false;
-            parts[i].view = {};
-        }
+void Batch::forget_puts(bool records) {
+    for (std::size_t i = 0; i < puts.size(); ++i)
+        if (records || !is_record(i)) puts[i].put = puts[i].written = false;
+    std::erase_if(parts, [&](const auto& entry) {
+        return entry.second.front().by_put && (records || !is_record(entry.first.first));
+    });
 }
 
 }  // namespace thalweg::detail

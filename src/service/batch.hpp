@@ -4,44 +4,57 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
+#include "exchange/part.hpp"
+#include "service/deferred.hpp"
 #include "service/file_context.hpp"
-#include "service/record_part.hpp"
 
 namespace thalweg::detail {
 
 /// What the ranks together have put.
 struct Agreed {
-    std::vector<char> put;  ///< per variable
+    std::vector<char> put;  ///< per variable, by tw_put
     bool any_record = false;
-    bool boxed = false;  ///< some rank has boxes, or has had some
-    // With service inline:
-    bool queued = false;      ///< some rank has boxes in its queue
-    bool same_parts = false;  ///< all ranks have parts of the same records, by the same keys
+    bool boxed = false;  ///< some rank has put sections or records, or has done so before
+    /// With service inline: all ranks have put parts of the same records, by the same keys.
+    bool same_parts = false;
+};
+
+/// A part that waits for the ranks to meet.
+struct WaitingPart : Part {
+    bool by_put = false;     ///< of tw_put: of the open step, or of a fixed-size variable
+    bool deferred = false;   ///< the model's array stays as it is until then
+    Glimpse glimpse;         ///< of an array that is deferred
+    std::int64_t bytes = 0;  ///< that its packed values take
 };
 
 class Batch {
 public:
-    /// What was put of a variable by tw_put, into the record that the open step writes.
-    struct Part {
+    /// What tw_put has put of a variable into the record that the open step writes.
+    struct Put {
         bool put = false;
         bool written = false;      ///< in this step already, by a collective put
-        bool boxed = false;        ///< in this step by boxes of the same record
+        bool boxed = false;        ///< in this step by sections or records of the same record
         Form form = Form::either;  ///< of the array that was put
-        ArrayView view;
-        Glimpse glimpse;  ///< of an array that is deferred
-        /// Whether what was put is still in the model's memory.
-        bool deferred() const { return put && view.data != nullptr && !view.bare; }
     };
+    using Key = std::pair<int, std::int64_t>;  ///< variable, record
 
     explicit Batch(const FileContext& file);
 
-    Part& operator[](int variable) { return parts[variable]; }
-    const Part& operator[](int variable) const { return parts[variable]; }
+    Put& operator[](int variable) { return puts[variable]; }
+    const Put& operator[](int variable) const { return puts[variable]; }
     bool is_record(std::size_t variable) const {
         return file_.definitions.variables[variable].record;
     }
+    /// The record into which tw_put puts a variable; 0 for a fixed-size one.
+    std::int64_t record_of(int variable) const { return is_record(variable) ? record : 0; }
+    /// The parts of a variable and record that wait, in the order of the calls; null if none does.
+    std::vector<WaitingPart>* find(Key key);
+    /// The part that tw_put has put of a variable; null if none waits.
+    WaitingPart* find_put(int variable);
 
     /// Whether the arrays that were deferred are still what they were; of all variables, or of
     /// those of fixed size.
@@ -51,22 +64,20 @@ public:
     Status take_misfits(bool records);
     /// Whether the ranks have put something into a step that has not ended.
     bool step_is_open(const Agreed& agreed) const;
-    /// What is written by now.
-    void forget(bool records);
+    /// What tw_put has put is written, or queued: of all variables, or of those of fixed size.
+    void forget_puts(bool records);
     void note_records(std::int64_t n) { file_records = std::max(file_records, n); }
 
-    std::vector<Part> parts;            ///< of each variable
+    std::vector<Put> puts;              ///< of each variable
     std::vector<std::int64_t> misfits;  ///< values that did not fit, of each variable
-    std::int64_t record;                ///< that the open step writes
-    /// The file has boxes: of this rank, or where the ranks agree before they publish, of any.
+    std::map<Key, std::vector<WaitingPart>> parts;
+    std::int64_t waiting = 0;  ///< bytes of the parts that are not of tw_put
+    std::int64_t record;       ///< that the open step writes
+    /// Sections or records were put: by this rank, or where the ranks agree before they publish, by
+    /// any.
     bool boxed = false;
     bool given = false;             ///< this rank has given the records of what it put
     std::int64_t file_records = 0;  ///< of the file when what this rank put is written
-
-    // With service inline:
-    std::vector<RecordPart> staged;  ///< wait for the ranks to meet; one of each record
-    std::int64_t waiting = 0;        ///< bytes that they would take in a queue
-    bool queued = false;             ///< this rank has boxes in its queue
 
 private:
     const FileContext& file_;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "comm/team.hpp"
+#include "exchange/holding.hpp"
 #include "service/file_options.hpp"
 #include "storage/storage.hpp"
 #include "telemetry/telemetry.hpp"
@@ -26,6 +27,7 @@ struct FileContext {
     int serial;            ///< of the file in its session, the same on every rank
     FileOptions options;   ///< as chosen, once the definitions have ended
     Definitions definitions;
+    Holdings holdings;  ///< of the variables, as they were defined
     LateAttributes late;
     Existing existing;
     Format format = Format::cdf2;

@@ -57,11 +57,9 @@ void note_queue(FileContext& file, std::int64_t room) {
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
                                             const Existing& existing, Status& status) {
     const QueuePlan queue = plan_queue(file);
-    std::unique_ptr<HeldData> data;
     ServicePlan plan;
     const auto describe = [&]() -> Status {
-        data = std::make_unique<HeldData>(file.definitions, file.packers, target.order);
-        plan = service_plan(file, target, *data, existing);
+        plan = service_plan(file, target, existing);
         return {};
     };
     status = alone(describe);
@@ -92,7 +90,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
     });
     std::unique_ptr<QueueService> service;
     status = file.team.agree(alone([&]() -> Status {
-        service = std::make_unique<QueueService>(file, batch, std::move(data), std::move(publisher),
+        service = std::make_unique<QueueService>(file, batch, target.order, std::move(publisher),
                                                  holds_step, -words[1]);
         return {};
     }));

@@ -21,36 +21,22 @@ struct Target {
     FileMap map;
 };
 
-/// A part of what a rank holds of a variable and record, by whatever decomposition.
-struct BoxPart {
-    int variable = 0;
-    std::int64_t record = 0;
-    const HeldBox* held = nullptr;
-    Strided from;  ///< the first element of the held box; of a list, position 0
-    tw_type type = TW_FLOAT;
-};
-
 class Service {
 public:
     virtual ~Service() = default;
 
     /// tw_put, checked by the caller; local unless a step is too large for the buffers. A rank
     /// whose own check failed comes here, too, and is returned its error.
+    /// @param part      of the declared holding and the record of the open step
     /// @param deferred  the array stays as it is until the step ends
-    virtual Status put(Status checked, int variable, ArrayView view, bool deferred) = 0;
-    /// Whether a variable can be written by boxes. Local.
-    virtual Status allow_boxes(int variable) const = 0;
-    /// Whether there is room for all held boxes of a put, so that one that is refused leaves
-    /// nothing. Local.
-    virtual Status check_room(int variable, std::span<const HeldBox> held,
-                              std::int64_t records) = 0;
-    /// All that a held box has. Local.
-    virtual Status put_box(const BoxPart& part) = 0;
-    /// The same two for a record by a decomposition. Local.
-    virtual Status check_record_room(const RecordPut& put) {
-        return check_room(put.placed->variable, put.placed->held, 1);
-    }
-    virtual Status put_record(const RecordPut& put) { return put_as_boxes(put); }
+    virtual Status put(Status checked, const Part& part, bool deferred) = 0;
+    /// Whether sections and records of a variable can be put. Local.
+    virtual Status allow_records(int variable) const = 0;
+    /// Whether there is room for a part, and for others like it of so many records together, so
+    /// that a put that is refused leaves nothing. Local.
+    virtual Status check_room(const Part& part, std::int64_t records) = 0;
+    /// Takes a part of any record and holding. Local.
+    virtual Status put_part(const Part& part, bool deferred) = 0;
     /// Values that did not fit in what was put: told now, and to all ranks when they meet.
     virtual Status take_misfits() = 0;
     /// A failure of a writer, which becomes the file's own.
@@ -91,9 +77,6 @@ public:
     /// Whether finish() has nothing to wait for on this rank. Local.
     virtual bool finished() const { return true; }
     virtual void add_figures(FileFigures& figures) const = 0;
-
-protected:
-    Status put_as_boxes(const RecordPut& put);
 };
 
 /// The service that a file's options name; inline where a system cannot do it.

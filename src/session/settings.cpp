@@ -364,8 +364,8 @@ Status read_text(const std::string& path, std::vector<char>& text) {
         return failure(TW_ESETTING, "cannot read the configuration file '{}': {}", path,
                        std::strerror(errno));
     if (text.size() > most)
-        return failure(TW_ESETTING, "cannot read the configuration file '{}': it has more than {}", path,
-                       size_in_words(most));
+        return failure(TW_ESETTING, "cannot read the configuration file '{}': it has more than {}",
+                       path, size_in_words(most));
     return {};
 }
 

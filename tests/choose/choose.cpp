@@ -21,9 +21,6 @@ protected:
         v.record = true;
         v.dims = {0, 1, 2};
         v.shape = {40, 50};
-        v.order = {0, 1};
-        auto d = std::make_shared<Decomposition>(given({"y", "x"}, {40, 50}));
-        v.decomposition = d;
         definitions.variables.push_back(v);
         around.ranks = 8;
     }

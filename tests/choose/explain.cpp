@@ -22,8 +22,6 @@ protected:
         v.record = true;
         v.dims = {0, 1};
         v.shape = {50};
-        v.order = {0};
-        v.decomposition = std::make_shared<Decomposition>(given({"x"}, {50}));
         definitions.variables.push_back(v);
         around.ranks = 8;
         around.file_system.name = "ext4";

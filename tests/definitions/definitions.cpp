@@ -69,7 +69,6 @@ Definitions definitions_of(const Sizes& sizes) {
             v.dims.push_back(static_cast<int>(d.dims.size()));
             d.dims.push_back({"d" + std::to_string(d.dims.size()), length});
         }
-        v.decomposition = replicate(0, {"a", "b"}, v.shape);
         d.variables.push_back(std::move(v));
     };
     for (std::int64_t bytes : sizes.fixed) add(bytes, false);

@@ -12,9 +12,15 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A variable of one dimension of which a rank holds [begin, end).
+/// A variable, and how a rank holds it.
+struct Line {
+    Variable variable;
+    std::shared_ptr<const Holding> holding;
+};
+
+/// One of one dimension, of which a rank holds [begin, end).
 template <class T>
-Variable line(tw_type type, std::int64_t length, std::int64_t begin, std::int64_t end) {
+Line line(tw_type type, std::int64_t length, std::int64_t begin, std::int64_t end) {
     static_assert(sizeof(T) <= 8);
     Decomposition d;
     d.dims = {"x"};
@@ -31,9 +37,8 @@ Variable line(tw_type type, std::int64_t length, std::int64_t begin, std::int64_
     v.name = "v";
     v.type = type;
     v.shape = {length};
-    v.order = {0};
-    v.decomposition = made;
-    return v;
+    auto holding = make_holding(made, {0}, v.shape);
+    return {std::move(v), std::move(holding)};
 }
 
 template <class T>
@@ -44,10 +49,18 @@ ArrayView view_of(tw_type type, const std::vector<T>& values) {
     return view;
 }
 
+Checksum sum_of(const Line& line, const ArrayView& array) {
+    return sum_held(line.variable, *line.holding, array);
+}
+
+Checksum sum_of(const Line& line, const ArrayView& array, int rank, int ranks) {
+    return sum_written(line.variable, *line.holding, array, rank, ranks);
+}
+
 template <class T>
 std::string whole(tw_type type, const std::vector<T>& values) {
     const auto n = static_cast<std::int64_t>(values.size());
-    return checksum_text(sum_written(line<T>(type, n, 0, n), view_of(type, values), 0, 1));
+    return checksum_text(sum_of(line<T>(type, n, 0, n), view_of(type, values), 0, 1));
 }
 
 /// Numbers of another program, by the definition in docs/restarts.md.
@@ -67,9 +80,8 @@ TEST(Checksum, IsTheSumOfParts) {
     for (const std::int64_t cut : {0, 1, 37, 99, 100}) {
         const std::vector<float> low(all.begin(), all.begin() + cut),
             high(all.begin() + cut, all.end());
-        const Checksum sum =
-            sum_held(line<float>(TW_FLOAT, 100, 0, cut), view_of(TW_FLOAT, low)) +
-            sum_held(line<float>(TW_FLOAT, 100, cut, 100), view_of(TW_FLOAT, high));
+        const Checksum sum = sum_of(line<float>(TW_FLOAT, 100, 0, cut), view_of(TW_FLOAT, low)) +
+                             sum_of(line<float>(TW_FLOAT, 100, cut, 100), view_of(TW_FLOAT, high));
         EXPECT_EQ(checksum_text(sum), expected) << cut;
     }
 }
@@ -109,8 +121,8 @@ TEST(Checksum, HasWhatIsNotHeld) {
         Checksum sum = 0;
         for (int r = 0; r < ranks; ++r) {
             const bool holder = r == ranks / 2;
-            sum += sum_written(line<std::int32_t>(TW_INT, 50, 0, holder ? 20 : 0),
-                               view_of(TW_INT, held), r, ranks);
+            sum += sum_of(line<std::int32_t>(TW_INT, 50, 0, holder ? 20 : 0), view_of(TW_INT, held),
+                          r, ranks);
         }
         EXPECT_EQ(checksum_text(sum), expected) << ranks;
     }
@@ -132,8 +144,7 @@ TEST(Checksum, DoesNotDependOnMemory) {
     Variable v;
     v.type = TW_SHORT;
     v.shape = {4, 3};
-    v.order = {1, 0};
-    v.decomposition = made;
+    const Line turned_line{v, make_holding(made, {1, 0}, v.shape)};
     std::vector<std::int16_t> file, array(4 * 6, -7), turned(12);
     for (std::int16_t y = 0; y < 4; ++y)
         for (std::int16_t x = 0; x < 3; ++x) {
@@ -143,12 +154,12 @@ TEST(Checksum, DoesNotDependOnMemory) {
             turned[static_cast<std::size_t>((2 - x) * 4 + 3 - y)] = value;
         }
     const std::string expected = whole(TW_SHORT, file);
-    EXPECT_EQ(checksum_text(sum_held(v, view_of(TW_SHORT, array))), expected);
+    EXPECT_EQ(checksum_text(sum_of(turned_line, view_of(TW_SHORT, array))), expected);
     ArrayView backwards = view_of(TW_SHORT, turned);
     const std::array<std::int64_t, 2> extent{3, 4}, stride{-8, -2};
     ASSERT_TRUE(check_strided(*made, 2, extent.data(), stride.data(), backwards).ok());
     backwards.data += 22;
-    EXPECT_EQ(checksum_text(sum_held(v, backwards)), expected);
+    EXPECT_EQ(checksum_text(sum_of(turned_line, backwards)), expected);
 }
 
 }  // namespace

@@ -75,8 +75,9 @@ struct Writers {
             files.push_back(std::make_unique<MemoryStorage>());
             files.back()->definitions = &plan.definitions;
             files.back()->bytes = files.front()->bytes;
-            composers.push_back(std::make_unique<Composer>(plan.definitions, plan.spaces, *layout,
-                                                           w, *files.back(), piece, nullptr));
+            composers.push_back(std::make_unique<Composer>(plan.definitions, plan.whole,
+                                                           plan.spaces, *layout, w, *files.back(),
+                                                           piece, nullptr));
         }
     }
     template <class Do>
@@ -105,7 +106,8 @@ TEST(Composer, StepsPartsAndFixedVariables) {
         Writers writers(plan, random);
         Reference expected(plan);
         std::vector<std::vector<std::vector<Box>>> boxes;
-        for (const Variable& v : variables) boxes.push_back(random_boxes(v, ranks, random));
+        for (std::size_t i = 0; i < variables.size(); ++i)
+            boxes.push_back(random_boxes(variables[i], plan.whole[i] != 0, ranks, random));
         std::vector<char> ever(variables.size(), 0);
         const std::int64_t units = random.between(1, 5);
         std::int64_t record = 0;
@@ -243,7 +245,8 @@ struct Stripes {
         }
     }
     double write() {
-        Composer composer(plan.definitions, plan.spaces, *layout, 0, file, 1 << 20, nullptr);
+        Composer composer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, 1 << 20,
+                          nullptr);
         const auto parcels = parcels_of(sent);
         const double begin = now();
         EXPECT_TRUE(composer.write(parcels).ok());
@@ -282,7 +285,7 @@ TEST(Composer, TellsOfFailures) {
     const auto layout = make_serial_layout();
     MemoryStorage file;
     file.failure = failure(TW_EIO, "no space");
-    Composer composer(plan.definitions, plan.spaces, *layout, 0, file, 16, nullptr);
+    Composer composer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, 16, nullptr);
     const std::vector<Sent> sent{empty_parcel(plan, UnitKind::step, 0)};
     EXPECT_EQ(composer.write(parcels_of(sent)).code, TW_EIO);
     EXPECT_EQ(file.counts().calls, 1);

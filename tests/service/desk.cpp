@@ -74,6 +74,7 @@ struct Office {
         plan.add("f", TW_INT, {4}, false);
         plan.lay_out();
         DeskOptions options;
+        options.whole = plan.whole;
         options.path = "x.nc";
         options.rank = 9;
         options.durable = placed;

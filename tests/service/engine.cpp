@@ -89,11 +89,11 @@ TEST_F(Engine, ARefusedBoxLeavesNothing) {
             if (rank.is_first()) {
                 const std::vector<double> values(15000, 7.0);
                 const std::int64_t start = 0, large = 15000, small = 10;
-                EXPECT_EQ(rank.boxes()
+                EXPECT_EQ(rank.parts()
                               .put_box("v", {TW_DOUBLE, &start, &large, nullptr, values.data()})
                               .code,
                           TW_ENOMEM);
-                EXPECT_TRUE(rank.boxes()
+                EXPECT_TRUE(rank.parts()
                                 .put_box("v", {TW_DOUBLE, &start, &small, nullptr, values.data()})
                                 .ok());
             }

@@ -66,7 +66,7 @@ Rank::Rank(const Case& c, std::uint64_t seed, std::unique_ptr<Comm> comm, Port* 
     batch_ = std::make_unique<Batch>(*file_);
     service_ = make_service(*file_, target_, *batch_, status);
     ok(status);
-    boxes_ = std::make_unique<BoxPuts>(*file_, *batch_, *service_);
+    parts_ = std::make_unique<PartPuts>(*file_, *batch_, *service_);
 }
 
 void Rank::open() {
@@ -134,7 +134,7 @@ void Rank::close() {
 /// keeps what it has, or the fill value.
 void Rank::define() {
     file_->definitions = case_.plan.definitions;
-    for (Variable& v : file_->definitions.variables) {
+    for (const Variable& v : file_->definitions.variables) {
         Dealt dealt;
         dealt.first = random_.below(case_.ranks);
         dealt.hole = !v.shape.empty() && random_.percent(20);
@@ -143,8 +143,13 @@ void Rank::define() {
         dealt.kind = random_.percent(75) ? Dealt::Kind::shares : Dealt::Kind::list;
         if (v.shape.empty()) dealt.kind = Dealt::Kind::first_has_all;
         held_.push_back(make(v, dealt));
-        v.decomposition = held_.back().decomposition;
-        if (v.shape.empty()) v.decomposition = replicate(team_->rank(), {}, {}, {});
+        std::shared_ptr<const Holding> holding;
+        if (v.shape.empty())
+            holding = hold_whole(team_->rank(), 0, {}, v.shape, {});
+        else
+            ok(hold(held_.back().decomposition, file_->definitions.fixed_dims(v), v.shape,
+                    holding));
+        file_->holdings.push_back(std::move(holding));
     }
 }
 
@@ -275,7 +280,7 @@ void Rank::end_step(bool ends) {
     counts_ = false;
     if (++steps_ != case_.options.background_after) return;
     ok(go_on_in_background(*file_, target_, *batch_, service_));
-    boxes_ = std::make_unique<BoxPuts>(*file_, *batch_, *service_);
+    parts_ = std::make_unique<PartPuts>(*file_, *batch_, *service_);
 }
 
 std::vector<double> Rank::values_at(int i, std::span<const std::int64_t> elements,
@@ -290,16 +295,17 @@ void Rank::put(int i, const Variable& v, bool deferred) {
     const std::int64_t record = v.record ? batch_->record : 0;
     std::vector<double> values =
         values_at(i, elements_of(v, dealt, team_->rank(), case_.ranks), version_);
-    ArrayView view;
-    view.data = reinterpret_cast<const char*>(values.data());
-    view.type = TW_DOUBLE;
+    Part part;
+    part.variable = i;
+    part.record = record;
+    part.holding = file_->holdings[static_cast<std::size_t>(i)];
+    part.array.data = reinterpret_cast<const char*>(values.data());
+    part.array.type = TW_DOUBLE;
     const auto n = static_cast<std::int64_t>(values.size());
-    const bool copy = v.decomposition->replicated && team_->rank() > 0;
-    ok(check_dense(*v.decomposition, copy ? v.decomposition->stored : n, view));
-    if (deferred)
-        (*batch_)[i].glimpse =
-            Glimpse(*v.decomposition, v.order, held_by(*v.decomposition, v.order, v.shape), view);
-    ok(service_->put({}, i, view, deferred));
+    const Decomposition& d = *part.holding->decomposition;
+    const bool copy = d.replicated && team_->rank() > 0;
+    ok(check_dense(d, copy ? d.stored : n, part.array));
+    ok(service_->put({}, part, deferred));
     if (deferred) kept_.push_back(std::move(values));
     for (int r = 0; r < case_.ranks; ++r) note(i, v, record, elements_of(v, dealt, r, case_.ranks));
 }
@@ -335,7 +341,7 @@ void Rank::put_record(int i, const Variable& v, std::int64_t record, const Made&
         put.record = record;
         put.decomposition = made.decomposition;
         put.array = ArrayToPut::dense(TW_DOUBLE, values.data(), std::ssize(values), deferred);
-        ok(boxes_->put_record(v.name, put));
+        ok(parts_->put_record(v.name, put));
         if (deferred) kept_.push_back(std::move(values));
     }
     bool any = false;
@@ -392,7 +398,7 @@ void Rank::put_box_of(int i, const Variable& v, std::int64_t record, const Box& 
         count.insert(count.begin(), 1);
     }
     const std::vector<double> values = values_at(i, elements_in(v, box), version_);
-    ok(boxes_->put_box(v.name, {TW_DOUBLE, start.data(), count.data(), nullptr, values.data()}));
+    ok(parts_->put_box(v.name, {TW_DOUBLE, start.data(), count.data(), nullptr, values.data()}));
 }
 
 void Rank::note(int i, const Variable& v, std::int64_t record,

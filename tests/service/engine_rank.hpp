@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "dataset/box_puts.hpp"
+#include "dataset/part_puts.hpp"
 #include "service/engine_case.hpp"
 #include "service/resources.hpp"
 
@@ -24,7 +24,7 @@ public:
     /// records.
     void run_immediate();
     void close();
-    BoxPuts& boxes() { return *boxes_; }
+    PartPuts& parts() { return *parts_; }
     Service& service() { return *service_; }
     bool is_first() const { return team_->rank() == 0; }
     const Expected& expected() const { return expected_; }
@@ -67,7 +67,7 @@ private:
     Target target_;
     std::unique_ptr<Batch> batch_;
     std::unique_ptr<Service> service_;
-    std::unique_ptr<BoxPuts> boxes_;
+    std::unique_ptr<PartPuts> parts_;
     std::vector<Made> held_;                 ///< of each variable, by tw_put
     std::vector<std::vector<double>> kept_;  ///< arrays that are deferred
     Expected expected_;

@@ -25,7 +25,8 @@ TEST(Parcel, IsReadAsItWasDescribed) {
         p.bare[0] = static_cast<std::int64_t>(random.next());
         p.with_halo[0] = static_cast<std::int64_t>(random.next());
         for (std::size_t i = 0; i < plan.definitions.variables.size(); ++i)
-            for (const auto& of : random_boxes(plan.definitions.variables[i], 3, random))
+            for (const auto& of :
+                 random_boxes(plan.definitions.variables[i], plan.whole[i] != 0, 3, random))
                 for (const Box& box : of) {
                     Parcel::Entry e;
                     e.variable = static_cast<int>(i);
@@ -69,7 +70,7 @@ TEST(Parcel, ClippedPartsMakeTheWhole) {
             held.emplace_back(static_cast<std::size_t>(variables[i].elements()), 0);
             seen.push_back(held.back());
             record_of.push_back(variables[i].record ? random.below(4) : 0);
-            const auto of = random_boxes(variables[i], ranks, random);
+            const auto of = random_boxes(variables[i], plan.whole[i] != 0, ranks, random);
             for (int r = 0; r < ranks; ++r)
                 for (const Box& box : of[static_cast<std::size_t>(r)]) {
                     sent[static_cast<std::size_t>(r)].add(plan, static_cast<int>(i), box, 5,

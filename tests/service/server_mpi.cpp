@@ -62,6 +62,7 @@ protected:
         plan.path = plan.data_path = path;
         plan.serial = ++serial_;
         plan.definitions = &plan_.definitions;
+        plan.whole = plan_.whole;
         plan.layout.method = "record";
         plan.storage = "posix";
         plan.options = {Format::cdf2, 0, false, 0};

@@ -78,6 +78,7 @@ public:
         plan.path = plan.data_path = folder_ + "/" + std::to_string(serial_) + ".nc";
         plan.serial = serial_;
         plan.definitions = &plan_.definitions;
+        plan.whole = plan_.whole;
         plan.layout.method = "record";
         plan.layout.writers = servers_;
         plan.storage = "posix";

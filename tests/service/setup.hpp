@@ -91,10 +91,11 @@ public:
 /// Definitions, and where the data of a file of them lie.
 struct Plan {
     Definitions definitions;
+    std::vector<char> whole;  ///< of each variable: the ranks hold every element
     Spaces spaces;
 
     void add(const std::string& name, tw_type type, std::vector<std::int64_t> shape, bool record,
-             bool whole = true) {
+             bool is_whole = true) {
         Variable v;
         v.name = name;
         v.type = type;
@@ -106,12 +107,8 @@ struct Plan {
             v.dims.push_back(static_cast<int>(definitions.dims.size()));
             definitions.dims.push_back({"d" + std::to_string(definitions.dims.size()), length});
         }
-        for (std::size_t i = 0; i < v.shape.size(); ++i) v.order.push_back(static_cast<int>(i));
-        auto d = std::make_shared<Decomposition>();
-        d->shape = v.shape;
-        d->whole = whole;
-        v.decomposition = d;
         definitions.variables.push_back(std::move(v));
+        whole.push_back(is_whole);
     }
     /// As the format lays them out: fixed-size variables, then records.
     void lay_out() {
@@ -234,7 +231,8 @@ inline void set_put(Sent& s, int variable) {
 
 /// The boxes of a variable that each rank holds: bands of some dimension, each cut once more. What
 /// is not whole lacks some.
-inline std::vector<std::vector<Box>> random_boxes(const Variable& v, int ranks, Random& random) {
+inline std::vector<std::vector<Box>> random_boxes(const Variable& v, bool whole, int ranks,
+                                                  Random& random) {
     std::vector<std::vector<Box>> of(static_cast<std::size_t>(ranks));
     Box all;
     all.nd = static_cast<int>(v.shape.size());
@@ -253,7 +251,7 @@ inline std::vector<std::vector<Box>> random_boxes(const Variable& v, int ranks, 
         boxes.push_back(second);
     }
     for (const Box& box : boxes) {
-        if (!v.decomposition->whole && random.percent(30)) continue;
+        if (!whole && random.percent(30)) continue;
         of[static_cast<std::size_t>(random.below(ranks))].push_back(box);
     }
     return of;

@@ -108,8 +108,6 @@ void write_on(const std::string& path, const Second& run) {
     Definitions d;
     const auto source = open_source(*comm, path, false, status);
     if (!status.ok() || !source->find_writable(d).ok()) std::_Exit(1);
-    for (Variable& v : d.variables)
-        v.decomposition = replicate(0, std::vector<std::string>(v.shape.size(), "d"), v.shape);
     StorageOptions options;
     options.format = Format::netcdf4;
     options.existing = {true, run.kept, run.kept};

@@ -59,8 +59,6 @@ TEST(Netcdf4Early, ChunksHaveTheirPlacesBefore) {
     const auto source = open_source(*comm, path, false, status);
     ASSERT_TRUE(status.ok()) << status.text;
     ASSERT_TRUE(source->find_writable(d).ok());
-    for (Variable& v : d.variables)
-        v.decomposition = replicate(0, std::vector<std::string>(v.shape.size(), "x"), v.shape);
     StorageOptions options;
     options.format = Format::netcdf4;
     options.existing = {true, before, before};

@@ -116,8 +116,6 @@ void write_on(const std::string& path, std::int64_t kept, std::int64_t until) {
     ASSERT_NE(source, nullptr);
     const Status writable = source->find_writable(d);
     ASSERT_TRUE(writable.ok()) << writable.text;
-    for (Variable& v : d.variables)
-        v.decomposition = replicate(0, std::vector<std::string>(v.shape.size(), "x"), v.shape);
     StorageOptions options;
     options.format = Format::netcdf4;
     options.existing = {true, kept, kept};

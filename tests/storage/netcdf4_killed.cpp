@@ -47,7 +47,6 @@ Definitions definitions(const Job& job) {
         if (job.filtered) v.packing.codec = Packing::Codec::deflate;
         v.packing.level = 1;
         if (!job.filtered) v.packing = {};  // one chunk a record, at its known place
-        v.decomposition = replicate(0, {"y", "x"}, v.shape);
         d.variables.push_back(v);
     }
     return d;

@@ -137,7 +137,7 @@ protected:
         const std::vector<double> expected = read_by_hdf5(c);
         const auto source = open();
         ASSERT_TRUE(source);
-        const Variable& v = source->definitions().variables.at(0);
+        const Variable& v = source->definitions().variables[0];
         const std::int64_t records = v.record ? source->records() : 1;
         std::vector<double> values;
         for (const std::int64_t piece : {1000000, 5}) {

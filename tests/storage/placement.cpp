@@ -211,7 +211,6 @@ Definitions small_definitions() {
     v.packing.chunks = {1, nx};
     v.packing.codec = Packing::Codec::deflate;
     v.packing.level = 1;
-    v.decomposition = replicate(0, {"y", "x"}, v.shape);
     d.variables.push_back(v);
     return d;
 }

@@ -28,8 +28,6 @@ Variable variable(const std::string& name, tw_type type, std::vector<int> dims,
     v.record = record;
     std::vector<std::string> names;
     for (std::size_t i = 0; i < v.shape.size(); ++i) names.push_back("m" + std::to_string(i));
-    for (std::size_t i = 0; i < v.shape.size(); ++i) v.order.push_back(static_cast<int>(i));
-    v.decomposition = replicate(0, names, v.shape);
     return v;
 }
 

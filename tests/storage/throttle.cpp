@@ -65,8 +65,6 @@ void write_throttled(std::unique_ptr<Storage> storage, double rate) {
     v.type = TW_BYTE;
     v.dims = {0};
     v.shape = {bytes};
-    v.order = {0};
-    v.decomposition = replicate(0, {"x"}, v.shape);
     definitions.variables.push_back(v);
     StorageOptions options;
     options.rate = rate;

@@ -185,7 +185,7 @@ private:
             return failure(TW_ESETTING, "{}: {} writers on a node; with a service at most {}",
                            plan_.path, local.size(), Region::max_agents);
         Status status;
-        memory = Outbox::memory_for(plan_.queue, *plan_.holdings, status, plan_.queue_grows,
+        memory = Outbox::memory_for(plan_.queue, *plan_.boxes, status, plan_.queue_grows,
                                     std::move(spare_));
         return status;
     }
@@ -214,6 +214,7 @@ private:
         options.node_agents = agents;
         options.own_file = plan_.layout.grid.own_files;
         options.existing = plan_.options.existing;
+        options.whole = plan_.whole;
         options.wording = plan_.options.wording;
         desk_ = std::make_shared<Desk>(*plan_.definitions, spaces_, make_layout(plan_.layout),
                                        writer, storage_, options, *this);
@@ -363,7 +364,7 @@ private:
     bool pack(const Parcel& parcel, std::vector<Packet>& packets) try {
         const Topology& topology = team_.topology();
         const auto& variables = plan_.definitions->variables;
-        const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
+        const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.boxes);
         boxed_ |= parcel.head.kind == UnitKind::boxes;
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w) {
             const int rank = writer_ranks_[w];

@@ -2,11 +2,24 @@
 #include "service/inline/inline_service.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/reserve.hpp"
+#include "base/trace.hpp"
+#include "exchange/pack.hpp"
+#include "storage/chunked/chunk_grid.hpp"
 
 namespace thalweg::detail {
+
+namespace {
+
+std::int64_t bytes_of(const Variable& v, const Holding& holding) {
+    return holding.elements * v.element();
+}
+
+}  // namespace
 
 InlineService::InlineService(FileContext& file, Target& target, Batch& batch)
     : file_(file),
@@ -14,14 +27,18 @@ InlineService::InlineService(FileContext& file, Target& target, Batch& batch)
       batch_(batch),
       progress_{std::vector<char>(file.definitions.variables.size(), file.existing.is),
                 batch.record},
-      staging_(file),
+      step_copies_(file.session.spare_copies),
+      copies_(file.session.spare_copies),
+      copy_of_(file.definitions.variables.size(), nullptr),
       writer_(file, target),
-      local_(file, target, batch, progress_),
-      mixed_(file, target, batch, writer_, local_, progress_) {}
+      together_(file, batch, writer_, progress_) {}
 
 Status InlineService::begin() {
     if (Status s = writer_.begin(); !s.ok()) return s;
-    std::int64_t bytes = staging_.bytes();
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < file_.holdings.size(); ++i)
+        bytes += (bytes_of(file_.variable(i), *file_.holdings[i]) + 63) / 64 * 64;
+    step_copies_.expect(bytes);
     file_.team.all_reduce({&bytes, 1}, Reduce::max);
     immediate_ = bytes > file_.options.staging;
     if (immediate_ && file_.team.rank() == 0)
@@ -33,54 +50,101 @@ Status InlineService::begin() {
 }
 
 Status InlineService::agree(Call call, int variable, const Status& mine, Agreed& agreed) {
-    (void)poll();
     writer_.prepare();
     Status status = agree_on(file_, batch_, call, variable, mine, agreed);
-    if (agreed.boxed && !mixed_.turned())
-        if (Status turned = mixed_.turn(); !turned.ok()) return turned;
-    if (!mixed_.turned() && !batch_.boxed) local_.drop_queue();
+    if (agreed.boxed && !boxed_)
+        if (Status begun = begin_records(); !begun.ok()) return begun;
     return status;
 }
 
-Status InlineService::put(Status checked, int variable, ArrayView view, bool deferred) {
-    if (mixed_.turned() && immediate_) {
-        if (checked.ok()) checked = alone([&] { return local_.make_queue(); });
-        return local_.queue() ? local_.queue()->put(std::move(checked), variable, view, deferred)
-                              : checked;
-    }
-    // A collective put is joined by the ranks whose own check failed, too.
-    if (immediate_ && !deferred) return put_now(std::move(checked), variable, view);
-    if (!checked.ok()) return checked;
-    std::int64_t& misfits = batch_.misfits[variable];
-    misfits = 0;
-    if (!deferred) {
-        if (Status s = staging_.copy(variable, view, misfits); !s.ok()) return s;
-    }
-    batch_[variable].view = view;
-    batch_[variable].put = true;
+/// Some rank has put sections or records: from now on these may come in any step.
+/// @note Collective
+Status InlineService::begin_records() {
+    const Status status = file_.team.agree(alone([&]() -> Status {
+        writer_.make_room();
+        together_.make_room();
+        return {};
+    }));
+    if (!status.ok()) return file_.keep(status);
+    target_.storage->begin_boxes();
+    boxed_ = batch_.boxed = true;
+    progress_.records = std::max(batch_.record, file_.existing.kept);
     return {};
 }
 
-Status InlineService::put_now(Status checked, int variable, const ArrayView& view) {
+// ---- puts ---------------------------------------------------------------------------------------
+
+/// Keeps the address of an array that is deferred, or a packed copy of its values.
+/// @param copy  where the values go; if null, receives memory that is taken for them
+Status InlineService::stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
+                            WaitingPart& waiting) {
+    const Variable& v = file_.variable(part.variable);
+    Glimpse glimpse;
+    if (deferred) {
+        const Holding& h = *part.holding;
+        glimpse = Glimpse(*h.decomposition, h.order, h.held, part.array);
+    } else if (part.has_any()) {
+        const std::int64_t bytes = bytes_of(v, *part.holding);
+        if (copy == nullptr) copy = memory.take(bytes);
+        if (copy == nullptr)
+            return failure(TW_ENOMEM,
+                           "{}: variable '{}': out of memory: {} bytes for copies (rank {})",
+                           file_.path, v.name, bytes, file_.team.rank());
+        Span span("pack");
+        span.variable(v.name).bytes(bytes);
+        batch_.misfits[part.variable] += pack(file_.packers, v, target_.order, part, copy);
+    }
+    static_cast<Part&>(waiting) = part;
+    waiting.packed = deferred || !part.has_any() ? nullptr : copy;
+    waiting.deferred = deferred;
+    waiting.glimpse = std::move(glimpse);
+    return {};
+}
+
+Status InlineService::put(Status checked, const Part& part, bool deferred) {
+    // A collective put is joined by the ranks whose own check failed, too.
+    if (immediate_ && !deferred) return put_now(std::move(checked), part);
+    if (!checked.ok()) return checked;
+    batch_.misfits[part.variable] = 0;
+    WaitingPart waiting;
+    if (Status s = stage(part, deferred, step_copies_, copy_of_[part.variable], waiting); !s.ok())
+        return s;
+    waiting.by_put = true;
+    std::vector<WaitingPart>& parts = batch_.parts[{part.variable, part.record}];
+    parts.resize(1);
+    parts.front() = std::move(waiting);
+    batch_[part.variable].put = true;
+    return {};
+}
+
+/// Writes a variable at once. @note Collective
+Status InlineService::put_now(Status checked, const Part& part) {
     Agreed agreed;
+    const int variable = part.variable;
     if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
-    if (mixed_.turned()) return put({}, variable, view, false);
-    Batch::Part& part = batch_[variable];
-    const bool record = file_.variable(variable).record;
-    part.view = view;
-    part.put = true;
+    const bool record = batch_.is_record(variable);
+    if (boxed_) {
+        const SpaceWriter::Chosen declared{variable, part.holding->key, part.holding};
+        if (Status s = writer_.choose({&declared, 1}); !s.ok()) return file_.keep(std::move(s));
+    }
     writer_.begin_pass(record);
-    writer_.set(writer_.spaces().of(record).place_of(variable), Action::data, array_of(variable));
-    Status written = writer_.write(record ? batch_.record : 0, batch_.misfits);
+    writer_.set(writer_.spaces().of(record).place_of(variable), Action::data,
+                part.has_any() ? &part : nullptr);
+    Status written = writer_.write(part.record, batch_.misfits);
+    if (written.ok() && rest_)
+        written = alone([&]() -> Status {
+            rest_->note_written(variable, part.record);
+            return {};
+        });
     Status status = finish_write(file_, target_, std::move(written), batch_.take_misfits(true),
                                  records_as_before, false);
-    part.put = false;
-    part.written = true;
+    batch_[variable].put = false;
+    batch_[variable].written = true;
     if (!record) progress_.filled[variable] = 1;
     return status;
 }
 
-Status InlineService::allow_boxes(int variable) const {
+Status InlineService::allow_records(int variable) const {
     if (target_.storage->takes_boxes()) return {};
     return failure(TW_ESTATE,
                    "{}: variable '{}': tw_put_box and tw_put_record do not work with storage={}; "
@@ -89,78 +153,68 @@ Status InlineService::allow_boxes(int variable) const {
                    file_.team.rank());
 }
 
-/// What this rank has put of a variable; null if it has nothing of it.
-const ArrayView* InlineService::array_of(int variable) const {
-    const bool has = batch_[variable].put && file_.variable(variable).decomposition->held > 0;
-    return has ? &batch_[variable].view : nullptr;
+/// Bytes that a part takes of `staging`, with what describes its boxes in messages.
+std::int64_t InlineService::needed_for(const Part& part) const {
+    constexpr std::int64_t description = 256;
+    std::int64_t bytes = bytes_of(file_.variable(part.variable), *part.holding);
+    for (const HeldBox& held : part.holding->packed)
+        bytes += description + (held.list ? 16 * std::ssize(held.list->list->runs) : 0);
+    return bytes;
 }
 
-/// Writes the fixed-size variables that were put; with `last`, fills those that never were.
-/// @param agreed  null: nothing was put
-Status InlineService::write_fixed(const Agreed* agreed, bool last) {
-    writer_.begin_pass(false);
-    const std::span<const Place> places = writer_.places();
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const int v = places[i].variable;
-        if (agreed != nullptr && agreed->put[v])
-            writer_.set(i, Action::data, array_of(v));
-        else if (last && !progress_.filled[v])
-            writer_.set(i, Action::fill);
-        else
-            continue;
-        progress_.filled[v] = 1;
-    }
-    return writer_.write(0, batch_.misfits);
+Status InlineService::check_room(const Part& part, std::int64_t records) {
+    const std::int64_t needed = needed_for(part), limit = file_.options.staging;
+    if (needed == 0 || (limit - batch_.waiting) / needed >= records) return {};
+    return too_much_put(file_, file_.variable(part.variable), "staging", limit);
 }
 
-/// Writes the record at hand, but for what collective puts have written of it.
-Status InlineService::write_record(const Agreed& agreed) {
-    writer_.begin_pass(true);
-    const std::span<const Place> places = writer_.places();
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const int v = places[i].variable;
-        if (agreed.put[v])
-            writer_.set(i, Action::data, array_of(v));
-        else if (!batch_[v].written)
-            writer_.set(i, Action::fill);
+Status InlineService::put_part(const Part& part, bool deferred) {
+    together_.make_room();
+    std::vector<WaitingPart>& parts = batch_.parts[{part.variable, part.record}];
+    // Of a record that is put once more in the same way, the later put stands.
+    const bool again = parts.size() == 1 && part.holding->key != 0 &&
+                       parts.front().holding->key == part.holding->key;
+    WaitingPart made;
+    char* copy = again ? const_cast<char*>(parts.front().packed) : nullptr;
+    Status status = stage(part, deferred, copies_, copy, made);
+    if (status.ok() && again) {
+        made.bytes = parts.front().bytes;
+        parts.front() = std::move(made);
+    } else if (status.ok()) {
+        made.bytes = needed_for(part);
+        batch_.waiting += made.bytes;
+        parts.push_back(std::move(made));
     }
-    return writer_.write(batch_.record, batch_.misfits);
+    if (parts.empty()) batch_.parts.erase({part.variable, part.record});
+    return status;
 }
+
+/// Values that did not fit: told by the call that found them, and again to all ranks when they
+/// meet.
+Status InlineService::take_misfits() {
+    Status status = batch_.take_misfits(true);
+    if (misfit_.ok()) misfit_ = status;
+    return status;
+}
+
+// ---- meetings -----------------------------------------------------------------------------------
 
 Status InlineService::end_step() {
     Agreed agreed;
     if (Status s = agree(Call::end_step, -1, batch_.check_deferred(true), agreed); !s.ok())
         return s;
-    if (mixed_.turned())
-        return mixed_.write(agreed, MixedBatch::Ends::step, file_.options.durable, immediate_);
-    if (Status s = file_.check_next_record(batch_.record); !s.ok()) return file_.keep(s);
-    Status status = write_fixed(&agreed, false);
-    Status record = write_record(agreed);
-    if (status.ok()) status = std::move(record);
-    const bool has_records = !writer_.spaces().record.places.empty();
-    const Status misfit = batch_.take_misfits(has_records);
-    status =
-        finish_write(file_, target_, std::move(status), misfit,
-                     has_records ? batch_.record + 1 : records_as_before, file_.options.durable);
-    if (file_.failed.ok() && has_records) progress_.records = ++batch_.record;
-    batch_.forget(true);
-    ++file_.figures.steps;
-    return status;
+    if (!boxed_)
+        if (Status s = file_.check_next_record(batch_.record); !s.ok()) return file_.keep(s);
+    return write(agreed, Ends::step, file_.options.durable);
 }
 
 Status InlineService::sync(bool durable) {
     Agreed agreed;
     if (Status s = agree(Call::sync, -1, batch_.check_deferred(false), agreed); !s.ok()) return s;
-    if (mixed_.turned()) return mixed_.write(agreed, MixedBatch::Ends::sync, durable, immediate_);
-    Status written = write_fixed(&agreed, false);
-    Status status = finish_write(file_, target_, std::move(written), batch_.take_misfits(false),
-                                 batch_.record, durable);
-    for (std::size_t i = 0; i < batch_.parts.size(); ++i)
-        if (!batch_.is_record(i)) batch_.parts[i].put = false;
-    return status;
+    return write(agreed, Ends::sync, durable);
 }
 
-/// Before a pass of fill values that no agreement precedes. @note Collective
+/// Before fill values that no agreement precedes are written. @note Collective
 Status InlineService::prepare_fills() {
     writer_.prepare();
     return file_.keep(file_.team.agree(alone([&]() -> Status {
@@ -170,72 +224,156 @@ Status InlineService::prepare_fills() {
 }
 
 Status InlineService::fill(std::span<const int> variables) {
-    if (mixed_.joined()) return local_.queue()->fill(variables);
     if (Status ready = prepare_fills(); !ready.ok()) return ready;
-    writer_.begin_pass(false);
-    std::vector<WholeVariable> filled;
-    Status status = alone([&]() -> Status {
-        filled.reserve(variables.size());
-        return {};
-    });
-    for (const int v : variables) {
-        if (progress_.filled[v] != 0) continue;
-        writer_.set(writer_.spaces().of(false).place_of(v), Action::fill);
-        progress_.filled[v] = 1;
-        if (status.ok()) filled.push_back({v, 0});
+    Status written;
+    if (rest_) {  // the writers know what is there
+        written = alone([&] { return rest_->fill(variables); });
+    } else {
+        writer_.begin_pass(false);
+        for (const int v : variables)
+            if (!std::exchange(progress_.filled[v], 1))
+                writer_.set(writer_.spaces().of(false).place_of(v), Action::fill);
+        written = writer_.write(0, batch_.misfits);
     }
-    Status written = writer_.write(0, batch_.misfits);
-    if (status.ok()) status = std::move(written);
-    if (status.ok() && local_.queue() != nullptr)
-        status = alone([&]() -> Status {
-            local_.queue()->note_written(filled, progress_.records);
-            return {};
-        });
-    return finish_write(file_, target_, std::move(status), {}, records(), false);
+    return finish_write(file_, target_, std::move(written), {}, records(), false);
 }
 
 Status InlineService::agree_to_close(Agreed& agreed) {
     return agree(Call::close, -1, batch_.check_deferred(false), agreed);
 }
 
-Status InlineService::write_rest(const Agreed& agreed) {
-    if (mixed_.turned())
-        return mixed_.write(agreed, MixedBatch::Ends::file, file_.options.durable, immediate_);
-    Status written = write_fixed(&agreed, true);
-    return finish_write(file_, target_, std::move(written), batch_.take_misfits(false),
-                        records_as_before, file_.options.durable);
+/// Writes what was put and a meeting ends. @note Collective
+Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
+    bool rest = false;
+    if (Status s = together_.find(agreed, ends, boxed_, rest); !s.ok())
+        return file_.keep(std::move(s));
+    const bool merges = rest || (rest_ && ends == Ends::file);
+    if (merges)
+        if (Status s = begin_rest(); !s.ok()) return file_.keep(std::move(s));
+    std::int64_t records = records_after(agreed, ends);
+    // What is merged fills new records, too.
+    const std::int64_t complete = merges ? progress_.records : records;
+    Status mine = together_.write(complete, !merges && ends == Ends::file);
+    if (mine.ok() && rest_)
+        mine = alone([&]() -> Status {
+            for (const WholePut& p : together_.puts()) rest_->note_written(p.variable, p.record);
+            rest_->note_records(complete);
+            return {};
+        });
+    if (merges) {
+        if (mine = file_.team.agree(mine); !mine.ok()) return file_.keep(std::move(mine));
+        mine = write_parts(ends, records);
+    }
+    return end_write(ends, records, durable, std::move(mine));
+}
+
+/// Records of the file when the batch is written, as far as this rank knows; where all of it is
+/// written together, as all ranks know.
+std::int64_t InlineService::records_after(const Agreed& agreed, Ends ends) const {
+    std::int64_t records = std::max(progress_.records, batch_.file_records);
+    for (const WholePut& p : together_.puts())
+        if (batch_.is_record(p.variable)) records = std::max(records, p.record + 1);
+    // In a file that only tw_put writes, each step is a record.
+    const bool ends_record = ends == Ends::step && (batch_.step_is_open(agreed) || !boxed_);
+    if (ends_record && !writer_.spaces().record.places.empty())
+        records = std::max(records, batch_.record + 1);
+    return records;
+}
+
+/// @note Collective; the status is the same on every rank
+Status InlineService::begin_rest() {
+    if (rest_) return {};
+    Status status = file_.team.agree(alone([&]() -> Status {
+        std::vector<char> written;
+        for (const Batch::Put& p : batch_.puts) written.push_back(p.written);
+        rest_.emplace(file_, target_, writer_.spaces());
+        rest_->begin(progress_.records, progress_.filled, std::move(written));
+        return {};
+    }));
+    if (!status.ok()) rest_.reset();
+    return status;
+}
+
+/// Packs what is deferred of the parts that are not written together.
+/// @param records  becomes as many as the parts need
+Status InlineService::pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t& records) {
+    for (auto& [key, parts] : batch_.parts) {
+        const bool later =
+            parts.front().by_put && batch_.is_record(key.first) && ends != Ends::step;
+        if (later || together_.has(key.first, key.second)) continue;
+        for (WaitingPart& part : parts) {
+            char* copy = const_cast<char*>(part.packed);
+            if (part.has_any() && copy == nullptr)
+                if (Status s = stage(Part(part), false, copies_, copy, part); !s.ok()) return s;
+            if (batch_.is_record(part.variable)) records = std::max(records, part.record + 1);
+            if (part.has_any()) rest.push_back(part);
+        }
+    }
+    return {};
+}
+
+/// What the ranks do not write together. @note Collective
+Status InlineService::write_parts(Ends ends, std::int64_t& records) {
+    std::vector<Part> rest;
+    const Status packed = alone([&] { return pack_rest(ends, rest, records); });
+    if (Status s = file_.team.agree(packed); !s.ok()) return s;
+    Status status = rest_->write(rest, records, ends == Ends::file);
+    std::fill(progress_.filled.begin(), progress_.filled.end(), 1);  // by what is merged
+    return status;
+}
+
+/// All learn what became of the write, and records are counted. @note Collective
+Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, Status mine) {
+    const Status found = batch_.take_misfits(ends == Ends::step || boxed_);
+    const Status misfit = misfit_.ok() ? found : std::exchange(misfit_, {});
+    misfit_ = {};
+    // Chunks that are written whole are written when they are counted.
+    const bool whole = is_netcdf4(file_.format) && needs_whole_chunks(file_.definitions);
+    const bool counts = records != progress_.records || durable || whole;
+    Status status = finish_write(file_, target_, std::move(mine), misfit,
+                                 counts ? records : records_as_before, durable);
+    std::erase_if(batch_.parts, [](const auto& entry) { return !entry.second.front().by_put; });
+    batch_.waiting = 0;
+    copies_.give_back();
+    batch_.forget_puts(ends == Ends::step);
+    if (!file_.failed.ok()) return status;
+    progress_.records = records;
+    batch_.note_records(records);
+    for (Batch::Put& p : batch_.puts) p.boxed = false;
+    if (ends == Ends::step) {
+        if (!writer_.spaces().record.places.empty()) ++batch_.record;
+        ++file_.figures.steps;
+    }
+    return status;
 }
 
 Status InlineService::close(bool good) {
-    if (mixed_.joined()) return local_.queue()->close(good);
     return target_.storage->close(progress_.records, good ? file_.late : LateAttributes{});
 }
 
-/// Not where tw_put is collective, as it is local with other services; nor where boxes may be parts
-/// of records to come.
+// ---- another service goes on --------------------------------------------------------------------
+
+/// Not where tw_put is collective, as it is local with other services; nor where sections may be
+/// parts of records to come.
 bool InlineService::is_at_rest() const {
-    if (immediate_ || local_.queue() != nullptr || !batch_.staged.empty()) return false;
-    return !mixed_.turned() || std::all_of(progress_.filled.begin(), progress_.filled.end(),
-                                           [](char is) { return is != 0; });
+    if (immediate_ || rest_ || !batch_.parts.empty()) return false;
+    return !boxed_ || std::all_of(progress_.filled.begin(), progress_.filled.end(),
+                                  [](char is) { return is != 0; });
 }
 
 Status InlineService::end_at_rest(std::int64_t& records) {
     records = progress_.records;
-    if (mixed_.turned()) return {};
+    if (boxed_) return {};
     if (Status ready = prepare_fills(); !ready.ok()) return ready;
-    Status written = write_fixed(nullptr, true);
+    together_.clear();
+    Status written = together_.write(progress_.records, true);
     return finish_write(file_, target_, std::move(written), batch_.take_misfits(false),
                         records_as_before, false);
 }
 
 void InlineService::add_figures(FileFigures& f) const {
     writer_.add_figures(f);
-    if (mixed_.joined()) {
-        local_.queue()->add_figures(f);
-        f.staging_bytes += staging_.taken() + local_.copied_bytes();
-        return;
-    }
-    f.staging_bytes = staging_.taken() + local_.copied_bytes();
+    f.staging_bytes = step_copies_.bytes() + copies_.bytes();
     const WriteCounts& counts = target_.storage->counts();
     f.write = counts.seconds;
     f.bytes = counts.bytes;

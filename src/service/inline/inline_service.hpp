@@ -1,10 +1,14 @@
-// Service inline: all ranks pack what was put straight into the writers' slots while these write,
-// in the calls in which they meet. Files with boxes, or with records by a decomposition, are
-// written by MixedBatch.
+// Service inline: what was put waits in memory, packed, or in the model's arrays; the calls in
+// which the ranks meet write it. What all ranks have put alike they write together: all pack
+// straight into the writers' slots while these write. The rest goes to the writers in messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "service/inline/mixed_batch.hpp"
+#include <optional>
+
+#include "service/inline/rest_writer.hpp"
+#include "service/inline/staging_memory.hpp"
+#include "service/inline/together.hpp"
 
 namespace thalweg::detail {
 
@@ -15,32 +19,21 @@ public:
     /// Plans the exchange. @note Collective; the status is the same on every rank
     Status begin();
 
-    Status put(Status checked, int variable, ArrayView view, bool deferred) override;
-    Status allow_boxes(int variable) const override;
-    Status check_room(int variable, std::span<const HeldBox> held, std::int64_t records) override {
-        return local_.check_room(variable, held, records);
-    }
-    Status put_box(const BoxPart& part) override { return local_.put_box(part); }
-    Status check_record_room(const RecordPut& put) override {
-        return local_.check_record_room(put);
-    }
-    Status put_record(const RecordPut& put) override {
-        mixed_.make_room();
-        return local_.put_record(put);
-    }
-    Status take_misfits() override { return local_.take_misfits(); }
-    Status poll() override { return local_.queue() ? local_.queue()->poll() : Status{}; }
+    Status put(Status checked, const Part& part, bool deferred) override;
+    Status allow_records(int variable) const override;
+    Status check_room(const Part& part, std::int64_t records) override;
+    Status put_part(const Part& part, bool deferred) override;
+    Status take_misfits() override;
+    Status poll() override { return {}; }
     Status agree_to_close(Agreed& agreed) override;
     Status end_step() override;
     Status sync(bool durable) override;
     Status fill(std::span<const int> variables) override;
-    std::int64_t records() const override {
-        return mixed_.turned() ? progress_.records : batch_.record;
+    std::int64_t records() const override { return boxed_ ? progress_.records : batch_.record; }
+    Status write_rest(const Agreed& agreed) override {
+        return write(agreed, Ends::file, file_.options.durable);
     }
-    Status write_rest(const Agreed& agreed) override;
-    Status finish(bool durable) override {
-        return mixed_.joined() ? local_.queue()->finish(durable) : Status{};
-    }
+    Status finish(bool) override { return {}; }
     Status close(bool good) override;
     bool is_at_rest() const override;
     Status end_at_rest(std::int64_t& records) override;
@@ -48,21 +41,32 @@ public:
 
 private:
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
-    Status put_now(Status checked, int variable, const ArrayView& view);
-    const ArrayView* array_of(int variable) const;
-    Status write_fixed(const Agreed* agreed, bool last);
+    Status begin_records();
+    Status put_now(Status checked, const Part& part);
+    Status stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
+                 WaitingPart& waiting);
+    std::int64_t needed_for(const Part& part) const;
+    Status write(const Agreed& agreed, Ends ends, bool durable);
+    std::int64_t records_after(const Agreed& agreed, Ends ends) const;
     Status prepare_fills();
-    Status write_record(const Agreed& agreed);
+    Status begin_rest();
+    Status pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t& records);
+    Status write_parts(Ends ends, std::int64_t& records);
+    Status end_write(Ends ends, std::int64_t records, bool durable, Status mine);
 
     FileContext& file_;
     Target& target_;
     Batch& batch_;
     Progress progress_;
-    Staging staging_;
+    StagingMemory step_copies_;   ///< of what tw_put is given; one of each variable, which stays
+    StagingMemory copies_;        ///< of other parts, until the ranks meet
+    std::vector<char*> copy_of_;  ///< in step_copies_, of each variable; null: none yet
     SpaceWriter writer_;
-    RecordPuts local_;
-    MixedBatch mixed_;
-    bool immediate_ = false;  ///< a step exceeds the staging budget: puts are collective
+    Together together_;
+    std::optional<RestWriter> rest_;  ///< once there has been some, on all ranks
+    Status misfit_;                   ///< of this rank, until all ranks have learnt of it
+    bool immediate_ = false;          ///< a step exceeds the staging budget: tw_put is collective
+    bool boxed_ = false;              ///< sections or records were put, on some rank
 };
 
 }  // namespace thalweg::detail

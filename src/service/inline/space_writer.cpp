@@ -2,8 +2,6 @@
 #include "service/inline/space_writer.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
 
 #include "base/reserve.hpp"
 
@@ -27,10 +25,8 @@ void add(StreamCounts& to, const StreamCounts& from) {
 Status SpaceWriter::begin() {
     const FileOptions& options = file_.options;
     Team& team = file_.team;
-    const auto& variables = file_.definitions.variables;
     const auto lay_out = [&]() -> Status {
         spaces_ = make_spaces(file_.definitions, target_.map);
-        for (const Variable& v : variables) declared_.push_back(Placed::key_of(*v.decomposition));
         layout_ = options.method == "direct" ? make_record_layout(team.size(), options.alignment)
                                              : make_layout(target_.layout);
         plans_.reserve(most_plans + 1);
@@ -39,8 +35,9 @@ Status SpaceWriter::begin() {
     if (Status s = team.agree(alone(lay_out)); !s.ok()) return s;
     file_.figures.writers = target_.writers.size();
     // Where no variable has a decomposition yet, others are to come.
-    const bool later = std::all_of(variables.begin(), variables.end(),
-                                   [](const Variable& v) { return v.decomposition->replicated; });
+    const bool later =
+        std::all_of(file_.holdings.begin(), file_.holdings.end(),
+                    [](const auto& holding) { return holding->decomposition->replicated; });
     return later ? Status{} : make_plan({});
 }
 
@@ -66,14 +63,14 @@ Status SpaceWriter::make_plan(std::span<const Chosen> chosen) {
                                     : options.pnetcdf_blocking ? std::max(cached, options.buffer)
                                                                : std::max(cached, options.staging);
         plan->direct =
-            std::make_unique<Direct>(team, file_.packers, plan->definitions, target_.order, budget);
+            std::make_unique<Direct>(team, file_.packers, file_.definitions, target_.order, budget);
         return {};
     };
     if (status = team.agree(alone(prepare_plan)); !status.ok()) return status;
     plan->stream = Stream::make(
-        team, file_.packers, *arena, *layout_, target_.writers, plan->definitions, both,
-        target_.order, {options.buffer * members, std::max<std::int64_t>(0, options.piece), direct},
-        status);
+        team, file_.packers, *arena, *layout_, target_.writers, file_.definitions, plan->holdings,
+        both, target_.order,
+        {options.buffer * members, std::max<std::int64_t>(0, options.piece), direct}, status);
     if (!status.ok()) return status;
     file_.figures.buffer_bytes = static_cast<std::int64_t>(arena->size()) / members;
     if (plans_.size() == most_plans) {
@@ -98,34 +95,27 @@ void SpaceWriter::prepare() {
 /// The plan in use, or what was defined, with some variables held otherwise.
 std::unique_ptr<SpaceWriter::Plan> SpaceWriter::change(std::span<const Chosen> chosen) const {
     auto plan = std::make_unique<Plan>();
-    plan->definitions = plans_.empty() ? file_.definitions : plans_.front()->definitions;
-    plan->keys = plans_.empty() ? declared_ : plans_.front()->keys;
+    plan->holdings = plans_.empty() ? file_.holdings : plans_.front()->holdings;
     for (const Chosen& c : chosen) {
-        const std::size_t at = c.variable;
-        if (plan->keys[at] == c.key) continue;
-        Variable& v = plan->definitions.variables[at];
-        plan->keys[at] = c.key;
-        if (Placed::has_holder(c.key)) {
-            // Of its own on every rank: streams number their views by decompositions.
-            const bool holds = Placed::holder_of(c.key) == file_.team.rank();
-            v.decomposition =
-                replicate(holds ? 0 : 1, file_.definitions.fixed_dims(v), v.shape, {});
-            std::iota(v.order.begin(), v.order.end(), 0);
-        } else if (c.placed != nullptr) {
-            v.decomposition = c.placed->decomposition;
-            v.order = c.placed->order;
-        } else {
-            v.decomposition = file_.variable(c.variable).decomposition;
-            v.order = file_.variable(c.variable).order;
-        }
+        std::shared_ptr<const Holding>& holding = plan->holdings[c.variable];
+        if (holding->key == c.key) continue;
+        const Variable& v = file_.variable(c.variable);
+        if (c.holding)
+            holding = c.holding;
+        else if (Holding::has_holder(c.key))
+            holding = hold_whole(file_.team.rank(), Holding::holder_of(c.key),
+                                 file_.definitions.fixed_dims(v), v.shape, file_.options.wording);
+        else
+            holding = file_.holdings[c.variable];
     }
     return plan;
 }
 
 Status SpaceWriter::choose(std::span<const Chosen> chosen) {
     const auto fits = [&](const std::unique_ptr<Plan>& plan) {
-        return std::all_of(chosen.begin(), chosen.end(),
-                           [&](const Chosen& c) { return plan->keys[c.variable] == c.key; });
+        return std::all_of(chosen.begin(), chosen.end(), [&](const Chosen& c) {
+            return plan->holdings[c.variable]->key == c.key;
+        });
     };
     const auto found = std::find_if(plans_.begin(), plans_.end(), fits);
     if (found == plans_.begin() && !plans_.empty()) return {};
@@ -142,14 +132,14 @@ Status SpaceWriter::choose(std::span<const Chosen> chosen) {
 void SpaceWriter::make_room() {
     const std::size_t places = std::max(spaces_.fixed.places.size(), spaces_.record.places.size());
     actions_.reserve(places);
-    arrays_.reserve(places);
+    parts_.reserve(places);
 }
 
 void SpaceWriter::begin_pass(bool records) {
     records_ = records;
     with_reserve([&] {
         actions_.assign(places().size(), Action::skip);
-        arrays_.assign(places().size(), nullptr);
+        parts_.assign(places().size(), nullptr);
     });
 }
 
@@ -170,7 +160,7 @@ Status SpaceWriter::write(std::int64_t record, std::span<std::int64_t> misfits) 
     if (storage.collective())
         if (Status s = file_.team.agree(storage.reserve(base, space.bytes)); !s.ok()) return s;
     if (plan.direct) return run_direct(plan, record, misfits);
-    return plan.stream->run(space, base, record, actions_, arrays_, storage, misfits);
+    return plan.stream->run(space, base, record, actions_, parts_, storage, misfits);
 }
 
 /// Method direct: what no rank holds is filled first.
@@ -178,14 +168,15 @@ Status SpaceWriter::run_direct(Plan& plan, std::int64_t record, std::span<std::i
     const Space& space = spaces_.of(records_);
     const std::int64_t base = spaces_.base(records_, record);
     std::vector<Action> fills;
-    std::vector<const ArrayView*> none;
+    std::vector<const Part*> none;
     with_reserve([&] {
         fills.assign(actions_.size(), Action::skip);
-        none.assign(arrays_.size(), nullptr);
+        none.assign(parts_.size(), nullptr);
     });
     for (std::size_t i = 0; i < actions_.size(); ++i) {
-        const Variable& v = plan.definitions.variables[space.places[i].variable];
-        if (actions_[i] == Action::fill || (actions_[i] == Action::data && !v.decomposition->whole))
+        const Holding& holding = *plan.holdings[space.places[i].variable];
+        if (actions_[i] == Action::fill ||
+            (actions_[i] == Action::data && !holding.decomposition->whole))
             fills[i] = Action::fill;
     }
     Status status;
@@ -193,7 +184,7 @@ Status SpaceWriter::run_direct(Plan& plan, std::int64_t record, std::span<std::i
         status = file_.team.agree(
             plan.stream->run(space, base, record, fills, none, *target_.storage, misfits));
     if (!status.ok()) return status;
-    return plan.direct->run(space, base, record, actions_, arrays_, *target_.storage, misfits);
+    return plan.direct->run(space, base, record, actions_, parts_, *target_.storage, misfits);
 }
 
 void SpaceWriter::add_figures(FileFigures& f) const {

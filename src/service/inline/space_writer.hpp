@@ -22,8 +22,9 @@ public:
     /// A variable, and how all ranks hold it in the pass to come.
     struct Chosen {
         int variable = 0;
-        std::int64_t key = 0;            ///< see Placed; the same on every rank
-        const Placed* placed = nullptr;  ///< null: as it was defined, or this rank holds nothing
+        std::int64_t key = 0;  ///< of the holding; the same on every rank
+        /// Null: as it was defined, or this rank holds nothing.
+        std::shared_ptr<const Holding> holding;
     };
 
     /// Plans for the decompositions with which the variables were defined, if any has one.
@@ -41,10 +42,10 @@ public:
     /// set() says otherwise.
     void begin_pass(bool records);
     /// @param action  the same on every rank
-    /// @param array   null: this rank has none
-    void set(std::size_t place, Action action, const ArrayView* array = nullptr) {
+    /// @param part    null: this rank has none
+    void set(std::size_t place, Action action, const Part* part = nullptr) {
         actions_[place] = action;
-        arrays_[place] = array;
+        parts_[place] = part;
     }
     /// The places of the pass to come.
     std::span<const Place> places() const { return spaces_.of(records_).places; }
@@ -58,14 +59,11 @@ public:
     Status write(std::int64_t record, std::span<std::int64_t> misfits);
 
     const Spaces& spaces() const { return spaces_; }
-    /// By which key a variable was defined.
-    std::int64_t declared(int variable) const { return declared_[variable]; }
     void add_figures(FileFigures& figures) const;
 
 private:
     struct Plan {
-        Definitions definitions;         ///< with the decompositions in use
-        std::vector<std::int64_t> keys;  ///< of each variable
+        Holdings holdings;  ///< in use
         std::unique_ptr<Stream> stream;
         std::unique_ptr<Direct> direct;
     };
@@ -77,15 +75,14 @@ private:
     FileContext& file_;
     Target& target_;
     Spaces spaces_;
-    std::unique_ptr<Layout> layout_;  ///< with direct: who fills what no rank holds
-    std::vector<std::int64_t> declared_;
+    std::unique_ptr<Layout> layout_;            ///< with direct: who fills what no rank holds
     std::vector<std::unique_ptr<Plan>> plans_;  ///< the one in use comes first
     StreamCounts earlier_;                      ///< of plans that are gone
     double direct_seconds_ = 0;                 ///< of these, too
     bool used_ = false;                         ///< since the last agreement
     bool records_ = false;                      ///< the pass moves the record variables
     std::vector<Action> actions_;               ///< of the pass, per place
-    std::vector<const ArrayView*> arrays_;
+    std::vector<const Part*> parts_;
 };
 
 }  // namespace thalweg::detail

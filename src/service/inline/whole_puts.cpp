@@ -7,8 +7,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// What the ranks tell of a variable: of each word the largest counts.
-struct Told {
+/// A rank's words on a variable, combined by their maximum.
+struct Report {
     static constexpr std::int64_t nothing = INT64_MIN;
     std::int64_t record = nothing, minus_record = nothing;
     std::int64_t key = nothing, minus_key = nothing;
@@ -24,39 +24,43 @@ struct Told {
         return spread != 0 ? key == -minus_key && absent == 0 : holder == key;
     }
 };
-constexpr std::size_t words_each = sizeof(Told) / sizeof(std::int64_t);
+constexpr std::size_t words_each = sizeof(Report) / sizeof(std::int64_t);
 
-/// By variable.
-std::vector<Told> told_by(const Batch& batch, int rank) {
-    std::vector<Told> told(batch.parts.size());
-    for (const RecordPart& p : batch.staged) {
-        Told& t = told[p.placed->variable];
-        const std::int64_t key = p.placed->key;
+/// The key of the only part of a record; 0 if there are several.
+std::int64_t only_key(const std::vector<WaitingPart>& parts) {
+    return parts.size() == 1 ? parts.front().holding->key : 0;
+}
+
+/// This rank's words, by variable.
+std::vector<Report> report_of(const Batch& batch, int rank) {
+    std::vector<Report> reports(batch.puts.size());
+    for (const auto& [key_of_parts, parts] : batch.parts) {
+        if (parts.front().by_put) continue;
+        Report& t = reports[parts.front().variable];
+        const std::int64_t key = only_key(parts);
         if (t.any() || key == 0) {  // of several records: what no other rank agrees with
             t.record = 1;
             t.minus_record = 0;
             continue;
         }
-        t.record = p.record;
-        t.minus_record = -p.record;
+        t.record = parts.front().record;
+        t.minus_record = -t.record;
         t.key = key;
         t.minus_key = -key;
-        t.spread = Placed::has_holder(key) ? 0 : 1;
-        if (Placed::has_holder(key) && Placed::holder_of(key) == rank) t.holder = key;
+        t.spread = Holding::has_holder(key) ? 0 : 1;
+        if (Holding::has_holder(key) && Holding::holder_of(key) == rank) t.holder = key;
         t.absent = 0;
     }
-    return told;
+    return reports;
 }
 
-WholePut whole_put(const RecordPart& part) {
-    const Placed& placed = *part.placed;
+WholePut whole_put(const WaitingPart& part) {
     WholePut put;
-    put.variable = placed.variable;
+    put.variable = part.variable;
     put.record = part.record;
-    put.key = placed.key;
-    put.complete = placed.decomposition->whole;
-    put.placed = &placed;
-    if (!placed.held.empty()) put.view = &part.view;
+    put.key = part.holding->key;
+    put.complete = part.holding->decomposition->whole;
+    put.part = &part;
     return put;
 }
 
@@ -67,32 +71,33 @@ Status find_whole_puts(const FileContext& file, const Batch& batch, const Agreed
     rest = false;
     puts.clear();
     if (agreed.same_parts) {
-        for (const RecordPart& p : batch.staged)
-            if (p.placed->key != 0)
-                puts.push_back(whole_put(p));
+        for (const auto& [key, parts] : batch.parts) {
+            if (parts.front().by_put) continue;
+            if (only_key(parts) != 0)
+                puts.push_back(whole_put(parts.front()));
             else
                 rest = true;
+        }
         return {};
     }
-    std::vector<Told> told;
+    std::vector<Report> reports;
     Status status = file.team.agree(alone([&]() -> Status {
-        told = told_by(batch, file.team.rank());
+        reports = report_of(batch, file.team.rank());
         return {};
     }));
     if (!status.ok()) return status;
-    file.team.all_reduce({&told.front().record, told.size() * words_each}, Reduce::max);
-    for (std::size_t v = 0; v < told.size(); ++v) {
-        const Told& t = told[v];
+    file.team.all_reduce({&reports.front().record, reports.size() * words_each}, Reduce::max);
+    for (std::size_t v = 0; v < reports.size(); ++v) {
+        const Report& t = reports[v];
         if (!t.whole()) {
             rest |= t.any();
             continue;
         }
         WholePut put;
-        const auto mine =
-            std::find_if(batch.staged.begin(), batch.staged.end(), [&](const RecordPart& p) {
-                return p.placed->variable == static_cast<int>(v) && p.placed->key == t.key;
-            });
-        if (mine != batch.staged.end()) put = whole_put(*mine);
+        const auto mine = batch.parts.find({static_cast<int>(v), t.record});
+        if (mine != batch.parts.end() && !mine->second.front().by_put &&
+            only_key(mine->second) == t.key)
+            put = whole_put(mine->second.front());
         put.variable = v;
         put.record = t.record;
         put.key = t.key;

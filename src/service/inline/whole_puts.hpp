@@ -1,5 +1,5 @@
-// Which of the records that the ranks have put by decompositions are put by all of them alike, so
-// that they can be written together.
+// Which of the records that the ranks have put are put by all of them alike, so that they can be
+// written together.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,17 +13,16 @@ namespace thalweg::detail {
 struct WholePut {
     int variable = 0;
     std::int64_t record = 0;
-    std::int64_t key = 0;            ///< see Placed
-    bool complete = false;           ///< no element is left out
-    const Placed* placed = nullptr;  ///< null: as defined, or this rank has nothing of it
-    const ArrayView* view = nullptr;
+    std::int64_t key = 0;               ///< of the holding
+    bool complete = false;              ///< no element is left out
+    const WaitingPart* part = nullptr;  ///< null: this rank has none
 };
 
 /**
- * What batch.staged come to on all ranks together.
- * @param puts  receives those that are whole; has room for this rank's records and all variables
- * @param rest  whether some rank has others
- * @return the same on every rank, as is all that is received but what is this rank's own
+ * Finds what the parts of a batch that are not of tw_put come to on all ranks together.
+ * @param puts  receives those that are whole; has room for this rank's parts and all variables
+ * @param rest  receives whether some rank has others
+ * @return the same on every rank, as is all that is received but this rank's own parts
  * @note Collective
  */
 Status find_whole_puts(const FileContext& file, const Batch& batch, const Agreed& agreed,

@@ -8,10 +8,11 @@
 
 namespace thalweg::detail {
 
-Composer::Composer(const Definitions& definitions, const Spaces& spaces, const Layout& layout,
-                   int writer, Storage& storage, std::int64_t piece, BetweenPieces* pause,
-                   Existing existing)
+Composer::Composer(const Definitions& definitions, std::vector<char> whole, const Spaces& spaces,
+                   const Layout& layout, int writer, Storage& storage, std::int64_t piece,
+                   BetweenPieces* pause, Existing existing)
     : out_(definitions, spaces, layout, writer, storage, piece, pause),
+      whole_(std::move(whole)),
       existing_(existing),
       filled_(definitions.variables.size(), existing.is),
       parted_(definitions.variables.size(), 0),
@@ -125,8 +126,7 @@ void Composer::pack(std::span<const Action> actions, const Share& share, Extent 
                     char* to) const {
     const std::span<const Place> places = share.space().places;
     out_.fill(share, piece, to, [&](std::size_t place) {
-        return actions[place] == Action::data &&
-               out_.variable(places[place].variable).decomposition->whole;
+        return actions[place] == Action::data && whole_[places[place].variable] != 0;
     });
     for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
         if (actions[place] != Action::data) return;

@@ -14,10 +14,11 @@ namespace thalweg::detail {
 
 class Composer {
 public:
-    /// @param definitions  decompositions need to tell only whether they are whole
+    /// @param whole        of each variable: the ranks together hold every element
     /// @param pause        told between pieces; may be null
-    Composer(const Definitions& definitions, const Spaces& spaces, const Layout& layout, int writer,
-             Storage& storage, std::int64_t piece, BetweenPieces* pause, Existing existing = {});
+    Composer(const Definitions& definitions, std::vector<char> whole, const Spaces& spaces,
+             const Layout& layout, int writer, Storage& storage, std::int64_t piece,
+             BetweenPieces* pause, Existing existing = {});
     Composer(const Composer&) = delete;
     Composer& operator=(const Composer&) = delete;
 
@@ -44,6 +45,7 @@ private:
     bool was_put(int variable) const;
 
     ShareWriter out_;
+    std::vector<char> whole_;
     Existing existing_;
     std::vector<char> filled_;  ///< fixed-size variables that were written, or are there
     std::vector<char> parted_;  ///< variables of the current record that came in parts

@@ -21,8 +21,8 @@ Desk::Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr
       options_(std::move(options)),
       host_(host),
       sources_(definitions, options_.agent),
-      composer_(definitions, spaces, *layout_, writer, storage, options_.piece, &host,
-                options_.existing),
+      composer_(definitions, options_.whole, spaces, *layout_, writer, storage, options_.piece,
+                &host, options_.existing),
       rounds_(storage, options_, sources_, host, writer == 0 || options_.own_file,
               composer_.records()) {}
 

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "service/queue/share_writer.hpp"
 
@@ -18,6 +19,7 @@ struct DeskOptions {
     int node_agents = 1;    ///< writers of this node
     bool own_file = false;  ///< it counts its own records
     Existing existing = {};
+    std::vector<char> whole = {};  ///< of each variable: the ranks hold every element
     Wording wording = {};
 };
 

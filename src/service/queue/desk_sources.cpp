@@ -29,7 +29,7 @@ bool DeskSource::far_ahead() const {
 
 void DeskSources::add_region(std::unique_ptr<Segment> memory) {
     DeskSource source;
-    source.holdings = Holdings(Region::told(*memory), definitions_.variables);
+    source.holdings = PackedBoxes(Region::told(*memory), definitions_.variables);
     source.region = std::move(memory);
     all_.push_back(std::move(source));
 }

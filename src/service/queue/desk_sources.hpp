@@ -18,7 +18,7 @@ namespace thalweg::detail {
 
 struct DeskSource {
     std::unique_ptr<Segment> region;         ///< of a rank of this node,
-    Holdings holdings;                       ///< and what it holds; or
+    PackedBoxes holdings;                    ///< and what it holds; or
     int rank = -1;                           ///< of a feeder
     std::deque<std::vector<char>> messages;  ///< of a feeder
     std::int64_t next = 0;                   ///< unit

@@ -18,7 +18,7 @@ void set_bit(std::vector<std::int64_t>& words, std::size_t i) {
 }  // namespace
 
 OpenUnit::OpenUnit(const FileContext& file, Batch& batch, Publisher& publisher)
-    : file_(file), batch_(batch), publisher_(publisher), queued_(batch.parts.size()) {}
+    : file_(file), batch_(batch), publisher_(publisher), queued_(batch.puts.size()) {}
 
 char* OpenUnit::room_for(int variable, std::int64_t bytes) {
     Queued& queued = queued_[variable];
@@ -74,12 +74,12 @@ Parcel OpenUnit::make_parcel(UnitKind kind) const {
 /// Which variables were put, in which form, and where their data are queued.
 void OpenUnit::describe(Parcel& parcel, UnitKind kind) const {
     for (std::size_t i = 0; i < queued_.size(); ++i) {
-        const Batch::Part& part = batch_.parts[i];
+        const Batch::Put& part = batch_.puts[i];
         const Variable& v = file_.definitions.variables[i];
         if (v.record && kind != UnitKind::step) continue;
         if (part.put)
             set_bit(parcel.put, i);
-        else if (!part.written && v.decomposition->has_part())
+        else if (!part.written && file_.holdings[i]->decomposition->has_part())
             set_bit(parcel.lacking, i);
         if (part.put && part.form == Form::without_halo) set_bit(parcel.bare, i);
         if (part.put && part.form == Form::with_halo) set_bit(parcel.with_halo, i);
@@ -103,7 +103,7 @@ bool OpenUnit::publish(UnitKind kind) {
     const bool step = kind == UnitKind::step;
     if (step)
         for (std::size_t i = 0; i < queued_.size(); ++i)
-            if (batch_.is_record(i) && (batch_.parts[i].put || batch_.parts[i].written))
+            if (batch_.is_record(i) && (batch_.puts[i].put || batch_.puts[i].written))
                 batch_.note_records(batch_.record + 1);
     Parcel unit = parcel(step && batch_.boxed ? UnitKind::boxes : kind);
     unit.entries = std::exchange(boxes_, {});
@@ -115,8 +115,8 @@ bool OpenUnit::publish(UnitKind kind) {
     box_bytes_ = description_ = 0;
     for (std::size_t i = 0; i < queued_.size(); ++i)
         if (step || !batch_.is_record(i)) queued_[i] = {};
-    batch_.forget(step);
-    for (Batch::Part& p : batch_.parts) p.boxed = false;
+    batch_.forget_puts(step);
+    for (Batch::Put& p : batch_.puts) p.boxed = false;
     return true;
 }
 

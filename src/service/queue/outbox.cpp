@@ -38,7 +38,7 @@ Outbox::Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm
       world_(world),
       touched_(grows ? 0 : capacity()) {}
 
-std::unique_ptr<Segment> Outbox::memory_for(std::int64_t queue, const Holdings& holdings,
+std::unique_ptr<Segment> Outbox::memory_for(std::int64_t queue, const PackedBoxes& holdings,
                                             Status& status, bool grows,
                                             std::unique_ptr<Segment> spare) try {
     constexpr std::int64_t least = 4 << 20;

@@ -35,7 +35,7 @@ public:
     /// @param grows  they take no memory before they are used, and may be fewer where so many
     ///               cannot be
     /// @param spare  is used again if it is large enough, else freed; may be null
-    static std::unique_ptr<Segment> memory_for(std::int64_t queue, const Holdings& holdings,
+    static std::unique_ptr<Segment> memory_for(std::int64_t queue, const PackedBoxes& holdings,
                                                Status& status, bool grows = false,
                                                std::unique_ptr<Segment> spare = nullptr);
     /// The memory, which no writer looks at any more; then there is no more use of this.

@@ -79,7 +79,7 @@ UnitHead head_of(const std::int64_t* words) {
 bool has_data(const std::int64_t* words) { return words[12] > 0 || words[13] > 0; }
 
 Parcel parse_parcel(const std::int64_t* words, const char* base,
-                    std::span<const Variable> variables, const Holdings& holdings) {
+                    std::span<const Variable> variables, const PackedBoxes& holdings) {
     Parcel p;
     p.head = head_of(words);
     const std::int64_t masks = words[11], told = words[12], entries = words[13];
@@ -119,7 +119,7 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
 }
 
 Parcel with_data(Parcel p, const char* base, std::span<const Variable> variables,
-                 const Holdings& holdings) {
+                 const PackedBoxes& holdings) {
     for (const Parcel::Told& told : p.told) {
         const Variable& v = variables[told.variable];
         std::int64_t at = told.at;
@@ -211,7 +211,7 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
 std::vector<Parcel> parse_message(std::span<const char> message,
                                   std::span<const Variable> variables) {
     std::vector<Parcel> parcels;
-    const Holdings none;
+    const PackedBoxes none;
     for (std::size_t at = 0; at < message.size();) {
         std::int64_t length, n;
         std::memcpy(&length, message.data() + at, 8);

@@ -14,7 +14,7 @@
 #include "definitions/definitions.hpp"
 #include "exchange/held_words.hpp"
 #include "layout/layout.hpp"
-#include "service/queue/holdings.hpp"
+#include "service/queue/packed_boxes.hpp"
 #include "storage/spaces.hpp"
 
 namespace thalweg::detail {
@@ -73,11 +73,11 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel);
 /// The reverse; the data lie behind `base`. `variables` give the shapes, `holdings` are those of
 /// the parcel's rank.
 Parcel parse_parcel(const std::int64_t* words, const char* base,
-                    std::span<const Variable> variables, const Holdings& holdings);
+                    std::span<const Variable> variables, const PackedBoxes& holdings);
 
 /// The same of a parcel that has not been described.
 Parcel with_data(Parcel parcel, const char* base, std::span<const Variable> variables,
-                 const Holdings& holdings);
+                 const PackedBoxes& holdings);
 
 /// The head of a descriptor.
 UnitHead head_of(const std::int64_t* words);

@@ -15,12 +15,13 @@
 
 namespace thalweg::detail {
 
-/// What such a service needs to know of a file; definitions and holdings stay where they are.
+/// What such a service needs to know of a file; definitions stay where they are.
 struct ServicePlan {
     std::string path, data_path;  ///< path: for messages
     int serial = 0;               ///< of the file in its session
     const Definitions* definitions = nullptr;
-    const Holdings* holdings = nullptr;  ///< of this rank
+    std::vector<char> whole;                   ///< of each variable: the ranks hold every element
+    std::shared_ptr<const PackedBoxes> boxes;  ///< of this rank
     LayoutChoice layout;
     std::string storage;
     StorageOptions options;
@@ -31,12 +32,6 @@ struct ServicePlan {
     bool queue_grows = false;              ///< they take no memory before they are used
     bool queue_inline = false;             ///< who finds the queue full writes
     bool durable = false;
-};
-
-/// A variable that was written whole, of a record.
-struct WholeVariable {
-    int variable = 0;
-    std::int64_t record = 0;
 };
 
 /// A model rank's end of it.
@@ -63,14 +58,6 @@ public:
     virtual Status close(bool good, const LateAttributes& late) = 0;
     /// What this rank's writer has written, or what its servers have.
     virtual WriteCounts counts() const = 0;
-    /// Whether the work is done by the calls in which the ranks meet: finish() ends each step.
-    virtual bool in_calls() const { return false; }
-    /// Whether a rank may publish without the others, when its boxes fill the queue.
-    bool publishes_alone() const { return in_calls() || !collective(); }
-    /// Bytes that wait for the ranks to meet.
-    virtual std::int64_t waiting_bytes() const { return 0; }
-    /// See QueueService::note_written().
-    virtual void note_written(std::span<const WholeVariable>, std::int64_t) {}
     /// Of the file, as far as this rank knows after finish(): some rank knows all.
     virtual std::int64_t records() const = 0;
     virtual int writers() const = 0;

@@ -10,22 +10,21 @@ namespace thalweg::detail {
 
 namespace {
 
-std::int64_t queued_bytes(const Variable& v) {
-    return Outbox::rounded(v.decomposition->held * v.element());
+std::int64_t queued_bytes(const FileContext& file, int variable) {
+    return Outbox::rounded(file.holdings[variable]->elements * file.variable(variable).element());
 }
 
 }  // namespace
 
 QueuePlan plan_queue(const FileContext& file) {
     const FileOptions& options = file.options;
-    const auto& variables = file.definitions.variables;
-    const std::int64_t n = variables.size();
-    const std::int64_t descriptor = 8 * (17 + n / 16 + 2 * n);
+    const int n = file.definitions.variables.size();
+    const std::int64_t descriptor = 8 * (17 + n / 16 + std::int64_t{2} * n);
     std::int64_t total = Outbox::rounded(descriptor), largest = total;
-    for (const Variable& v : variables) {
-        if (goes_as_boxes(file, v)) continue;
-        total += queued_bytes(v);
-        largest = std::max(largest, queued_bytes(v));
+    for (int i = 0; i < n; ++i) {
+        if (goes_as_boxes(file, i)) continue;
+        total += queued_bytes(file, i);
+        largest = std::max(largest, queued_bytes(file, i));
     }
     const int nodes = file.team.topology().nodes;
     const auto rounded = [&](std::int64_t queue) {
@@ -42,20 +41,12 @@ QueuePlan plan_queue(const FileContext& file) {
     const std::int64_t steps = std::min(2 * total, options.staging);
     QueuePlan plan;
     plan.grows = (together && options.queue < 0) ||
-                 std::all_of(variables.begin(), variables.end(),
-                             [](const Variable& v) { return v.decomposition->replicated; });
+                 std::all_of(file.holdings.begin(), file.holdings.end(), [](const auto& holding) {
+                     return holding->decomposition->replicated;
+                 });
     plan.bytes = rounded(options.queue >= 0 ? options.queue : plan.grows ? options.staging : steps);
     if (together) plan.limit = std::min(plan.bytes, rounded(steps));
     plan.holds_step = 2 * total <= plan.bytes || total + largest <= plan.bytes;
-    return plan;
-}
-
-QueuePlan plan_inline_queue(const FileContext& file) {
-    std::int64_t held = 0;
-    for (const Variable& v : file.definitions.variables) held += queued_bytes(v);
-    QueuePlan plan;
-    plan.bytes = Outbox::rounded(2 * held + std::max<std::int64_t>(file.options.staging, 1 << 20));
-    plan.grows = true;
     return plan;
 }
 
@@ -77,15 +68,16 @@ std::int64_t room_for_boxes(const Variable& v, std::span<const HeldBox> held,
     return needed;
 }
 
-bool goes_as_boxes(const FileContext& file, const Variable& v) {
+bool goes_as_boxes(const FileContext& file, int variable) {
+    const Variable& v = file.variable(variable);
     const FileOptions& options = file.options;
-    // Where ranks publish together, boxes have to fit into the queue; inline has room enough.
+    // Where ranks publish together, boxes have to fit into the queue.
     const bool can = options.service == "servers" ||
                      (options.service == "background" && file.team.topology().nodes == 1);
     const std::int64_t queue = options.queue >= 0 ? options.queue : options.staging;
     // Boxes change what they cover; a step that replaces a record fills what nobody put.
     const bool replaces = file.existing.first < file.existing.kept;
-    return can && !replaces && v.decomposition->replicated &&
+    return can && !replaces && file.holdings[variable]->decomposition->replicated &&
            v.elements() * v.element() > std::min(queue, options.staging) / 8;
 }
 

@@ -20,19 +20,15 @@ struct QueuePlan {
 /// the number of nodes.
 QueuePlan plan_queue(const FileContext& file);
 
-/// For service inline, whose queue is used for boxes: room for a step of tw_put, and half of what
-/// `staging` allows beside it.
-QueuePlan plan_inline_queue(const FileContext& file);
-
 /// Bytes of the words that describe a box in a parcel.
 std::int64_t description_of(const HeldBox& held);
 
-/// What boxes of a variable take in a queue at most, however they are cut.
-std::int64_t room_for_boxes(const Variable& variable, std::span<const HeldBox> held,
+/// Bytes that boxes of a variable take in a queue at most, however they are cut.
+std::int64_t room_for_boxes(const Variable& variable, std::span<const HeldBox> boxes,
                             std::int64_t capacity);
 
 /// Whether all of a replicated variable would not fit into the queue with the rest of a step, and
 /// can go as boxes; the same on every rank.
-bool goes_as_boxes(const FileContext& file, const Variable& variable);
+bool goes_as_boxes(const FileContext& file, int variable);
 
 }  // namespace thalweg::detail

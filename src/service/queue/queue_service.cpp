@@ -8,7 +8,8 @@
 #include "base/clock.hpp"
 #include "base/trace.hpp"
 #include "exchange/dense.hpp"
-#include "service/queue/box_messages.hpp"
+#include "exchange/pack.hpp"
+#include "exchange/parts.hpp"
 #include "service/queue/queue_plan.hpp"
 
 namespace thalweg::detail {
@@ -20,12 +21,12 @@ constexpr std::size_t most_clips = 64;
 
 }  // namespace
 
-QueueService::QueueService(FileContext& file, Batch& batch, std::unique_ptr<HeldData> data,
+QueueService::QueueService(FileContext& file, Batch& batch, Order order,
                            std::unique_ptr<Publisher> publisher, bool holds_step,
                            std::int64_t least)
     : file_(file),
       batch_(batch),
-      data_(std::move(data)),
+      order_(order),
       publisher_(std::move(publisher)),
       unit_(file, batch, *publisher_),
       together_(!holds_step || publisher_->collective()),
@@ -34,13 +35,10 @@ QueueService::QueueService(FileContext& file, Batch& batch, std::unique_ptr<Held
     for (const Variable& v : file.definitions.variables) has_records_ |= v.record;
     // The writers are told that this rank goes where all ranks meet: until they all have come, it
     // publishes nothing.
-    if (!publisher_->in_calls())
-        file.session.meeting().prepare(file.serial, [this] { publisher_->meet(); });
+    file.session.meeting().prepare(file.serial, [this] { publisher_->meet(); });
 }
 
-QueueService::~QueueService() {
-    if (!publisher_->in_calls()) file_.session.meeting().forget(file_.serial);
-}
+QueueService::~QueueService() { file_.session.meeting().forget(file_.serial); }
 
 Status QueueService::agree(Call call, int variable, const Status& mine, Agreed& agreed) {
     (void)poll();
@@ -49,7 +47,8 @@ Status QueueService::agree(Call call, int variable, const Status& mine, Agreed& 
     return status;
 }
 
-Status QueueService::put(Status checked, int variable, ArrayView view, bool deferred) {
+Status QueueService::put(Status checked, const Part& part, bool deferred) {
+    const int variable = part.variable;
     if (in_parts_ && !deferred) {
         // Joined by the ranks whose own check failed, too.
         Agreed agreed;
@@ -58,21 +57,25 @@ Status QueueService::put(Status checked, int variable, ArrayView view, bool defe
         return s;
     }
     if (!checked.ok()) return checked;
-    Batch::Part& part = batch_[variable];
     batch_.misfits[variable] = 0;
-    if (goes_as_boxes(file_, file_.variable(variable))) {
-        part.view = {};
-        if (Status s = queue_whole(variable, view); !s.ok()) return s;
+    batch_.parts.erase({variable, part.record});
+    if (goes_as_boxes(file_, variable)) {  // a variable that every rank has, as rank 0 has it
+        batch_.boxed = true;
+        if (Status s = put_part(part, false); !s.ok()) return s;
     } else if (deferred) {
-        part.view = view;
+        WaitingPart waiting;
+        static_cast<Part&>(waiting) = part;
+        waiting.by_put = waiting.deferred = true;
+        waiting.glimpse = Glimpse(*part.holding->decomposition, part.holding->order,
+                                  part.holding->held, part.array);
+        batch_.parts[{variable, part.record}].push_back(std::move(waiting));
     } else if (in_parts_) {
-        if (Status s = queue_parts(variable, &view); !s.ok()) return s;
+        if (Status s = queue_in_ranges(variable, &part); !s.ok()) return s;
         return take_misfits(true);
-    } else {
-        if (Status s = queue_variable(variable, view); !s.ok()) return s;
-        part.view = {};
+    } else if (Status s = queue_variable(part); !s.ok()) {
+        return s;
     }
-    part.put = true;
+    batch_[variable].put = true;
     return {};
 }
 
@@ -105,44 +108,44 @@ Status QueueService::no_room(const Variable& v) {
 
 /// What was queued before stays; the ranks have to meet before there is room again.
 Status QueueService::no_room_for_boxes(const Variable& v) const {
-    const bool in_calls = publisher_->in_calls();
-    return too_much_put(file_, v, in_calls ? "staging" : "queue",
-                        in_calls ? file_.options.staging : publisher_->outbox().capacity());
+    return too_much_put(file_, v, "queue", publisher_->outbox().capacity());
 }
 
-/// The pack pass: the held elements in file order and byte order.
-Status QueueService::queue_variable(int variable, const ArrayView& view) {
+/// Packs all that this rank holds of a variable into the open unit.
+Status QueueService::queue_variable(const Part& part) {
+    const int variable = part.variable;
+    const Variable& v = file_.variable(variable);
     batch_.misfits[variable] = 0;
-    if (data_->of(variable).empty()) return {};
-    const std::int64_t bytes = data_->bytes(variable);
+    if (!part.has_any()) return {};
+    const std::int64_t bytes = part.holding->elements * v.element();
     Outbox& outbox = publisher_->outbox();
     char* to = unit_.room_for(variable, bytes);
-    if (to == nullptr && batch_.boxed && publisher_->publishes_alone() && !outbox.stuck()) {
+    if (to == nullptr && batch_.boxed && !publisher_->collective() && !outbox.stuck()) {
         if (Status s = publish_early(); !s.ok()) return s;
         to = unit_.room_for(variable, bytes);
     }
     if (to == nullptr && outbox.stuck()) return mismatch(Call::put, variable);
-    if (to == nullptr) return no_room(file_.variable(variable));
+    if (to == nullptr) return no_room(v);
     Span span("pack");
-    span.variable(file_.variable(variable).name).bytes(bytes);
-    batch_.misfits[variable] = data_->pack(variable, view, to);
+    span.variable(v.name).bytes(bytes);
+    batch_.misfits[variable] = pack(file_.packers, v, order_, part, to);
     return {};
 }
 
 /// A variable of a step that exceeds the queue: range after range in file order, the same ranges on
 /// every rank.
-/// @param view  null on a rank that did not put it
-Status QueueService::queue_parts(int variable, const ArrayView* view) {
+/// @param part  null on a rank that did not put it
+Status QueueService::queue_in_ranges(int variable, const Part* part) {
     const Variable& v = file_.variable(variable);
     // What one rank holds of a range is at most the range.
     const std::int64_t size = std::max<std::int64_t>(1, part_bytes_ / v.element());
     Status first;
-    // What a part leaves open takes the room of the next one.
-    if (publisher_->publishes_alone()) first = publish_early();
+    // What a range leaves open takes the room of the next one.
+    if (!publisher_->collective()) first = publish_early();
     for (std::int64_t begin = 0; begin < v.elements(); begin += size) {
         const ElementRange range{begin, std::min(v.elements(), begin + size)};
         const char* at = nullptr;
-        Status status = queue_range(variable, range, view, at);
+        Status status = queue_range(variable, range, part, at);
         if (first.ok()) first = std::move(status);
         unit_.publish_part(variable, range, at);
     }
@@ -151,22 +154,23 @@ Status QueueService::queue_parts(int variable, const ArrayView* view) {
     return file_.keep(std::move(first));
 }
 
-/// The pack pass for what this rank holds of a range.
-/// @param view  null on a rank that did not put it
+/// Packs what this rank holds of a range.
+/// @param part  null on a rank that did not put it
 /// @param at    where it is queued; null if there is none
-Status QueueService::queue_range(int variable, ElementRange range, const ArrayView* view,
+Status QueueService::queue_range(int variable, ElementRange range, const Part* part,
                                  const char*& at) {
-    const std::int64_t bytes = view != nullptr ? data_->bytes(variable, range) : 0;
+    const Variable& v = file_.variable(variable);
+    const std::int64_t bytes = part != nullptr ? packed_bytes(v, *part->holding, range) : 0;
     // Boxes stay in the queue until all ranks meet. The descriptors of the part and of their unit
     // need room beside them, whether there are data or not.
     if (bytes == 0 && !unit_.has_boxes()) return {};
     const std::int64_t after = unit_.has_boxes() ? unit_.descriptor_bytes_with_part() : 0;
     char* to = publisher_->outbox().take(bytes, after);
-    if (to == nullptr) return no_room(file_.variable(variable));
+    if (to == nullptr) return no_room(v);
     if (bytes == 0) return {};
     Span span("pack");
-    span.variable(file_.variable(variable).name).bytes(bytes);
-    batch_.misfits[variable] += data_->pack(variable, range, *view, to);
+    span.variable(v.name).bytes(bytes);
+    batch_.misfits[variable] += pack(file_.packers, v, order_, *part, range, to);
     at = to;
     return {};
 }
@@ -174,77 +178,58 @@ Status QueueService::queue_range(int variable, ElementRange range, const ArrayVi
 /// Deferred arrays are packed by the call that ends their time.
 Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
     Status first;
-    for (std::size_t i = 0; i < batch_.parts.size(); ++i) {
-        Batch::Part& part = batch_.parts[i];
+    for (std::size_t i = 0; i < batch_.puts.size(); ++i) {
+        const int variable = i;
         if (!records && batch_.is_record(i)) continue;
-        const ArrayView view = part.view;
-        const bool deferred = part.put && view.data != nullptr;
+        const WaitingPart* const deferred = batch_.find_put(variable);
         Status status;
         if (in_parts_) {
             if (!agreed.put[i]) continue;
-            status = queue_parts(i, deferred ? &view : nullptr);
-        } else if (deferred) {
-            status = queue_variable(i, view);
+            status = queue_in_ranges(variable, deferred);
+        } else if (deferred != nullptr) {
+            status = queue_variable(*deferred);
         }
         if (status.code == TW_EMISMATCH) return status;  // it stays to be packed
-        part.view = {};
+        batch_.parts.erase({variable, batch_.record_of(variable)});
         if (first.ok()) first = std::move(status);
     }
     return first;
 }
 
 /// Where units go only when all ranks meet, all boxes have to fit.
-Status QueueService::check_room(int variable, std::span<const HeldBox> held, std::int64_t records) {
+Status QueueService::check_room(const Part& part, std::int64_t records) {
     if (!publisher_->collective()) return {};
-    const Variable& v = file_.variable(variable);
+    const Variable& v = file_.variable(part.variable);
     const std::int64_t capacity = publisher_->outbox().capacity();
-    const std::int64_t needed = room_for_boxes(v, held, capacity);
+    const std::int64_t needed = room_for_boxes(v, part.holding->held, capacity);
     if (needed > 0 && records > INT64_MAX / 2 / needed) return no_room_for_boxes(v);
     const std::int64_t open = unit_.box_bytes() + needed * records;
-    const bool fits = waiting_bytes() + open <= file_.options.staging &&
-                      (publisher_->publishes_alone() || open <= capacity / 8 * 7);
+    const bool fits = open <= file_.options.staging && open <= capacity / 8 * 7;
     return fits ? Status{} : no_room_for_boxes(v);
 }
 
-/// Bytes that wait for the ranks to meet, here and elsewhere.
-std::int64_t QueueService::waiting_bytes() const {
-    return publisher_->waiting_bytes() + batch_.waiting;
-}
-
-Status QueueService::put_box(const BoxPart& part) { return queue_box(part, part.held->box); }
-
-/// A variable that every rank has whole and that is too large for the queue, as rank 0 has it.
-Status QueueService::queue_whole(int variable, const ArrayView& view) {
-    const Variable& v = file_.variable(variable);
-    batch_.boxed = true;
-    BoxPart part;
-    part.variable = variable;
-    part.record = v.record ? batch_.record : 0;
-    part.type = view.type;
-    for (const HeldBox& held : data_->of(variable)) {
-        part.held = &held;
-        part.from = locate(*v.decomposition, v.order, held, view);
-        if (Status s = put_box(part); !s.ok()) return s;
-    }
+Status QueueService::put_part(const Part& part, bool) {
+    for (std::size_t at = 0; at < part.boxes().size(); ++at)
+        if (Status s = queue_box(part, at, part.boxes()[at].box); !s.ok()) return s;
     return {};
 }
 
-/// Packs what a held box has of a part of itself into the open unit.
-Status QueueService::queue_box(const BoxPart& part, const Box& box) {
-    const std::size_t at = part.variable;
-    const Variable& v = file_.definitions.variables[at];
+/// Packs what a held box has of a box within it into the open unit.
+Status QueueService::queue_box(const Part& part, std::size_t number, const Box& box) {
+    const Variable& v = file_.variable(part.variable);
+    const HeldBox& held = part.boxes()[number];
     HeldBox packed = held_box(box, v.shape);
-    if (part.held->list) {
-        if (!has_any(*part.held, box)) return {};
+    if (held.list) {
+        if (!has_any(held, box)) return {};
         if (clips_.size() == most_clips) clips_.clear();
-        packed.list = clips_.of(part.held->list, box);
+        packed.list = clips_.of(held.list, box);
     }
     const std::int64_t bytes = elements_of(packed) * v.element();
     if (box.volume() > 1 && bytes + description_of(packed) > publisher_->outbox().capacity() / 4) {
         Box first = box;
         const Box second = halve(first);
-        if (Status s = queue_box(part, first); !s.ok()) return s;
-        return queue_box(part, second);
+        if (Status s = queue_box(part, number, first); !s.ok()) return s;
+        return queue_box(part, number, second);
     }
     // The unit's descriptor needs its place, too.
     const std::int64_t described = description_of(packed);
@@ -253,7 +238,7 @@ Status QueueService::queue_box(const BoxPart& part, const Box& box) {
     {
         Span span("pack");
         span.variable(v.name).record(v.record ? part.record : -1).bytes(bytes);
-        batch_.misfits[at] += data_->pack(part.variable, *part.held, box, part.from, part.type, to);
+        batch_.misfits[part.variable] += pack(file_.packers, v, order_, part, number, box, to);
     }
     Parcel::Entry entry;
     entry.variable = part.variable;
@@ -269,15 +254,15 @@ Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t
     const std::int64_t needed = Outbox::rounded(bytes) + description;
     const Variable& v = file_.variable(variable);
     Outbox& outbox = publisher_->outbox();
-    if (publisher_->publishes_alone() && unit_.box_bytes() + needed > outbox.capacity() / 2)
+    if (!publisher_->collective() && unit_.box_bytes() + needed > outbox.capacity() / 2)
         if (Status s = publish_early(); !s.ok()) return s;
     const std::int64_t open = unit_.box_bytes() + needed;
     if (publisher_->collective() &&
-        (open > outbox.capacity() / 8 * 7 || waiting_bytes() + open > file_.options.staging))
+        (open > outbox.capacity() / 8 * 7 || open > file_.options.staging))
         return no_room_for_boxes(v);
     const auto take = [&] { return outbox.take(bytes, unit_.descriptor_bytes() + description); };
     to = take();
-    if (to == nullptr && publisher_->publishes_alone() && !outbox.stuck()) {
+    if (to == nullptr && !publisher_->collective() && !outbox.stuck()) {
         if (Status s = publish_early(); !s.ok()) return s;
         to = take();
     }
@@ -290,7 +275,7 @@ Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t
 Status QueueService::publish_early() {
     if (Status s = poll(); !s.ok()) return s;
     // Where ranks publish together, all of them do.
-    if (unit_.empty() && publisher_->publishes_alone()) return {};
+    if (unit_.empty() && !publisher_->collective()) return {};
     unit_.publish_early();
     return {};
 }
@@ -308,27 +293,19 @@ Status QueueService::end_step() {
     const Status lost = batch_.check_deferred(true);
     Status mine = together_ ? agree(Call::end_step, -1, lost, agreed) : poll();
     if (!mine.ok()) return mine;
-    return end_step_agreed(lost, agreed);
-}
-
-Status QueueService::end_step_agreed(const Status& lost, const Agreed& agreed) {
     if (!lost.ok()) {  // the other ranks have ended the step
         publisher_->fail(lost);
         return file_.keep(lost);
     }
     if (!batch_.boxed)
         if (Status s = file_.check_next_record(batch_.record); !s.ok()) return file_.keep(s);
-    Status mine = queue_deferred(true, agreed);
+    mine = queue_deferred(true, agreed);
     if (mine.code == TW_EMISMATCH) return mine;
     if (!unit_.publish(UnitKind::step)) return mismatch(Call::end_step, -1);
     if (has_records_) ++batch_.record;
     unit_.next_step();
     ++file_.figures.steps;
     Status misfit = take_misfits(true);
-    if (publisher_->in_calls()) {
-        if (Status s = finish(file_.options.durable); !s.ok()) return file_.keep(std::move(s));
-        return agree_on_misfits(std::move(mine));
-    }
     return mine.ok() ? misfit : mine;
 }
 
@@ -362,10 +339,6 @@ Status QueueService::agree_on_misfits(Status mine) {
 Status QueueService::sync(bool durable) {
     Agreed agreed;
     if (Status s = agree(Call::sync, -1, batch_.check_deferred(false), agreed); !s.ok()) return s;
-    return sync_agreed(agreed, durable);
-}
-
-Status QueueService::sync_agreed(const Agreed& agreed, bool durable) {
     Status mine = queue_rest(UnitKind::fixed, agreed);
     Status status = finish(durable);
     if (!status.ok()) return file_.keep(std::move(status));
@@ -392,8 +365,7 @@ Status QueueService::finish(bool durable) {
 /// numbers of steps, writers find a mark among steps, and fail there.
 void QueueService::finish_steps() {
     // Deferred arrays may be gone.
-    for (Batch::Part& part : batch_.parts)
-        if (part.view.data != nullptr) part.put = false;
+    for (const auto& [key, parts] : std::exchange(batch_.parts, {})) batch_[key.first].put = false;
     if (batch_.boxed) unit_.publish_early();
     (void)unit_.publish(UnitKind::fixed);
     unit_.meet();
@@ -422,14 +394,14 @@ void QueueService::add_figures(FileFigures& f) const {
     f.staging_bytes = outbox.touched();
 }
 
-ServicePlan service_plan(const FileContext& file, const Target& target, const HeldData& data,
-                         const Existing& existing) {
+ServicePlan service_plan(const FileContext& file, const Target& target, const Existing& existing) {
     ServicePlan plan;
     plan.path = file.path;
     plan.data_path = file.data_path;
     plan.serial = file.serial;
     plan.definitions = &file.definitions;
-    plan.holdings = &data.told();
+    plan.whole = are_whole(file.holdings);
+    plan.boxes = std::make_shared<PackedBoxes>(file.holdings);
     plan.layout = target.layout;
     plan.storage = file.options.storage;
     if (file.options.piece > 0) plan.piece = file.options.piece;
@@ -439,25 +411,6 @@ ServicePlan service_plan(const FileContext& file, const Target& target, const He
     plan.options.existing = existing;
     if (file.existing.is) plan.map = target.map;
     return plan;
-}
-
-std::unique_ptr<QueueService> make_inline_queue(FileContext& file, Target& target, Batch& batch,
-                                                std::int64_t records, std::vector<char> filled,
-                                                std::vector<char> written, Status& status) {
-    auto data = std::make_unique<HeldData>(file.definitions, file.packers, target.order);
-    const QueuePlan queue = plan_inline_queue(file);
-    ServicePlan plan = service_plan(file, target, *data, file.existing);
-    if (file.options.method == "direct") {  // fills what no rank holds with this layout, too
-        plan.layout.method = "record";
-        plan.layout.writers = file.team.size();
-    }
-    plan.queue = queue.bytes;
-    auto publisher = std::make_unique<BoxMessages>(file.team, plan, target.map, target.writers,
-                                                   *target.storage, file.session.spare_queue);
-    status = publisher->begin(records, std::move(filled), std::move(written));
-    if (!status.ok()) return nullptr;
-    return std::make_unique<QueueService>(file, batch, std::move(data), std::move(publisher), true,
-                                          queue.bytes);
 }
 
 }  // namespace thalweg::detail

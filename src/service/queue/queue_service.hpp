@@ -1,5 +1,4 @@
-// The services that work on units: what is put goes to the queue, steps are published. Inline files
-// use it for boxes.
+// The services that work on units: what is put goes to the queue, steps are published.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +6,6 @@
 #include <utility>
 
 #include "service/queue/clips.hpp"
-#include "service/queue/held_data.hpp"
 #include "service/queue/open_unit.hpp"
 #include "service/queue/publisher.hpp"
 #include "service/queue/queue_plan.hpp"
@@ -19,14 +17,15 @@ class QueueService final : public Service {
 public:
     /// @param holds_step  whether a step fits into every rank's queue; else variables go in parts
     /// @param least       bytes of the smallest queue of a rank
-    QueueService(FileContext& file, Batch& batch, std::unique_ptr<HeldData> data,
-                 std::unique_ptr<Publisher> publisher, bool holds_step, std::int64_t least);
+    QueueService(FileContext& file, Batch& batch, Order order, std::unique_ptr<Publisher> publisher,
+                 bool holds_step, std::int64_t least);
     ~QueueService() override;
 
-    Status put(Status checked, int variable, ArrayView view, bool deferred) override;
-    Status allow_boxes(int) const override { return {}; }
-    Status check_room(int variable, std::span<const HeldBox> held, std::int64_t records) override;
-    Status put_box(const BoxPart& part) override;
+    Status put(Status checked, const Part& part, bool deferred) override;
+    Status allow_records(int) const override { return {}; }
+    Status check_room(const Part& part, std::int64_t records) override;
+    /// Packs at once, whether the array is deferred or not.
+    Status put_part(const Part& part, bool deferred) override;
     Status take_misfits() override { return take_misfits(true); }
     /// A failure that all ranks have agreed on is known here before the writers tell of it.
     Status poll() override {
@@ -44,45 +43,29 @@ public:
     Status finish(bool durable) override;
     void finish_steps() override;
     Status close(bool good) override;
-    bool writes_any_time() const override { return !publisher_->in_calls(); }
+    bool writes_any_time() const override { return true; }
     bool finished() const override { return publisher_->outbox().drained(); }
     void add_figures(FileFigures& figures) const override;
 
-    // For a file that turns to boxes.
-    /// What was put before in this step and copied elsewhere.
-    Status queue_variable(int variable, const ArrayView& view);
-    /// end_step() and sync() once the ranks have met and agreed.
-    Status end_step_agreed(const Status& lost, const Agreed& agreed);
-    Status sync_agreed(const Agreed& agreed, bool durable);
-    /// Others have written these whole, and all of the records before `records`. Local.
-    void note_written(std::span<const WholeVariable> whole, std::int64_t records) {
-        publisher_->note_written(whole, records);
-    }
-    /// Values of this rank that did not fit, for all ranks to learn of when they meet.
-    void add_misfit(Status misfit) {
-        if (misfit_.ok()) misfit_ = std::move(misfit);
-    }
-
 private:
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
-    Status queue_parts(int variable, const ArrayView* view);
-    Status queue_range(int variable, ElementRange range, const ArrayView* view, const char*& at);
+    Status queue_variable(const Part& part);
+    Status queue_in_ranges(int variable, const Part* part);
+    Status queue_range(int variable, ElementRange range, const Part* part, const char*& at);
     Status queue_deferred(bool records, const Agreed& agreed);
     Status queue_rest(UnitKind kind, const Agreed& agreed);
-    Status queue_whole(int variable, const ArrayView& view);
-    Status queue_box(const BoxPart& part, const Box& box);
+    Status queue_box(const Part& part, std::size_t at, const Box& box);
     Status room_for_box(int variable, std::int64_t bytes, std::int64_t description, char*& to);
     Status publish_early();
     Status mismatch(Call call, int variable);
     Status no_room(const Variable& v);
     Status no_room_for_boxes(const Variable& v) const;
-    std::int64_t waiting_bytes() const;
     Status take_misfits(bool records);
     Status agree_on_misfits(Status mine);
 
     FileContext& file_;
     Batch& batch_;
-    std::unique_ptr<HeldData> data_;
+    Order order_;  ///< of bytes in the file
     std::unique_ptr<Publisher> publisher_;
     OpenUnit unit_;
     Clips clips_;
@@ -96,13 +79,6 @@ private:
 
 /// What the writers are told of a file.
 /// @param existing  what is in it, complete
-ServicePlan service_plan(const FileContext& file, const Target& target, const HeldData& data,
-                         const Existing& existing);
-
-/// What a file with service inline needs for boxes. Local.
-/// @param records, filled, written  see Composer::go_on
-std::unique_ptr<QueueService> make_inline_queue(FileContext& file, Target& target, Batch& batch,
-                                                std::int64_t records, std::vector<char> filled,
-                                                std::vector<char> written, Status& status);
+ServicePlan service_plan(const FileContext& file, const Target& target, const Existing& existing);
 
 }  // namespace thalweg::detail

@@ -21,8 +21,7 @@ public:
 
 class ShareWriter {
 public:
-    /// @param definitions  decompositions need to tell only whether they are whole
-    /// @param pause        told between pieces; may be null
+    /// @param pause  told between pieces; may be null
     ShareWriter(const Definitions& definitions, const Spaces& spaces, const Layout& layout,
                 int writer, Storage& storage, std::int64_t piece, BetweenPieces* pause);
 

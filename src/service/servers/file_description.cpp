@@ -118,9 +118,9 @@ void describe_file(const ServicePlan& plan, WireWriter& out) {
     out.put(std::uint64_t{d.variables.size()});
     for (const Variable& v : d.variables) {
         put_variable(out, v);
-        out.put(v.decomposition->whole);
         put_packing(out, v.packing);
     }
+    out.put(plan.whole);
 }
 
 FileDescription read_file(const std::vector<char>& bytes) {
@@ -141,13 +141,9 @@ FileDescription read_file(const std::vector<char>& bytes) {
     f.definitions.variables.resize(in.get<std::uint64_t>());
     for (Variable& v : f.definitions.variables) {
         v = get_variable(in);
-        auto decomposition = std::make_shared<Decomposition>();
-        decomposition->shape = v.shape;
-        decomposition->whole = in.get<bool>();
         v.packing = get_packing(in);
-        for (std::size_t i = 0; i < v.shape.size(); ++i) v.order.push_back(i);
-        v.decomposition = std::move(decomposition);
     }
+    f.plan.whole = in.get_many<std::vector<char>>();
     return f;
 }
 

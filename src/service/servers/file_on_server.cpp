@@ -84,6 +84,7 @@ Status FileOnServer::set_up() {
     options.node_agents = 0;  // servers report to the first one by messages
     options.own_file = own_files();
     options.existing = plan.options.existing;
+    options.whole = plan.whole;
     options.wording = plan.options.wording;
     desk_ = std::make_unique<Desk>(description_.definitions, spaces_, make_layout(plan.layout),
                                    place_.writer, *storage_, options, *this);

@@ -81,7 +81,7 @@ public:
                 return failure(TW_ESETTING, "{} servers on a node; at most {} are possible", agents,
                                Region::max_agents);
             Status made;
-            auto memory = Outbox::memory_for(plan_.queue, *plan_.holdings, made, plan_.queue_grows,
+            auto memory = Outbox::memory_for(plan_.queue, *plan_.boxes, made, plan_.queue_grows,
                                              std::move(spare_));
             if (!made.ok()) return made;
             port_.board().write(crew.place_of(address), plan_.serial, memory->name());
@@ -238,7 +238,7 @@ private:
     Status send(const Parcel& parcel) {
         const auto& variables = plan_.definitions->variables;
         const std::vector<int>& servers = port_.crew().servers();
-        const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.holdings);
+        const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.boxes);
         for (std::size_t w = 0; w < servers.size(); ++w) {
             std::vector<char> message;
             append_clipped(packed, *layout_, w, spaces_, variables, message);

@@ -109,10 +109,8 @@ private:
         if (!std::equal(expected.variables.begin(), expected.variables.end(),
                         definitions_.variables.begin(), definitions_.variables.end(), same))
             return failure(TW_ESTATE, "{}: its definitions have changed; open the set again", path);
-        for (std::size_t i = 0; i < expected.variables.size(); ++i) {
+        for (std::size_t i = 0; i < expected.variables.size(); ++i)
             definitions_.variables[i].fill = expected.variables[i].fill;
-            definitions_.variables[i].decomposition = expected.variables[i].decomposition;
-        }
         StorageOptions own = options;
         own.keeper = 0;
         own.one_writer = true;

@@ -1,10 +1,9 @@
-// Puts that say where they go: boxes of any variable and records, and records by any decomposition.
-// Checked here, and handed to the file's service as parts.
+// Puts that say where they go: sections of any variable, and records by any decomposition. Checked
+// here, and handed to the service of the file as parts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -31,9 +30,9 @@ struct RecordToPut {
     ArrayToPut array;
 };
 
-class BoxPuts {
+class PartPuts {
 public:
-    BoxPuts(FileContext& file, Batch& batch, Service& service)
+    PartPuts(FileContext& file, Batch& batch, Service& service)
         : file_(file), batch_(batch), service_(service) {}
 
     // Local.
@@ -41,22 +40,20 @@ public:
     Status put_record(const std::string& name, const RecordToPut& put);
 
 private:
-    Status check_open(int variable, bool open) const;
-    void begin_boxes(int variable, bool open);
-    Status place(int variable, const std::shared_ptr<const Decomposition>& decomposition,
-                 std::shared_ptr<const Placed>& placed);
-    std::shared_ptr<const Placed> place_whole(int variable, int holder);
-    void keep(std::shared_ptr<const Placed> placed);
+    using Known = std::pair<int, std::shared_ptr<const Holding>>;  ///< of a variable
+    Status find_holding(int variable, const std::shared_ptr<const Decomposition>& decomposition,
+                        std::shared_ptr<const Holding>& holding);
+    std::shared_ptr<const Holding> find_whole(int variable, int holder);
+    void keep(Known known);
     bool is_whole(int variable, const SectionToPut& section) const;
     Status put_record_of(int variable, const RecordToPut& put);
-    Status put_whole_box(int variable, const SectionToPut& section, const BoxToPut& put);
-    Status put_placed(RecordPut put);
-    Status end_put(std::int64_t records);
+    Status put_parts(Part part, std::int64_t records, std::int64_t step, std::int64_t bytes,
+                     bool deferred);
 
     FileContext& file_;
     Batch& batch_;
     Service& service_;
-    std::vector<std::shared_ptr<const Placed>> placed_;  ///< the latest ones
+    std::vector<Known> known_;  ///< the latest ones
 };
 
 }  // namespace thalweg::detail

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/holdings.hpp"
+#include "service/queue/packed_boxes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 
 #include "exchange/dense.hpp"
 #include "exchange/parts.hpp"
@@ -40,9 +41,13 @@ std::shared_ptr<const Decomposition> random_list(const std::vector<std::int64_t>
     return d;
 }
 
-/// Variables that hold boxes or lists, some of them the same.
-Plan random_holder(Random& random) {
-    Plan plan;
+struct Holder : Plan {
+    Holdings holdings;
+};
+
+/// Variables that are held as boxes or lists, some of them alike.
+Holder random_holder(Random& random) {
+    Holder plan;
     for (std::int64_t n = random.between(1, 5), i = 0; i < n; ++i) {
         std::vector<std::int64_t> shape;
         for (std::int64_t d = random.between(1, 4); d > 0; --d)
@@ -51,19 +56,26 @@ Plan random_holder(Random& random) {
         auto& variables = plan.definitions.variables;
         if (i > 0 && random.percent(30)) {
             variables.back() = variables.front();
+            plan.holdings.push_back(plan.holdings.front());
             continue;
         }
         Variable& v = variables.back();
+        std::shared_ptr<const Decomposition> decomposition;
         if (random.percent(70)) {
-            v.decomposition = random_list(shape, random.percent(50), random);
+            decomposition = random_list(shape, random.percent(50), random);
         } else {
-            auto d = std::make_shared<Decomposition>(*v.decomposition);
-            d->blocks = random_boxes(v, 2, random)[0];
-            v.decomposition = d;
+            auto d = std::make_shared<Decomposition>();
+            d->shape = shape;
+            d->blocks = random_boxes(v, true, 2, random)[0];
+            for (const Box& box : d->blocks) d->held += box.volume();
+            decomposition = d;
         }
-        random.shuffle(v.order);
-        for (std::size_t f = 0; f < v.order.size(); ++f)
-            v.shape[f] = shape[static_cast<std::size_t>(v.order[f])];
+        std::vector<int> order(shape.size());
+        std::iota(order.begin(), order.end(), 0);
+        random.shuffle(order);
+        for (std::size_t f = 0; f < order.size(); ++f)
+            v.shape[f] = shape[static_cast<std::size_t>(order[f])];
+        plan.holdings.push_back(make_holding(std::move(decomposition), std::move(order), v.shape));
     }
     return plan;
 }
@@ -94,13 +106,13 @@ std::vector<std::int64_t> in_order(const Variable& v, std::span<const HeldBox> a
 
 }  // namespace
 
-TEST(Holdings, AreToldAsTheyAre) {
+TEST(PackedBoxes, AreToldAsTheyAre) {
     Random random(1);
     for (int k = 0; k < 300; ++k) {
-        const Plan plan = random_holder(random);
+        const Holder plan = random_holder(random);
         const auto& variables = plan.definitions.variables;
-        const Holdings own(plan.definitions);
-        const Holdings told(own.words().data(), variables);
+        const PackedBoxes own(plan.holdings);
+        const PackedBoxes told(own.words().data(), variables);
         EXPECT_EQ(told.words(), own.words());
         for (std::size_t i = 0; i < variables.size(); ++i) {
             const Variable& v = variables[i];
@@ -108,8 +120,8 @@ TEST(Holdings, AreToldAsTheyAre) {
             const auto elements = in_order(v, told.of(at));
             EXPECT_EQ(elements, in_order(v, own.of(at)));
             // What the decomposition has; where no list has holes, in its own order.
-            const Decomposition& d = *v.decomposition;
-            const auto held = held_by(d, v.order, v.shape);
+            const Decomposition& d = *plan.holdings[i]->decomposition;
+            const auto& held = plan.holdings[i]->held;
             if (!d.listed || d.listed->length == d.listed->list->elements) {
                 EXPECT_EQ(elements, in_order(v, held));
             } else {
@@ -124,29 +136,26 @@ TEST(Holdings, AreToldAsTheyAre) {
     }
 }
 
-TEST(Holdings, TellAListOnce) {
+TEST(PackedBoxes, TellAListOnce) {
     Random random(2);
-    Plan plan;
-    plan.add("v", TW_INT, {5000}, true);
-    plan.definitions.variables[0].decomposition = random_list({5000}, false, random);
-    const auto one = Holdings(plan.definitions).words().size();
-    for (int i = 0; i < 9; ++i) plan.definitions.variables.push_back(plan.definitions.variables[0]);
-    EXPECT_EQ(Holdings(plan.definitions).words().size(), one + 9);
+    const std::vector<std::int64_t> shape{5000};
+    const auto holding = make_holding(random_list(shape, false, random), {0}, shape);
+    const auto one = PackedBoxes({holding}).words().size();
+    EXPECT_EQ(PackedBoxes(Holdings(10, holding)).words().size(), one + 9);
 }
 
 // Ranges of a variable one behind the other hold its elements once.
-TEST(Holdings, RangesMakeTheWhole) {
+TEST(PackedBoxes, RangesMakeTheWhole) {
     Random random(3);
     for (int k = 0; k < 300; ++k) {
-        const Plan plan = random_holder(random);
-        const Holdings holdings(plan.definitions);
+        const Holder plan = random_holder(random);
+        const PackedBoxes boxes(plan.holdings);
         const Variable& v = plan.definitions.variables[0];
-        std::vector<std::int64_t> seen, all = in_order(v, holdings.of(0));
+        std::vector<std::int64_t> seen, all = in_order(v, boxes.of(0));
         const std::int64_t step = random.between(1, 40);
         for (std::int64_t begin = 0; begin < v.elements(); begin += step) {
             const ElementRange range{begin, std::min(v.elements(), begin + step)};
-            for (const std::int64_t e :
-                 in_order(v, held_of_range(holdings.of(0), v.shape, range))) {
+            for (const std::int64_t e : in_order(v, held_of_range(boxes.of(0), v.shape, range))) {
                 EXPECT_GE(e, range.begin);
                 EXPECT_LT(e, range.end);
                 seen.push_back(e);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/holdings.hpp"
+#include "service/queue/packed_boxes.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "decomposition/varint.hpp"
 #include "exchange/held_words.hpp"
@@ -46,25 +47,16 @@ std::shared_ptr<const Listing> parse_positions(const std::int64_t*& at, const Li
 
 }  // namespace
 
-Holdings::Holdings(const Definitions& definitions) {
-    std::vector<const Variable*> first;  // of each view
-    for (const Variable& v : definitions.variables) {
-        std::size_t i = 0;
-        while (i < first.size() &&
-               (first[i]->decomposition != v.decomposition || first[i]->order != v.order))
-            ++i;
-        view_of_.push_back(i);
-        if (i < first.size()) continue;
-        first.push_back(&v);
-        const Decomposition& d = *v.decomposition;
-        views_.push_back(held_by(d, v.order, v.shape));
-        for (HeldBox& held : views_.back())
-            if (held.list && held.list->list->elements != d.listed->length)
-                held.list = held.list->within(held.box);
+PackedBoxes::PackedBoxes(const Holdings& holdings) {
+    std::map<const Holding*, std::int64_t> known;
+    for (const auto& holding : holdings) {
+        const auto [at, fresh] = known.try_emplace(holding.get(), std::ssize(views_));
+        view_of_.push_back(at->second);
+        if (fresh) views_.push_back(holding->packed);
     }
 }
 
-std::vector<std::int64_t> Holdings::words() const {
+std::vector<std::int64_t> PackedBoxes::words() const {
     std::vector<std::int64_t> words{std::ssize(view_of_)};
     words.insert(words.end(), view_of_.begin(), view_of_.end());
     for (const auto& view : views_) {
@@ -77,7 +69,7 @@ std::vector<std::int64_t> Holdings::words() const {
     return words;
 }
 
-Holdings::Holdings(const std::int64_t* words, std::span<const Variable> variables)
+PackedBoxes::PackedBoxes(const std::int64_t* words, std::span<const Variable> variables)
     : view_of_(words + 1, words + 1 + words[0]) {
     const std::int64_t* at = words + 1 + words[0];
     for (std::size_t i = 0; i < view_of_.size(); ++i) {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/part_puts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Holdings that are remembered.
+constexpr std::size_t most_known = 64;
+
+Status data_missing(const FileContext& file, const std::string& variable) {
+    return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
+                   file.path, variable, file.team.rank());
+}
+
+}  // namespace
+
+// ---- how this rank holds a variable -------------------------------------------------------------
+
+void PartPuts::keep(Known known) {
+    if (known_.size() == most_known) known_.erase(known_.begin());
+    known_.push_back(std::move(known));
+}
+
+/// How a decomposition holds a variable, which was found out before or is now.
+Status PartPuts::find_holding(int variable,
+                              const std::shared_ptr<const Decomposition>& decomposition,
+                              std::shared_ptr<const Holding>& holding) {
+    holding = file_.holdings[variable];
+    if (holding->decomposition == decomposition) return {};
+    for (const auto& [of, known] : known_) {
+        if (of != variable || known->decomposition != decomposition) continue;
+        holding = known;
+        return {};
+    }
+    const Variable& v = file_.variable(variable);
+    if (Status s = hold(decomposition, file_.definitions.fixed_dims(v), v.shape, holding); !s.ok())
+        return s;
+    keep({variable, holding});
+    return {};
+}
+
+/// One rank has all of a variable; the others' arrays, if they give any, do not matter.
+std::shared_ptr<const Holding> PartPuts::find_whole(int variable, int holder) {
+    const std::int64_t key = Holding::key_of_holder(holder);
+    for (const auto& [of, known] : known_)
+        if (of == variable && known->key == key) return known;
+    const Variable& v = file_.variable(variable);
+    auto made = hold_whole(file_.team.rank(), holder, file_.definitions.fixed_dims(v), v.shape,
+                           file_.options.wording);
+    keep({variable, made});
+    return made;
+}
+
+// ---- puts ---------------------------------------------------------------------------------------
+
+Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
+    int at = -1;
+    if (Status s = file_.find_variable(name, put.type, at); !s.ok()) return s;
+    if (Status s = service_.poll(); !s.ok()) return s;
+    const Variable& v = file_.variable(at);
+    SectionToPut section;
+    const auto read = [&]() -> Status {
+        if (Status s = check_ndims(v, put.ndims); !s.ok()) return s;
+        return read_section(file_.definitions, v, put.start, put.count, put.stride,
+                            file_.options.wording, section);
+    };
+    if (Status s = file_.in_variable(alone(read), at); !s.ok()) return s;
+    if (Status s = service_.allow_records(at); !s.ok()) return s;
+    if (section.empty) {
+        batch_.boxed = batch_.given = true;
+        return {};
+    }
+    if (put.data == nullptr) return data_missing(file_, name);
+    if (Status s = file_.check_record(at, section.last()); !s.ok()) return s;
+    return alone([&]() -> Status {
+        Part part;
+        part.variable = at;
+        part.record = section.first;
+        part.array.data = static_cast<const char*>(put.data);
+        part.array.type = static_cast<tw_type>(put.type);
+        // All of a record that one rank puts alone, such as a scalar, may be written as one.
+        const bool whole = is_whole(at, section);
+        part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
+        part.array.dense = whole;
+        const std::int64_t bytes =
+            section.array_strides(size_of(part.array.type), part.array.stride);
+        return put_parts(std::move(part), section.records, section.step, bytes, false);
+    });
+}
+
+bool PartPuts::is_whole(int variable, const SectionToPut& section) const {
+    const Variable& v = file_.variable(variable);
+    return section.records == 1 && !section.held.list && section.held.box.volume() == v.elements();
+}
+
+Status PartPuts::put_record(const std::string& name, const RecordToPut& put) {
+    int at = -1;
+    if (Status s = file_.find_variable(name, put.array.type, at); !s.ok()) return s;
+    if (Status s = service_.poll(); !s.ok()) return s;
+    const Wording& wording = file_.options.wording;
+    if (file_.variable(at).record && (put.record < 0 || put.record == INT64_MAX))
+        return failure(TW_EBOUNDS, "{}: variable '{}': record is {}; the first one is {} (rank {})",
+                       file_.path, name, wording.index(put.record), wording.index(0),
+                       file_.team.rank());
+    return alone([&] { return put_record_of(at, put); });
+}
+
+Status PartPuts::put_record_of(int at, const RecordToPut& put) {
+    const Variable& v = file_.variable(at);
+    Part part;
+    part.variable = at;
+    part.record = v.record ? put.record : 0;
+    if (Status s = file_.check_record(at, part.record); !s.ok()) return s;
+    if (!put.decomposition) part.holding = find_whole(at, 0);
+    const Decomposition& d = put.decomposition ? *put.decomposition : *part.holding->decomposition;
+    if (Status s = put.array.check(d, part.array); !s.ok())
+        return file_.in_variable(std::move(s), at);
+    if (put.array.lacks_data(d)) return data_missing(file_, v.name);
+    if (put.decomposition)
+        if (Status s = find_holding(at, put.decomposition, part.holding); !s.ok())
+            return file_.in_variable(std::move(s), at);
+    if (Status s = service_.allow_records(at); !s.ok()) return s;
+    return put_parts(std::move(part), 1, 1, 0, put.array.deferred);
+}
+
+/// Hands over a part, and those of later records.
+/// @param step   from record to record
+/// @param bytes  from the array of a record to that of the next one
+Status PartPuts::put_parts(Part part, std::int64_t records, std::int64_t step, std::int64_t bytes,
+                           bool deferred) {
+    const Variable& v = file_.variable(part.variable);
+    const std::int64_t first = part.record, last = first + (records - 1) * step;
+    // Whether it is of the record that tw_put writes, or of a fixed-size variable.
+    const bool open = !v.record || (batch_.record >= first && batch_.record <= last &&
+                                    (batch_.record - first) % step == 0);
+    Batch::Put& put = batch_[part.variable];
+    if (open && (put.put || (put.written && v.record)))
+        return failure(TW_ESTATE,
+                       "{}: variable '{}': tw_put has written this record in this step; call "
+                       "tw_end_step before tw_put_box or tw_put_record (rank {})",
+                       file_.path, v.name, file_.team.rank());
+    file_.use_netcdf_byte_rule(part.variable, part.array.type);
+    if (Status s = service_.check_room(part, records); !s.ok()) return s;
+    batch_.boxed = batch_.given = true;
+    put.boxed |= open;
+    for (; part.record <= last; part.record += step, part.array.data += bytes)
+        if (Status s = service_.put_part(part, deferred); !s.ok()) return s;
+    // Also where this rank holds nothing of it: the record is there.
+    batch_.note_records(v.record ? last + 1 : 0);
+    // Values that did not fit are told at once, and again to all ranks when they meet.
+    return service_.take_misfits();
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/holding.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "decomposition/match.hpp"
+#include "exchange/dense.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Whether the positions of a list are those of its indices in ascending order.
+bool is_dense(const HeldBox& held, const Decomposition& decomposition) {
+    return !held.list || held.list->list->elements == decomposition.listed->length;
+}
+
+/// Completes a holding whose boxes are known.
+void add_up(Holding& holding) {
+    for (const HeldBox& held : holding.packed) {
+        holding.packed_at.push_back(holding.elements);
+        holding.elements += elements_of(held);
+    }
+}
+
+/// The holding of an earlier variable that is held alike; null if there is none.
+std::shared_ptr<const Holding> find_alike(const Holdings& holdings, const Holding& made) {
+    if (made.decomposition->replicated) return nullptr;
+    for (std::size_t i = holdings.size(); i-- > 0;)
+        if (holdings[i]->decomposition == made.decomposition && holdings[i]->order == made.order)
+            return holdings[i];
+    return nullptr;
+}
+
+}  // namespace
+
+std::vector<char> are_whole(const Holdings& holdings) {
+    std::vector<char> whole;
+    for (const auto& holding : holdings) whole.push_back(holding->decomposition->whole);
+    return whole;
+}
+
+std::shared_ptr<const Holding> make_holding(std::shared_ptr<const Decomposition> decomposition,
+                                            std::vector<int> order,
+                                            std::span<const std::int64_t> shape) {
+    auto made = std::make_shared<Holding>();
+    made->decomposition = std::move(decomposition);
+    made->order = std::move(order);
+    const Decomposition& d = *made->decomposition;
+    made->key = Holding::key_of(d);
+    made->held = held_by(d, made->order, shape);
+    made->packed = made->held;
+    for (HeldBox& held : made->packed)
+        if (!is_dense(held, d)) held.list = held.list->within(held.box);
+    add_up(*made);
+    return made;
+}
+
+std::shared_ptr<const Holding> hold_section(const HeldBox& section) {
+    auto made = std::make_shared<Holding>();
+    made->held = made->packed = {section};
+    add_up(*made);
+    return made;
+}
+
+Status hold(std::shared_ptr<const Decomposition> decomposition, std::span<const std::string> dims,
+            std::span<const std::int64_t> shape, std::shared_ptr<const Holding>& made) {
+    std::vector<int> order;
+    if (Status s = match_dimensions(*decomposition, dims, shape, order); !s.ok()) return s;
+    if (decomposition->listed && decomposition->listed->shared)
+        return failure(TW_EOVERLAP,
+                       "the decomposition was made with TW_LIST_SHARED, which is for reading only");
+    made = make_holding(std::move(decomposition), std::move(order), shape);
+    return {};
+}
+
+std::shared_ptr<const Holding> hold_whole(int rank, int holder, std::vector<std::string> dims,
+                                          std::span<const std::int64_t> shape, Wording wording) {
+    std::vector<int> order(shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    auto made = std::make_shared<Holding>(
+        *make_holding(replicate(rank == holder ? 0 : 1, std::move(dims),
+                                {shape.begin(), shape.end()}, std::move(wording)),
+                      std::move(order), shape));
+    made->key = Holding::key_of_holder(holder);
+    return made;
+}
+
+GivenDimensions given_by(const Decomposition& d) { return {d.dims, d.shape, d.by_position()}; }
+
+Status define_held_variable(Definitions& definitions, Holdings& holdings, const std::string& path,
+                            int rank, const std::string& name, int type, const std::string& dims,
+                            std::shared_ptr<const Decomposition> decomposition, Wording wording) {
+    GivenDimensions given;
+    if (decomposition) given = given_by(*decomposition);
+    std::shared_ptr<const Holding> made;
+    const auto accept = [&](const Variable& v, std::span<const std::string> fixed) -> Status {
+        holdings.reserve(holdings.size() + 1);
+        if (!decomposition) {
+            made = hold_whole(rank, 0, {fixed.begin(), fixed.end()}, v.shape, wording);
+            return {};
+        }
+        Status status = hold(decomposition, fixed, v.shape, made);
+        if (!status.ok())
+            status.text = fmt::format("{}: variable '{}': {}", path, name, status.text);
+        return status;
+    };
+    Status status = define_variable(definitions, path, name, type, dims,
+                                    decomposition ? &given : nullptr, accept);
+    if (!status.ok()) return status;
+    if (auto alike = find_alike(holdings, *made)) made = std::move(alike);
+    holdings.push_back(std::move(made));
+    return {};
+}
+
+std::vector<std::string> describe(const Definitions& definitions, const Holdings& holdings,
+                                  Wording wording) {
+    std::vector<std::string> held;
+    for (const auto& holding : holdings) {
+        const Decomposition& d = *holding->decomposition;
+        held.push_back(fmt::format(", {} ({})",
+                                   d.replicated ? std::string("replicated")
+                                                : fmt::format("decomposition {} over", d.serial),
+                                   wording.names(d.dims)));
+    }
+    return describe(definitions, held, wording);
+}
+
+}  // namespace thalweg::detail

@@ -1,0 +1,31 @@
+// The packed form of a part: the boxes of its holding one behind the other (Holding::packed), each
+// dense in file order, in the type and byte order of the file. Copies, queues and messages have it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "exchange/packers.hpp"
+#include "exchange/part.hpp"
+#include "layout/layout.hpp"
+
+namespace thalweg::detail {
+
+// The functions that pack return the number of values that do not fit the type of the variable.
+
+/// Packs all values of a part.
+std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
+                  char* to);
+
+/// Packs the values of boxes()[at] that lie in a box within it.
+std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
+                  std::size_t at, const Box& box, char* to);
+
+/// Packs the values in a row-major range of elements, box after box.
+std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
+                  ElementRange range, char* to);
+
+/// Bytes that the values of a holding in a range take.
+std::int64_t packed_bytes(const Variable& variable, const Holding& holding, ElementRange range);
+
+}  // namespace thalweg::detail

@@ -1,0 +1,55 @@
+// Service inline: what not all ranks have put alike, such as sections. Each rank sends every writer
+// what belongs into its share; the writer merges it with what is in the file.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "comm/node_exchange.hpp"
+#include "exchange/part.hpp"
+#include "service/queue/composer.hpp"
+#include "service/service.hpp"
+
+namespace thalweg::detail {
+
+class RestWriter {
+public:
+    /// @param spaces  of the file; outlives this
+    RestWriter(FileContext& file, Target& target, const Spaces& spaces);
+
+    /// What is in the file. Local.
+    /// @param filled, written  see Composer::go_on
+    void begin(std::int64_t records, std::vector<char> filled, std::vector<char> written);
+    /// Fills what was never put of fixed-size variables, in this writer's share. Local.
+    Status fill(std::span<const int> variables);
+    /// Others have written all of a variable, of a record.
+    void note_written(int variable, std::int64_t record);
+    /// Others have completed all records before this one.
+    void note_records(std::int64_t records);
+
+    /**
+     * Writes parts.
+     * @param parts    of this rank, packed, in the order of its calls
+     * @param records  of the file when they are written, as far as this rank knows; receives what
+     *                 all ranks know
+     * @param last     fixed-size variables are filled where they were never put
+     * @return this rank's own failure
+     * @note Collective
+     */
+    Status write(std::span<const Part> parts, std::int64_t& records, bool last);
+
+private:
+    std::vector<Packet> cut(std::span<const Part> parts) const;
+    Status merge(const std::vector<Packet>& received, std::int64_t records, bool last);
+
+    FileContext& file_;
+    Target& target_;
+    const Spaces& spaces_;
+    std::unique_ptr<Layout> layout_;
+    std::optional<Composer> composer_;  ///< on writers
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/inline/together.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/reserve.hpp"
+
+namespace thalweg::detail {
+
+void Together::make_room() {
+    const std::size_t parts = batch_.parts.size() + 1 + batch_.puts.size();
+    puts_.reserve(parts);
+    chosen_.reserve(parts);
+}
+
+Status Together::find(const Agreed& agreed, Ends ends, bool merges, bool& rest) {
+    with_reserve([&] { make_room(); });
+    if (Status s = find_whole_puts(file_, batch_, agreed, puts_, rest); !s.ok()) return s;
+    with_reserve([&] {
+        puts_.reserve(puts_.size() + batch_.puts.size());
+        chosen_.reserve(puts_.capacity());
+    });
+    add_puts(agreed, ends);
+    if (!merges) return {};  // only tw_put has put something, by the declared holdings
+    rest |= keep_writable();
+    chosen_.clear();
+    for (const WholePut& p : puts_)
+        chosen_.push_back({p.variable, p.key, p.part != nullptr ? p.part->holding : nullptr});
+    if (!puts_.empty() && !writer_.choose(chosen_).ok()) {
+        rest = true;  // which needs no plan
+        puts_.clear();
+    }
+    return {};
+}
+
+bool Together::has(int variable, std::int64_t record) const {
+    return std::any_of(puts_.begin(), puts_.end(), [&](const WholePut& p) {
+        return p.variable == variable && p.record == record;
+    });
+}
+
+/// Adds what tw_put has put and the meeting ends.
+void Together::add_puts(const Agreed& agreed, Ends ends) {
+    for (std::size_t i = 0; i < batch_.puts.size(); ++i) {
+        if (!agreed.put[i] || (batch_.is_record(i) && ends != Ends::step)) continue;
+        WholePut put;
+        put.variable = i;
+        put.record = batch_.record_of(put.variable);
+        put.key = file_.holdings[i]->key;
+        put.complete = file_.holdings[i]->decomposition->whole;
+        put.part = batch_.find_put(put.variable);
+        puts_.push_back(put);
+    }
+}
+
+/// Whether nothing is lost where what nobody holds is filled.
+bool Together::is_safe(const WholePut& put) const {
+    if (put.complete) return true;
+    return batch_.is_record(put.variable) ? put.record >= progress_.records
+                                          : progress_.filled[put.variable] == 0;
+}
+
+/// Leaves what one plan can write: a variable is held in one way.
+/// @return whether something is taken out
+bool Together::keep_writable() {
+    const std::size_t all = puts_.size();
+    std::erase_if(puts_, [&](const WholePut& p) { return !is_safe(p); });
+    // The same on every rank, whatever the order of its calls.
+    std::sort(puts_.begin(), puts_.end(), [](const WholePut& a, const WholePut& b) {
+        return std::pair(a.variable, a.record) < std::pair(b.variable, b.record);
+    });
+    std::size_t n = 0;
+    for (std::size_t i = 0, first = 0; i < puts_.size(); ++i) {
+        if (puts_[i].variable != puts_[first].variable) first = i;
+        if (puts_[i].key == puts_[first].key) {
+            if (n != i) puts_[n] = puts_[i];
+            ++n;
+        }
+    }
+    puts_.resize(n);
+    return puts_.size() < all;
+}
+
+Status Together::write(std::int64_t records, bool fill_fixed) {
+    Status status = write_space(false, 0, fill_fixed);
+    const auto next = [&](std::int64_t after) {  // a record that has something to write
+        const std::int64_t fresh = std::max(after, progress_.records);
+        std::int64_t first = fresh < records ? fresh : INT64_MAX;
+        for (const WholePut& p : puts_)
+            if (batch_.is_record(p.variable) && p.record >= after)
+                first = std::min(first, p.record);
+        return first;
+    };
+    for (std::int64_t r = next(0); r != INT64_MAX; r = next(r + 1)) {
+        Status own = write_space(true, r, r >= progress_.records && r < records);
+        if (status.ok()) status = std::move(own);
+    }
+    for (const WholePut& p : puts_)
+        if (!batch_.is_record(p.variable)) progress_.filled[p.variable] = 1;
+    if (fill_fixed) std::fill(progress_.filled.begin(), progress_.filled.end(), 1);
+    return status;
+}
+
+/// @param fill  what was neither put nor written before
+Status Together::write_space(bool records, std::int64_t record, bool fill) {
+    writer_.begin_pass(records);
+    const std::span<const Place> places = writer_.places();
+    for (std::size_t i = 0; i < places.size() && fill; ++i) {
+        const int v = places[i].variable;
+        const bool is_there =
+            records ? batch_[v].written && record == batch_.record : progress_.filled[v] != 0;
+        if (!is_there) writer_.set(i, Action::fill);
+    }
+    for (const WholePut& p : puts_) {
+        if (p.record != record || batch_.is_record(p.variable) != records) continue;
+        const bool has = p.part != nullptr && p.part->has_any();
+        writer_.set(writer_.spaces().of(records).place_of(p.variable), Action::data,
+                    has ? p.part : nullptr);
+    }
+    return writer_.write(record, batch_.misfits);
+}
+
+}  // namespace thalweg::detail

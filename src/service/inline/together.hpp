@@ -1,0 +1,58 @@
+// Service inline: the part of a batch that all ranks have put alike. They write it together.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "service/inline/finish_write.hpp"
+#include "service/inline/space_writer.hpp"
+#include "service/inline/whole_puts.hpp"
+
+namespace thalweg::detail {
+
+/// What a meeting ends.
+enum class Ends { step, sync, file };
+
+class Together {
+public:
+    Together(FileContext& file, Batch& batch, SpaceWriter& writer, Progress& progress)
+        : file_(file), batch_(batch), writer_(writer), progress_(progress) {}
+
+    /// Memory for one more part of this rank. Local. @throw std::bad_alloc
+    void make_room();
+
+    /**
+     * Finds what the ranks can write together, and plans for it.
+     * @param merges  the storage can merge: parts that leave out elements go into what is there
+     * @param rest    receives whether there is something else
+     * @return the same on every rank
+     * @note Collective
+     */
+    Status find(const Agreed& agreed, Ends ends, bool merges, bool& rest);
+    std::span<const WholePut> puts() const { return puts_; }
+    bool has(int variable, std::int64_t record) const;
+    void clear() { puts_.clear(); }
+
+    /**
+     * Writes what was found. New records before `records` are filled where nothing was put.
+     * @param fill_fixed  so are the fixed-size variables that were never put
+     * @return this rank's own failure
+     * @note Collective
+     */
+    Status write(std::int64_t records, bool fill_fixed);
+
+private:
+    void add_puts(const Agreed& agreed, Ends ends);
+    bool is_safe(const WholePut& put) const;
+    bool keep_writable();
+    Status write_space(bool records, std::int64_t record, bool fill);
+
+    FileContext& file_;
+    Batch& batch_;
+    SpaceWriter& writer_;
+    Progress& progress_;
+    std::vector<WholePut> puts_;  ///< sorted by variable and record
+    std::vector<SpaceWriter::Chosen> chosen_;
+};
+
+}  // namespace thalweg::detail
