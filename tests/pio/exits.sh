@@ -11,7 +11,7 @@ for service in inline background; do
     for how in "one" "one closed" "finalized" "all" "all closed"; do
         THALWEG_SERVICE="$service" timeout 30 "$@" 3 "$program" $how >out 2>&1
         code=$?
-        if [[ $code -eq 0 || $code -eq 124 ]] || grep -qiE "segmentation|abort|thalweg" out; then
+        if [[ $code -eq 0 || $code -eq 124 ]] || grep -qE "Segmentation|on signal|thalweg:" out; then
             echo "exits.sh: $how, service $service: exit code $code"
             cat out
             exit 1
