@@ -133,10 +133,14 @@ template <class Same>
 std::shared_ptr<const Decomposition> find_known(tw_session session, std::uint64_t hash,
                                                 Same&& same) {
     std::shared_ptr<const Decomposition> found;
-    std::erase_if(session->known, [](const auto& k) { return k.decomposition.expired(); });
-    for (auto k = session->known.rbegin(); k != session->known.rend() && !found; ++k)
-        if (k->hash == hash)
-            if (auto alive = k->decomposition.lock(); alive && same(*alive)) found = alive;
+    if (session->known.size() > session->most_known) {
+        std::erase_if(session->known, [](const auto& k) { return k.second.expired(); });
+        session->most_known = std::max<std::size_t>(64, 2 * session->known.size());
+    }
+    const auto [first, last] = session->known.equal_range(hash);
+    for (auto k = first; k != last; ++k)
+        if (auto alive = k->second.lock(); alive && (!found || alive->serial > found->serial))
+            if (same(*alive)) found = alive;
     const std::int64_t serial = found ? found->serial : 0;
     std::int64_t words[2] = {serial, -serial};
     session->team->all_reduce(words, Reduce::min);
@@ -155,7 +159,7 @@ Status declare(tw_session session, std::uint64_t hash, Same&& same, Make&& make,
     bool added = false;
     Status kept = alone([&]() -> Status {
         auto declared = std::make_shared<Declared>(Declared{found});
-        if (is_new) session->known.push_back({hash, found});
+        if (is_new) session->known.emplace(hash, found);
         session->decompositions.push_back({session, std::move(declared)});
         added = true;
         return {};

@@ -31,9 +31,11 @@ std::vector<Interval> segments_of(std::int64_t low, std::int64_t count, std::int
     return segments;
 }
 
+/// Held boxes are sorted already; only halos can change the order.
 void sort(std::vector<WantedBox>& boxes) {
-    std::stable_sort(boxes.begin(), boxes.end(),
-                     [](const WantedBox& a, const WantedBox& b) { return a.first < b.first; });
+    const auto before = [](const WantedBox& a, const WantedBox& b) { return a.first < b.first; };
+    if (!std::is_sorted(boxes.begin(), boxes.end(), before))
+        std::stable_sort(boxes.begin(), boxes.end(), before);
 }
 
 }  // namespace

@@ -24,10 +24,12 @@ void add_up(Holding& holding) {
     }
 }
 
-/// The holding of an earlier variable that is held alike; null if there is none.
+/// Finds one of the latest variables that is held alike. @return its holding; null: there is none
 std::shared_ptr<const Holding> find_alike(const Holdings& holdings, const Holding& made) {
     if (made.decomposition->replicated) return nullptr;
-    for (std::size_t i = holdings.size(); i-- > 0;)
+    constexpr std::size_t latest = 256;
+    const std::size_t end = holdings.size() > latest ? holdings.size() - latest : 0;
+    for (std::size_t i = holdings.size(); i-- > end;)
         if (holdings[i]->decomposition == made.decomposition && holdings[i]->order == made.order)
             return holdings[i];
     return nullptr;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/views.hpp"
 
-#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "base/words.hpp"
 #include "comm/node_exchange.hpp"
@@ -27,17 +29,13 @@ Views::Views(const Definitions& definitions, const Holdings& holdings, Order ord
 /// share. A writer whose share has nothing of the list in it is not met.
 std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
                                                      std::span<const Space> spaces,
+                                                     std::span<const Places> places,
                                                      int view) const {
     const std::vector<HeldBox>& own = views_[view].holding->held;
-    const auto for_places_of = [&](const Space& space, auto&& visit) {
-        for (std::size_t p = 0; p < space.places.size(); ++p)
-            if (view_of_[space.places[p].variable] == view) visit(p);
-    };
     std::set<int> met;
-    for (const Space& space : spaces)
-        for_places_of(space, [&](std::size_t place) {
-            for (const HeldBox& held : own) layout.add_writers(space, place, held.box, met);
-        });
+    for (std::size_t s = 0; s < spaces.size(); ++s)
+        for (const std::size_t place : places[s][view])
+            for (const HeldBox& held : own) layout.add_writers(spaces[s], place, held.box, met);
     std::map<int, std::vector<HeldBox>> near;
     for (const int w : met) {
         if (!own.front().list) {
@@ -45,9 +43,9 @@ std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
             continue;
         }
         std::vector<Box> frames;
-        for (const Space& space : spaces) {
-            const Share share = layout.reach(w, space);
-            for_places_of(space, [&](std::size_t p) { add_frames(share, p, own.front(), frames); });
+        for (std::size_t s = 0; s < spaces.size(); ++s) {
+            const Share share = layout.reach(w, spaces[s]);
+            for (const std::size_t p : places[s][view]) add_frames(share, p, own.front(), frames);
         }
         if (!frames.empty()) near[w] = {held_near(own.front(), frames)};
     }
@@ -61,8 +59,12 @@ Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>&
     Status status = team.agree(alone([&]() -> Status {
         std::map<int, std::vector<std::int64_t>> words;  // per writer's rank
         met = WriterSet(writers.size());
+        std::vector<Places> places(spaces.size(), Places(views_.size()));
+        for (std::size_t s = 0; s < spaces.size(); ++s)
+            for (std::size_t p = 0; p < spaces[s].places.size(); ++p)
+                places[s][view_of_[spaces[s].places[p].variable]].push_back(p);
         for (int v = 0; v < std::ssize(views_); ++v) {
-            for (const auto& [w, boxes] : find_near(layout, spaces, v)) {
+            for (const auto& [w, boxes] : find_near(layout, spaces, places, v)) {
                 met.add(w);
                 const int rank = writers[w];
                 if (topology.node_of[rank] != topology.node) append_boxes(words[rank], v, boxes);

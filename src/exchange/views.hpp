@@ -53,8 +53,11 @@ public:
     std::span<const FillValue> fills() const { return fills_; }
 
 private:
+    using Places = std::vector<std::vector<std::size_t>>;  ///< of each view, in a space
+
     std::map<int, std::vector<HeldBox>> find_near(const Layout& layout,
-                                                  std::span<const Space> spaces, int view) const;
+                                                  std::span<const Space> spaces,
+                                                  std::span<const Places> places, int view) const;
 
     const Definitions& definitions_;
     Order order_;

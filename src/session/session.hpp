@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error_place.hpp"
@@ -120,13 +121,11 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     std::unique_ptr<thalweg::detail::Memory> memory;
     std::unique_ptr<thalweg::detail::Background> threads;
     std::unique_ptr<thalweg::detail::Packers> packer_threads;
-    /// A decomposition that was made, by its content, as long as something uses it.
-    struct Known {
-        std::uint64_t hash;
-        std::weak_ptr<const thalweg::detail::Decomposition> decomposition;
-    };
     std::deque<tw_decomposition_impl> decompositions;
-    std::vector<Known> known;
+    /// Decompositions that were made, by a hash of their content, as long as something uses them.
+    std::unordered_multimap<std::uint64_t, std::weak_ptr<const thalweg::detail::Decomposition>>
+        known;
+    std::size_t most_known = 64;  ///< with more, those that nothing uses are removed
     std::deque<tw_file_impl> file_handles;
     /// Those of files that are not closed, or not complete; in the order in which they were made.
     std::vector<tw_file_impl*> files;
