@@ -73,7 +73,7 @@ private:
                 .push_back(name);
     }
 
-    Status add_attributes(const std::string& variable, std::vector<detail::Attribute>& to) {
+    Status add_attributes(const std::string& variable, detail::NamedList<detail::Attribute>& to) {
         for (const std::string& name : attributes_of(in_, variable)) {
             AttributeValue value = attribute_of(in_, variable, name);
             if (value.type == Type::none)

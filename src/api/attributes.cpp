@@ -27,7 +27,7 @@ Status make_attribute(const std::string& path, const char* name, tw_type type, s
 }
 
 Status attributes_of(const std::string& path, const Definitions& definitions, const char* variable,
-                     const std::vector<Attribute>*& found) {
+                     const NamedList<Attribute>*& found) {
     found = &definitions.attributes;
     if (*text_or_empty(variable) == '\0') return {};
     const int at = definitions.find_variable(variable);
@@ -38,18 +38,15 @@ Status attributes_of(const std::string& path, const Definitions& definitions, co
 
 Status find_attribute(const std::string& path, const Definitions& definitions, const char* variable,
                       const char* name, const Attribute*& found) {
-    const std::vector<Attribute>* list = nullptr;
+    const NamedList<Attribute>* list = nullptr;
     if (Status status = attributes_of(path, definitions, variable, list); !status.ok())
         return status;
-    for (const Attribute& a : *list)
-        if (same_name(a.name, text_or_empty(name))) found = &a;
+    found = list->get(text_or_empty(name));
     if (found != nullptr) return {};
     const bool global = *text_or_empty(variable) == '\0';
-    std::vector<std::string> known;
-    for (const Attribute& a : *list) known.push_back(a.name);
     return failure(TW_ENOTFOUND, "{}: no {}attribute '{}'{}{}", path, global ? "global " : "",
                    text_or_empty(name), global ? "" : fmt::format(" of variable '{}'", variable),
-                   did_you_mean(text_or_empty(name), known));
+                   did_you_mean(text_or_empty(name), list->first_names()));
 }
 
 Status get_attribute(const std::string& path, const Attribute& a, bool byte_of_any_sign,

@@ -12,7 +12,7 @@ Status make_attribute(const std::string& path, const char* name, tw_type type, s
 
 /// Those of a variable; of the file for NULL or an empty name.
 Status attributes_of(const std::string& path, const Definitions& definitions, const char* variable,
-                     const std::vector<Attribute>*& found);
+                     const NamedList<Attribute>*& found);
 
 Status find_attribute(const std::string& path, const Definitions& definitions, const char* variable,
                       const char* name, const Attribute*& found);

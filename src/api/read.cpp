@@ -12,8 +12,8 @@ using namespace thalweg::detail;
 namespace {
 
 /// An entry of a list, by its number.
-template <class T>
-Status entry(const tw_file_impl& file, const std::vector<T>& list, int index, const char* what,
+template <class List, class T>
+Status entry(const tw_file_impl& file, const List& list, int index, const char* what,
              const T*& found) {
     const int n = list.size();
     if (index < 0 || index >= n)
@@ -24,7 +24,7 @@ Status entry(const tw_file_impl& file, const std::vector<T>& list, int index, co
 }
 
 template <class T>
-Status name_of_entry(const tw_file_impl& file, const std::vector<T>& list, int index,
+Status name_of_entry(const tw_file_impl& file, const NamedList<T>& list, int index,
                      const char* what, const char** name) {
     const T* found = nullptr;
     Status status = entry(file, list, index, what, found);
@@ -107,12 +107,10 @@ tw_status tw_inq_dim(tw_file file, const char* name, int64_t* length) {
             return failure(TW_EARG, "{}: the pointer for the length is null", file->path());
         const Definitions& d = contents.definitions();
         const int at = d.find_dim(text_or_empty(name));
-        if (at < 0) {
-            std::vector<std::string> known;
-            for (const Dimension& dim : d.dims) known.push_back(dim.name);
+        if (at < 0)
             return failure(TW_ENOTFOUND, "{}: no dimension '{}'{}", file->path(),
-                           text_or_empty(name), did_you_mean(text_or_empty(name), known));
-        }
+                           text_or_empty(name),
+                           did_you_mean(text_or_empty(name), d.dims.first_names()));
         *length = contents.length(at);
         return {};
     });
@@ -205,7 +203,7 @@ tw_status tw_inq_groups(tw_file file, int* ngroups) {
 
 tw_status tw_inq_att_name(tw_file file, const char* var, int index, const char** name) {
     return with_contents(file, [&](const Contents& contents) {
-        const std::vector<Attribute>* list = nullptr;
+        const NamedList<Attribute>* list = nullptr;
         Status status = attributes_of(file->path(), contents.definitions(), var, list);
         return status.ok() ? name_of_entry(*file, *list, index, "attribute", name) : status;
     });

@@ -25,7 +25,7 @@ public:
     bool byte_of_any_sign() const { return byte_of_any_sign_; }
     /// Of a dimension; of the record dimension as many as there are records.
     std::int64_t length(int dim) const {
-        return dim == definitions_->record_dim() ? records_ : definitions_->dims[dim].length;
+        return definitions_->is_record_dim(dim) ? records_ : definitions_->dims[dim].length;
     }
 
 private:

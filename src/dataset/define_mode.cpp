@@ -81,9 +81,9 @@ Status DefineMode::define_variable(const std::string& name, int type, const std:
         // In a file that is there, the name of the record dimension is no guess.
         const Definitions& its = source_->definitions();
         const std::vector<std::string> names = split_names(dims);
-        const int record = its.record_dim();
-        if (record >= 0 && !names.empty() && file_.definitions.record_dim() < 0 &&
-            file_.definitions.find_dim(names.front()) < 0 && its.dims[record].name == names.front())
+        const int dim = names.empty() ? -1 : its.find_dim(names.front());
+        if (dim >= 0 && its.is_record_dim(dim) && file_.definitions.find_dim(names.front()) < 0 &&
+            file_.definitions.record_dim() < 0)
             if (Status s = define_dimension(names.front(), TW_UNLIMITED); !s.ok()) return s;
     }
     return define_held_variable(file_.definitions, file_.holdings, file_.path, file_.team.rank(),
@@ -95,8 +95,8 @@ Status DefineMode::put_attribute(const std::string& variable, Attribute attribut
     int at = -1;
     if (Status s = check_attribute(definitions, file_.path, variable, attribute, at); !s.ok())
         return s;
-    set_attribute(at < 0 ? definitions.attributes : definitions.variables[at].attributes,
-                  std::move(attribute));
+    (at < 0 ? definitions.attributes : definitions.variables[at].attributes)
+        .set(std::move(attribute));
     return {};
 }
 

@@ -13,9 +13,8 @@ Status Readback::tell() {
     if (!told_.empty() && late_ == file_.late_attributes().size()) return {};
     told_.push_back(file_.definitions());
     for (const auto& [variable, attribute] : file_.late_attributes())
-        set_attribute(
-            variable < 0 ? told_.back().attributes : told_.back().variables[variable].attributes,
-            attribute);
+        (variable < 0 ? told_.back().attributes : told_.back().variables[variable].attributes)
+            .set(attribute);
     late_ = file_.late_attributes().size();
     return {};
 }

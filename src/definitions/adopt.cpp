@@ -20,12 +20,6 @@ std::string declared(const Definitions& d, const Variable& v, Wording wording) {
     return fmt::format("{} {}({})", name_of(v.type), v.name, wording.list(names));
 }
 
-const Attribute* find(const std::vector<Attribute>& attributes, const std::string& name) {
-    for (const Attribute& a : attributes)
-        if (a.name == name) return &a;
-    return nullptr;
-}
-
 bool same(const Attribute& a, const Attribute& b) {
     return a.type == b.type && a.n == b.n && a.values == b.values;
 }
@@ -66,8 +60,8 @@ Status compare_variables(const Definitions& model, const Definitions& file, Word
 }
 
 Status compare_fill_value(const Variable& model, const Variable& file) {
-    const Attribute* own = find(model.attributes, "_FillValue");
-    const Attribute* its = find(file.attributes, "_FillValue");
+    const Attribute* own = model.attributes.get("_FillValue");
+    const Attribute* its = file.attributes.get("_FillValue");
     if (its != nullptr && !check_fill(model, *its).ok())
         return failure(TW_EDIFFERENT, "setting fill={} of '{}' in the model, but {} in the file",
                        model.settings.at("fill"), model.name, describe(model.name, *its));
@@ -80,10 +74,10 @@ Status compare_fill_value(const Variable& model, const Variable& file) {
                    its == nullptr ? "none" : describe(model.name, *its));
 }
 
-void add_late(const std::vector<Attribute>& model, const std::vector<Attribute>& file, int variable,
+void add_late(const NamedList<Attribute>& model, const NamedList<Attribute>& file, int variable,
               std::vector<std::pair<int, Attribute>>& late) {
     for (const Attribute& a : model) {
-        const Attribute* its = find(file, a.name);
+        const Attribute* its = file.get(a.name);
         if (its == nullptr || !same(a, *its)) late.emplace_back(variable, a);
     }
 }

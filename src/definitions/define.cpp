@@ -44,8 +44,7 @@ std::int64_t length_in(const GivenDimensions& given, const std::vector<std::stri
 Status no_dimension(const Definitions& definitions, const std::string& path,
                     const std::string& variable, const std::string& dim,
                     const GivenDimensions* given, bool may_be_record) {
-    std::vector<std::string> known;
-    for (const Dimension& d : definitions.dims) known.push_back(d.name);
+    std::vector<std::string> known = definitions.dims.first_names();
     if (given != nullptr && !given->by_position)
         known.insert(known.end(), given->names.begin(), given->names.end());
     std::string hint = did_you_mean(dim, known);
@@ -106,9 +105,9 @@ Status define_variable(
         if (known == nullptr) {
             // A name that is not known becomes the record dimension where nothing else can be
             // meant: the first one of a variable with a decomposition, once a file.
-            const bool record_known = definitions.record_dim() >= 0;
-            if (held < 0 && (i > 0 || record_known || given == nullptr))
-                return no_dimension(definitions, path, name, dim, given, i == 0 && !record_known);
+            if (held < 0 && (i > 0 || given == nullptr || definitions.record_dim() >= 0))
+                return no_dimension(definitions, path, name, dim, given,
+                                    i == 0 && definitions.record_dim() < 0);
             if (Status s = check_name("dimension", dim); !s.ok()) return s;
             added.push_back({dim, held < 0 ? TW_UNLIMITED : held});
             known = &added.back();
@@ -137,7 +136,7 @@ Status define_variable(
         if (__builtin_mul_overflow(total, length, &total))
             return failure(TW_EFORMAT, "{}: variable '{}' is too large for any format", path, name);
     if (Status s = accept(v, fixed_names); !s.ok()) return s;
-    definitions.dims.insert(definitions.dims.end(), added.begin(), added.end());
+    for (Dimension& dim : added) definitions.dims.push_back(std::move(dim));
     for (const std::string& dim : names) v.dims.push_back(definitions.find_dim(dim));
     definitions.variables.push_back(std::move(v));
     return {};

@@ -13,10 +13,8 @@ namespace thalweg::detail {
 
 FillValue Variable::fill_value(Order bytes) const {
     FillValue value{};
-    const auto own = std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) {
-        return a.name == "_FillValue" && a.type == type && a.n == 1;
-    });
-    if (own != attributes.end())
+    const Attribute* own = attributes.get("_FillValue");
+    if (own != nullptr && own->type == type && own->n == 1)
         std::memcpy(value.data(), own->values.data(), element());
     else if (fill)
         value = *fill;
@@ -26,27 +24,9 @@ FillValue Variable::fill_value(Order bytes) const {
     return value;
 }
 
-namespace {
+int Definitions::find_dim(const std::string& name) const { return dims.find(name); }
 
-/// Number of what is called so; -1 if there is nothing. Files of other programs may hold names in
-/// other normal forms than C.
-template <class Named>
-int find_named(const std::vector<Named>& all, const std::string& name) {
-    for (std::size_t i = 0; i < all.size(); ++i)
-        if (all[i].name == name) return i;
-    if (std::all_of(name.begin(), name.end(), [](char c) { return c >= 0; })) return -1;
-    for (std::size_t i = 0; i < all.size(); ++i)
-        if (same_name(all[i].name, name)) return i;
-    return -1;
-}
-
-}  // namespace
-
-int Definitions::find_dim(const std::string& name) const { return find_named(dims, name); }
-
-int Definitions::find_variable(const std::string& name) const {
-    return find_named(variables, name);
-}
+int Definitions::find_variable(const std::string& name) const { return variables.find(name); }
 
 int Definitions::record_dim() const {
     for (std::size_t i = 0; i < dims.size(); ++i)
@@ -69,10 +49,9 @@ Status check_ndims(const Variable& variable, int ndims) {
 
 Status no_variable(const Definitions& definitions, const std::string& path, const std::string& name,
                    int rank) {
-    std::vector<std::string> known;
-    for (const Variable& v : definitions.variables) known.push_back(v.name);
     return failure(TW_ENOTFOUND, "{}: no variable '{}'{}{}", path, name,
-                   rank < 0 ? "" : fmt::format(" (rank {})", rank), did_you_mean(name, known));
+                   rank < 0 ? "" : fmt::format(" (rank {})", rank),
+                   did_you_mean(name, definitions.variables.first_names()));
 }
 
 std::string describe(const std::string& owner, const Attribute& a) {
@@ -163,16 +142,6 @@ Status check_name(const char* what, const std::string& name) {
     if (!begins_well || !ends_well || !all_well)
         return failure(TW_EARG, "'{}' is not a valid netCDF name for a {}", name, what);
     return {};
-}
-
-void set_attribute(std::vector<Attribute>& attributes, Attribute attribute) {
-    for (Attribute& a : attributes) {
-        if (same_name(a.name, attribute.name)) {
-            a = std::move(attribute);
-            return;
-        }
-    }
-    attributes.push_back(std::move(attribute));
 }
 
 namespace {

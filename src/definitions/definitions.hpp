@@ -13,6 +13,7 @@
 
 #include "base/status.hpp"
 #include "base/wording.hpp"
+#include "definitions/named_list.hpp"
 #include "definitions/packing.hpp"
 #include "index/box.hpp"
 #include "index/types.hpp"
@@ -43,7 +44,7 @@ struct Variable {
     std::string name;
     tw_type type = TW_BYTE;
     std::vector<int> dims;  ///< slowest first, the record dimension included
-    std::vector<Attribute> attributes;
+    NamedList<Attribute> attributes;
     std::vector<std::int64_t> shape;  ///< in file order, without the record dimension
     bool record = false;
     VariableSettings settings;      ///< of the variable's own
@@ -57,13 +58,14 @@ struct Variable {
 };
 
 struct Definitions {
-    std::vector<Dimension> dims;
-    std::vector<Variable> variables;
-    std::vector<Attribute> attributes;
+    NamedList<Dimension> dims;
+    NamedList<Variable> variables;
+    NamedList<Attribute> attributes;
 
     int find_dim(const std::string& name) const;       ///< -1 if there is none
     int find_variable(const std::string& name) const;  ///< -1 if there is none
     int record_dim() const;                            ///< -1 if there is none
+    bool is_record_dim(int dim) const { return dims[dim].unlimited() && dim == record_dim(); }
     /// The names of a variable's dimensions without the record dimension.
     std::vector<std::string> fixed_dims(const Variable& variable) const;
 };
@@ -131,9 +133,6 @@ Status check_attribute(const Definitions& definitions, const std::string& path,
 /// Whether every rank has the same lines; the text of a failure has the first that differ.
 /// @note Collective
 Status check_alike(Team& team, const std::string& path, const std::vector<std::string>& lines);
-
-/// Adds or replaces.
-void set_attribute(std::vector<Attribute>& attributes, Attribute attribute);
 
 /// netCDF's numbers (NC_FORMAT_...).
 enum class Format { cdf1 = 1, cdf2 = 2, netcdf4 = 3, netcdf4_classic = 4, cdf5 = 5 };

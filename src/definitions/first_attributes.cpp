@@ -31,7 +31,7 @@ void read(WireReader& in, Definitions& d, Late* late) {
     const auto variables = in.get<std::uint64_t>();
     for (std::uint64_t i = 0; i < variables; ++i) {
         const std::string name = in.get_text();
-        std::vector<Attribute> attributes = get_attributes(in);
+        NamedList<Attribute> attributes = get_attributes(in);
         const bool in_place = i < d.variables.size() && d.variables[i].name == name;
         const int at = in_place ? static_cast<int>(i) : d.find_variable(name);
         if (at >= 0) d.variables[at].attributes = std::move(attributes);

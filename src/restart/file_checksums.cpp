@@ -119,8 +119,7 @@ Status add_checksums(Team& team, std::span<const RegisteredArray> arrays,
     return team.agree(alone([&]() -> Status {
         for (std::size_t i = 0; i < sums.size(); ++i) {
             const std::string text = checksum_text(sums[i]);
-            set_attribute(
-                definitions.variables[i].attributes,
+            definitions.variables[i].attributes.set(
                 {checksum_attribute, TW_CHAR, std::ssize(text), {text.begin(), text.end()}});
         }
         return {};

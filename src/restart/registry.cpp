@@ -77,11 +77,12 @@ Status Registry::check(const Registration& r, Definitions& made, RegisteredArray
         const bool held =
             by_position || (held_as && std::find(held_as->dims.begin(), held_as->dims.end(), dim) !=
                                            held_as->dims.end());
-        if (!held && definitions_.find_dim(dim) < 0)
+        const Dimension* const known = definitions_.dims.get(dim);
+        if (!held && known == nullptr)
             return no_dimension(definitions_, "restart", r.name, dim,
                                 held_as ? &(given = given_by(*held_as)) : nullptr, false);
+        if (known != nullptr) made.dims.set(*known);
     }
-    made.dims = definitions_.dims;
     Holdings holdings;
     Status status = define_held_variable(made, holdings, "restart", rank_, r.name, r.type, r.dims,
                                          held_as, wording_);
@@ -116,6 +117,13 @@ Status Registry::add(const Registration& r) {
     if (Status status = check(r, made, array); !status.ok()) return status;
     Variable& v = made.variables.front();
     if (array.copied) copy_array(*array.holding->decomposition, array);
+    NamedList<Dimension> added;
+    for (int& dim : v.dims) {
+        const Dimension& its = made.dims[dim];
+        const int at = definitions_.find_dim(its.name);
+        if (at < 0) added.set(its);
+        dim = at < 0 ? std::ssize(definitions_.dims) + added.find(its.name) : at;
+    }
 
     const int known = definitions_.find_variable(r.name);
     if (known >= 0) {
@@ -131,10 +139,10 @@ Status Registry::add(const Registration& r) {
         arrays_[known] = std::move(array);
         return {};
     }
-    arrays_.reserve(arrays_.size() + 1);
-    definitions_.variables.push_back(std::move(v));
+    arrays_.resize(definitions_.variables.size());  // memory may have run out below, before
     arrays_.push_back(std::move(array));
-    definitions_.dims = std::move(made.dims);
+    for (Dimension& dim : added) definitions_.dims.set(std::move(dim));
+    definitions_.variables.push_back(std::move(v));
     return {};
 }
 
@@ -168,8 +176,8 @@ Status Registry::put_attribute(const std::string& variable, Attribute attribute)
     int at = -1;
     Status status = check_attribute(definitions_, "restart", variable, attribute, at);
     if (!status.ok()) return status;
-    set_attribute(at < 0 ? definitions_.attributes : definitions_.variables[at].attributes,
-                  std::move(attribute));
+    (at < 0 ? definitions_.attributes : definitions_.variables[at].attributes)
+        .set(std::move(attribute));
     return {};
 }
 

@@ -114,7 +114,7 @@ public:
     void show(std::int64_t records) { records_ = std::min(records_, records); }
     /// Of a dimension; of the record dimension as many as there are records.
     std::int64_t length(int dim) const {
-        return dim == definitions_.record_dim() ? records_ : definitions_.dims[dim].length;
+        return definitions_.is_record_dim(dim) ? records_ : definitions_.dims[dim].length;
     }
 
     /// Files of which it consists.

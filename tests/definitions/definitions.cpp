@@ -24,10 +24,10 @@ TEST(Names, AsNetcdfHasThem) {
 }
 
 TEST(Attributes, AreReplacedInPlace) {
-    std::vector<Attribute> list;
-    set_attribute(list, {"a", TW_CHAR, 1, {'x'}});
-    set_attribute(list, {"b", TW_CHAR, 1, {'y'}});
-    set_attribute(list, {"a", TW_CHAR, 2, {'z', 'z'}});
+    NamedList<Attribute> list;
+    list.set({"a", TW_CHAR, 1, {'x'}});
+    list.set({"b", TW_CHAR, 1, {'y'}});
+    list.set({"a", TW_CHAR, 2, {'z', 'z'}});
     ASSERT_EQ(list.size(), 2U);
     EXPECT_EQ(list[0].name, "a");
     EXPECT_EQ(list[0].n, 2);

@@ -31,7 +31,7 @@ Attribute random_attribute(Random& random, std::size_t i, bool new_types) {
     return a;
 }
 
-void add_attributes(Random& random, bool new_types, std::vector<Attribute>& attributes) {
+void add_attributes(Random& random, bool new_types, NamedList<Attribute>& attributes) {
     for (std::int64_t n = random.between(0, 3); n > 0; --n)
         attributes.push_back(random_attribute(random, attributes.size(), new_types));
 }

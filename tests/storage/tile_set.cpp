@@ -63,7 +63,7 @@ TEST_F(TileSetTest, OpensTilesOfAnyLengths) {
     write(1, 3, {1, 5, 3, 5});
     const Status status = open();
     ASSERT_TRUE(status.ok()) << status.text;
-    EXPECT_EQ(source_->definitions().variables.at(0).shape, std::vector<std::int64_t>{5});
+    EXPECT_EQ(source_->definitions().variables[0].shape, std::vector<std::int64_t>{5});
     const auto parts = source_->parts(0, 1);
     ASSERT_EQ(parts.size(), 2U);
     EXPECT_EQ(parts[1].box.low[0], 2);

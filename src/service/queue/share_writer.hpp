@@ -27,7 +27,7 @@ public:
 
     const Spaces& spaces() const { return spaces_; }
     const Variable& variable(int i) const { return definitions_.variables[i]; }
-    const std::vector<Variable>& variables() const { return definitions_.variables; }
+    const NamedList<Variable>& variables() const { return definitions_.variables; }
     Storage& storage() { return storage_; }
     std::int64_t piece() const { return piece_; }
 

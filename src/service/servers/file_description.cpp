@@ -138,10 +138,10 @@ FileDescription read_file(const std::vector<char>& bytes) {
     f.plan.durable = in.get<bool>();
     f.definitions.dims = get_dims(in);
     f.definitions.attributes = get_attributes(in);
-    f.definitions.variables.resize(in.get<std::uint64_t>());
-    for (Variable& v : f.definitions.variables) {
-        v = get_variable(in);
+    for (auto n = in.get<std::uint64_t>(); n > 0; --n) {
+        Variable v = get_variable(in);
         v.packing = get_packing(in);
+        f.definitions.variables.push_back(std::move(v));
     }
     f.plan.whole = in.get_many<std::vector<char>>();
     return f;

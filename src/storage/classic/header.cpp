@@ -71,8 +71,7 @@ Status add_attributes(const std::string& path, const Definitions& d, const FileM
     if (late.empty()) return {};
     Definitions all = d;
     for (const auto& [variable, attribute] : late)
-        set_attribute(variable < 0 ? all.attributes : all.variables[variable].attributes,
-                      attribute);
+        (variable < 0 ? all.attributes : all.variables[variable].attributes).set(attribute);
     std::vector<char> bytes;
     Status status = compose_header_for(path, all, format, map, bytes);  // for its length
     if (!status.ok()) return status;

@@ -179,7 +179,7 @@ private:
     }
 
     /// attr = name nc_type nelems [values ...]
-    void attributes(std::vector<Attribute>* to) {
+    void attributes(NamedList<Attribute>* to) {
         for (std::int64_t n = list(attribute_tag); n > 0 && ok(); --n) {
             Attribute a;
             a.name = name();

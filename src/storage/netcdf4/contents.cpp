@@ -198,7 +198,7 @@ private:
         return {};
     }
 
-    int define_attributes(int variable, int n, std::vector<Attribute>& attributes) {
+    int define_attributes(int variable, int n, NamedList<Attribute>& attributes) {
         int code = NC_NOERR;
         for (int i = 0; i < n && code == NC_NOERR; ++i) {
             char name[NC_MAX_NAME + 1] = {};
@@ -515,9 +515,8 @@ Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes) {
     c.definitions.dims = get_dims(in);
     c.definitions.attributes = get_attributes(in);
     c.stored.resize(in.get<std::uint64_t>());
-    c.definitions.variables.resize(c.stored.size());
     for (std::size_t i = 0; i < c.stored.size(); ++i) {
-        c.definitions.variables[i] = get_variable(in);
+        c.definitions.variables.push_back(get_variable(in));
         StoredVariable& s = c.stored[i];
         s.way = in.get<StoredVariable::Way>();
         s.why = in.get_text();

@@ -40,12 +40,12 @@ std::vector<std::int64_t> integers(const Attribute& a) {
     }
 }
 
-void remove_attribute(std::vector<Attribute>& from, const std::string& name) {
-    std::erase_if(from, [&](const Attribute& a) { return a.name == name; });
+void remove_attribute(NamedList<Attribute>& from, const std::string& name) {
+    from.remove_if([&](const Attribute& a) { return a.name == name; });
 }
 
 /// Takes a tile's number from the attribute in which FMS keeps the name of the file.
-void remove_number(std::vector<Attribute>& attributes, int tile) {
+void remove_number(NamedList<Attribute>& attributes, int tile) {
     const std::string number = tile_path("", tile);
     for (Attribute& a : attributes) {
         if (a.name != "filename" || a.type != TW_CHAR) continue;

@@ -158,7 +158,7 @@ DecompositionPlace decomposition_place(const Definitions& definitions, int dim) 
 
 Definitions tile_definitions(const Definitions& definitions, const Grid& grid, int tile) {
     Definitions own = definitions;
-    set_attribute(own.attributes, integers(files_attribute, {grid.parts()}));
+    own.attributes.set(integers(files_attribute, {grid.parts()}));
     auto narrow = [&](const std::vector<Cut>& cuts, int part) {
         for (const Cut& cut : cuts) {
             const std::size_t k = part;
@@ -167,11 +167,10 @@ Definitions tile_definitions(const Definitions& definitions, const Grid& grid, i
             const std::int64_t end = k + 1 < cut.begin.size() ? cut.begin[k + 1] : length;
             dim.length = end - cut.begin[k];
             const DecompositionPlace place = decomposition_place(definitions, cut.dim);
-            set_attribute(
-                place.variable < 0 ? own.attributes : own.variables[place.variable].attributes,
-                integers(place.attribute, {1, static_cast<std::int32_t>(length),
-                                           static_cast<std::int32_t>(cut.begin[k] + 1),
-                                           static_cast<std::int32_t>(end)}));
+            (place.variable < 0 ? own.attributes : own.variables[place.variable].attributes)
+                .set(integers(place.attribute, {1, static_cast<std::int32_t>(length),
+                                                static_cast<std::int32_t>(cut.begin[k] + 1),
+                                                static_cast<std::int32_t>(end)}));
         }
     };
     narrow(grid.y, tile / grid.columns);
