@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "definitions.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 
@@ -46,15 +47,15 @@ private:
 };
 
 template <class T>
-bool covers(std::vector<T>& all, const std::vector<T>& mine) {
+bool covers(const List<T>& all, const List<T>& mine) {
     return std::all_of(mine.begin(), mine.end(),
-                       [&](const T& one) { return find(all, one) != all.end(); });
+                       [&](const T& one) { return all.find(KeyOf()(one)) >= 0; });
 }
 
 template <class T>
-std::string first_difference(std::vector<T>& all, const std::vector<T>& mine) {
+std::string first_difference(const List<T>& all, const List<T>& mine) {
     for (const T& one : mine)
-        if (!(*find(all, one) == one)) return one.name;
+        if (!(*all.get(KeyOf()(one)) == one)) return one.name;
     return "";
 }
 
@@ -73,14 +74,6 @@ std::string broadcast(std::string text, int from, MPI_Comm comm) {
 }
 
 }  // namespace
-
-void put(std::vector<Attribute>& atts, Attribute att) {
-    const auto there = find(atts, att);
-    if (there == atts.end())
-        atts.push_back(std::move(att));
-    else
-        *there = std::move(att);
-}
 
 std::string pack(const Definitions& definitions) {
     Packer to;
@@ -110,25 +103,28 @@ std::string pack(const Definitions& definitions) {
 Definitions unpack(const std::string& bytes) {
     Unpacker from(bytes);
     Definitions result;
-    result.dims.resize(from.size());
-    for (Dimension& dim : result.dims) {
+    for (std::size_t n = from.size(); n > 0; --n) {
+        Dimension dim;
         dim.name = from.text();
         dim.length = from.number();
+        result.dims.push_back(std::move(dim));
     }
-    result.vars.resize(from.size());
-    for (Variable& var : result.vars) {
+    for (std::size_t n = from.size(); n > 0; --n) {
+        Variable var;
         var.name = from.text();
         var.type = static_cast<int>(from.number());
         var.dims.resize(from.size());
         for (std::string& dim : var.dims) dim = from.text();
+        result.vars.push_back(std::move(var));
     }
-    result.atts.resize(from.size());
-    for (Attribute& att : result.atts) {
+    for (std::size_t n = from.size(); n > 0; --n) {
+        Attribute att;
         att.variable = from.text();
         att.name = from.text();
         att.type = static_cast<int>(from.number());
         att.count = from.number();
         att.bytes = from.text();
+        result.atts.push_back(std::move(att));
     }
     return result;
 }

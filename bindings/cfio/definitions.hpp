@@ -10,11 +10,12 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "definitions/named_list.hpp"
 
 namespace thalweg::cfio {
 
@@ -22,7 +23,6 @@ struct Dimension {
     std::string name;
     std::int64_t length = 0;  // 0: unlimited
 
-    bool names_same(const Dimension& other) const { return name == other.name; }
     bool operator==(const Dimension&) const = default;
 };
 
@@ -31,7 +31,6 @@ struct Variable {
     int type = 0;
     std::vector<std::string> dims;  // names: ids are each client's own
 
-    bool names_same(const Variable& other) const { return name == other.name; }
     bool operator==(const Variable&) const = default;
 };
 
@@ -41,32 +40,31 @@ struct Attribute {
     int type = 0;
     std::int64_t count = 0;
     std::string bytes;
+};
 
-    bool names_same(const Attribute& other) const {
-        return variable == other.variable && name == other.name;
+// What names a definition among its kind.
+struct KeyOf {
+    template <class T>
+    const std::string& operator()(const T& one) const {
+        return one.name;
     }
+    std::string operator()(const Attribute& one) const { return one.variable + '\0' + one.name; }
 };
 
 template <class T>
-auto find(std::vector<T>& list, const T& wanted) {
-    return std::find_if(list.begin(), list.end(),
-                        [&](const T& one) { return one.names_same(wanted); });
-}
+using List = detail::NamedList<T, KeyOf>;
 
 // The first of a name stands.
 template <class T>
-void add(std::vector<T>& list, T one) {
-    if (find(list, one) == list.end()) list.push_back(std::move(one));
+void add(List<T>& list, T one) {
+    if (list.find(KeyOf()(one)) < 0) list.push_back(std::move(one));
 }
 
 struct Definitions {
-    std::vector<Dimension> dims;
-    std::vector<Variable> vars;
-    std::vector<Attribute> atts;
+    List<Dimension> dims;
+    List<Variable> vars;
+    List<Attribute> atts;
 };
-
-// The last one of a name stands, at the place of the first.
-void put(std::vector<Attribute>& atts, Attribute att);
 
 // For agreements and for the program's other ranks.
 std::string pack(const Definitions& definitions);

@@ -26,7 +26,7 @@ std::string listed(const std::string& name) {
 
 // Place of an id in a list whose ids start at 1.
 template <class T>
-const T& at(const std::vector<T>& list, int id, const char* what) {
+const T& at(const List<T>& list, int id, const char* what) {
     if (id < 1 || static_cast<std::size_t>(id) > list.size())
         throw Error{CFIO_ERROR_VAR_NO_EXIST,
                     std::string("no ") + what + " with id " + std::to_string(id)};
@@ -35,14 +35,12 @@ const T& at(const std::vector<T>& list, int id, const char* what) {
 
 // Id of a definition: of the first one of its name, or a new one.
 template <class T>
-int id_of(std::vector<T>& known, std::vector<T>& pending, T one, bool defined) {
-    const auto there = find(known, one);
-    const auto id = static_cast<int>(there - known.begin()) + 1;
-    if (there != known.end()) return id;
+int id_of(List<T>& known, List<T>& pending, T one, bool defined) {
+    if (const int there = known.find(one.name); there >= 0) return there + 1;
     if (defined) throw Error{CFIO_ERROR_NC, "'" + one.name + "' is defined after cfio_enddef"};
     pending.push_back(one);
     known.push_back(std::move(one));
-    return id;
+    return static_cast<int>(known.size());
 }
 
 }  // namespace
@@ -64,10 +62,7 @@ int File::def_var(const std::string& name, int type, const std::vector<int>& dim
     return id_of(known_.vars, pending_.vars, std::move(var), defined_);
 }
 
-int File::find_var(const std::string& name) {
-    const auto there = find(known_.vars, Variable{name, 0, {}});
-    return there == known_.vars.end() ? 0 : static_cast<int>(there - known_.vars.begin()) + 1;
-}
+int File::find_var(const std::string& name) { return known_.vars.find(name) + 1; }
 
 void File::also_called(int number, int varid) {
     const auto [there, is_new] = aliases_.emplace(number, varid);
@@ -82,7 +77,7 @@ const Variable& File::variable(int id) const {
 
 void File::put_att(int varid, Attribute att) {
     if (varid != NC_GLOBAL) att.variable = variable(varid).name;
-    put(pending_.atts, std::move(att));
+    pending_.atts.set(std::move(att));
 }
 
 void File::put_box(int varid, int ndims, const std::size_t* start, const std::size_t* count,

@@ -128,7 +128,7 @@ void File::adopt() {
         table_.dimensions.push_back(dimension);
     }
     const auto attributes = [&](const char* var, int n) {
-        std::vector<Attribute> result;
+        detail::NamedList<Attribute> result;
         for (int a = 0; a < n; a++) {
             Attribute attribute;
             check(tw_inq_att_name(file_, var, a, &text));
@@ -273,7 +273,7 @@ void File::rename_dim(int dimid, std::string name) {
         throw Error{NC_ENAMEINUSE, path_ + ": dimension " + name + " exists"};
     if (state_ != State::defining)
         edits_.push_back({Edit::Kind::rename_dimension, dimid, dimension.name, name, {}});
-    dimension.name = name;
+    table_.dimensions.rename(static_cast<std::size_t>(dimid), name);
 }
 
 void File::rename_var(int varid, std::string name) {
@@ -284,14 +284,14 @@ void File::rename_var(int varid, std::string name) {
         throw Error{NC_ENAMEINUSE, path_ + ": variable " + name + " exists"};
     if (state_ != State::defining)
         edits_.push_back({Edit::Kind::rename_variable, varid, variable.name, name, {}});
-    variable.name = name;
+    table_.variables.rename(static_cast<std::size_t>(varid), name);
 }
 
 // In data mode, a classic file takes an attribute only in the place of one that is as long.
 void File::put_att(int varid, Attribute attribute) {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
     check_name(attribute.name);
-    std::vector<Attribute>& all = table_.attributes_of(varid);
+    detail::NamedList<Attribute>& all = table_.attributes_of(varid);
     if (attribute.name == fill_attribute && varid != NC_GLOBAL) {
         const Variable& v = table_.variable(varid);
         if (attribute.type != v.type)
@@ -302,34 +302,33 @@ void File::put_att(int varid, Attribute attribute) {
             throw Error{NC_ELATEFILL, path_ + ": _FillValue of " + v.name + " comes too late"};
     }
     if (!define_ && format_ != Format::netcdf4) {
-        const auto old = std::find_if(all.begin(), all.end(),
-                                      [&](const Attribute& a) { return a.name == attribute.name; });
-        if (old == all.end() || attribute.bytes.size() > old->bytes.size())
+        const Attribute* const old = all.get(attribute.name);
+        if (old == nullptr || attribute.bytes.size() > old->bytes.size())
             throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
     }
     fresh_.emplace_back(varid, attribute.name);
-    set_attribute(all, std::move(attribute));
+    all.set(std::move(attribute));
 }
 
 void File::rename_att(int varid, const std::string& name, std::string new_name) {
     need_define_mode();
     check_name(new_name);
     agree_attributes();
-    Attribute& attribute = table_.attribute(varid, name);
-    for (const Attribute& other : table_.attributes_of(varid))
-        if (detail::same_name(other.name, new_name))
-            throw Error{NC_ENAMEINUSE, path_ + ": attribute " + new_name + " exists"};
+    const std::string own = table_.attribute(varid, name).name;
+    detail::NamedList<Attribute>& all = table_.attributes_of(varid);
+    if (all.find(new_name) >= 0)
+        throw Error{NC_ENAMEINUSE, path_ + ": attribute " + new_name + " exists"};
     if (state_ != State::defining)
-        edits_.push_back({Edit::Kind::rename_attribute, varid, attribute.name, new_name, {}});
-    attribute.name = new_name;
+        edits_.push_back({Edit::Kind::rename_attribute, varid, own, new_name, {}});
+    all.rename(static_cast<std::size_t>(all.find(own)), new_name);
 }
 
 void File::del_att(int varid, const std::string& name) {
     need_define_mode();
     agree_attributes();
     const std::string own = table_.attribute(varid, name).name;
-    std::vector<Attribute>& all = table_.attributes_of(varid);
-    std::erase_if(all, [&](const Attribute& a) { return a.name == own; });
+    detail::NamedList<Attribute>& all = table_.attributes_of(varid);
+    all.remove_if([&](const Attribute& a) { return a.name == own; });
     if (state_ != State::defining)
         edits_.push_back({Edit::Kind::delete_attribute, varid, own, "", {}});
 }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "file.hpp"
 
@@ -65,12 +66,14 @@ void File::agree_attributes() {
         a.n = unpacker.value<Index>();
         a.bytes = unpacker.text();
         agreed.emplace_back(varid, a.name);
-        set_attribute(table_.attributes_of(varid), std::move(a));
+        table_.attributes_of(varid).set(std::move(a));
     }
+    const std::set<std::pair<int, std::string>> kept(agreed.begin(), agreed.end());
     for (const auto& mine : fresh_)
-        if (std::find(agreed.begin(), agreed.end(), mine) == agreed.end())
-            std::erase_if(table_.attributes_of(mine.first),
-                          [&](const Attribute& a) { return a.name == mine.second; });
+        if (!kept.contains(mine))
+            table_.attributes_of(mine.first).remove_if([&](const Attribute& a) {
+                return a.name == mine.second;
+            });
     fresh_.clear();
     if (state_ == State::defining) return;
     for (const auto& [varid, name] : agreed)

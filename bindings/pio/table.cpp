@@ -22,28 +22,20 @@ Variable& Table::variable(int varid) {
     return variables[static_cast<std::size_t>(varid)];
 }
 
-std::vector<Attribute>& Table::attributes_of(int varid) {
+detail::NamedList<Attribute>& Table::attributes_of(int varid) {
     return varid == NC_GLOBAL ? attributes : variable(varid).attributes;
 }
 
 Attribute& Table::attribute(int varid, const std::string& name) {
-    for (Attribute& attribute : attributes_of(varid))
-        if (detail::same_name(attribute.name, name)) return attribute;
+    detail::NamedList<Attribute>& all = attributes_of(varid);
+    if (const int at = all.find(name); at >= 0) return all[static_cast<std::size_t>(at)];
     throw Error{NC_ENOTATT, "there is no attribute " + name +
                                 (varid == NC_GLOBAL ? "" : " of " + variable(varid).name)};
 }
 
-int Table::find_dimension(const std::string& name) const {
-    for (std::size_t i = 0; i < dimensions.size(); i++)
-        if (detail::same_name(dimensions[i].name, name)) return static_cast<int>(i);
-    return -1;
-}
+int Table::find_dimension(const std::string& name) const { return dimensions.find(name); }
 
-int Table::find_variable(const std::string& name) const {
-    for (std::size_t i = 0; i < variables.size(); i++)
-        if (detail::same_name(variables[i].name, name)) return static_cast<int>(i);
-    return -1;
-}
+int Table::find_variable(const std::string& name) const { return variables.find(name); }
 
 int Table::unlimited() const {
     for (std::size_t i = 0; i < dimensions.size(); i++)
@@ -85,15 +77,6 @@ std::string Table::fill_of(const Variable& variable) {
         if (attribute.name == fill_attribute && attribute.type == variable.type && attribute.n == 1)
             return attribute.bytes;
     return default_fill(variable.type);
-}
-
-void set_attribute(std::vector<Attribute>& attributes, Attribute attribute) {
-    for (Attribute& old : attributes)
-        if (detail::same_name(old.name, attribute.name)) {
-            old = std::move(attribute);
-            return;
-        }
-    attributes.push_back(std::move(attribute));
 }
 
 void check_name(std::string& name) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "definitions/named_list.hpp"
 #include "map.hpp"
 
 namespace thalweg::pio {
@@ -64,21 +65,21 @@ struct Variable {
     std::string name;
     nc_type type = NC_DOUBLE;
     std::vector<int> dims;
-    std::vector<Attribute> attributes;
+    detail::NamedList<Attribute> attributes;
     Storage storage;
     std::optional<ChunkCache> cache;  // as the program has set it
     int frame = -1;
 };
 
 struct Table {
-    std::vector<Dimension> dimensions;
-    std::vector<Variable> variables;
-    std::vector<Attribute> attributes;
+    detail::NamedList<Dimension> dimensions;
+    detail::NamedList<Variable> variables;
+    detail::NamedList<Attribute> attributes;
 
     // Throw NC_EBADDIM, NC_ENOTVAR, NC_ENOTATT; varid may be NC_GLOBAL for attributes.
     Dimension& dimension(int dimid);
     Variable& variable(int varid);
-    std::vector<Attribute>& attributes_of(int varid);
+    detail::NamedList<Attribute>& attributes_of(int varid);
     Attribute& attribute(int varid, const std::string& name);
 
     int find_dimension(const std::string& name) const;  // -1: none
@@ -97,9 +98,6 @@ struct Table {
     // Of the variable's type: _FillValue, or netCDF's default.
     static std::string fill_of(const Variable& variable);
 };
-
-// Replaces or adds.
-void set_attribute(std::vector<Attribute>& attributes, Attribute attribute);
 
 // Throws NC_EBADNAME, NC_EMAXNAME.
 void check_name(std::string& name);

@@ -25,14 +25,19 @@ Attribute text(const std::string& variable, const std::string& name, const std::
     return Attribute{variable, name, 2, static_cast<std::int64_t>(value.size()), value};
 }
 
+template <class T>
+std::vector<T> elements(const List<T>& list) {
+    return list;
+}
+
 TEST(CfioDefinitions, PackedAndUnpacked) {
     Definitions some;
     some.dims = {{"x", 3}, {"time", 0}};
     some.vars = {{"v", 5, {"time", "x"}}, {"scalar", 4, {}}};
     some.atts = {text("", "title", "a b"), text("v", "units", std::string("\0K", 2))};
     const Definitions again = unpack(pack(some));
-    EXPECT_EQ(again.dims, some.dims);
-    EXPECT_EQ(again.vars, some.vars);
+    EXPECT_EQ(elements(again.dims), elements(some.dims));
+    EXPECT_EQ(elements(again.vars), elements(some.vars));
     EXPECT_EQ(pack(again), pack(some));
     EXPECT_EQ(pack(unpack(pack(Definitions()))), pack(Definitions()));
 }
@@ -51,7 +56,7 @@ TEST(CfioDefinitions, UnitedInOrderOfRanks) {
     EXPECT_EQ(all.dims[0].name, "all");
     for (int r = 0; r < ranks.size; ++r)
         EXPECT_EQ(all.dims[static_cast<std::size_t>(r) + 1].name, "d" + std::to_string(r));
-    EXPECT_EQ(all.vars, mine.vars);
+    EXPECT_EQ(elements(all.vars), elements(mine.vars));
     ASSERT_EQ(all.atts.size(), 2U);
     EXPECT_EQ(all.atts[0].bytes, "0");
     EXPECT_EQ(all.atts[1].bytes, "yes");
