@@ -110,7 +110,8 @@ Status InlineService::put(Status checked, const Part& part, bool deferred) {
     if (Status s = stage(part, deferred, step_copies_, copy_of_[part.variable], waiting); !s.ok())
         return s;
     waiting.by_put = true;
-    std::vector<WaitingPart>& parts = batch_.parts[{part.variable, part.record}];
+    std::vector<WaitingPart>& parts =
+        batch_.parts.try_emplace({part.variable, part.record}, 1).first->second;
     parts.resize(1);
     parts.front() = std::move(waiting);
     batch_[part.variable].put = true;
@@ -122,26 +123,60 @@ Status InlineService::put_now(Status checked, const Part& part) {
     Agreed agreed;
     const int variable = part.variable;
     if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
+    if (batch_.find_put(variable) != nullptr)  // put before in this step, and deferred
+        batch_.parts.erase({variable, part.record});
     const bool record = batch_.is_record(variable);
-    if (boxed_) {
-        const SpaceWriter::Chosen declared{variable, part.holding->key, part.holding};
-        if (Status s = writer_.choose({&declared, 1}); !s.ok()) return file_.keep(std::move(s));
-    }
-    writer_.begin_pass(record);
-    writer_.set(writer_.spaces().of(record).place_of(variable), Action::data,
-                part.has_any() ? &part : nullptr);
-    Status written = writer_.write(part.record, batch_.misfits);
-    if (written.ok() && rest_)
-        written = alone([&]() -> Status {
-            rest_->note_written(variable, part.record);
-            return {};
-        });
+    Status written;
+    if (!boxed_ || together_.is_safe(together_.declared(variable)))
+        written = write_now(part);
+    else
+        written = merge_now(part);
+    if (!file_.failed.ok()) return written;
     Status status = finish_write(file_, target_, std::move(written), batch_.take_misfits(true),
                                  records_as_before, false);
     batch_[variable].put = false;
     batch_[variable].written = true;
     if (!record) progress_.filled[variable] = 1;
     return status;
+}
+
+/// All ranks write a variable together. @return this rank's own failure, or one that is kept
+/// @note Collective
+Status InlineService::write_now(const Part& part) {
+    const bool record = batch_.is_record(part.variable);
+    if (boxed_) {
+        const SpaceWriter::Chosen declared{part.variable, part.holding->key, part.holding};
+        if (Status s = writer_.choose({&declared, 1}); !s.ok()) return file_.keep(std::move(s));
+    }
+    writer_.begin_pass(record);
+    writer_.set(writer_.spaces().of(record).place_of(part.variable), Action::data,
+                part.has_any() ? &part : nullptr);
+    Status written = writer_.write(part.record, batch_.misfits);
+    if (!written.ok() || !rest_) return written;
+    return alone([&]() -> Status {
+        rest_->note_written(part.variable, part.record);
+        return {};
+    });
+}
+
+/// Merges a variable with what the file has where no rank holds an element.
+/// @return this rank's own failure, or one that is kept
+/// @note Collective
+Status InlineService::merge_now(const Part& part) {
+    if (Status s = begin_rest(); !s.ok()) return file_.keep(std::move(s));
+    std::vector<char> values;
+    std::vector<Part> parts;
+    const Status packed = file_.team.agree(alone([&]() -> Status {
+        if (!part.has_any()) return {};
+        values.resize(bytes_of(file_.variable(part.variable), *part.holding));
+        WaitingPart made;
+        char* copy = values.data();
+        if (Status s = stage(part, false, copies_, copy, made); !s.ok()) return s;
+        parts.push_back(made);
+        return {};
+    }));
+    if (!packed.ok()) return file_.keep(packed);
+    return rest_->write(parts, progress_.records, false);
 }
 
 Status InlineService::allow_records(int variable) const {
@@ -170,23 +205,23 @@ Status InlineService::check_room(const Part& part, std::int64_t records) {
 
 Status InlineService::put_part(const Part& part, bool deferred) {
     together_.make_room();
-    std::vector<WaitingPart>& parts = batch_.parts[{part.variable, part.record}];
+    const Batch::Key key{part.variable, part.record};
+    std::vector<WaitingPart>* const there = batch_.find(key);
     // Of a record that is put once more in the same way, the later put stands.
-    const bool again = parts.size() == 1 && part.holding->key != 0 &&
-                       parts.front().holding->key == part.holding->key;
+    const bool again = there != nullptr && there->size() == 1 && part.holding->key != 0 &&
+                       there->front().holding->key == part.holding->key;
     WaitingPart made;
-    char* copy = again ? const_cast<char*>(parts.front().packed) : nullptr;
-    Status status = stage(part, deferred, copies_, copy, made);
-    if (status.ok() && again) {
-        made.bytes = parts.front().bytes;
-        parts.front() = std::move(made);
-    } else if (status.ok()) {
-        made.bytes = needed_for(part);
-        batch_.waiting += made.bytes;
-        parts.push_back(std::move(made));
-    }
-    if (parts.empty()) batch_.parts.erase({part.variable, part.record});
-    return status;
+    char* copy = again ? const_cast<char*>(there->front().packed) : nullptr;
+    if (Status s = stage(part, deferred, copies_, copy, made); !s.ok()) return s;
+    made.bytes = again ? there->front().bytes : needed_for(part);
+    if (!again) batch_.waiting += made.bytes;
+    if (again)
+        there->front() = std::move(made);
+    else if (there != nullptr)
+        there->push_back(std::move(made));
+    else
+        batch_.parts.try_emplace(key, 1).first->second.front() = std::move(made);
+    return {};
 }
 
 /// Values that did not fit: told by the call that found them, and again to all ranks when they
@@ -284,10 +319,11 @@ std::int64_t InlineService::records_after(const Agreed& agreed, Ends ends) const
 Status InlineService::begin_rest() {
     if (rest_) return {};
     Status status = file_.team.agree(alone([&]() -> Status {
-        std::vector<char> written;
-        for (const Batch::Put& p : batch_.puts) written.push_back(p.written);
         rest_.emplace(file_, target_, writer_.spaces());
-        rest_->begin(progress_.records, progress_.filled, std::move(written));
+        rest_->begin(progress_.records, progress_.filled);
+        for (std::size_t v = 0; v < batch_.puts.size(); ++v)
+            if (batch_.is_record(v) && batch_.puts[v].written)
+                rest_->note_written(v, batch_.record);
         return {};
     }));
     if (!status.ok()) rest_.reset();
@@ -295,12 +331,12 @@ Status InlineService::begin_rest() {
 }
 
 /// Packs what is deferred of the parts that are not written together.
-/// @param records  becomes as many as the parts need
+/// @param records  becomes as many as the parts of this rank need
 Status InlineService::pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t& records) {
     for (auto& [key, parts] : batch_.parts) {
         const bool later =
             parts.front().by_put && batch_.is_record(key.first) && ends != Ends::step;
-        if (later || together_.has(key.first, key.second)) continue;
+        if (later || together_.has(parts.front())) continue;
         for (WaitingPart& part : parts) {
             char* copy = const_cast<char*>(part.packed);
             if (part.has_any() && copy == nullptr)
@@ -312,10 +348,13 @@ Status InlineService::pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t
     return {};
 }
 
-/// What the ranks do not write together. @note Collective
+/// Writes what the ranks do not write together.
+/// @param records  becomes as many as the parts of all ranks need
+/// @note Collective
 Status InlineService::write_parts(Ends ends, std::int64_t& records) {
     std::vector<Part> rest;
     const Status packed = alone([&] { return pack_rest(ends, rest, records); });
+    file_.team.all_reduce({&records, 1}, Reduce::max);  // whatever fails, all count alike
     if (Status s = file_.team.agree(packed); !s.ok()) return s;
     Status status = rest_->write(rest, records, ends == Ends::file);
     std::fill(progress_.filled.begin(), progress_.filled.end(), 1);  // by what is merged

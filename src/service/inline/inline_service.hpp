@@ -43,6 +43,8 @@ private:
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
     Status begin_records();
     Status put_now(Status checked, const Part& part);
+    Status write_now(const Part& part);
+    Status merge_now(const Part& part);
     Status stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
                  WaitingPart& waiting);
     std::int64_t needed_for(const Part& part) const;

@@ -33,9 +33,9 @@ RestWriter::RestWriter(FileContext& file, Target& target, const Spaces& spaces)
                       file.existing);
 }
 
-void RestWriter::begin(std::int64_t records, std::vector<char> filled, std::vector<char> written) {
+void RestWriter::begin(std::int64_t records, std::vector<char> filled) {
     if (!composer_) return;
-    composer_->go_on(records, std::move(filled), std::move(written));
+    composer_->go_on(records, std::move(filled));
     (void)composer_->boxes();
 }
 
@@ -79,14 +79,13 @@ std::vector<Packet> RestWriter::cut(std::span<const Part> parts) const {
     return packets;
 }
 
-Status RestWriter::write(std::span<const Part> parts, std::int64_t& records, bool last) {
+Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool last) {
     std::vector<Packet> sent;
     const Status mine = alone([&]() -> Status {
         sent = cut(parts);
         return {};
     });
     if (Status status = file_.team.agree(mine); !status.ok()) return status;
-    file_.team.all_reduce({&records, 1}, Reduce::max);
     std::vector<Packet> received;
     Status status = together([&]() -> Status {
         received = exchange_by_nodes(file_.team, sent);

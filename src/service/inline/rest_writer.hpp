@@ -21,8 +21,8 @@ public:
     RestWriter(FileContext& file, Target& target, const Spaces& spaces);
 
     /// What is in the file. Local.
-    /// @param filled, written  see Composer::go_on
-    void begin(std::int64_t records, std::vector<char> filled, std::vector<char> written);
+    /// @param filled  see Composer::go_on
+    void begin(std::int64_t records, std::vector<char> filled);
     /// Fills what was never put of fixed-size variables, in this writer's share. Local.
     Status fill(std::span<const int> variables);
     /// Others have written all of a variable, of a record.
@@ -33,13 +33,12 @@ public:
     /**
      * Writes parts.
      * @param parts    of this rank, packed, in the order of its calls
-     * @param records  of the file when they are written, as far as this rank knows; receives what
-     *                 all ranks know
+     * @param records  of the file when they are written; the same on every rank
      * @param last     fixed-size variables are filled where they were never put
      * @return this rank's own failure
      * @note Collective
      */
-    Status write(std::span<const Part> parts, std::int64_t& records, bool last);
+    Status write(std::span<const Part> parts, std::int64_t records, bool last);
 
 private:
     std::vector<Packet> cut(std::span<const Part> parts) const;

@@ -34,27 +34,32 @@ Status Together::find(const Agreed& agreed, Ends ends, bool merges, bool& rest) 
     return {};
 }
 
-bool Together::has(int variable, std::int64_t record) const {
+bool Together::has(const WaitingPart& part) const {
     return std::any_of(puts_.begin(), puts_.end(), [&](const WholePut& p) {
-        return p.variable == variable && p.record == record;
+        return p.variable == part.variable && p.record == part.record && p.by_put == part.by_put;
     });
+}
+
+WholePut Together::declared(int variable) const {
+    const Holding& holding = *file_.holdings[variable];
+    WholePut put;
+    put.variable = variable;
+    put.record = batch_.record_of(variable);
+    put.key = holding.key;
+    put.complete = holding.decomposition->whole;
+    put.by_put = true;
+    return put;
 }
 
 /// Adds what tw_put has put and the meeting ends.
 void Together::add_puts(const Agreed& agreed, Ends ends) {
     for (std::size_t i = 0; i < batch_.puts.size(); ++i) {
         if (!agreed.put[i] || (batch_.is_record(i) && ends != Ends::step)) continue;
-        WholePut put;
-        put.variable = i;
-        put.record = batch_.record_of(put.variable);
-        put.key = file_.holdings[i]->key;
-        put.complete = file_.holdings[i]->decomposition->whole;
-        put.part = batch_.find_put(put.variable);
-        puts_.push_back(put);
+        puts_.push_back(declared(i));
+        puts_.back().part = batch_.find_put(i);
     }
 }
 
-/// Whether nothing is lost where what nobody holds is filled.
 bool Together::is_safe(const WholePut& put) const {
     if (put.complete) return true;
     return batch_.is_record(put.variable) ? put.record >= progress_.records

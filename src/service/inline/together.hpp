@@ -30,7 +30,12 @@ public:
      */
     Status find(const Agreed& agreed, Ends ends, bool merges, bool& rest);
     std::span<const WholePut> puts() const { return puts_; }
-    bool has(int variable, std::int64_t record) const;
+    /// Whether the ranks write together what a part belongs to.
+    bool has(const WaitingPart& part) const;
+    /// A put of a variable by tw_put, as the variable is declared.
+    WholePut declared(int variable) const;
+    /// Whether nothing is lost where what nobody holds is filled.
+    bool is_safe(const WholePut& put) const;
     void clear() { puts_.clear(); }
 
     /**
@@ -43,7 +48,6 @@ public:
 
 private:
     void add_puts(const Agreed& agreed, Ends ends);
-    bool is_safe(const WholePut& put) const;
     bool keep_writable();
     Status write_space(bool records, std::int64_t record, bool fill);
 

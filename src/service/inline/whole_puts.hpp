@@ -15,6 +15,7 @@ struct WholePut {
     std::int64_t record = 0;
     std::int64_t key = 0;               ///< of the holding
     bool complete = false;              ///< no element is left out
+    bool by_put = false;                ///< by tw_put
     const WaitingPart* part = nullptr;  ///< null: this rank has none
 };
 

@@ -67,10 +67,9 @@ Status Composer::write(std::span<const Parcel> parcels) {
     return boxes().write(parcels);
 }
 
-void Composer::go_on(std::int64_t records, std::vector<char> filled, std::vector<char> written) {
+void Composer::go_on(std::int64_t records, std::vector<char> filled) {
     records_ = records;
     filled_ = std::move(filled);
-    parted_ = std::move(written);
 }
 
 Status Composer::write_step(std::span<const Parcel> parcels) {

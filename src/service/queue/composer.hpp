@@ -25,9 +25,9 @@ public:
     /// Writes this writer's share of a unit of which every rank's parcel is there. Steps advance
     /// the records.
     Status write(std::span<const Parcel> parcels);
-    /// Goes on in a file of which others have written so many records, the fixed-size variables
-    /// that are `filled` and the variables of the next record that are `written`.
-    void go_on(std::int64_t records, std::vector<char> filled, std::vector<char> written);
+    /// Goes on in a file of which others have written so many records, and the fixed-size variables
+    /// that are `filled`.
+    void go_on(std::int64_t records, std::vector<char> filled);
     std::int64_t records() const { return boxes_ ? boxes_->records() : records_; }
 
     /// From the first call on, units are written as boxes.

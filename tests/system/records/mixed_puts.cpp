@@ -1,0 +1,171 @@
+// Variables of which some elements have no holder: tw_put of what ranks hold, and sections of the
+// rest by others, in one step or in several.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "system/check.hpp"
+#include "thalweg/thalweg.h"
+
+namespace {
+
+constexpr std::int64_t columns = 1024;
+constexpr float fill_value = 9.9692099683868690e+36F;
+
+tw_session session = nullptr;
+int rank = 0, ranks = 1;
+std::string folder;
+
+#define OK(call) CHECK_TEXT((call) == TW_OK, "%s", tw_error_message(session))
+
+std::vector<float> row(float value) {
+    return std::vector<float>(static_cast<std::size_t>(columns), value);
+}
+
+/// A file in which rank r holds row r of F(y, x), T(time, y, x) and U(time, y, x); nobody holds the
+/// last row, nor that of the last rank if it is `idle`.
+class Mixed {
+public:
+    Mixed(const std::string& what, const std::string& settings, bool idle = false)
+        : path_(folder + "/mixed.nc"), holds_(!idle || rank < ranks - 1) {
+        check::step("%s (%s)", what.c_str(), settings.c_str());
+        const std::int64_t shape[2] = {ranks + 1, columns}, start[2] = {rank, 0};
+        const std::int64_t count[2] = {holds_ ? 1 : 0, columns};
+        OK(tw_decompose(session, "y x", 1, shape, start, count, &d));
+        OK(tw_create(session, path_.c_str(), settings.c_str(), &file));
+        OK(tw_def_var(file, "F", TW_FLOAT, "y x", d));
+        OK(tw_def_var(file, "T", TW_FLOAT, "time y x", d));
+        OK(tw_def_var(file, "U", TW_FLOAT, "time y x", d));
+    }
+
+    /// By the ranks that hold something.
+    void put(const char* name, float value) const {
+        const std::vector<float> values = row(value);
+        if (holds_) OK(tw_put(file, name, TW_FLOAT, values.data(), columns));
+    }
+
+    /// A row, by one rank.
+    void put_row(int by, const char* name, std::int64_t record, std::int64_t y, float value) const {
+        if (rank != by) return;
+        const std::vector<float> values = row(value);
+        const std::int64_t start[3] = {record, y, 0}, count[3] = {1, 1, columns};
+        const int skip = name[0] == 'F' ? 1 : 0;
+        OK(tw_put_box(file, name, TW_FLOAT, start + skip, count + skip, nullptr, values.data()));
+    }
+
+    void end_step() const { OK(tw_end_step(file)); }
+
+    void close() {
+        OK(tw_close(&file));
+        OK(tw_free_decomposition(&d));
+    }
+
+    /// Compares each row's values with one; `last` is that of the row that nobody holds.
+    void expect(const char* name, std::int64_t record, float held, float last) const {
+        tw_file f = nullptr;
+        OK(tw_open(session, path_.c_str(), nullptr, &f));
+        const std::int64_t shape[2] = {ranks + 1, columns}, none[2] = {0, 0};
+        tw_decomposition whole = nullptr;
+        OK(tw_decompose(session, "y x", 1, shape, none, rank == 0 ? shape : none, &whole));
+        std::vector<float> values(rank == 0 ? static_cast<std::size_t>((ranks + 1) * columns) : 0);
+        OK(tw_get(f, name, whole, record, TW_FLOAT, values.data(), std::ssize(values)));
+        for (int y = 0; y <= ranks && rank == 0; ++y) {
+            const float expected = y == ranks ? last : held;
+            for (const std::int64_t x : {std::int64_t(0), columns - 1}) {
+                const float found = values[static_cast<std::size_t>(y * columns + x)];
+                CHECK_TEXT(found == expected, "%s: record %d, row %d: %g, not %g", name,
+                           static_cast<int>(record), y, static_cast<double>(found),
+                           static_cast<double>(expected));
+            }
+        }
+        OK(tw_free_decomposition(&whole));
+        OK(tw_close(&f));
+    }
+
+    tw_file file = nullptr;
+    tw_decomposition d = nullptr;
+
+private:
+    std::string path_;
+    bool holds_;
+};
+
+void in_one_step(const std::string& settings) {
+    Mixed m("a rank without a part puts sections", settings, true);
+    if (ranks > 1) m.put("T", 3);
+    m.put_row(ranks - 1, "T", 0, ranks - 1, 3);
+    m.put_row(ranks - 1, "T", 0, ranks, 4);
+    m.end_step();
+    m.close();
+    m.expect("T", 0, 3, 4);
+}
+
+void in_two_steps(const std::string& settings) {
+    Mixed m("what is there stays", settings);
+    m.put("U", 1);
+    m.put_row(0, "F", 0, ranks, 5);
+    m.put_row(ranks - 1, "T", 1, ranks, 6);
+    m.end_step();
+    m.put("F", 7);
+    m.put("T", 8);
+    m.end_step();
+    m.close();
+    m.expect("F", 0, 7, 5);
+    m.expect("T", 0, fill_value, fill_value);
+    m.expect("T", 1, 8, 6);
+    m.expect("U", 0, 1, fill_value);
+    m.expect("U", 1, fill_value, fill_value);
+}
+
+void after_an_empty_step(const std::string& settings) {
+    Mixed m("the first section comes late", settings);
+    const std::vector<float> values = row(2);
+    OK(tw_put_record(m.file, "F", m.d, 0, TW_FLOAT, values.data(), columns));
+    m.end_step();
+    m.put("T", 8);
+    m.put_row(0, "U", 1, 0, 9);
+    m.end_step();
+    m.close();
+    m.expect("F", 0, 2, fill_value);
+    m.expect("T", 0, fill_value, fill_value);
+    m.expect("T", 1, 8, fill_value);
+    m.expect("U", 0, fill_value, fill_value);
+}
+
+void twice(const std::string& settings) {
+    Mixed m("the later put stands", settings);
+    const std::vector<float> early = row(1);
+    OK(tw_put_deferred(m.file, "T", TW_FLOAT, early.data(), columns));
+    m.put("T", 2);
+    m.put_row(ranks - 1, "U", 0, ranks, 3);
+    m.end_step();
+    m.close();
+    m.expect("T", 0, 2, fill_value);
+    m.expect("U", 0, fill_value, 3);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    rank = check::state.rank;
+    ranks = check::state.size;
+    folder = check::make_folder("mixed_puts");
+    OK(tw_init(MPI_COMM_WORLD, nullptr, &session));
+    for (const char* storage : {"", "; format=netcdf4; deflate=1"})
+        for (const char* service :
+             {"service=inline", "service=inline; staging=10KiB",
+              "service=inline; staging=10KiB; method=direct", "service=background"}) {
+            const std::string settings = std::string(service) + storage;
+            // With less memory than a step takes, all ranks call tw_put.
+            if (settings.find("staging") == std::string::npos) in_one_step(settings);
+            in_two_steps(settings);
+            after_an_empty_step(settings);
+            twice(settings);
+        }
+    OK(tw_finalize(&session));
+    if (rank == 0) std::filesystem::remove_all(folder);
+    return check::verdict("mixed_puts");
+}
