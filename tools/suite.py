@@ -130,10 +130,10 @@ def targets_of(tests: list[Test], build: Path) -> list[str]:
             targets.add("all")
         for word in test.command:
             path = Path(word)
-            if path.is_relative_to(build) and path.relative_to(build).parts[0] in ("bin", "lib"):
-                targets.add(str(path.relative_to(build)))
-            elif word == str(build):
+            if path == build:
                 targets.add("all")
+            elif path.is_relative_to(build) and path.relative_to(build).parts[0] in ("bin", "lib"):
+                targets.add(str(path.relative_to(build)))
         targets.update(HIDDEN_TARGETS.get(test.folder.split("/")[0], []))
     return ["all"] if "all" in targets else sorted(targets)
 

@@ -310,21 +310,28 @@ TEST_F(Netcdf4Source, LooksAgainAtAFileThatChanges) {
     const char bad = 99;
     ASSERT_EQ(pread(fd, &good, 1, version), 1);
     std::atomic<bool> ends = false;
+    double longest = 0;       // time during which the file was bad, in seconds
     std::thread writer([&] {  // HDF5 cannot open the file for a third of the time
         while (!ends) {
+            const double begin = now();
             EXPECT_EQ(pwrite(fd, &bad, 1, version), 1);
             sleep_seconds(0.002);
             EXPECT_EQ(pwrite(fd, &good, 1, version), 1);
+            longest = std::max(longest, now() - begin);
             sleep_seconds(0.004);
         }
     });
+    std::string failed;
     for (int i = 0; i < 20; ++i) {
-        const Status status = open();
-        EXPECT_TRUE(status.ok()) << status.text;
+        if (const Status status = open(); !status.ok()) failed = status.text;
         source_.reset();
     }
     ends = true;
     writer.join();
+    // On a busy machine the writer may be held up for longer than a reader waits.
+    if (longest < 0.01) {
+        EXPECT_EQ(failed, "");
+    }
     ::close(fd);
 }
 
