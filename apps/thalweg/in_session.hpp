@@ -36,8 +36,9 @@ inline void throw_failure(const detail::Status& status) {
 /// Calls use(file) with a file open for reading, and closes it, also after an Error, which all
 /// ranks have alike. @note Collective
 template <class Use>
-void with_reader(Session& io, const std::string& path, Use&& use) {
-    Reader file = io.open(path);
+void with_reader(Session& io, const std::string& path, Use&& use,
+                 const std::string& settings = "") {
+    Reader file = io.open(path, settings);
     try {
         use(file);
     } catch (const Error&) {

@@ -191,6 +191,10 @@ CLI::App* add_verify(CLI::App& app, thalweg::app::VerifyOptions& options) {
     return command;
 }
 
+constexpr const char* common_records_help =
+    "Join the records that all files of a set have, where a killed run has left more in some of "
+    "them";
+
 CLI::App* add_repack(CLI::App& app, thalweg::app::RepackOptions& options) {
     CLI::App* const command = app.add_subcommand(
         "repack",
@@ -213,6 +217,7 @@ CLI::App* add_repack(CLI::App& app, thalweg::app::RepackOptions& options) {
                      "The same for one variable: VARIABLE:NAME=VALUE;NAME=VALUE")
         ->expected(1)
         ->take_all();
+    command->add_flag("--common-records", options.common_records, common_records_help);
     command->add_flag("--fixed", options.fixed, "Give the unlimited dimension a fixed length");
     command->add_option("--memory", options.memory, "Memory of each rank for the data")
         ->transform(CLI::AsSizeValue(false))
@@ -247,9 +252,7 @@ int main(int argc, char** argv) try {
     combines->add_option("NAME", sets, "Name of the tile files without the number")->required();
     combines->add_option("-o,--output", output, "File to write; NAME by default");
     bool common_records = false;
-    combines->add_flag("--common-records", common_records,
-                       "Join the records that all files have, where a killed run has left more in "
-                       "some of them");
+    combines->add_flag("--common-records", common_records, common_records_help);
     thalweg::app::CompareOptions comparison;
     CLI::App* const compares = app.add_subcommand(
         "compare",

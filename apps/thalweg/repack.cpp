@@ -58,11 +58,12 @@ int run(Session& io, const Ranks& ranks, const RepackOptions& options) {
     throw_failure(agree(*comm, status));
     detail::Inspection inspection;
     RepackPlan plan;
-    with_reader(io, input, [&](Reader& in) {
+    const auto repack_file = [&](Reader& in) {
         throw_failure(inspect(*comm, input, inspection));
         throw_failure(plan_repack(in, inspection, options, plan));
         throw_failure(copy(*comm, in, output, plan, options.memory));
-    });
+    };
+    with_reader(io, input, repack_file, options.common_records ? "common_records=yes" : "");
     if (ranks.rank == 0) {
         print_notes(plan);
         fmt::print("{}: {}, {} variables, {} records\n", options.output,

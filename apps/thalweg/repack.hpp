@@ -14,6 +14,7 @@ struct RepackOptions {
     /// Settings of all variables of two dimensions or more, as of a file; empty: not given.
     std::string chunks, deflate, zstd, shuffle, quantize;
     std::vector<std::string> variables;            ///< VARIABLE:SETTINGS
+    bool common_records = false;                   ///< of the files of a set of tiles
     bool fixed = false;                            ///< the record dimension gets a fixed length
     std::int64_t memory = std::int64_t(64) << 20;  ///< bytes of a rank
 };

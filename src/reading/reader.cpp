@@ -44,7 +44,9 @@ Status Reader::open() {
     if (!status.ok()) return status;
     if (status = choose_readers(); !status.ok()) return status;
     file_.source = open_source(file_.team.world(), file_.path, file_.reads(), status);
-    if (status.ok()) status = check_set(file_.team.world(), *file_.source, file_.path, false);
+    if (status.ok())
+        status =
+            check_set(file_.team.world(), *file_.source, file_.path, file_.options.common_records);
     if (!status.ok()) return status;
     const double readers = file_.readers.size();
     file_.source->limit(file_.options.bandwidth / readers);

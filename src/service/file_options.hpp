@@ -24,6 +24,7 @@ struct FileOptions {
     std::string method = "auto", storage = "auto", format = "auto", writers = "auto";
     std::string readers = "auto";
     bool read_ahead = false;
+    bool common_records = false;
     std::string tiles = "auto";                         ///< auto or MxN
     bool tile_files = false;                            ///< with method tiles: a file each
     bool by_variable = false;                           ///< a folder, with a file each

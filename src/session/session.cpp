@@ -312,6 +312,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.shards = s.flag("zarr_shards");
     o.readers = s.text("readers");
     o.read_ahead = s.flag("read_ahead");
+    o.common_records = s.flag("common_records");
     o.alignment = s.number("alignment");
     o.piece = s.number("piece");
     o.straight = s.number("straight");

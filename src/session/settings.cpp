@@ -102,6 +102,10 @@ const std::vector<SettingRow>& setting_table() {
          "after each read, read the same variables of the next record in the background; takes up "
          "to 'staging' bytes",
          true},
+        {"common_records", "no", flags,
+         "read sets of tiles whose files have not the same number of records, as a killed run "
+         "leaves them: the records that all files have",
+         true},
         {"alignment", "auto", auto_sizes,
          "with method=record: writers' ranges in the file end at multiples of this; auto is 4 KiB "
          "on local file systems, else the stripe or block size",

@@ -29,7 +29,7 @@ for run in "1::" "4::" "5:method=direct:" "7:service=background:" "2::format=net
         exit 1
     fi
     if [[ "$created" == *tile_files* ]]; then
-        "$thalweg" repack "$folder/grows.nc" "$folder/joined.nc"
+        "$thalweg" repack --common-records "$folder/grows.nc" "$folder/joined.nc"
         [[ ! -f "$folder/grows.nc.committed" ]] || mv "$folder"/{grows,joined}.nc.committed
         "${@:1:$#-1}" 1 "$program" --look "$folder/joined.nc"
         continue

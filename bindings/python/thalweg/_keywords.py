@@ -19,6 +19,7 @@ FILE_SETTINGS = (
     "bandwidth",
     "checksum",
     "close",
+    "common_records",
     "durable",
     "format",
     "header_pad",

@@ -129,8 +129,8 @@ private:
         for (int t = 1; t < set_.size() && dim >= 0; ++t)
             if (at(t).records() != at(0).records())
                 return failure(TW_EFORMAT,
-                               "{}: has {} records along dimension '{}', but {} has {}; thalweg "
-                               "combine --common-records joins those that all files have",
+                               "{}: has {} records along dimension '{}', but {} has {}; "
+                               "common_records=yes reads those that all files have",
                                tile_path(path_, t), at(t).records(), definitions_.dims[dim].name,
                                tile_path(path_, 0), at(0).records());
         return {};
