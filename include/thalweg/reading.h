@@ -36,8 +36,8 @@ extern "C" {
  * in the file; and tw_close sets attributes that the file lacks or that have another value there.
  * The file is written in place, under its own name. See docs/appending.md.
  * @param settings  NULL or "name=value; ..." for this file only: mode; readers, straight, piece,
- *                  read_ahead, common_records, staging, bandwidth; with mode=append all those that control how
- *                  a file is written
+ *                  read_ahead, common_records, staging, bandwidth; with mode=append all those that
+ *                  control how a file is written
  * @param file      receives the handle; end it with tw_close
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_EIO (with the system's error text; also: a tile is
  *         missing), TW_EFORMAT (not a netCDF file, an inconsistent header, or tiles that do not

@@ -1,5 +1,6 @@
 // The boxes in which a rank packs the variables of a file, told to the writers of its node once:
-// its units then only name variables and where their data lie. SPDX-License-Identifier: Apache-2.0
+// its units then only name variables and where their data lie.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
