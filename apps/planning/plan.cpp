@@ -212,7 +212,7 @@ std::string writers_of(const Run& run, const Shares& shares, bool own_files, boo
     return fmt::format("{}/node", in_background && free > 0 ? free : ranks);
 }
 
-/// Whether the method takes any number of writers, and the machine was measured with several.
+/// Tests if the method takes any number of writers, and the machine was measured with several.
 bool can_sweep(const Run& run, const Way& way) {
     return run.machine.measured() && run.writers == "auto" && run.storage == "posix" &&
            !way.own_files &&

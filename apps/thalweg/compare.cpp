@@ -121,7 +121,7 @@ private:
     std::string path_;
 };
 
-/// Whether the bytes of a file can be counted.
+/// Tests if the number of bytes of a file fits its type.
 bool has_size(const CompareOptions& o) {
     std::int64_t bytes = sizeof(float);
     for (const std::int64_t n :

@@ -1,4 +1,4 @@
-// What files have that their readers do not show.
+// The objects of files that their readers do not show.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -15,8 +15,8 @@ struct RepackPlan {
     detail::Definitions definitions;
     detail::Format format = detail::Format::cdf2;
     std::int64_t records = 0;
-    /// What the output does not keep of the input, though it has all data; and the names of the
-    /// variables or dimensions of which that is true.
+    /// Properties of the input that the output does not keep, though it has all data; and the names
+    /// of the variables or dimensions that lose them.
     std::map<std::string, std::vector<std::string>> notes;
 };
 

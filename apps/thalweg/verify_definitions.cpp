@@ -116,7 +116,7 @@ private:
         return nullptr;
     }
 
-    /// Whether it is not listed in one of the files.
+    /// Tests if netCDF-C does not list a variable or attribute in one of the files.
     bool is_unlisted(const std::string& variable, const std::string& attribute) const {
         return find(files_.inspected_a, variable, attribute) != nullptr ||
                find(files_.inspected_b, variable, attribute) != nullptr;
@@ -131,7 +131,7 @@ private:
                 compare_unlisted(o, nullptr, false);
     }
 
-    /// Whether another file has it with a type that netCDF-C lists.
+    /// Tests if another file has the object with a type that netCDF-C lists.
     static bool is_listed(const detail::UnlistedObject& o, const Reader& there) {
         const bool owner = o.variable.empty() || has(variables_of(there), o.variable);
         return owner && (o.attribute.empty() || has(attributes_of(there, o.variable), o.attribute));

@@ -53,7 +53,7 @@ void note_unreadable(const std::string& path, const Source& source, const Refere
         if (!has(options.left_out, v.name)) note(v.name, v.attributes);
 }
 
-/// Whether all that netCDF-C does not list may be left out: variables that are named.
+/// Checks that all that netCDF-C does not list may be left out: variables that are named.
 /// @param options  from which these are removed
 /// @param notes    receives what else is left out
 Status check_unlisted(const std::vector<ReferencedFile>& files, ReferenceOptions& options,

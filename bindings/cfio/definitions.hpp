@@ -42,7 +42,7 @@ struct Attribute {
     std::string bytes;
 };
 
-// What names a definition among its kind.
+// A function that returns the name of a definition among its kind.
 struct KeyOf {
     template <class T>
     const std::string& operator()(const T& one) const {

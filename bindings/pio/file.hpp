@@ -148,7 +148,7 @@ private:
     // with the next step. grid NULL: a section, which the root puts.
     void order(int varid, Index record, const Grid* grid);
     void keep_late(const Error& error);
-    // What some rank has.
+    // The state of a file on any rank.
     struct News {
         bool late;     // an error that not every rank has been told
         bool dirty;    // data that are not synced

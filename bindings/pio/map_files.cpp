@@ -155,7 +155,7 @@ void write_file(const Session& session, int root, const std::string& path, int m
     });
 }
 
-// What the file says to all ranks, and a rank's row of the map.
+// The contents of a map file that all ranks need, and a rank's row of the map.
 struct MapFile {
     std::string title, history;
     bool fortran_order = false;

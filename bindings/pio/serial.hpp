@@ -40,7 +40,7 @@ struct Edit {
 // and perhaps a copy, NAME.new, which the next change replaces. On one rank.
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table);
 
-// Tells whether HDF5 can write with a filter, by its number at the HDF group. Local.
+// Tests if HDF5 can write with a filter, by its number at the HDF group. Local.
 bool has_filter(unsigned id);
 
 // How a netCDF-4 variable is stored, of a file that nobody writes. On one rank.

@@ -47,10 +47,10 @@ std::string default_fill(nc_type type);
 int convert(nc_type from, const void* source, nc_type to, void* target, std::int64_t n,
             const std::string& fill = "", bool any_sign = false);
 
-// Tells whether every value of one type is one of the other.
+// Tests if every value of one type is one of the other.
 bool always_fits(nc_type from, nc_type to);
 
-// Tells whether netCDF converts values of one type to the other otherwise than the library, which
+// Tests if netCDF converts values of one type to the other otherwise than the library, which
 // takes NaN for a value that does not fit.
 inline bool differs_from_library(nc_type from, nc_type to) {
     const auto is_floating = [](nc_type type) { return type == NC_FLOAT || type == NC_DOUBLE; };

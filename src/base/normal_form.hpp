@@ -7,10 +7,10 @@
 namespace thalweg::detail {
 
 /// A name in Unicode's normal form C, in which netCDF's libraries store names and look them up.
-/// What is not UTF-8 stays as it is, and so does every name in a build without utf8proc.
+/// A text that is not UTF-8 stays as it is, and so does every name in a build without utf8proc.
 std::string normal_form(std::string name);
 
-/// Whether netCDF takes two names for one.
+/// Tests if netCDF takes two names for one.
 bool same_name(const std::string& a, const std::string& b);
 
 }  // namespace thalweg::detail

@@ -134,7 +134,7 @@ Status DataMode::hand_over(DefineMode& definitions) {
         if (!ended.ok()) return file_.keep(std::move(ended));
         agreed.put.assign(agreed.put.size(), 0);  // the step took the fixed-size ones with it
     }
-    // What was put is written, whatever the ranks say of attributes.
+    // Accepted steps are written, whatever the ranks say of attributes.
     Status compared = definitions.compare();
     Status status = service_->write_rest(agreed);
     handed_over_ = status.ok() || status.code == TW_ERANGE;

@@ -134,7 +134,7 @@ Status PartPuts::put_parts(Part part, std::int64_t records, std::int64_t step, s
                            bool deferred) {
     const Variable& v = file_.variable(part.variable);
     const std::int64_t first = part.record, last = first + (records - 1) * step;
-    // Whether it is of the record that tw_put writes, or of a fixed-size variable.
+    // Tests if a part is of the record that tw_put writes, or of a fixed-size variable.
     const bool open = !v.record || (batch_.record >= first && batch_.record <= last &&
                                     (batch_.record - first) % step == 0);
     Batch::Put& put = batch_[part.variable];

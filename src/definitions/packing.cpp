@@ -54,7 +54,7 @@ struct ChunkLength {
     std::int64_t length = 0;
 };
 
-/// Whether a dimension's name goes on with a comma.
+/// Tests if a dimension's name goes on with a comma.
 bool has_comma_after(const Definitions& d, const std::string& begin) {
     return std::any_of(d.dims.begin(), d.dims.end(), [&](const Dimension& dim) {
         return dim.name.starts_with(trimmed(begin) + ",");

@@ -11,7 +11,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Whether the positions of a list are those of its indices in ascending order.
+/// Tests if the positions of a list are those of its indices in ascending order.
 bool is_dense(const HeldBox& held, const Decomposition& decomposition) {
     return !held.list || held.list->list->elements == decomposition.listed->length;
 }

@@ -37,7 +37,7 @@ struct Holding {
 /// The holding of each variable of a file.
 using Holdings = std::vector<std::shared_ptr<const Holding>>;
 
-/// Tells of each variable whether the ranks together hold every element.
+/// Returns for each variable if the ranks together hold every element.
 std::vector<char> are_whole(const Holdings& holdings);
 
 /// @param shape  of the variable in file order, without the record dimension

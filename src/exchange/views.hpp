@@ -23,7 +23,7 @@ private:
     std::vector<std::int64_t> words_;
 };
 
-/// What the ranks hold of variables of one decomposition and order of dimensions.
+/// The elements that the ranks hold of variables of one decomposition and order of dimensions.
 struct View {
     const Holding* holding;
     std::vector<std::int64_t> shape;

@@ -28,7 +28,7 @@ public:
     /// @return TW_OK; TW_EINUSE, naming host and process
     Status check_held(const std::string& own) const;
     void release();
-    /// Whether a process writes a file, as far as this host can see.
+    /// Tests if a process writes a file, as far as this host can see.
     static bool is_held(const std::string& own);
 
 private:

@@ -33,7 +33,7 @@ struct WaitingPart : Part {
 
 class Batch {
 public:
-    /// What tw_put has put of a variable into the record that the open step writes.
+    /// The state of a variable in the record that the open step writes, by tw_put.
     struct Put {
         bool put = false;
         bool written = false;      ///< in this step already, by a collective put
@@ -64,7 +64,8 @@ public:
     Status take_misfits(bool records);
     /// Whether the ranks have put something into a step that has not ended.
     bool step_is_open(const Agreed& agreed) const;
-    /// What tw_put has put is written, or queued: of all variables, or of those of fixed size.
+    /// Forgets the parts of tw_put, which are written or queued: of all variables, or of those of
+    /// fixed size.
     void forget_puts(bool records);
     void note_records(std::int64_t n) { file_records = std::max(file_records, n); }
 

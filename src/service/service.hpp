@@ -30,9 +30,9 @@ public:
     /// @param part      of the declared holding and the record of the open step
     /// @param deferred  the array stays as it is until the step ends
     virtual Status put(Status checked, const Part& part, bool deferred) = 0;
-    /// Whether sections and records of a variable can be put. Local.
+    /// Checks that sections and records of a variable can be put. Local.
     virtual Status allow_records(int variable) const = 0;
-    /// Whether there is room for a part, and for others like it of so many records together, so
+    /// Checks that there is room for a part, and for others like it of so many records together, so
     /// that a put that is refused leaves nothing. Local.
     virtual Status check_room(const Part& part, std::int64_t records) = 0;
     /// Takes a part of any record and holding. Local.

@@ -79,7 +79,7 @@ static void expect(const file_t* f, int v, const int* want, int n, int line) {
 }
 #define EXPECT(v, want, n) expect(f, v, want, n, __LINE__)
 
-/* What is in the file after the first sync. */
+/* The contents of the file after the first sync. */
 static void expect_first(const file_t* f, int all, int filled) {
     int want[K * NX], got[NX], n;
     for (int i = 0; i < NX; i++) want[i] = i % 2 == 0 ? 100 + i : FILL;

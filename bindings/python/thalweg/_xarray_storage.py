@@ -18,7 +18,7 @@ KNOWN = {
     *("fletcher32", "contiguous", "chunksizes", "endian", "quantize_mode", "significant_digits"),
     *("least_significant_digit", *COMPRESSORS, *OPTIONS),
 }
-# Where xarray found a variable; no request.
+# Encodings that say where xarray found a variable; they request nothing.
 ORIGIN = ("source", "original_shape")
 LEVELS = {"deflate": range(10), "zstd": range(-100, 23)}
 # The setting of a quantize_mode, and the most digits (bits for BitRound) by size in bytes.

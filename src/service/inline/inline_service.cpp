@@ -207,7 +207,7 @@ Status InlineService::put_part(const Part& part, bool deferred) {
     together_.make_room();
     const Batch::Key key{part.variable, part.record};
     std::vector<WaitingPart>* const there = batch_.find(key);
-    // Of a record that is put once more in the same way, the later put stands.
+    // The later put of a record stands, if both are by the same decomposition.
     const bool again = there != nullptr && there->size() == 1 && part.holding->key != 0 &&
                        there->front().holding->key == part.holding->key;
     WaitingPart made;
@@ -286,7 +286,7 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     if (merges)
         if (Status s = begin_rest(); !s.ok()) return file_.keep(std::move(s));
     std::int64_t records = records_after(agreed, ends);
-    // What is merged fills new records, too.
+    // A merge fills new records, too.
     const std::int64_t complete = merges ? progress_.records : records;
     Status mine = together_.write(complete, !merges && ends == Ends::file);
     if (mine.ok() && rest_)
@@ -308,7 +308,7 @@ std::int64_t InlineService::records_after(const Agreed& agreed, Ends ends) const
     std::int64_t records = std::max(progress_.records, batch_.file_records);
     for (const WholePut& p : together_.puts())
         if (batch_.is_record(p.variable)) records = std::max(records, p.record + 1);
-    // In a file that only tw_put writes, each step is a record.
+    // Each step is a record in a file that only tw_put writes.
     const bool ends_record = ends == Ends::step && (batch_.step_is_open(agreed) || !boxed_);
     if (ends_record && !writer_.spaces().record.places.empty())
         records = std::max(records, batch_.record + 1);

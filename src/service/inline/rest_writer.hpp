@@ -20,7 +20,7 @@ public:
     /// @param spaces  of the file; outlives this
     RestWriter(FileContext& file, Target& target, const Spaces& spaces);
 
-    /// What is in the file. Local.
+    /// Takes over the state of the file. Local.
     /// @param filled  see Composer::go_on
     void begin(std::int64_t records, std::vector<char> filled);
     /// Fills what was never put of fixed-size variables, in this writer's share. Local.

@@ -10,7 +10,7 @@
 
 namespace thalweg::detail {
 
-/// What a meeting ends.
+/// The unit that a meeting ends.
 enum class Ends { step, sync, file };
 
 class Together {
@@ -30,11 +30,11 @@ public:
      */
     Status find(const Agreed& agreed, Ends ends, bool merges, bool& rest);
     std::span<const WholePut> puts() const { return puts_; }
-    /// Whether the ranks write together what a part belongs to.
+    /// Tests if the ranks write the put of a part together.
     bool has(const WaitingPart& part) const;
     /// A put of a variable by tw_put, as the variable is declared.
     WholePut declared(int variable) const;
-    /// Whether nothing is lost where what nobody holds is filled.
+    /// Tests if filling the elements without a holder overwrites nothing.
     bool is_safe(const WholePut& put) const;
     void clear() { puts_.clear(); }
 

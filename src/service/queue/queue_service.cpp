@@ -140,7 +140,7 @@ Status QueueService::queue_in_ranges(int variable, const Part* part) {
     // What one rank holds of a range is at most the range.
     const std::int64_t size = std::max<std::int64_t>(1, part_bytes_ / v.element());
     Status first;
-    // What a range leaves open takes the room of the next one.
+    // An open end of a range takes the room of the next one.
     if (!publisher_->collective()) first = publish_early();
     for (std::int64_t begin = 0; begin < v.elements(); begin += size) {
         const ElementRange range{begin, std::min(v.elements(), begin + size)};

@@ -329,7 +329,7 @@ std::vector<std::int64_t> boxes_of(const std::vector<std::int64_t>& extent, std:
     return box;
 }
 
-/// Whether a link leads to a data set of another file.
+/// Tests if a link leads to a data set of another file.
 bool is_elsewhere(hid_t file, hid_t set) {
     H5O_info_t root{}, own{};
     return H5Oget_info2(file, &root, H5O_INFO_BASIC) < 0 ||

@@ -36,7 +36,7 @@ bool find_variables(const std::vector<std::string>& names, const Netcdf4Contents
     return true;
 }
 
-/// Tells whether a chunk can be one of the file.
+/// Tests if a chunk can be one of the file.
 bool fits(const PlacedChunk& c, const std::vector<ChunkGrid>& grids, std::int64_t size) {
     if (c.variable < 0 || c.variable >= std::ssize(grids) || c.record < 0) return false;
     const ChunkGrid& g = grids[c.variable];

@@ -75,7 +75,7 @@ std::int64_t Hdf5View::size() const {
 
 namespace {
 
-/// Whether a chunk reaches beyond its data set, as HDF5 has the set's length now.
+/// Tests if a chunk reaches beyond its data set, as HDF5 has the set's length now.
 bool is_partial(hid_t set, const hsize_t* corner, const std::vector<std::int64_t>& chunk) {
     const Handle space(H5Dget_space(set), H5Sclose);
     std::array<hsize_t, H5S_MAX_RANK> length{};

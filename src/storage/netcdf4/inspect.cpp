@@ -27,7 +27,8 @@ constexpr std::string_view renamed = "_nc4_non_coord_";  ///< see name_in_hdf5()
 constexpr std::string_view dimension_only =
     "This is a netCDF dimension but not a netCDF variable";  ///< its attribute NAME
 
-/// What netCDF-C lists: the attributes of each variable, and those of the file under "".
+/// The objects that netCDF-C lists: the attributes of each variable, and those of the file under
+/// "".
 using KnownNames = std::map<std::string, Strings>;
 
 Strings attributes_of(int ncid, int variable) {

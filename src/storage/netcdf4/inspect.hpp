@@ -1,4 +1,5 @@
-// What a netCDF-4 file has beyond what its Definitions hold: for tools that must not overlook it.
+// Objects of a netCDF-4 file that its Definitions do not hold: for tools that must not overlook
+// them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

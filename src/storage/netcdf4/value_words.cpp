@@ -56,7 +56,7 @@ std::string array_words(hid_t type, hid_t element) {
     return words + "]";
 }
 
-/// Whether equal bytes are equal values, in every file.
+/// Tests if equal bytes are equal values, in every file.
 bool is_comparable(hid_t type) {
     for (const H5T_class_t pointer : {H5T_VLEN, H5T_REFERENCE, H5T_TIME})
         if (H5Tdetect_class(type, pointer) != 0) return false;
