@@ -34,7 +34,8 @@ check_form() {
     "$venv/bin/ruff" format --quiet --check . &&
         "$venv/bin/ruff" check --quiet . &&
         "$venv/bin/python3" tests/mutants/mutants.py --list >/dev/null &&
-        check_scripts && python3 tools/house.py --check && python3 tools/house.py &&
+        check_scripts && python3 tools/settings_page.py --check &&
+        python3 tools/house.py --check && python3 tools/house.py &&
         echo "format and lint: ok"
 }
 

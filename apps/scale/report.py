@@ -137,7 +137,7 @@ class Reporter:
             f"Made by `./run scale --report {self.options.report}`; change the script, not the "
             f"page. Machine `{self.options.machine}`, {self.options.per_node} ranks a node, "
             f"SimGrid {scale.version(self.options.build).split()[-1]}. What is simulated, and "
-            "what that is good for: [simulated machines](scale.md). Compare shapes, not seconds. "
+            "what that is good for: docs/scale.md. Compare shapes, not seconds. "
             "Messages, bytes and heap are those of the rank that has most.",
             "",
         ]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hooks of MkDocs: pages that are made from other files than those in docs/.
 
-- index.md is README.md;
 - reference/*.md come from the comments of the headers and of the Fortran module;
 - files outside docs/ that a page links to become pages of their own in sources/.
 """
@@ -53,9 +52,7 @@ def rewritten(text: str, folder: str) -> tuple[str, set[str]]:
         if "://" in target or target.startswith("mailto:"):
             return match[0]
         path = posixpath.normpath(posixpath.join(folder, target))
-        if path == "README.md":
-            path = "docs/index.md"
-        elif not path.startswith("docs/"):
+        if not path.startswith("docs/"):
             outside.add(path)
             path = f"docs/sources/{path}.md"
         return f"{match[1]}{posixpath.relpath(path, 'docs')}{match[3]}"
@@ -107,10 +104,10 @@ def references(root: Path) -> dict[str, str]:
 
 def on_files(files, config):
     root = root_of(config)
-    index, outside = rewritten((root / "README.md").read_text(), ".")
+    outside: set[str] = set()
     for page in (root / "docs").glob("*.md"):
         outside |= rewritten(page.read_text(), "docs")[1]
-    pages = {"index.md": index, **references(root), **source_pages(root, outside)}
+    pages = {**references(root), **source_pages(root, outside)}
     for path, text in pages.items():
         files.append(File.generated(config, path, content=text))
     return files
@@ -121,5 +118,5 @@ def on_page_markdown(markdown, page, config, files):
         raise PluginError(
             f"{page.file.src_uri}: a Mermaid diagram; it needs a script from elsewhere"
         )
-    inside = "/" not in page.file.src_uri and page.file.src_uri != "index.md"
+    inside = "/" not in page.file.src_uri
     return rewritten(markdown, "docs")[0] if inside else markdown

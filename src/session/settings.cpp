@@ -39,48 +39,62 @@ constexpr std::int64_t most_header_pad = std::int64_t(1) << 30;
 const std::vector<SettingRow>& setting_table() {
     static const std::vector<SettingRow> table{
         {"mode", "read", "read|append",
-         "how tw_open opens a file: for reading, or for appending and replacing records", true},
+         "how tw_open opens a file: for reading, or for appending and replacing records; tw_create "
+         "does not accept append",
+         true},
         {"method", "auto", "auto|record|slabs|rows|columns|tiles|direct|serial",
          "which rank writes which part of the file; auto is record", true},
         {"storage", "auto", "auto|posix|pnetcdf|netcdf4|memory",
-         "how the data are written to the file; auto is netcdf4 for its formats, else posix, or "
-         "pnetcdf on NFS with several nodes; memory discards the data",
+         "how the data are written to the file; auto is netcdf4 for the netCDF-4 formats, else "
+         "posix, or pnetcdf on NFS with several nodes, with a warning; memory discards the data, "
+         "to measure everything but the disk",
          true},
         {"pnetcdf_mode", "nonblocking", "nonblocking|blocking",
-         "with storage=pnetcdf: one collective call per round, or one per variable", true},
+         "with storage=pnetcdf: nonblocking requests, completed by one collective call per round, "
+         "or one collective call per variable",
+         true},
         {"format", "auto", "auto|cdf1|cdf2|cdf5|netcdf4|netcdf4-classic",
-         "netCDF format; auto is cdf2, or cdf5 if cdf2 cannot hold the file", true},
+         "netCDF format; auto is CDF-2, which every reader supports, or CDF-5 if CDF-2 cannot hold "
+         "the file, and with storage=netcdf4 netCDF-4",
+         true},
         {"deflate", "0", "0|1|2|3|4|5|6|7|8|9",
-         "netcdf4: zlib compression level; 0: none. tw_set_var can set this and the next four for "
-         "one variable",
+         "netCDF-4: zlib compression level, for variables of two dimensions or more; 0: none. "
+         "tw_set_var can set this and the next four for one variable",
          true},
         {"shuffle", "auto", "auto|yes|no",
-         "netcdf4: byte shuffle filter; auto: yes if the variable is compressed", true},
-        {"zstd", "no", "no or a level from -100 to 22", "netcdf4: zstd compression level", true},
+         "netCDF-4: byte shuffle filter; auto: yes if the variable is compressed", true},
+        {"zstd", "no", "no or a level from -100 to 22",
+         "netCDF-4: zstd compression level; readers need HDF5's zstd plugin", true},
         {"quantize", "no", "no, bitgroom:DIGITS, granularbr:DIGITS or bitround:BITS",
-         "netcdf4: number of significant digits (bits) to keep in floating-point values", true},
+         "netCDF-4: number of significant digits (bits) to keep in floating-point values, as in "
+         "netCDF-C",
+         true},
         {"chunks", "auto", "auto or lengths such as lev=10,lat=90",
-         "netcdf4: chunk lengths by dimension", true},
+         "netCDF-4: chunk lengths by dimension; dimensions that are not listed are not divided; a "
+         "dimension that the file does not have gives a warning",
+         true},
         {"writers", "auto", "auto, a number, or a number per node such as 2/node",
          "number of ranks that write; auto is 1/node on local file systems, 4/node on parallel "
-         "ones, and 1 if it is not known whether several nodes can write one file",
+         "ones (Lustre, GPFS, BeeGFS, CephFS), 1 if it is not known whether several nodes can "
+         "write one file, and with rows and columns one per process row or column",
          true},
         {"writer_first", "0", integers,
          "first rank that writes; with a number per node, the first within each node", true, 0,
          INT32_MAX},
         {"writer_stride", "auto", auto_integers,
-         "distance from one writer rank to the next; auto spreads the writers evenly", true, 1,
-         INT32_MAX},
+         "distance from one writer rank to the next; auto spreads the writers evenly over all "
+         "nodes",
+         true, 1, INT32_MAX},
         {"stripe_count", "auto", auto_integers,
-         "stripe count of a new file on Lustre, and hint to MPI-IO; auto keeps the directory's "
-         "default",
+         "stripe count of a new file on Lustre, and the MPI-IO hint striping_factor; auto keeps "
+         "the directory's default",
          true, 1, INT32_MAX},
         {"stripe_size", "auto", auto_sizes,
-         "stripe size of a new file on Lustre, and hint to MPI-IO; auto keeps the directory's "
-         "default",
+         "stripe size of a new file on Lustre, and the MPI-IO hint striping_unit; auto keeps the "
+         "directory's default",
          true, 1, most_bytes},
         {"tiles", "auto", "auto, or MxN such as 4x2",
-         "with method=tiles: number of tiles along the fastest and the next dimension; auto makes "
+         "with method=tiles: M parts along the fastest dimension, N along the next one; auto makes "
          "one tile per writer",
          true},
         {"tile_files", "no", flags,
@@ -88,37 +102,41 @@ const std::vector<SettingRow>& setting_table() {
          "joins",
          true},
         {"files", "one", "one|variable",
-         "variable: the path is a folder, in which every variable has a file of its own, with its "
+         "variable: the path is a folder, in which each variable has a file of its own, with its "
          "coordinates",
          true},
         {"readers", "auto", "auto, a number, or a number per node such as 2/node",
-         "number of ranks that read; auto is 4/node on parallel file systems, else all ranks",
+         "number of ranks that read; auto is 4/node on parallel file systems (Lustre, GPFS, "
+         "BeeGFS, CephFS), else all ranks",
          true},
         {"straight", "auto", auto_sizes,
-         "minimum average length of contiguous reads at which each rank reads its own part, if all "
-         "ranks are readers; auto is 128 KiB",
+         "least average length of contiguous reads at which each rank reads its own part without "
+         "an exchange, if all ranks are readers; auto is 128 KiB",
          true, 1, most_bytes},
         {"read_ahead", "no", flags,
-         "after each read, read the same variables of the next record in the background; takes up "
-         "to 'staging' bytes",
+         "after each read, read the same of the next record in the background; takes up to "
+         "'staging' bytes",
          true},
         {"common_records", "no", flags,
-         "read sets of tiles whose files have not the same number of records, as a killed run "
-         "leaves them: the records that all files have",
+         "read sets of tiles whose files differ in their number of records, as a killed run leaves "
+         "them: the records that all files have",
          true},
         {"alignment", "auto", auto_sizes,
          "with method=record: writers' ranges in the file end at multiples of this; auto is 4 KiB "
-         "on local file systems, else the stripe or block size",
+         "on local file systems, on parallel ones the stripe size (Lustre), else the block size, "
+         "or 1 MiB if that is larger",
          true, 1, most_bytes},
-        {"buffer", "8MiB", sizes, "exchange buffers per rank", false, 1, most_bytes},
+        {"buffer", "8MiB", sizes, "exchange buffers per rank; the ranks of a node share theirs",
+         false, 1, most_bytes},
         {"piece", "auto", auto_sizes, "largest part of a file that is packed and written at a time",
          true, 1, most_bytes},
         {"threads", "auto", auto_integers,
-         "threads per rank that copy put data; auto is OMP_NUM_THREADS, else 1", false, 1,
-         INT32_MAX},
+         "threads per rank that copy put data, for models that run one rank on many cores; auto is "
+         "OMP_NUM_THREADS, else 1; limited to the processors that the rank may use",
+         false, 1, INT32_MAX},
         {"staging", "256MiB", sizes,
-         "memory limit, per rank and file, for copies of put data or for data read ahead; a step "
-         "that needs more makes tw_put collective",
+         "memory limit, per rank and file, for copies of put data or for data read ahead; if a "
+         "step needs more, tw_put makes no copy and is collective",
          true, 0, most_bytes},
         {"service", "auto", "auto|inline|background|servers",
          "when the file is written: during the call, on a background thread, or on dedicated "
@@ -130,9 +148,9 @@ const std::vector<SettingRow>& setting_table() {
          "or not that pays; auto measures",
          true, 0, INT32_MAX},
         {"servers", "0", auto_integers,
-         "number of dedicated server ranks, from 1 to all but one; tw_init returns on them at the "
-         "end; auto takes the number from the setting plan, else one on each node, at most one "
-         "rank of 16",
+         "number of dedicated server ranks, from 1 to all but one, spread over the nodes; on them "
+         "tw_init returns when all other ranks have called tw_finalize; auto: one on each node, on "
+         "a parallel file system as many as make 64 in all, at most one rank of 16",
          false, 0, INT32_MAX},
         {"server_ranks", "spread", "spread|last",
          "which ranks become servers: the last ranks of every node in turn, or the last ranks of "
@@ -162,40 +180,47 @@ const std::vector<SettingRow>& setting_table() {
          "free space after the header, for attributes set after the definitions end", true, 0,
          most_header_pad},
         {"attributes", "same", "same|first",
-         "attributes that differ between ranks: an error, or those of rank 0 are taken; first is "
-         "for time stamps and the like",
+         "same: attributes that differ between ranks are an error; first: those of rank 0 are "
+         "taken, for programs that put time stamps or host names there",
          true},
         {"publish", "close", "close|live",
-         "whether a file has a temporary name until it is closed, or its final name from the start",
+         "close: the file is called NAME.part until it is complete; live: it has its own name from "
+         "the start",
          true},
         {"close", "wait", "wait|later",
-         "with service background or servers: whether tw_close waits until the file is complete",
+         "with service background or servers: tw_close waits until the file is complete, or "
+         "returns at once",
          true},
         {"zarr_shards", "no", flags,
          "with files=variable: when it is closed, make the folder a Zarr store (version 3), of "
          "which each file is a shard",
          true},
         {"zarr_references", "no", "no, yes or a path",
-         "write Zarr references (kerchunk JSON) to the file: beside it as NAME.json, or to a path",
+         "write Zarr references (kerchunk JSON) to the file: yes: beside it as NAME.json; a path: "
+         "to this file, or, if it is a directory or ends in a slash, to NAME.json there",
          true},
         {"zarr_stream", "", "a path",
-         "add the file to the Zarr references (kerchunk JSON) of all files that name this path",
+         "add the file to the Zarr references (kerchunk JSON) of all files that name this path, as "
+         "one data set; not for restarts",
          true},
         {"durable", "no", flags, "sync the file to the device after every step and at close", true},
         {"checksum", "yes", flags,
          "tw_restart_write adds checksums, and tw_restart_read verifies them", true},
         {"node_size", "0", integers,
          "largest number of ranks treated as one node; 0: the nodes of the machine. Small values "
-         "test inter-node communication on one machine",
+         "test communication between nodes on one machine",
          false, 0, INT32_MAX},
-        {"summary", "", "a path, or 'table' for standard output",
-         "where tw_finalize writes the session summary", false},
+        {"summary", "", "a path or table",
+         "where tw_finalize writes the session summary: a JSON file, or a table on standard output",
+         false},
         {"report", "", "a path", "where tw_finalize writes the session summary as an HTML page",
          false},
         {"trace", "", "a path",
          "where tw_finalize writes a timeline of the run, in Chrome's trace event format", false},
-        {"trace_memory", "16MiB", sizes, "memory limit, per rank, for the events of a trace", false,
-         0, most_bytes},
+        {"trace_memory", "16MiB", sizes,
+         "with trace: memory limit, per rank, for events; those that find no room are counted and "
+         "left out",
+         false, 0, most_bytes},
         {"print_config", "no", flags, "tw_init prints the effective settings", false},
         {"language", "c", "c|fortran",
          "dimension order and first index (0 or 1) in error messages; set by the Fortran interface",

@@ -21,7 +21,7 @@ struct SettingRow {
     std::int64_t least = 0, most = 0;  ///< of a number
 };
 
-/// All settings. docs/settings.md is checked against it.
+/// All settings. The table in docs/settings.md is made of it (tools/settings_page.py).
 const std::vector<SettingRow>& setting_table();
 
 /// A value and where it comes from: "default", "file", "call" or "environment".

@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what the documents claim: check_docs.py ROOT.
 
-- Programs in C, Fortran, Python and CMake are lines of those in examples/; README.md shows hello in
-  each.
+- Programs in C, Fortran, Python and CMake are lines of those in examples/.
+- Shell blocks are right for bash; commands and options of ./run and thalweg are there.
+- Names that begin with tw_, TW_ and THALWEG_ are in the sources, and so are files in backquotes.
+- README.md has at most 700 words.
 - Lists are written as MkDocs wants them: after a blank line, what is in them indented by four.
 - Links to files, and to headings in them, lead somewhere.
-- Every page is in README.md's list and in the navigation of the site (mkdocs.yml).
+- Every page is in docs/index.md and in the navigation of the site (mkdocs.yml).
 - Every public function of C and Fortran has a comment, from which its reference is made.
 - Options that docs/building.md names are those of the build.
 - Packages that ./run installs are those of docs/dependencies.md.
 """
 
 import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+import settings_page  # noqa: E402
 
 SUFFIXES = {"fortran": ".f90", "c": ".c", "python": ".py", "cmake": ".txt"}
 
@@ -26,28 +33,102 @@ def pages(root: Path) -> list[Path]:
 def check_programs(root: Path) -> list[str]:
     problems = []
     examples = {
-        language: {f: f.read_text() for f in sorted((root / "examples").glob(f"*/*{suffix}"))}
+        language: [f.read_text() for f in sorted((root / "examples").glob(f"*/*{suffix}"))]
         for language, suffix in SUFFIXES.items()
     }
-    hello = {language: False for language in SUFFIXES if language != "cmake"}
     for page in pages(root):
         for language, text in re.findall(r"```(\w+)\n(.*?)```", page.read_text(), re.DOTALL):
             if language not in SUFFIXES:
                 continue
             text = textwrap.dedent(text)
             indented = [textwrap.indent(text, " " * n) for n in range(9)]
-            found = [
-                f for f, source in examples[language].items() if any(i in source for i in indented)
-            ]
-            if not found:
+            if not any(i in source for source in examples[language] for i in indented):
                 first = text.strip().split("\n")[0]
                 problems.append(f"{page.relative_to(root)}: in no example: {first} ...")
-            if language in hello:
-                hello[language] |= page.name == "README.md" and any(
-                    f.stem == "hello" for f in found
-                )
-    problems += [f"README.md shows no hello in {k}" for k, shown in hello.items() if not shown]
     return problems
+
+
+def sources(root: Path, *folders: str) -> str:
+    """Returns the text of all files of these folders in which names are defined."""
+    kinds = (".h", ".hpp", ".c", ".cpp", ".f90", ".py", ".sh", ".bash", ".cmake", ".txt", ".in")
+    files = [f for folder in folders for f in sorted((root / folder).rglob("*"))]
+    return "".join(f.read_text() for f in files if f.suffix in kinds)
+
+
+def commands(text: str) -> list[list[str]]:
+    """Returns the words of each command of a shell block, without those before a program."""
+    text = re.sub(r"\\\n", " ", text)
+    text = re.sub(r"(^|\s)#.*", "", text)
+    lines = [part.split() for part in re.split(r"[;\n|]|&&|\bdo\b", text)]
+    return [words for words in lines if words]
+
+
+def check_shell(root: Path) -> list[str]:
+    run = (root / "run").read_text()
+    known = {
+        "./run": set(re.findall(r"^cmd_(\w+)\(", run, re.M)) | {"--help"},
+        "thalweg": set(re.findall(r"add_subcommand\(\s*\"(\w+)", sources(root, "apps/thalweg"))),
+    }
+    options = run + sources(root, "apps", "tools", "tests")
+    problems = []
+    for page in pages(root):
+        name = page.relative_to(root)
+        for text in re.findall(r"^ *```sh\n(.*?)^ *```", page.read_text(), re.DOTALL | re.M):
+            text = textwrap.dedent(text)
+            shell = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True)
+            if shell.returncode:
+                problems.append(f"{name}: {shell.stderr.strip()}")
+            for words in commands(text):
+                at = next((i for i, word in enumerate(words) if word in known), None)
+                if at is None:
+                    continue
+                program, rest = words[at], [*words[at + 1 :], ""]
+                if rest[0] and rest[0] not in known[program]:
+                    problems.append(f"{name}: {program} has no command {rest[0]}")
+                for option in (w.split("=")[0] for w in rest if w.startswith("--")):
+                    if not re.search(rf"{option}\b", options):
+                        problems.append(f"{name}: {program} {rest[0]} has no option {option}")
+    return problems
+
+
+def check_names(root: Path) -> list[str]:
+    """Calls, codes and variables of the environment that pages name."""
+    there = (root / "run").read_text() + (root / "CMakeLists.txt").read_text()
+    there += sources(root, "include", "bindings", "src", "tests", "apps", "cmake", "tools")
+    there += "".join(f.read_text() for f in (root / ".ci").iterdir() if f.is_file())
+    defined = set(re.findall(r"\b(?:tw_|TW_|THALWEG_)\w+", there))
+    defined |= {
+        f"THALWEG_{row[0].upper()}" for row in settings_page.rows(settings_page.SOURCE.read_text())
+    }
+    problems = []
+    for page in pages(root):
+        if page.name == "changes.md":  # which has names that were
+            continue
+        for name in sorted(set(re.findall(r"\b(?:tw_|TW_|THALWEG_)\w*\w", page.read_text()))):
+            if not name.endswith("_") and name not in defined:
+                problems.append(f"{page.relative_to(root)}: {name} is not in the sources")
+    return problems
+
+
+def check_paths(root: Path) -> list[str]:
+    """Files of the sources that pages name in backquotes; of src/, also without it."""
+    folders = "apps|bindings|cmake|docs|examples|include|packaging|src|tests|tools"
+    inside = "|".join(f.name for f in (root / "src").iterdir() if f.is_dir())
+    path = re.compile(rf"`((?:{folders}|{inside})/(?!X)[\w./*-]+)`")
+    problems = []
+    for page in pages(root):
+        for name in path.findall(page.read_text()):
+            places = [root, root / "src", root / "tests", root / "src/service"]
+            if not any(
+                any(p.glob(f"{name.rstrip('/')}{end}")) for p in places for end in ("", ".*")
+            ):
+                problems.append(f"{page.relative_to(root)}: no {name}")
+    return problems
+
+
+def check_length(root: Path) -> list[str]:
+    words = len((root / "README.md").read_text().split())
+    return [f"README.md has {words} words"] if words > 700 else []
 
 
 def without_code(page: Path) -> str:
@@ -92,11 +173,11 @@ def check_links(root: Path) -> list[str]:
 
 def check_navigation(root: Path) -> list[str]:
     problems = []
-    listed = (root / "README.md").read_text()
+    listed = (root / "docs/index.md").read_text()
     navigation = (root / "mkdocs.yml").read_text().split("\nnav:")[1]
     for page in sorted((root / "docs").glob("*.md")):
-        if f"](docs/{page.name})" not in listed:
-            problems.append(f"docs/{page.name} is not in README.md's list of documents")
+        if f"]({page.name})" not in listed and page.name != "index.md":
+            problems.append(f"docs/{page.name} is not in docs/index.md")
         if not re.search(rf"[ :]{re.escape(page.name)}$", navigation, re.MULTILINE):
             problems.append(f"docs/{page.name} is not in the navigation of mkdocs.yml")
     return problems
@@ -104,7 +185,6 @@ def check_navigation(root: Path) -> list[str]:
 
 def check_comments(root: Path) -> list[str]:
     sys.path.insert(0, str(root / "docs/site"))
-    sys.dont_write_bytecode = True
     from c_reference import c_page, undocumented_c
     from fortran_reference import fortran_page, undocumented_fortran
 
@@ -146,6 +226,10 @@ def main() -> int:
     problems = []
     for check in (
         check_programs,
+        check_shell,
+        check_names,
+        check_paths,
+        check_length,
         check_lists,
         check_links,
         check_navigation,

@@ -219,27 +219,4 @@ TEST_F(Sources, TableHasOneLineASettingWithItsOrigin) {
     EXPECT_FALSE(std::getline(stream, line));
 }
 
-/// Every setting has one row "| `name` | `default` | ..." and there are no others.
-TEST(SettingsPage, ListsTheTable) {
-    std::ifstream page(std::string(THALWEG_SOURCE_DIR) + "/docs/settings.md");
-    if (!page) GTEST_SKIP() << "no docs/settings.md";
-    std::vector<std::string> names;
-    std::map<std::string, std::string> lines;
-    for (std::string line; std::getline(page, line);) {
-        if (line.rfind("| `", 0) != 0) continue;
-        const std::string name = line.substr(3, line.find('`', 3) - 3);
-        names.push_back(name);
-        lines[name] = line;
-    }
-    std::vector<std::string> expected;
-    for (const SettingRow& row : setting_table()) {
-        expected.emplace_back(row.name);
-        const std::string standard = row.standard;
-        if (!standard.empty()) {
-            EXPECT_NE(lines[row.name].find("`" + standard + "`"), std::string::npos) << row.name;
-        }
-    }
-    EXPECT_EQ(names, expected);
-}
-
 }  // namespace

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the table of docs/settings.md from the table in src/session/settings.cpp.
+
+settings_page.py [--check]: with --check it changes nothing, and fails if the page is not the same.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src/session/settings.cpp"
+PAGE = ROOT / "docs/settings.md"
+BEGIN, END = "<!-- table: tools/settings_page.py -->\n", "<!-- end of the table -->\n"
+
+# Where a page tells more.
+SEE = {
+    "mode": "[appending](appending.md)",
+    "method": "[methods](methods.md)",
+    "format": "[netCDF-4](netcdf4.md)",
+    "writers": "[writers and file systems](methods.md#writers-and-file-systems)",
+    "tile_files": "[a file for each tile](methods.md#a-file-for-each-tile)",
+    "files": "[a file for each variable](files.md#a-file-for-each-variable)",
+    "straight": "[reading](reading.md#how-it-works)",
+    "read_ahead": "[reading ahead](reading.md#reading-ahead-in-the-background)",
+    "common_records": "[sets of tiles](reading.md#sets-of-tiles)",
+    "service": "[services](services.md)",
+    "servers": "[a model with servers](services.md#a-model-with-servers)",
+    "queue": "[memory](services.md#memory)",
+    "watchdog": "[where a run stands](#where-a-run-stands)",
+    "publish": "[after a killed run](recovery.md)",
+    "close": "[closing without waiting](services.md#closing-without-waiting)",
+    "zarr_shards": "[a Zarr store](zarr.md#a-zarr-store-of-netcdf-files)",
+    "zarr_references": "[Zarr](zarr.md)",
+    "zarr_stream": "[a stream of files](zarr.md#a-stream-of-files)",
+    "checksum": "[restarts](restarts.md)",
+    "report": "[seeing a run](report.md)",
+    "trace": "[a timeline](report.md#a-timeline)",
+}
+TOKEN = re.compile(r'\s*(?:((?:"(?:[^"\\]|\\.)*"\s*)+)|([\w:]+)|([{},]))')
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+CODE = re.compile(r"'(\w+)'|\b((?:tw_|OMP_)\w+|(?!auto\b)[a-z]\w*=\w+|NAME[.\w]*)")
+
+
+def constants(text: str) -> dict[str, str]:
+    """Returns the named texts of the source, such as `sizes`."""
+    return dict(re.findall(r'const char\* const (\w+) = "([^"]*)";', text))
+
+
+def rows(text: str) -> list[list[str]]:
+    """Returns the rows of the table: name, default, values, meaning, per_file and limits."""
+    named = constants(text)
+    start = text.index("std::vector<SettingRow> table{") + len("std::vector<SettingRow> table{")
+    found, row, place = [], None, start
+    while text[place:].lstrip()[:2] != "};":
+        token = TOKEN.match(text, place)
+        strings, word, mark = token.groups()
+        place = token.end()
+        if mark == "{":
+            row = []
+        elif mark == "}":
+            found.append(row)
+        elif strings is not None:
+            row.append("".join(LITERAL.findall(strings)))
+        elif word:
+            row.append(named.get(word, word))
+    return found
+
+
+def line(row: list[str]) -> str:
+    """Returns the row of the page for a row of the source."""
+    name, standard, values, meaning, per_file = row[:5]
+    text = CODE.sub(lambda m: f"`{m[1] or m[2]}`", meaning)
+    text += f". See {SEE[name]}" if name in SEE else ""
+    text += "" if per_file == "true" else ". Session"
+    allowed = re.sub(r"(\d)(?:\|\d)+\|(\d)", r"\1 to \2", values).replace("|", ", ")
+    allowed = re.sub(r"a size in (bytes[a-z ]*) \(.*\)", r"\1", allowed)
+    default = f"`{standard}`" if standard else ""
+    return f"| `{name}` | {default} | {allowed} | {text} |"
+
+
+def main() -> int:
+    table = "| setting | default | values | meaning |\n|---|---|---|---|\n"
+    table += "".join(line(row) + "\n" for row in rows(SOURCE.read_text()))
+    page = PAGE.read_text()
+    head, rest = page.split(BEGIN)
+    made = f"{head}{BEGIN}\n{table}\n{END}{rest.split(END)[1]}"
+    if made != page and "--check" in sys.argv:
+        print("docs/settings.md is not made of src/session/settings.cpp: tools/settings_page.py")
+        return 1
+    if made != page:
+        PAGE.write_text(made)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
