@@ -172,4 +172,19 @@ CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options) {
     return command;
 }
 
+CLI::App* add_show(CLI::App& app, ShowOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "show",
+        "Show what a file of any format, or a set of tiles, holds, and whether it is complete");
+    command->add_option("FILE", options.path, "File; a file that is still written, too")
+        ->required();
+    CLI::Option* const json = command->add_flag("--json", options.json, "Print JSON");
+    command->add_flag("--stats", options.statistics,
+                      "Read all values: minimum, maximum and mean of each variable; in parallel "
+                      "under mpirun");
+    command->add_option("--plot", options.plotted, "Variable of which to draw a map")
+        ->excludes(json);
+    return command;
+}
+
 }  // namespace thalweg::app

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,14 @@ int report(const std::string& summary, const std::string& output) {
     return status.ok() ? 0 : exit_wrong;
 }
 
+/// Starts MPI only where ranks share the work, or a launcher has started several.
+int show_file(const thalweg::app::ShowOptions& options) {
+    const bool launched =
+        std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr;
+    if (!launched && !options.reads_values()) return thalweg::app::show(options);
+    return with_mpi("show", exit_wrong, [&] { return thalweg::app::show_values(options); });
+}
+
 int print_settings() {
     thalweg::detail::Settings settings;
     if (const thalweg::detail::Status status = thalweg::detail::Settings::read("", settings);
@@ -148,6 +157,8 @@ int main(int argc, char** argv) try {
                        "configuration file (THALWEG_CONFIG) or the default");
     thalweg::app::CalibrateOptions calibration;
     CLI::App* const calibrates = thalweg::app::add_calibrate(app, calibration);
+    thalweg::app::ShowOptions showing;
+    CLI::App* const shows = thalweg::app::add_show(app, showing);
     thalweg::app::PlanOptions planning;
     CLI::App* const plans = app.add_subcommand(
         "plan", "Predict what each method and service costs a run that a TOML file describes");
@@ -181,6 +192,7 @@ int main(int argc, char** argv) try {
     }
     if (plans->parsed()) return thalweg::app::plan(planning);
     if (reports->parsed()) return report(summary, page);
+    if (shows->parsed()) return show_file(showing);
     if (calibrates->parsed())
         return with_mpi("calibrate", exit_wrong,
                         [&] { return thalweg::app::calibrate(calibration); });
