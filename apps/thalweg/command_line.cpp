@@ -187,4 +187,13 @@ CLI::App* add_show(CLI::App& app, ShowOptions& options) {
     return command;
 }
 
+CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "doctor",
+        "Look at MPI, libraries, processors, memory, folders and settings; best under mpirun, as "
+        "in a job. Exit code: 0 no problems, 1 problems");
+    command->add_option("FOLDER", options.folders, "Directories for files")->capture_default_str();
+    return command;
+}
+
 }  // namespace thalweg::app

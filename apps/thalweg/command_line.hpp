@@ -6,6 +6,7 @@
 
 #include "calibrate/calibrate.hpp"
 #include "compare.hpp"
+#include "doctor/doctor.hpp"
 #include "repack.hpp"
 #include "show/show.hpp"
 #include "verify.hpp"
@@ -20,6 +21,7 @@ inline constexpr const char* common_records_help =
 /// Each adds a command whose options are written to `options` when the command line is parsed.
 CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options);
 CLI::App* add_compare(CLI::App& app, CompareOptions& options);
+CLI::App* add_doctor(CLI::App& app, DoctorOptions& options);
 CLI::App* add_repack(CLI::App& app, RepackOptions& options);
 CLI::App* add_show(CLI::App& app, ShowOptions& options);
 CLI::App* add_verify(CLI::App& app, VerifyOptions& options);

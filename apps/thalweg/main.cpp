@@ -159,6 +159,8 @@ int main(int argc, char** argv) try {
     CLI::App* const calibrates = thalweg::app::add_calibrate(app, calibration);
     thalweg::app::ShowOptions showing;
     CLI::App* const shows = thalweg::app::add_show(app, showing);
+    thalweg::app::DoctorOptions examining;
+    CLI::App* const examines = thalweg::app::add_doctor(app, examining);
     thalweg::app::PlanOptions planning;
     CLI::App* const plans = app.add_subcommand(
         "plan", "Predict what each method and service costs a run that a TOML file describes");
@@ -193,6 +195,8 @@ int main(int argc, char** argv) try {
     if (plans->parsed()) return thalweg::app::plan(planning);
     if (reports->parsed()) return report(summary, page);
     if (shows->parsed()) return show_file(showing);
+    if (examines->parsed())
+        return with_mpi("doctor", exit_wrong, [&] { return thalweg::app::doctor(examining); });
     if (calibrates->parsed())
         return with_mpi("calibrate", exit_wrong,
                         [&] { return thalweg::app::calibrate(calibration); });
