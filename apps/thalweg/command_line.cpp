@@ -196,4 +196,20 @@ CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
     return command;
 }
 
+CLI::App* add_run(CLI::App& app, RunOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "run",
+        "Run a command with settings of the library, and print one line about what it wrote: "
+        "thalweg run mpirun -n 4 model. Exit code: that of the command");
+    command
+        ->add_option("--service", options.service,
+                     "When files are written: auto, inline, background or servers")
+        ->check(CLI::IsMember({"auto", "inline", "background", "servers"}));
+    command->add_flag("--report", options.report,
+                      "Write a page about the run, thalweg-report.html");
+    command->prefix_command();
+    command->footer("COMMAND...  the program, or the launcher that starts it, with its arguments");
+    return command;
+}
+
 }  // namespace thalweg::app

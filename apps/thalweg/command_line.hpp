@@ -8,6 +8,7 @@
 #include "compare.hpp"
 #include "doctor/doctor.hpp"
 #include "repack.hpp"
+#include "run/run.hpp"
 #include "show/show.hpp"
 #include "verify.hpp"
 #include "zarr.hpp"
@@ -23,6 +24,8 @@ CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options);
 CLI::App* add_compare(CLI::App& app, CompareOptions& options);
 CLI::App* add_doctor(CLI::App& app, DoctorOptions& options);
 CLI::App* add_repack(CLI::App& app, RepackOptions& options);
+/// The command to run is in remaining() of the command.
+CLI::App* add_run(CLI::App& app, RunOptions& options);
 CLI::App* add_show(CLI::App& app, ShowOptions& options);
 CLI::App* add_verify(CLI::App& app, VerifyOptions& options);
 CLI::App* add_zarr(CLI::App& app, ZarrOptions& options);

@@ -161,6 +161,8 @@ int main(int argc, char** argv) try {
     CLI::App* const shows = thalweg::app::add_show(app, showing);
     thalweg::app::DoctorOptions examining;
     CLI::App* const examines = thalweg::app::add_doctor(app, examining);
+    thalweg::app::RunOptions running;
+    CLI::App* const runs = thalweg::app::add_run(app, running);
     thalweg::app::PlanOptions planning;
     CLI::App* const plans = app.add_subcommand(
         "plan", "Predict what each method and service costs a run that a TOML file describes");
@@ -197,6 +199,16 @@ int main(int argc, char** argv) try {
     if (shows->parsed()) return show_file(showing);
     if (examines->parsed())
         return with_mpi("doctor", exit_wrong, [&] { return thalweg::app::doctor(examining); });
+    if (runs->parsed()) {
+        running.command = runs->remaining();
+        if (running.command.empty() || running.command.front().starts_with('-')) {
+            fmt::print(stderr, "thalweg: run: {}\n",
+                       running.command.empty() ? "no command is given"
+                                               : "no option " + running.command.front());
+            return exit_usage;
+        }
+        return thalweg::app::run(running);
+    }
     if (calibrates->parsed())
         return with_mpi("calibrate", exit_wrong,
                         [&] { return thalweg::app::calibrate(calibration); });
