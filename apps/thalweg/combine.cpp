@@ -10,6 +10,7 @@
 #include "defined_file.hpp"
 #include "exchange/copy.hpp"
 #include "output.hpp"
+#include "progress.hpp"
 #include "publish/check_set.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
@@ -153,8 +154,12 @@ Status Set::copy_piece(Output& out, const Variable& v, std::size_t variable, std
 }
 
 Status Set::copy(Output& out) {
-    std::int64_t turn = 0;
+    std::int64_t turn = 0, total = 0;
     const Definitions& d = whole_.definitions;
+    for (const Variable& v : d.variables)
+        total +=
+            v.elements() * static_cast<std::int64_t>(v.element()) * (v.record ? whole_.records : 1);
+    Progress progress(total, comm_.rank());
     for (std::size_t i = 0; i < d.variables.size(); ++i) {
         const Variable& v = d.variables[i];
         const auto size = static_cast<std::int64_t>(v.element());
@@ -168,6 +173,7 @@ Status Set::copy(Output& out) {
                     todo.push_back(box);
                     continue;
                 }
+                progress.add(box.volume() * size, v.name);
                 if (turn++ % out.writers() != out.writer()) continue;
                 if (Status status = copy_piece(out, v, i, record, box); !status.ok()) return status;
             }

@@ -1,125 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compare.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
+#include <cstdio>
+#include <optional>
 #include <stdexcept>
 
-#include "in_session.hpp"
-#include "thalweg/thalweg.hpp"
+#include "compare_cost.hpp"
+#include "progress.hpp"
 
 namespace thalweg::app {
 
 namespace {
-
-const std::string raw = "raw";
-
-/// What each rank holds, and the seconds that a way of writing takes.
-class Comparison {
-public:
-    explicit Comparison(const CompareOptions& options) : options_(options) {
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-        MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-        const std::int64_t lats = options.shape[1];
-        first_ = lats * rank_ / ranks_;
-        count_ = lats * (rank_ + 1) / ranks_ - first_;
-        values_.resize(static_cast<std::size_t>(options.fields));
-        for (std::vector<float>& field : values_) {
-            field.resize(static_cast<std::size_t>(count_ * options.shape[0] * options.shape[2]));
-            for (std::size_t i = 0; i < field.size(); ++i)
-                field[i] = static_cast<float>(rank_) + static_cast<float>(i % 1000) / 1000;
-        }
-        path_ = fmt::format("{}/thalweg-compare.nc", options.folder);
-    }
-
-    /// Of the slowest rank. @note Collective
-    double seconds(const std::string& method) const {
-        MPI_Barrier(MPI_COMM_WORLD);
-        const double start = MPI_Wtime();
-        if (method == raw)
-            write_raw();
-        else
-            write_file(method);
-        double mine = MPI_Wtime() - start, slowest = 0;
-        MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        return slowest;
-    }
-
-    std::string contents() const {
-        std::ifstream in(path_, std::ios::binary);
-        return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    }
-    void remove() const { unlink(path_.c_str()); }
-
-    std::int64_t bytes() const {
-        const auto& n = options_.shape;
-        return n[0] * n[1] * n[2] * options_.fields * options_.steps *
-               static_cast<std::int64_t>(sizeof(float));
-    }
-    int rank() const { return rank_; }
-    int ranks() const { return ranks_; }
-
-private:
-    void write_file(const std::string& method) const {
-        const auto& n = options_.shape;
-        Session io = session_of_all("method=" + method);
-        const Decomposition band = io.decompose("lat lev lon", {n[1], n[2], n[0]},
-                                                {Block{{first_, 0, 0}, {count_, n[2], n[0]}}});
-        File file = io.create(path_);
-        for (int f = 0; f < options_.fields; ++f)
-            file.def_var(fmt::format("field{}", f), Type::float32, "time lev lat lon", band);
-        for (int step = 0; step < options_.steps; ++step) {
-            for (int f = 0; f < options_.fields; ++f)
-                file.put_deferred(fmt::format("field{}", f), values_[static_cast<std::size_t>(f)]);
-            file.end_step();
-        }
-        file.close();
-        io.finalize();
-    }
-
-    /// Without a thought for the order of the file.
-    void write_raw() const {
-        if (rank_ == 0) close(open_file(O_CREAT | O_TRUNC));
-        MPI_Barrier(MPI_COMM_WORLD);
-        const int fd = open_file(0);
-        const auto mine = static_cast<std::int64_t>(values_[0].size() * sizeof(float));
-        const std::int64_t row =
-            options_.shape[0] * options_.shape[2] * static_cast<std::int64_t>(sizeof(float));
-        const std::int64_t field = row * options_.shape[1];
-        for (std::int64_t k = 0; k < std::int64_t(options_.fields) * options_.steps; ++k) {
-            const auto& values = values_[static_cast<std::size_t>(k % options_.fields)];
-            const auto* const data = reinterpret_cast<const char*>(values.data());
-            for (std::int64_t done = 0; done < mine;) {
-                const ssize_t n = pwrite(fd, data + done, static_cast<std::size_t>(mine - done),
-                                         k * field + first_ * row + done);
-                if (n < 0 && errno != EINTR)
-                    throw std::runtime_error(path_ + ": " + std::strerror(errno));
-                if (n > 0) done += n;
-            }
-        }
-        close(fd);
-    }
-
-    int open_file(int flags) const {
-        const int fd = open(path_.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
-        if (fd < 0) throw std::runtime_error(path_ + ": " + std::strerror(errno));
-        return fd;
-    }
-
-    const CompareOptions& options_;
-    int rank_ = 0, ranks_ = 1;
-    std::int64_t first_ = 0, count_ = 0;      ///< latitudes
-    std::vector<std::vector<float>> values_;  ///< of each field
-    std::string path_;
-};
 
 /// Tests if the number of bytes of a file fits its type.
 bool has_size(const CompareOptions& o) {
@@ -135,43 +30,87 @@ double median(std::vector<double> seconds) {
     return seconds[seconds.size() / 2];
 }
 
+/// The costs of one method.
+struct Row {
+    std::string method;
+    double whole = 0;                ///< seconds of the first file
+    std::vector<double> steps, cpu;  ///< of each repetition
+
+    double step() const { return median(steps); }
+    double least() const { return *std::min_element(steps.begin(), steps.end()); }
+    double most() const { return *std::max_element(steps.begin(), steps.end()); }
+};
+
+/// Returns what a reader may conclude from the table.
+std::string conclusion(const std::vector<Row>& rows) {
+    const Row& plain = rows.front();
+    double spread = 0;
+    for (const Row& row : rows) spread = std::max(spread, row.most() / row.least() - 1);
+    const auto faster = [](const Row& a, const Row& b) { return a.step() < b.step(); };
+    const Row& best = *std::min_element(rows.begin() + 1, rows.end(), faster);
+    return fmt::format(
+        "In a run that goes on, a step through '{}' takes {:.2f} times as long as plain writes of "
+        "the same bytes, which leave them in no useful order; the repetitions of a method differ "
+        "by up to {:.0f} %, so smaller differences between methods mean nothing here.",
+        best.method, best.step() / plain.step(), spread * 100);
+}
+
+void print(const CompareOptions& options, const FileTrial& trial, const std::vector<Row>& rows) {
+    const auto mega = static_cast<double>(trial.step_bytes()) / 1e6;
+    fmt::print("{:.0f} MB a step, {} steps a file, {} ranks; medians of {} files of each method\n",
+               mega, options.steps, trial.ranks(), options.repetitions);
+    fmt::print("{:<10} {:>8} {:>8} {:>8} {:>7} {:>6} {:>7} {:>10}\n", "", "step s", "least", "most",
+               "MB/s", "ratio", "CPU s", "first file");
+    for (const Row& row : rows)
+        fmt::print("{:<10} {:>8.4f} {:>8.4f} {:>8.4f} {:>7.0f} {:>6.2f} {:>7.3f} {:>+10.3f}\n",
+                   row.method, row.step(), row.least(), row.most(), mega / row.step(),
+                   row.step() / rows.front().step(), median(row.cpu),
+                   row.whole - options.steps * row.step());
+    fmt::print(
+        "step, least, most: seconds of the slowest rank; ratio: to plain writes; CPU: of all ranks "
+        "for a step;\nfirst file: seconds that the first file of a run takes beyond its steps, "
+        "with starting the library.\n{}\n",
+        conclusion(rows));
+    std::fflush(stdout);
+}
+
 }  // namespace
 
 int compare(const CompareOptions& options) {
     if (!has_size(options)) throw std::runtime_error("a file would have more than 2^63 bytes");
-    const Comparison comparison(options);
-    std::vector<std::string> ways{raw};
-    ways.insert(ways.end(), options.methods.begin(), options.methods.end());
-    std::vector<std::vector<double>> seconds(ways.size());
-    std::string expected;
+    const FileTrial trial(options);
+    std::vector<Row> rows(1);
+    rows.front().method = plain_writes;
+    for (const std::string& method : options.methods) rows.push_back({method, 0, {}, {}});
     int status = 0;
-    for (int round = 0; round <= options.repetitions; ++round)
-        for (std::size_t w = 0; w < ways.size(); ++w) {
-            const double s = comparison.seconds(ways[w]);
-            if (round > 0) {
-                seconds[w].push_back(s);
-                continue;
-            }
-            if (comparison.rank() != 0 || ways[w] == raw) continue;
-            const std::string file = comparison.contents();
-            if (expected.empty()) expected = file;
-            if (file == expected) continue;
-            fmt::print(stderr, "thalweg: the file of method {} differs from that of {}\n", ways[w],
-                       options.methods.front());
+    {
+        Progress progress(static_cast<std::int64_t>(rows.size()) * (options.repetitions + 1),
+                          trial.rank());
+        std::optional<std::uint64_t> expected;
+        for (Row& row : rows) {
+            row.whole = trial.first_file(row.method).whole;
+            progress.add(1, row.method);
+            if (trial.rank() != 0 || row.method == plain_writes) continue;
+            const std::uint64_t hash = trial.hash();
+            if (!expected) expected = hash;
+            if (hash == *expected) continue;
+            fmt::print(stderr, "thalweg: the file of method {} differs from that of {}\n",
+                       row.method, options.methods.front());
             status = 1;
         }
-    if (comparison.rank() == 0) {
-        comparison.remove();
-        const double plain = median(seconds[0]);
-        const auto mega = static_cast<double>(comparison.bytes()) / 1e6;
-        fmt::print("{:.0f} MB per file, {} ranks, median of {}\n", mega, comparison.ranks(),
-                   options.repetitions);
-        fmt::print("{:<10} {:>9} {:>8} {:>7}\n", "method", "seconds", "MB/s", "ratio");
-        for (std::size_t w = 0; w < ways.size(); ++w) {
-            const double s = median(seconds[w]);
-            fmt::print("{:<10} {:>9.3f} {:>8.0f} {:>7.2f}\n", ways[w], s, mega / s, s / plain);
-        }
-        std::fflush(stdout);
+        Session io = comparing_session();
+        for (int round = 0; round < options.repetitions; ++round)
+            for (Row& row : rows) {
+                const FileCost cost = trial.next_file(io, row.method);
+                row.steps.push_back(cost.step);
+                row.cpu.push_back(cost.cpu);
+                progress.add(1, row.method);
+            }
+        io.finalize();
+    }
+    if (trial.rank() == 0) {
+        trial.remove();
+        print(options, trial, rows);
     }
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return status;

@@ -6,21 +6,17 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "calibrate/calibrate.hpp"
 #include "combine.hpp"
-#include "compare.hpp"
+#include "command_line.hpp"
 #include "plan/command.hpp"
-#include "repack.hpp"
 #include "report.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
-#include "verify.hpp"
-#include "zarr.hpp"
 
 namespace {
 
@@ -82,70 +78,6 @@ int refer(const thalweg::app::ZarrOptions& options) {
     return status.ok() ? 0 : exit_wrong;
 }
 
-/// Names in lists separated by commas; a backslash keeps the character after it.
-std::vector<std::string> split_at_commas(const std::vector<std::string>& lists) {
-    std::vector<std::string> names;
-    for (const std::string& list : lists) {
-        names.emplace_back();
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            if (list[i] == ',')
-                names.emplace_back();
-            else
-                names.back() += list[i] == '\\' && i + 1 < list.size() ? list[++i] : list[i];
-        }
-    }
-    return names;
-}
-
-/// Adds an option of names separated by commas, which may be repeated.
-void add_names(CLI::App* command, const char* option, std::vector<std::string>& names,
-               const char* description) {
-    command
-        ->add_option_function<std::vector<std::string>>(
-            option,
-            [&names](const std::vector<std::string>& lists) { names = split_at_commas(lists); },
-            description)
-        ->allow_extra_args(false)
-        ->take_all();
-}
-
-/// Finite and not negative: CLI11's own checks let NaN pass.
-const CLI::Validator is_limit(
-    [](const std::string& text) -> std::string {
-        double value = NAN;
-        const bool number = CLI::detail::lexical_cast(text, value);
-        if (number && std::isfinite(value) && value >= 0) return {};
-        return "must be a finite number of at least 0, not " + text;
-    },
-    "NUMBER");
-
-/// The subcommand `zarr` and its options.
-CLI::App* add_zarr(CLI::App& app, thalweg::app::ZarrOptions& options) {
-    CLI::App* const zarr =
-        app.add_subcommand("zarr",
-                           "Write references (kerchunk JSON) by which Zarr readers read netCDF "
-                           "files in place; several "
-                           "files are joined along their record dimension, in the order given");
-    zarr->add_option("FILE", options.files, "netCDF file: classic of any kind, or netCDF-4")
-        ->required();
-    zarr->add_option("-o,--output", options.output,
-                     "JSON file to write; FILE.json by default; required for several files");
-    zarr->add_flag("--absolute", options.absolute,
-                   "Refer to the files by absolute paths, not relative to the JSON file");
-    add_names(zarr, "--skip", options.references.left_out, "Variables to leave out");
-    zarr->add_option("--chunk", options.references.most_chunk,
-                     "Largest chunk into which data without filters are cut")
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::Range(std::int64_t(1), std::int64_t(1) << 40))
-        ->default_str("16MiB");
-    zarr->add_option("--copy", options.references.copied,
-                     "Copy variables of up to this size into the JSON file")
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::Range(std::int64_t(0), std::int64_t(1) << 40))
-        ->default_str("64KiB");
-    return zarr;
-}
-
 int report(const std::string& summary, const std::string& output) {
     std::string written;
     const thalweg::detail::Status status = thalweg::app::report(summary, output, written);
@@ -154,6 +86,14 @@ int report(const std::string& summary, const std::string& output) {
     else if (!written.empty())
         fmt::print("{}\n", written);
     return status.ok() ? 0 : exit_wrong;
+}
+
+/// Starts MPI only where ranks share the work, or a launcher has started several.
+int show_file(const thalweg::app::ShowOptions& options) {
+    const bool launched =
+        std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr;
+    if (!launched && !options.reads_values()) return thalweg::app::show(options);
+    return with_mpi("show", exit_wrong, [&] { return thalweg::app::show_values(options); });
 }
 
 int print_settings() {
@@ -165,65 +105,6 @@ int print_settings() {
     }
     fmt::print("{}", settings.table());
     return 0;
-}
-
-CLI::App* add_verify(CLI::App& app, thalweg::app::VerifyOptions& options) {
-    CLI::App* const command = app.add_subcommand(
-        "verify",
-        "Compare the contents of two files of any format, or sets of tiles; in parallel under "
-        "mpirun. Exit code: 0 equal, 1 different, 2 error");
-    command->add_option("A", options.a, "First file")->required();
-    command->add_option("B", options.b, "Second file")->required();
-    command
-        ->add_option("--tolerance", options.tolerance,
-                     "Numbers that differ by at most this are equal; so are NaNs of any kind")
-        ->check(is_limit);
-    command
-        ->add_option("--relative", options.relative,
-                     "The same as a fraction of the larger magnitude; with both options one of "
-                     "them suffices")
-        ->check(is_limit);
-    add_names(command, "--ignore-attribute", options.ignored,
-              "Attributes not to compare: NAME, VARIABLE:NAME or :NAME (global)");
-    add_names(command, "--variables", options.variables,
-              "Compare only these variables, with their dimensions and attributes");
-    command->add_flag("--json", options.json, "Print the result as JSON");
-    return command;
-}
-
-constexpr const char* common_records_help =
-    "Join the records that all files of a set have, where a killed run has left more in some of "
-    "them";
-
-CLI::App* add_repack(CLI::App& app, thalweg::app::RepackOptions& options) {
-    CLI::App* const command = app.add_subcommand(
-        "repack",
-        "Copy a file of any format, or a set of tiles, into another format, with other chunks or "
-        "compression; in parallel under mpirun");
-    command->add_option("IN", options.input, "File to read")->required();
-    command->add_option("OUT", options.output, "File to write; may exist, but not be IN")
-        ->required();
-    command->add_option("--format", options.format, "Format of OUT; that of IN by default")
-        ->check(CLI::IsMember({"cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"}));
-    command->add_option("--chunks", options.chunks,
-                        "Lengths of chunks, as in lev=10,lat=90; auto: as the library likes");
-    command->add_option("--deflate", options.deflate, "Level of deflate, 1 to 9; 0: none");
-    command->add_option("--zstd", options.zstd, "Level of zstd; no: none");
-    command->add_option("--shuffle", options.shuffle, "yes or no; with compression yes by default");
-    command->add_option("--quantize", options.quantize,
-                        "Keep fewer digits: bitgroom:DIGITS, granularbr:DIGITS or bitround:BITS");
-    command
-        ->add_option("--set", options.variables,
-                     "The same for one variable: VARIABLE:NAME=VALUE;NAME=VALUE")
-        ->expected(1)
-        ->take_all();
-    command->add_flag("--common-records", options.common_records, common_records_help);
-    command->add_flag("--fixed", options.fixed, "Give the unlimited dimension a fixed length");
-    command->add_option("--memory", options.memory, "Memory of each rank for the data")
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::Range(std::int64_t(1), std::int64_t(1) << 50))
-        ->default_str("64MiB");
-    return command;
 }
 
 }  // namespace
@@ -252,34 +133,11 @@ int main(int argc, char** argv) try {
     combines->add_option("NAME", sets, "Name of the tile files without the number")->required();
     combines->add_option("-o,--output", output, "File to write; NAME by default");
     bool common_records = false;
-    combines->add_flag("--common-records", common_records, common_records_help);
+    combines->add_flag("--common-records", common_records, thalweg::app::common_records_help);
     thalweg::app::CompareOptions comparison;
-    CLI::App* const compares = app.add_subcommand(
-        "compare",
-        "Under mpirun: measure how fast each method writes here, compared with plain writes of the "
-        "same bytes");
-    compares->add_option("--methods", comparison.methods, "Methods to compare")
-        ->delimiter(',')
-        ->capture_default_str();
-    compares->add_option("--shape", comparison.shape, "Numbers of longitudes, latitudes, levels")
-        ->delimiter(',')
-        ->expected(3)
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    compares->add_option("--fields", comparison.fields, "Number of float fields with all levels")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    compares->add_option("--steps", comparison.steps, "Number of steps in a file")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    compares->add_option("--repetitions", comparison.repetitions, "Number of files of each method")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    compares
-        ->add_option("--folder", comparison.folder, "Directory for the files, which are removed")
-        ->capture_default_str();
+    CLI::App* const compares = thalweg::app::add_compare(app, comparison);
     thalweg::app::ZarrOptions references;
-    CLI::App* const refers = add_zarr(app, references);
+    CLI::App* const refers = thalweg::app::add_zarr(app, references);
     std::string summary, page;
     CLI::App* const reports = app.add_subcommand(
         "report", "Show where the time of a run went: its summary as an HTML page");
@@ -291,27 +149,20 @@ int main(int argc, char** argv) try {
                         "Page to write; SUMMARY with the ending .html by default, - for standard "
                         "output");
     thalweg::app::VerifyOptions verification;
-    CLI::App* const verifies = add_verify(app, verification);
+    CLI::App* const verifies = thalweg::app::add_verify(app, verification);
     thalweg::app::RepackOptions repacking;
-    CLI::App* const repacks = add_repack(app, repacking);
+    CLI::App* const repacks = thalweg::app::add_repack(app, repacking);
     app.add_subcommand("settings",
                        "Print the settings and the source of each value: the environment, the "
                        "configuration file (THALWEG_CONFIG) or the default");
     thalweg::app::CalibrateOptions calibration;
-    CLI::App* const calibrates = app.add_subcommand(
-        "calibrate",
-        "Under mpirun: measure packing, messages and writing here, for thalweg plan and the "
-        "setting calibration");
-    calibrates
-        ->add_option("--folder", calibration.folders,
-                     "Directory to write to; may be given several times")
-        ->capture_default_str();
-    calibrates->add_option("--seconds", calibration.seconds, "Time to take, about")
-        ->check(is_limit)
-        ->check(CLI::Range(0.1, 60.0))
-        ->capture_default_str();
-    calibrates->add_option("-o,--output", calibration.output, "File to write")
-        ->capture_default_str();
+    CLI::App* const calibrates = thalweg::app::add_calibrate(app, calibration);
+    thalweg::app::ShowOptions showing;
+    CLI::App* const shows = thalweg::app::add_show(app, showing);
+    thalweg::app::DoctorOptions examining;
+    CLI::App* const examines = thalweg::app::add_doctor(app, examining);
+    thalweg::app::RunOptions running;
+    CLI::App* const runs = thalweg::app::add_run(app, running);
     thalweg::app::PlanOptions planning;
     CLI::App* const plans = app.add_subcommand(
         "plan", "Predict what each method and service costs a run that a TOML file describes");
@@ -345,6 +196,19 @@ int main(int argc, char** argv) try {
     }
     if (plans->parsed()) return thalweg::app::plan(planning);
     if (reports->parsed()) return report(summary, page);
+    if (shows->parsed()) return show_file(showing);
+    if (examines->parsed())
+        return with_mpi("doctor", exit_wrong, [&] { return thalweg::app::doctor(examining); });
+    if (runs->parsed()) {
+        running.command = runs->remaining();
+        if (running.command.empty() || running.command.front().starts_with('-')) {
+            fmt::print(stderr, "thalweg: run: {}\n",
+                       running.command.empty() ? "no command is given"
+                                               : "no option " + running.command.front());
+            return exit_usage;
+        }
+        return thalweg::app::run(running);
+    }
     if (calibrates->parsed())
         return with_mpi("calibrate", exit_wrong,
                         [&] { return thalweg::app::calibrate(calibration); });

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "terminal.hpp"
+
 namespace thalweg::app {
 
 namespace {
@@ -18,7 +20,7 @@ constexpr double seconds = 0.1;  ///< between two lines
 }  // namespace
 
 Progress::Progress(std::int64_t total, int rank)
-    : shown_(rank == 0 && isatty(STDERR_FILENO) == 1), total_(std::max<std::int64_t>(total, 1)) {}
+    : shown_(rank == 0 && on_terminal(STDERR_FILENO)), total_(std::max<std::int64_t>(total, 1)) {}
 
 Progress::~Progress() {
     if (shown_) std::fputs("\r\033[K", stderr);

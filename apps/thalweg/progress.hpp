@@ -8,7 +8,7 @@
 namespace thalweg::app {
 
 /// One line on standard error that is overwritten, and removed at the end; nothing where standard
-/// error is not a terminal.
+/// error does not lead to a terminal, directly or through the launcher that started this rank.
 class Progress {
 public:
     /// @param total  what is to be done, in any unit

@@ -12,7 +12,7 @@ namespace {
 bool is_written(const std::string& path, int files) {
     for (int k = 0; k < files; ++k) {
         std::string own;
-        if (follow_links(tile_path(path, k), own).ok() && WriteLock::is_held(own)) return true;
+        if (follow_links(tile_path(path, k), own).ok() && WriteLock::holder(own).there) return true;
     }
     return false;
 }

@@ -162,15 +162,19 @@ Status WriteLock::check_held(const std::string& own) const {
         own, owner.process, owner.host, path_);
 }
 
-bool WriteLock::is_held(const std::string& own) {
+LockHolder WriteLock::holder(const std::string& own) {
     const int fd = ::open(lock_path(own).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0) return false;
+    if (fd < 0) return {};
     struct flock lock = whole(F_WRLCK);
     const bool known = fcntl(fd, F_OFD_GETLK, &lock) == 0;
     const Owner owner = read_owner(fd);
     ::close(fd);
-    if (known || owner.foreign || owner.process <= 0) return known && lock.l_type != F_UNLCK;
-    return owner.host != host_name() || kill(owner.process, 0) == 0 || errno == EPERM;
+    LockHolder holder{false, owner.host, owner.process};
+    if (known || owner.foreign || owner.process <= 0)
+        holder.there = known && lock.l_type != F_UNLCK;
+    else
+        holder.there = owner.host != host_name() || kill(owner.process, 0) == 0 || errno == EPERM;
+    return holder;
 }
 
 bool WriteLock::is_at_path() const {

@@ -8,6 +8,13 @@
 
 namespace thalweg::detail {
 
+/// The process that writes a file, as far as this host can see.
+struct LockHolder {
+    bool there = false;
+    std::string host;  ///< empty if unknown
+    int process = 0;   ///< 0 if unknown
+};
+
 /// It lies in a file of its own, .NAME.lock: libraries that write or read the data have locks of
 /// their own on those, and readers are to see none.
 class WriteLock {
@@ -28,8 +35,8 @@ public:
     /// @return TW_OK; TW_EINUSE, naming host and process
     Status check_held(const std::string& own) const;
     void release();
-    /// Tests if a process writes a file, as far as this host can see.
-    static bool is_held(const std::string& own);
+    /// Finds the process that writes a file. @param own  the path of the file, without links
+    static LockHolder holder(const std::string& own);
 
 private:
     bool is_at_path() const;

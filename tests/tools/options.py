@@ -2,7 +2,7 @@
 """Options that name what does not exist, names that the syntax of options uses, impossible numbers.
 
 Usage: options.py CASE THALWEG LAUNCHER...
-CASE: names, numbers, header
+CASE: names, numbers, header, compared_methods
 """
 
 import struct
@@ -123,6 +123,33 @@ def header(tool: Tool):
     Path("odd.nc").write_bytes(content[: begin + 15] + content[begin + 16 :])
     tool.refused(1, ["the padding"], "repack", "odd.nc", "out.nc")
     tool.refused(3, ["the padding"], "verify", "odd.nc", "in.nc")
+
+
+def compared_methods(tool: Tool):
+    """thalweg compare: the columns agree with each other, and no file is left."""
+    for ranks in (1, 3):
+        options = ["--shape", "40,30,5", "--steps", "3", "--repetitions", "3"]
+        out = tool.good(ranks, "compare", *options, "--methods", "serial,record")
+        lines = out.splitlines()
+        assert (
+            f"{40 * 30 * 5 * 12 * 4 / 1e6:.0f} MB a step, 3 steps a file, {ranks} rank" in lines[0]
+        )
+        columns = ["step", "s", "least", "most", "MB/s", "ratio", "CPU", "s", "first", "file"]
+        assert lines[1].split() == columns, lines[1]
+        rows = {line.split()[0]: [float(n) for n in line.split()[1:]] for line in lines[2:5]}
+        assert list(rows) == ["raw", "serial", "record"], out
+        for step, least, most, _, ratio, cpu, _ in rows.values():
+            assert 0 <= least <= step <= most and cpu >= 0, out
+            plain = rows["raw"][0]
+            low, high = (step - 6e-5) / (plain + 6e-5), (step + 6e-5) / max(plain - 6e-5, 1e-9)
+            assert low - 0.01 <= ratio <= high + 0.01, out
+        best = min(("serial", "record"), key=lambda m: rows[m][0])
+        assert lines[-1].startswith("In a run that goes on,") and lines[-1].count(".") <= 3, lines[
+            -1
+        ]
+        if rows["serial"][0] != rows["record"][0]:
+            assert f"'{best}'" in lines[-1], out
+        assert not list(Path().iterdir()), "a file is left"
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "calibrate/calibrate.hpp"
+#include "progress.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 
@@ -44,10 +45,16 @@ Status measure(Team& team, const CalibrateOptions& options, Machine& machine) {
     machine.ranks = team.size();
     machine.nodes = team.topology().nodes;
     machine.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+    Progress progress(100, team.rank());
+    progress.add(0, "memory");
     measure_memory(team, options.seconds * 0.08, machine);
+    progress.add(8, "index lists");
     measure_lists(team, options.seconds * 0.04, machine);
+    progress.add(4, "messages");
     measure_messages(team, options.seconds * 0.08, machine);
+    progress.add(8, "messages inside a node");
     measure_inside(team, options.seconds * 0.04, machine);
+    progress.add(4, options.folders.front());
     const double each = options.seconds * 0.76 / static_cast<double>(options.folders.size());
     for (const std::string& given : options.folders) {
         Folder folder;
@@ -56,6 +63,7 @@ Status measure(Team& team, const CalibrateOptions& options, Machine& machine) {
         folder.file_system = name;
         if (Status s = measure_folder(team, path, each, folder); !s.ok()) return s;
         machine.folders.push_back(folder);
+        progress.add(76 / static_cast<std::int64_t>(options.folders.size()), given);
     }
     return {};
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <string_view>
 
+#include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/hdf5_handle.hpp"
 #include "storage/netcdf4/hdf5_view.hpp"
 #include "storage/netcdf4/value_words.hpp"
@@ -110,8 +111,13 @@ herr_t for_attributes(hid_t object, Strings& names) {
         &names);
 }
 
-void add_attributes(hid_t object, const std::string& owner, const Strings& listed,
-                    std::vector<UnlistedObject>& to) {
+/// Unlisted objects of a file.
+struct Objects {
+    bool with_contents = true;  ///< read their values
+    std::vector<UnlistedObject>& list;
+};
+
+void add_attributes(hid_t object, const std::string& owner, const Strings& listed, Objects& to) {
     const bool scale = is_scale(object);
     const auto in = [](const auto& names, const std::string& name) {
         return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -121,31 +127,31 @@ void add_attributes(hid_t object, const std::string& owner, const Strings& liste
         const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose);
         const Handle type(H5Aget_type(attribute), H5Tclose),
             space(H5Aget_space(attribute), H5Sclose);
-        to.push_back({owner, name, type_words(type) + " " + shape_words(space),
-                      hash_of_attribute(attribute)});
+        to.list.push_back({owner, name, type_words(type) + " " + shape_words(space),
+                           to.with_contents ? hash_of_attribute(attribute) : ""});
     }
 }
 
-void add_data_set(hid_t set, const std::string& name, std::vector<UnlistedObject>& to) {
+void add_data_set(hid_t set, const std::string& name, Objects& to) {
     if (text_of(set, "NAME").starts_with(dimension_only)) return;
     const Handle type(H5Dget_type(set), H5Tclose), space(H5Dget_space(set), H5Sclose);
-    to.push_back({name, "", type_words(type) + " " + shape_words(space), hash_of_data_set(set)});
+    to.list.push_back({name, "", type_words(type) + " " + shape_words(space),
+                       to.with_contents ? hash_of_data_set(set) : ""});
     add_attributes(set, name, {}, to);
 }
 
-void add_link(hid_t file, const std::string& link, const KnownNames& listed,
-              std::vector<UnlistedObject>& to) {
+void add_link(hid_t file, const std::string& link, const KnownNames& listed, Objects& to) {
     const std::string name = link.starts_with(renamed) ? link.substr(renamed.size()) : link;
     const auto known = listed.find(name);
     H5L_info_t info{};
     if (H5Lget_info(file, link.c_str(), &info, H5P_DEFAULT) < 0) return;
     if (info.type == H5L_TYPE_EXTERNAL) {
-        if (known == listed.end()) to.push_back({name, "", "link to another file", ""});
+        if (known == listed.end()) to.list.push_back({name, "", "link to another file", ""});
         return;
     }
     const Handle object(H5Oopen(file, link.c_str(), H5P_DEFAULT), H5Oclose);
     if (object < 0) {
-        to.push_back({name, "", "link to nothing", ""});
+        to.list.push_back({name, "", "link to nothing", ""});
     } else if (H5Iget_type(object) == H5I_DATASET) {
         if (known == listed.end())
             add_data_set(object, name, to);
@@ -156,7 +162,7 @@ void add_link(hid_t file, const std::string& link, const KnownNames& listed,
 
 }  // namespace
 
-Status inspect_netcdf4(const std::string& path, Inspection& inspection) {
+Status inspect_netcdf4(const std::string& path, Inspection& inspection, bool with_contents) {
     {
         const QuietHdf5 quiet;
         if (H5Fis_hdf5(path.c_str()) <= 0) return {};
@@ -170,9 +176,24 @@ Status inspect_netcdf4(const std::string& path, Inspection& inspection) {
     if (!view) return status;
     const QuietHdf5 quiet;
     const Handle root(H5Gopen2(view->id(), "/", H5P_DEFAULT), H5Gclose);
-    add_attributes(root, "", listed[""], inspection.unlisted);
+    Objects unlisted{with_contents, inspection.unlisted};
+    add_attributes(root, "", listed[""], unlisted);
     for (const std::string& link : names_of(for_links, root))
-        add_link(view->id(), link, listed, inspection.unlisted);
+        add_link(view->id(), link, listed, unlisted);
+    return view->refused();
+}
+
+Status add_stored_bytes(const std::string& path, const std::vector<std::string>& names,
+                        std::vector<std::int64_t>& bytes) {
+    const QuietHdf5 quiet;
+    if (H5Fis_hdf5(path.c_str()) <= 0) return {};
+    Status status;
+    const std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);
+    if (!view) return status;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const Handle set(view->open_set(name_in_hdf5(view->id(), names[i])), H5Dclose);
+        if (set >= 0) bytes[i] += static_cast<std::int64_t>(H5Dget_storage_size(set));
+    }
     return view->refused();
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,15 @@ struct Inspection {
 };
 
 /// Inspects a file on this rank alone. Files of other formats give nothing.
+/// @param with_contents  read the values of unlisted objects, to compare them
 /// @return TW_OK, TW_EIO, TW_EFORMAT
-Status inspect_netcdf4(const std::string& path, Inspection& inspection);
+Status inspect_netcdf4(const std::string& path, Inspection& inspection, bool with_contents = true);
+
+/// Adds the bytes that variables occupy in a netCDF-4 file, from the index of their chunks. Files
+/// of other formats, and variables that are not in the file, add nothing.
+/// @param bytes  of each variable that `names` lists
+/// @return TW_OK, TW_EIO, TW_EFORMAT
+Status add_stored_bytes(const std::string& path, const std::vector<std::string>& names,
+                        std::vector<std::int64_t>& bytes);
 
 }  // namespace thalweg::detail

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line.hpp"
+
+#include <cmath>
+#include <cstdint>
+
+namespace thalweg::app {
+
+namespace {
+
+/// Names in lists separated by commas; a backslash keeps the character after it.
+std::vector<std::string> split_at_commas(const std::vector<std::string>& lists) {
+    std::vector<std::string> names;
+    for (const std::string& list : lists) {
+        names.emplace_back();
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (list[i] == ',')
+                names.emplace_back();
+            else
+                names.back() += list[i] == '\\' && i + 1 < list.size() ? list[++i] : list[i];
+        }
+    }
+    return names;
+}
+
+/// Adds an option of names separated by commas, which may be repeated.
+void add_names(CLI::App* command, const char* option, std::vector<std::string>& names,
+               const char* description) {
+    command
+        ->add_option_function<std::vector<std::string>>(
+            option,
+            [&names](const std::vector<std::string>& lists) { names = split_at_commas(lists); },
+            description)
+        ->allow_extra_args(false)
+        ->take_all();
+}
+
+/// Finite and not negative: CLI11's own checks let NaN pass.
+const CLI::Validator is_limit(
+    [](const std::string& text) -> std::string {
+        double value = NAN;
+        const bool number = CLI::detail::lexical_cast(text, value);
+        if (number && std::isfinite(value) && value >= 0) return {};
+        return "must be a finite number of at least 0, not " + text;
+    },
+    "NUMBER");
+
+}  // namespace
+
+CLI::App* add_zarr(CLI::App& app, ZarrOptions& options) {
+    CLI::App* const zarr =
+        app.add_subcommand("zarr",
+                           "Write references (kerchunk JSON) by which Zarr readers read netCDF "
+                           "files in place; several "
+                           "files are joined along their record dimension, in the order given");
+    zarr->add_option("FILE", options.files, "netCDF file: classic of any kind, or netCDF-4")
+        ->required();
+    zarr->add_option("-o,--output", options.output,
+                     "JSON file to write; FILE.json by default; required for several files");
+    zarr->add_flag("--absolute", options.absolute,
+                   "Refer to the files by absolute paths, not relative to the JSON file");
+    add_names(zarr, "--skip", options.references.left_out, "Variables to leave out");
+    zarr->add_option("--chunk", options.references.most_chunk,
+                     "Largest chunk into which data without filters are cut")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::int64_t(1), std::int64_t(1) << 40))
+        ->default_str("16MiB");
+    zarr->add_option("--copy", options.references.copied,
+                     "Copy variables of up to this size into the JSON file")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::int64_t(0), std::int64_t(1) << 40))
+        ->default_str("64KiB");
+    return zarr;
+}
+
+CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "verify",
+        "Compare the contents of two files of any format, or sets of tiles; in parallel under "
+        "mpirun. Exit code: 0 equal, 1 different, 2 error");
+    command->add_option("A", options.a, "First file")->required();
+    command->add_option("B", options.b, "Second file")->required();
+    command
+        ->add_option("--tolerance", options.tolerance,
+                     "Numbers that differ by at most this are equal; so are NaNs of any kind")
+        ->check(is_limit);
+    command
+        ->add_option("--relative", options.relative,
+                     "The same as a fraction of the larger magnitude; with both options one of "
+                     "them suffices")
+        ->check(is_limit);
+    add_names(command, "--ignore-attribute", options.ignored,
+              "Attributes not to compare: NAME, VARIABLE:NAME or :NAME (global)");
+    add_names(command, "--variables", options.variables,
+              "Compare only these variables, with their dimensions and attributes");
+    command->add_flag("--json", options.json, "Print the result as JSON");
+    return command;
+}
+
+CLI::App* add_repack(CLI::App& app, RepackOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "repack",
+        "Copy a file of any format, or a set of tiles, into another format, with other chunks or "
+        "compression; in parallel under mpirun");
+    command->add_option("IN", options.input, "File to read")->required();
+    command->add_option("OUT", options.output, "File to write; may exist, but not be IN")
+        ->required();
+    command->add_option("--format", options.format, "Format of OUT; that of IN by default")
+        ->check(CLI::IsMember({"cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"}));
+    command->add_option("--chunks", options.chunks,
+                        "Lengths of chunks, as in lev=10,lat=90; auto: as the library likes");
+    command->add_option("--deflate", options.deflate, "Level of deflate, 1 to 9; 0: none");
+    command->add_option("--zstd", options.zstd, "Level of zstd; no: none");
+    command->add_option("--shuffle", options.shuffle, "yes or no; with compression yes by default");
+    command->add_option("--quantize", options.quantize,
+                        "Keep fewer digits: bitgroom:DIGITS, granularbr:DIGITS or bitround:BITS");
+    command
+        ->add_option("--set", options.variables,
+                     "The same for one variable: VARIABLE:NAME=VALUE;NAME=VALUE")
+        ->expected(1)
+        ->take_all();
+    command->add_flag("--common-records", options.common_records, common_records_help);
+    command->add_flag("--fixed", options.fixed, "Give the unlimited dimension a fixed length");
+    command->add_option("--memory", options.memory, "Memory of each rank for the data")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::int64_t(1), std::int64_t(1) << 50))
+        ->default_str("64MiB");
+    return command;
+}
+
+CLI::App* add_compare(CLI::App& app, CompareOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "compare",
+        "Under mpirun: measure how fast each method writes here, compared with plain writes of the "
+        "same bytes");
+    command->add_option("--methods", options.methods, "Methods to compare")
+        ->delimiter(',')
+        ->capture_default_str();
+    command->add_option("--shape", options.shape, "Numbers of longitudes, latitudes, levels")
+        ->delimiter(',')
+        ->expected(3)
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command->add_option("--fields", options.fields, "Number of float fields with all levels")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command->add_option("--steps", options.steps, "Number of steps in a file")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command->add_option("--repetitions", options.repetitions, "Number of files of each method")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command->add_option("--folder", options.folder, "Directory for the files, which are removed")
+        ->capture_default_str();
+    return command;
+}
+
+CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "calibrate",
+        "Under mpirun: measure packing, messages and writing here, for thalweg plan and the "
+        "setting calibration");
+    command
+        ->add_option("--folder", options.folders,
+                     "Directory to write to; may be given several times")
+        ->capture_default_str();
+    command->add_option("--seconds", options.seconds, "Time to take, about")
+        ->check(is_limit)
+        ->check(CLI::Range(0.1, 60.0))
+        ->capture_default_str();
+    command->add_option("-o,--output", options.output, "File to write")->capture_default_str();
+    return command;
+}
+
+CLI::App* add_show(CLI::App& app, ShowOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "show",
+        "Show what a file of any format, or a set of tiles, holds, and whether it is complete");
+    command->add_option("FILE", options.path, "File; a file that is still written, too")
+        ->required();
+    CLI::Option* const json = command->add_flag("--json", options.json, "Print JSON");
+    command->add_flag("--stats", options.statistics,
+                      "Read all values: minimum, maximum and mean of each variable; in parallel "
+                      "under mpirun");
+    command->add_option("--plot", options.plotted, "Variable of which to draw a map")
+        ->excludes(json);
+    return command;
+}
+
+CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "doctor",
+        "Look at MPI, libraries, processors, memory, folders and settings; best under mpirun, as "
+        "in a job. Exit code: 0 no problems, 1 problems");
+    command->add_option("FOLDER", options.folders, "Directories for files")->capture_default_str();
+    return command;
+}
+
+CLI::App* add_run(CLI::App& app, RunOptions& options) {
+    CLI::App* const command = app.add_subcommand(
+        "run",
+        "Run a command with settings of the library, and print one line about what it wrote: "
+        "thalweg run mpirun -n 4 model. Exit code: that of the command");
+    command
+        ->add_option("--service", options.service,
+                     "When files are written: auto, inline, background or servers")
+        ->check(CLI::IsMember({"auto", "inline", "background", "servers"}));
+    command->add_flag("--report", options.report,
+                      "Write a page about the run, thalweg-report.html");
+    command->prefix_command();
+    command->footer("COMMAND...  the program, or the launcher that starts it, with its arguments");
+    return command;
+}
+
+}  // namespace thalweg::app

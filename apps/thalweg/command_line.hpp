@@ -1,0 +1,33 @@
+// The options of the commands that have several.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "calibrate/calibrate.hpp"
+#include "compare.hpp"
+#include "doctor/doctor.hpp"
+#include "repack.hpp"
+#include "run/run.hpp"
+#include "show/show.hpp"
+#include "verify.hpp"
+#include "zarr.hpp"
+
+namespace thalweg::app {
+
+inline constexpr const char* common_records_help =
+    "Join the records that all files of a set have, where a killed run has left more in some of "
+    "them";
+
+/// Each adds a command whose options are written to `options` when the command line is parsed.
+CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options);
+CLI::App* add_compare(CLI::App& app, CompareOptions& options);
+CLI::App* add_doctor(CLI::App& app, DoctorOptions& options);
+CLI::App* add_repack(CLI::App& app, RepackOptions& options);
+/// The command to run is in remaining() of the command.
+CLI::App* add_run(CLI::App& app, RunOptions& options);
+CLI::App* add_show(CLI::App& app, ShowOptions& options);
+CLI::App* add_verify(CLI::App& app, VerifyOptions& options);
+CLI::App* add_zarr(CLI::App& app, ZarrOptions& options);
+
+}  // namespace thalweg::app

@@ -1,0 +1,58 @@
+// What a file costs that is written by one method.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compare.hpp"
+#include "in_session.hpp"
+
+namespace thalweg::app {
+
+/// The name of the plain writes with which the methods are compared.
+inline constexpr char plain_writes[] = "raw";
+
+/// Seconds of the slowest rank, and CPU seconds of all ranks.
+struct FileCost {
+    double whole = 0;  ///< from before the file is created until it is complete
+    double step = 0;   ///< a step after the first one; the first one if there is no other
+    double cpu = 0;    ///< of such a step
+};
+
+/// Writes files of the same contents by each method.
+class FileTrial {
+public:
+    explicit FileTrial(const CompareOptions& options);
+
+    /// Writes the first file of a run: the session begins and ends with it. @note Collective
+    FileCost first_file(const std::string& method) const;
+    /// Writes a file in a session that goes on. @note Collective
+    FileCost next_file(Session& io, const std::string& method) const;
+
+    /// Returns a hash of the file that was written last. Local.
+    std::uint64_t hash() const;
+    void remove() const;
+
+    std::int64_t step_bytes() const;
+    int rank() const { return rank_; }
+    int ranks() const { return ranks_; }
+
+private:
+    FileCost write_file(Session& io, const std::string& method) const;
+    FileCost write_plain() const;
+    int open_file(int flags) const;
+
+    const CompareOptions& options_;
+    int rank_ = 0, ranks_ = 1;
+    std::int64_t first_ = 0, count_ = 0;      ///< latitudes
+    std::vector<std::vector<float>> values_;  ///< of each field
+    std::string path_;
+};
+
+/// Begins a session in which all ranks write. Throws Error, or std::runtime_error if settings set
+/// ranks aside as servers. @note Collective over MPI_COMM_WORLD
+Session comparing_session();
+
+}  // namespace thalweg::app

@@ -1,0 +1,24 @@
+// What the doctor has found, and the lines to type where something is wrong.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace thalweg::app {
+
+enum class Level {
+    good,
+    note,     ///< the library works; something could be better
+    problem,  ///< the library, or a part of it, does not work
+};
+
+struct Diagnosis {
+    Level level = Level::good;
+    std::string subject, text;
+    std::string remedy;  ///< a line to type; empty: none
+};
+
+using Diagnoses = std::vector<Diagnosis>;
+
+}  // namespace thalweg::app

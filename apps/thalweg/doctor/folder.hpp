@@ -1,0 +1,16 @@
+// A folder for files: its file system, locks, stripes and room.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "doctor/findings.hpp"
+
+namespace thalweg::app {
+
+/// Adds what a folder offers to files that are written in it. Creates and removes a small file.
+/// @param nodes  of the job
+void check_folder(const std::string& folder, int nodes, Diagnoses& found);
+
+/// Adds how much room /dev/shm has.
+void check_shared_memory(Diagnoses& found);
+
+}  // namespace thalweg::app

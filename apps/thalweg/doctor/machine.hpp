@@ -1,0 +1,23 @@
+// Processors, memory and limits of the nodes on which ranks run.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "comm/comm.hpp"
+#include "doctor/findings.hpp"
+
+namespace thalweg::app {
+
+/// The nodes of a job.
+struct Nodes {
+    int count = 1;
+    int ranks = 1;       ///< of this node
+    bool first = false;  ///< this rank is the first one of its node
+};
+
+/// @note Collective
+Nodes find_nodes(detail::Comm& comm);
+
+/// Adds what the node of this rank offers. @note Local
+void check_machine(const Nodes& nodes, Diagnoses& found);
+
+}  // namespace thalweg::app

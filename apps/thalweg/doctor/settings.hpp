@@ -1,0 +1,17 @@
+// The settings of this environment, and what the library makes of them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "doctor/findings.hpp"
+
+namespace thalweg::app {
+
+/// Adds settings that are not the default, and names that are no settings.
+/// @return false if the settings are not valid: no session can begin @note Local
+bool check_settings(Diagnoses& found);
+
+/// Writes a small file in a folder as a model would, and adds what the library has chosen and why.
+/// @note Collective over MPI_COMM_WORLD; rank 0 adds it
+void check_choices(const std::string& folder, Diagnoses& found);
+
+}  // namespace thalweg::app

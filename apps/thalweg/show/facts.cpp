@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "show/facts.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "difference.hpp"
+#include "inspected.hpp"
+#include "layout/grid.hpp"
+#include "publish/stale_references.hpp"
+#include "storage/chunked/filters.hpp"
+#include "storage/netcdf4/whole.hpp"
+#include "storage/posix/paths.hpp"
+#include "storage/source.hpp"
+
+namespace thalweg::app {
+
+using namespace detail;
+
+namespace {
+
+bool exists(const std::string& path) {
+    struct stat info {};
+    return stat(path.c_str(), &info) == 0;
+}
+
+/// Finds the file that a path means: itself, or its temporary name if it is not complete.
+Status find_paths(const std::string& path, FileFacts& facts) {
+    if (Status status = follow_links(path, facts.own); !status.ok()) return status;
+    facts.data = facts.own;
+    const std::string temporary = temporary_path(facts.own), complete = own_path(facts.own);
+    if (exists(facts.own)) {
+        // A name that ends in .part can be somebody's own name for a file, too.
+        if (!complete.empty() && facts.own != complete) facts.own = complete;
+    } else if (exists(temporary)) {
+        facts.data = temporary;
+    }
+    for (int k = 1; k <= most_kept; ++k)
+        if (std::string kept = kept_path(facts.own, k); kept != facts.data && exists(kept))
+            facts.kept.push_back(std::move(kept));
+    return {};
+}
+
+std::string filter_text(const VariableStorage::Filter& filter) {
+    constexpr std::array<std::pair<int, const char*>, 7> names{{{1, "deflate"},
+                                                                {2, "shuffle"},
+                                                                {3, "fletcher32"},
+                                                                {4, "szip"},
+                                                                {307, "bzip2"},
+                                                                {32001, "blosc"},
+                                                                {zstd_filter, "zstd"}}};
+    for (const auto& [id, name] : names)
+        if (id == filter.id)
+            return filter.level != 0 ? fmt::format("{}={}", name, filter.level) : name;
+    return fmt::format("filter {}", filter.id);
+}
+
+void add_definitions(const Source& source, FileFacts& facts) {
+    const Definitions& d = source.definitions();
+    facts.format = source.format();
+    facts.attributes = static_cast<std::int64_t>(d.attributes.size());
+    facts.groups = source.groups();
+    facts.files = source.files();
+    for (int i = 0; i < static_cast<int>(d.dims.size()); ++i)
+        facts.dims.push_back(
+            {d.dims[static_cast<std::size_t>(i)].name, source.length(i), d.is_record_dim(i)});
+    if (const Grid* const grid = source.tiles(); grid != nullptr) {
+        facts.rows = grid->rows;
+        facts.columns = grid->columns;
+    }
+}
+
+void add_variable(const Source& source, int number, std::int64_t records, FileFacts& facts) {
+    const detail::Variable& v = source.definitions().variables[static_cast<std::size_t>(number)];
+    VariableFacts of;
+    of.name = v.name;
+    of.type = valid_type(v.type) ? name_of(static_cast<Type>(v.type)) : "not readable";
+    for (const int dim : v.dims) {
+        const DimensionFacts& known = facts.dims[static_cast<std::size_t>(dim)];
+        of.dims.push_back(known.name);
+        of.shape.push_back(known.length);
+    }
+    if (valid_type(v.type))
+        of.bytes = v.elements() * static_cast<std::int64_t>(v.element()) * (v.record ? records : 1);
+    const VariableStorage stored = source.storage(number);
+    of.chunks = stored.chunk;
+    for (const VariableStorage::Filter& filter : stored.filters)
+        of.filters.push_back(filter_text(filter));
+    Status status;
+    if (!v.record || records > 0) status = source.check(number, v.record ? records - 1 : 0);
+    if (status.code == TW_EUNSUPPORTED)
+        of.unreadable = status.text;
+    else if (!status.ok() && facts.damage.empty())
+        facts.damage = fmt::format("variable '{}': {}", v.name, status.text);
+    facts.variables.push_back(std::move(of));
+}
+
+/// Adds the sizes of the files, and what each variable occupies in them.
+Status add_sizes(FileFacts& facts) {
+    std::vector<std::string> names;
+    for (const VariableFacts& v : facts.variables) names.push_back(v.name);
+    std::vector<std::int64_t> stored(names.size(), 0);
+    for (const std::string& file : files_of(facts.data)) {
+        struct stat info {};
+        if (stat(file.c_str(), &info) == 0) facts.bytes += info.st_size;
+        if (Status status = add_stored_bytes(file, names, stored); !status.ok()) return status;
+    }
+    const bool hdf5 = is_netcdf4(format_of(facts.format));
+    for (std::size_t i = 0; i < names.size(); ++i)
+        facts.variables[i].stored = hdf5 ? stored[i] : facts.variables[i].bytes;
+    return {};
+}
+
+/// Adds what netCDF-C does not list, and which dimensions are unlimited.
+Status add_unlisted(FileFacts& facts) {
+    Inspection inspection;
+    if (Status status = inspect_netcdf4(files_of(facts.data).front(), inspection, false);
+        !status.ok())
+        return status;
+    for (DimensionFacts& dim : facts.dims)
+        dim.unlimited = dim.unlimited || has(inspection.unlimited, dim.name);
+    facts.unlisted = std::move(inspection.unlisted);
+    return {};
+}
+
+/// Adds who writes the file, and whether it is complete.
+void add_state(FileFacts& facts) {
+    facts.writer = WriteLock::holder(facts.own);
+    const bool temporary = facts.data != facts.own;
+    // Beside a temporary file, the lock is that of the file which will replace this one.
+    const bool replaced = !temporary && exists(temporary_path(facts.own));
+    if (facts.writer.there && !replaced)
+        facts.state = State::writing;
+    else if (temporary)
+        facts.state = State::abandoned;
+    else if (!facts.damage.empty())
+        facts.state = State::truncated;
+    if (facts.state != State::truncated) facts.damage.clear();
+}
+
+void add_zarr(FileFacts& facts) {
+    facts.zarr_store = exists(facts.data + "/zarr.json");
+    const std::string beside = facts.own + ".json";
+    std::array<char, 64> begin{};
+    std::ifstream file(beside, std::ios::binary);
+    file.read(begin.data(), references_begin.size());
+    if (std::string_view(begin.data(), static_cast<std::size_t>(file.gcount())) == references_begin)
+        facts.references = beside;
+}
+
+Status find(const std::string& path, FileFacts& facts) {
+    if (Status status = find_paths(path, facts); !status.ok()) return status;
+    const auto comm = make_serial_comm();
+    Status status;
+    const auto source = open_source(*comm, facts.data, false, status);
+    if (!status.ok()) return status;
+    add_definitions(*source, facts);
+    const std::int64_t records = source->records();
+    for (std::size_t i = 0; i < source->definitions().variables.size(); ++i)
+        add_variable(*source, static_cast<int>(i), records, facts);
+    facts.records = std::max(records, logged_records(facts.data));
+    if (status = add_sizes(facts); !status.ok()) return status;
+    add_state(facts);
+    add_zarr(facts);
+    // A file that is being written may change while netCDF-C opens it.
+    status = add_unlisted(facts);
+    return facts.state == State::complete ? status : Status{};
+}
+
+}  // namespace
+
+const char* name_of(State state) {
+    switch (state) {
+        case State::complete: return "complete";
+        case State::writing: return "writing";
+        case State::abandoned: return "abandoned";
+        case State::truncated: break;
+    }
+    return "truncated";
+}
+
+Status find_facts(const std::string& path, FileFacts& facts) {
+    return alone([&] { return find(path, facts); });
+}
+
+}  // namespace thalweg::app

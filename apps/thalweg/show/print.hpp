@@ -1,0 +1,17 @@
+// The facts of a file for people and for programs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "show/facts.hpp"
+#include "show/statistics.hpp"
+
+namespace thalweg::app {
+
+/// @param statistics  of each variable; empty if they were not asked for
+std::string text_of(const FileFacts& facts, const std::vector<Statistics>& statistics);
+std::string json_of(const FileFacts& facts, const std::vector<Statistics>& statistics);
+
+}  // namespace thalweg::app
