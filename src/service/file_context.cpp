@@ -69,7 +69,7 @@ Status FileContext::check_next_record(std::int64_t record) const {
                    name_of(format), options.wording.index(record));
 }
 
-Status FileContext::enter(Call call, int i, const Status& mine, std::span<std::int64_t> words) {
+Status FileContext::enter(Call call, int i, const Status& mine, const MeetingWords& words) {
     const auto describe = [&] {
         std::string text = "of " + path;
         if (i >= 0) text += ", variable '" + variable(i).name + "'";

@@ -56,8 +56,8 @@ struct FileContext {
     Status check_next_record(std::int64_t record) const;
 
     /// The meeting of all ranks with which every call begins that they make together.
-    /// @param words  combined by `or`. @note Collective
-    Status enter(Call call, int variable, const Status& mine, std::span<std::int64_t> words);
+    /// @note Collective
+    Status enter(Call call, int variable, const Status& mine, const MeetingWords& words);
 
     /// What does not depend on who writes.
     StorageOptions storage_options() const;
