@@ -250,7 +250,7 @@ Status enter(tw_session session, Call call, const char* of = "", const Status& m
 /// A path without links and dots: a file may be reached by different ones.
 std::string canonical(const std::string& path);
 
-/// Whether the session has no file open of that path, which is absolute. @note Collective
+/// Checks on rank 0 that the session has no file open of that path, which is absolute. Local.
 Status check_unused(tw_session session, const std::string& path);
 
 // Files that are closed later (closing.cpp). All are collective, and alike on every rank.
