@@ -49,24 +49,19 @@ Status InlineService::begin(Status mine) {
 Status InlineService::agree(Call call, int variable, const Status& mine, Agreed& agreed) {
     writer_.prepare();
     Status status = agree_on(file_, batch_, call, variable, mine, agreed);
-    if (agreed.boxed && !boxed_)
-        if (Status begun = begin_records(); !begun.ok()) return begun;
+    if (agreed.boxed && !boxed_) begin_records();
     return status;
 }
 
 /// Some rank has put sections or records: from now on these may come in any step.
-/// @note Collective
-Status InlineService::begin_records() {
-    const Status status = file_.team.agree(alone([&]() -> Status {
+void InlineService::begin_records() {
+    with_reserve([&] {
         writer_.make_room();
         together_.make_room();
-        return {};
-    }));
-    if (!status.ok()) return file_.keep(status);
+    });
     target_.storage->begin_boxes();
     boxed_ = batch_.boxed = true;
     progress_.records = std::max(batch_.record, file_.existing.kept);
-    return {};
 }
 
 // ---- puts ---------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ public:
 
 private:
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
-    Status begin_records();
+    void begin_records();
     Status put_now(Status checked, const Part& part);
     Status write_now(const Part& part);
     Status merge_now(const Part& part);
