@@ -31,10 +31,18 @@ int code_of(int status) {
 }
 
 std::string broadcast(MPI_Comm comm, int root, std::string text) {
-    std::int64_t size = static_cast<std::int64_t>(text.size());
-    MPI_Bcast(&size, 1, MPI_INT64_T, root, comm);
+    struct {  // few bytes travel with their number
+        std::int64_t size;
+        char first[8184];
+    } head{};
+    constexpr auto most = static_cast<std::int64_t>(sizeof head.first);
+    head.size = static_cast<std::int64_t>(text.size());
+    std::copy_n(text.begin(), std::min(head.size, most), head.first);
+    MPI_Bcast(&head, sizeof head, MPI_BYTE, root, comm);
+    const std::int64_t size = head.size;
+    text.assign(head.first, head.first + std::min(size, most));
     text.resize(static_cast<std::size_t>(size));
-    for (std::int64_t done = 0; done < size; done += INT_MAX / 2) {
+    for (std::int64_t done = most; done < size; done += INT_MAX / 2) {
         const int part = static_cast<int>(std::min<std::int64_t>(size - done, INT_MAX / 2));
         MPI_Bcast(text.data() + done, part, MPI_CHAR, root, comm);
     }

@@ -56,14 +56,22 @@ Session::Key hash_of(const Number* numbers, std::size_t n, std::uint64_t seed, S
 }
 
 // Both lengths are part of it: the numbers alone may be another shape with another list.
-Session::Key key_of(const Session& session, const Shape& shape, const MapNumbers& map) {
+Session::Key own_key(const Session& session, const Shape& shape, const MapNumbers& map) {
     Shape all{static_cast<Index>(map.hash.first), static_cast<Index>(map.hash.second),
               static_cast<Index>(map.n), map.first};
     all.insert(all.end(), shape.begin(), shape.end());
     const auto rank = 2 * static_cast<std::uint64_t>(session.rank()) + 1;
-    const Session::Key mine = hash_of(all.data(), all.size(), rank, [](Index) {});
-    std::uint64_t sums[] = {mine.first, mine.second};
-    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UINT64_T, MPI_SUM, session.comm());
+    return hash_of(all.data(), all.size(), rank, [](Index) {});
+}
+
+// Returns the key of all ranks; throws if one of them has failed.
+// map: null after an error
+Session::Key key_of(const Session& session, const Shape& shape, const MapNumbers* map,
+                    const Error& error) {
+    const Session::Key mine = map != nullptr ? own_key(session, shape, *map) : Session::Key{};
+    std::uint64_t sums[] = {mine.first, mine.second, error.code != 0 ? 1U : 0U};
+    MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_UINT64_T, MPI_SUM, session.comm());
+    if (sums[2] != 0) agree(session.comm(), error);
     return {sums[0], sums[1]};
 }
 
@@ -133,13 +141,14 @@ MapNumbers::MapNumbers(const MPI_Offset* map, std::size_t numbers, Index counts_
     });
 }
 
-std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, const MapNumbers& map) {
-    const Session::Key key = key_of(session, shape, map);
+std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, const MapNumbers* map,
+                              const Error& error) {
+    const Session::Key key = key_of(session, shape, map, error);
     for (const auto& known : session.grids)
         if (known.first == key) return known.second;
-    std::vector<Index> dofs(map.n);
-    std::transform(map.at, map.at + map.n, dofs.begin(),
-                   [&](MPI_Offset dof) { return static_cast<Index>(dof) - map.first; });
+    std::vector<Index> dofs(map->n);
+    std::transform(map->at, map->at + map->n, dofs.begin(),
+                   [&](MPI_Offset dof) { return static_cast<Index>(dof) - map->first; });
     std::shared_ptr<Grid> grid = make_grid(session, shape, std::move(dofs));
     drop_unused(session);
     session.grids.emplace_back(key, grid);

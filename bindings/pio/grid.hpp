@@ -83,8 +83,11 @@ struct MapNumbers {
     Session::Key hash;
 };
 
-// The grid with this map: a new one, or the one described before. @note Collective
-std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, const MapNumbers& map);
+// The grid with this map: a new one, or the one described before.
+// map, error: null and what is wrong on a rank with wrong arguments; then all ranks throw
+// @note Collective
+std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, const MapNumbers* map,
+                              const Error& error);
 
 // Names of dimensions as the library wants them.
 std::string joined(const std::vector<std::string>& names, std::size_t from = 0);

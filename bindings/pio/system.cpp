@@ -233,8 +233,9 @@ int describe(const char* call, int iosysid, int type, int ndims, const int* gdim
         } catch (const Error& thrown) {
             error = thrown;
         }
-        agree(session.comm(), error);
-        *ioidp = add_decomposition({0, system.id, type, grid_of(session, shape, *numbers)});
+        const MapNumbers* const described = error.code == 0 ? &*numbers : nullptr;
+        auto grid = grid_of(session, shape, described, error);
+        *ioidp = add_decomposition({0, system.id, type, std::move(grid)});
     });
 }
 

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include "base/log.hpp"
+#include "base/reserve.hpp"
 #include "definitions/definitions.hpp"
 #include "session/calls.hpp"
 
@@ -125,10 +127,9 @@ bool same_list(const Listed& listed, std::span<const std::int64_t> indices) {
     });
 }
 
-/// The decomposition that all ranks declared before with the same content, or null. Freeing is
-/// local, so a rank may still have one that others have not: the latest one counts.
+/// Returns the latest decomposition with the same content that this rank declared before, or null.
+/// Freeing is local, so a rank may still have one that others have not.
 /// @param same  whether a known one is what this rank declares
-/// @note Collective
 template <class Same>
 std::shared_ptr<const Decomposition> find_known(tw_session session, std::uint64_t hash,
                                                 Same&& same) {
@@ -141,35 +142,7 @@ std::shared_ptr<const Decomposition> find_known(tw_session session, std::uint64_
     for (auto k = first; k != last; ++k)
         if (auto alive = k->second.lock(); alive && (!found || alive->serial > found->serial))
             if (same(*alive)) found = alive;
-    const std::int64_t serial = found ? found->serial : 0;
-    std::int64_t words[2] = {serial, -serial};
-    session->team->all_reduce(words, Reduce::min);
-    if (words[0] <= 0 || words[0] != -words[1]) return nullptr;
     return found;
-}
-
-/// A handle of the decomposition that same() knows, or that make(made) makes. @note Collective
-template <class Same, class Make>
-Status declare(tw_session session, std::uint64_t hash, Same&& same, Make&& make,
-               tw_decomposition* decomposition) {
-    std::shared_ptr<const Decomposition> found = find_known(session, hash, same);
-    const bool is_new = !found;
-    if (is_new)
-        if (Status status = make(found); !status.ok()) return status;
-    bool added = false;
-    Status kept = alone([&]() -> Status {
-        auto declared = std::make_shared<Declared>(Declared{found});
-        if (is_new) session->known.emplace(hash, found);
-        session->decompositions.push_back({session, std::move(declared)});
-        added = true;
-        return {};
-    });
-    if (kept = session->team->agree(kept); !kept.ok()) {
-        if (added) session->decompositions.pop_back();
-        return kept;
-    }
-    *decomposition = &session->decompositions.back();
-    return {};
 }
 
 /// What a handle stands for, to be changed. @param made  receives a copy
@@ -188,33 +161,88 @@ int serial_of(const tw_decomposition_impl& handle) {
     return handle.declared ? handle.declared->decomposition->serial : 0;
 }
 
+/// A rank's declaration, with all that the rank knows of it by itself.
+struct Draft {
+    std::shared_ptr<Decomposition> made;
+    std::shared_ptr<const Decomposition> known;  ///< null: it is new to this rank
+    Status own;  ///< a failure of which the others hear if they declare the same
+    std::optional<Declaration> told;
+    Hash hash;
+};
+
 /// What every decomposition begins with: its names and its shape, without halos.
-/// @param check     of the other arguments, given the number of dimensions
-/// @param describe  what else this rank makes of them, given that number
-/// @note Collective
-template <class Check, class Describe>
-Status begin_decomposition(tw_session session, Call call, const char* dims,
-                           const std::int64_t* shape, tw_decomposition* decomposition,
-                           Check&& check, Describe&& describe, Decomposition& d) {
-    const auto begin = [&]() -> Status {
-        d.dims = split_names(text_or_empty(dims));
-        d.wording = session->wording;
-        const std::size_t nd = d.dims.size();
-        if (decomposition == nullptr)
-            return failure(TW_EARG, "the pointer for the decomposition's handle is null");
-        if (nd > std::size_t{max_dims})
-            return failure(TW_EARG, "a decomposition has {} dimensions; the maximum is {}", nd,
-                           max_dims);
-        if (Status status = check(nd); !status.ok()) return status;
-        d.shape.assign(shape, shape + nd);
-        d.halo_low.assign(nd, 0);
-        d.halo_high.assign(nd, 0);
-        describe(nd);
-        return {};
-    };
-    Status status = enter(session, call, text_or_empty(dims), alone(begin));
-    if (!status.ok()) return status;
-    d.serial = ++session->declared;
+Status begin_decomposition(tw_session session, const char* dims, const tw_decomposition* handle,
+                           Decomposition& d) {
+    d.dims = split_names(text_or_empty(dims));
+    d.wording = session->wording;
+    if (handle == nullptr)
+        return failure(TW_EARG, "the pointer for the decomposition's handle is null");
+    if (d.dims.size() > std::size_t{max_dims})
+        return failure(TW_EARG, "a decomposition has {} dimensions; the maximum is {}",
+                       d.dims.size(), max_dims);
+    return {};
+}
+
+void set_shape(const std::int64_t* shape, Draft& draft) {
+    Decomposition& d = *draft.made;
+    const std::size_t nd = d.dims.size();
+    d.shape.assign(shape, shape + nd);
+    d.halo_low.assign(nd, 0);
+    d.halo_high.assign(nd, 0);
+    draft.hash.add(d.dims);
+    draft.hash.add(d.shape);
+}
+
+/// Checks and completes what is new to this rank; what it has declared before is complete.
+/// @param check, take  see check_list(), take_list()
+template <class Same, class Check, class Take>
+Status complete_draft(tw_session session, Same&& same, Check&& check, Take&& take, Draft& draft) {
+    draft.known = find_known(session, draft.hash.value(), same);
+    if (draft.known) {
+        *draft.made = *draft.known;
+    } else {
+        if (Status status = check(*draft.made); !status.ok()) return status;
+        draft.own = take(*draft.made);
+    }
+    draft.told.emplace(*draft.made, draft.own);
+    return {};
+}
+
+/// Makes a handle of what all ranks declare: one meeting tells all of them whether they declare the
+/// same, whether all know it from before, and whether they hold each element once.
+/// @param describe  makes this rank's draft @note Collective
+template <class Describe>
+Status declare(tw_session session, Call call, const char* dims, Describe&& describe,
+               tw_decomposition* decomposition) {
+    Draft draft;
+    const Status mine = alone([&] {
+        draft.made = std::make_shared<Decomposition>();
+        Status begun = begin_decomposition(session, dims, decomposition, *draft.made);
+        return begun.ok() ? describe(draft) : begun;
+    });
+    const std::int64_t serial = draft.known ? draft.known->serial : 0;
+    const std::array<std::int64_t, 2> known = told_alike(serial);
+    std::array<std::int64_t, 4> any{0, 0, known[0], known[1]};
+    MeetingWords words;
+    if (draft.told) {
+        std::copy_n(draft.told->alike.begin(), 2, any.begin());
+        words = {any, draft.told->most, draft.told->sum_words()};
+    }
+    if (Status s = enter(session, call, text_or_empty(dims), mine, 0, words); !s.ok()) return s;
+    draft.made->serial = ++session->declared;
+    std::copy_n(any.begin(), 2, draft.told->alike.begin());
+    std::shared_ptr<const Decomposition> found = draft.known;
+    if (serial == 0 || !are_alike(std::span(any).last(2))) {
+        Comm& world = session->team->world();
+        if (Status s = judge(world, *draft.told, draft.own, *draft.made); !s.ok()) return s;
+        found = draft.made;
+        with_reserve([&] { session->known.emplace(draft.hash.value(), found); });
+    }
+    with_reserve([&] {
+        auto declared = std::make_shared<Declared>(Declared{found});
+        session->decompositions.push_back({session, std::move(declared)});
+    });
+    *decomposition = &session->decompositions.back();
     return {};
 }
 
@@ -234,47 +262,38 @@ tw_status tw_decompose_halo(tw_session session, const char* dims, int nblocks, c
                             const int64_t* halo_high, tw_decomposition* decomposition) {
     tell(decomposition, tw_decomposition{});
     if (!is_model(session)) return no_model(session);
-    return guarded(session, [&]() -> Status {
-        Decomposition d;
-        Hash hash;
-        const auto check = [&](std::size_t nd) -> Status {
-            if (nblocks < 0)
-                return failure(TW_EARG, "the number of blocks is {}; it must not be negative",
-                               nblocks);
-            const bool starts = nblocks == 0 || (start_ != nullptr && count != nullptr);
-            if (nd == 0 || (shape != nullptr && starts)) return {};
+    const auto describe = [&](Draft& draft) -> Status {
+        Decomposition& d = *draft.made;
+        const std::size_t nd = d.dims.size();
+        if (nblocks < 0)
+            return failure(TW_EARG, "the number of blocks is {}; it must not be negative", nblocks);
+        const bool starts = nblocks == 0 || (start_ != nullptr && count != nullptr);
+        if (nd > 0 && (shape == nullptr || !starts))
             return failure(TW_EARG, "shape, start or count is missing (null pointer)");
-        };
-        const auto describe = [&](std::size_t nd) {
-            if (halo_low != nullptr) std::copy_n(halo_low, nd, d.halo_low.begin());
-            if (halo_high != nullptr) std::copy_n(halo_high, nd, d.halo_high.begin());
-            hash.add(d.dims);
-            for (const auto* numbers : {&d.shape, &d.halo_low, &d.halo_high}) hash.add(*numbers);
-            for (int b = 0; b < nblocks; ++b) {
-                Box box;
-                box.nd = nd;
-                const auto at = b * nd;
-                std::copy_n(start_ + at, nd, box.low.begin());
-                std::copy_n(count + at, nd, box.count.begin());
-                hash.add(std::span(start_ + at, nd));
-                hash.add(std::span(count + at, nd));
-                d.blocks.push_back(box);
-            }
-        };
-        if (Status status = begin_decomposition(session, Call::decompose, dims, shape,
-                                                decomposition, check, describe, d);
-            !status.ok())
-            return status;
+        set_shape(shape, draft);
+        if (halo_low != nullptr) std::copy_n(halo_low, nd, d.halo_low.begin());
+        if (halo_high != nullptr) std::copy_n(halo_high, nd, d.halo_high.begin());
+        for (const auto* numbers : {&d.halo_low, &d.halo_high}) draft.hash.add(*numbers);
+        for (int b = 0; b < nblocks; ++b) {
+            Box box;
+            box.nd = nd;
+            const auto at = b * nd;
+            std::copy_n(start_ + at, nd, box.low.begin());
+            std::copy_n(count + at, nd, box.count.begin());
+            draft.hash.add(std::span(start_ + at, nd));
+            draft.hash.add(std::span(count + at, nd));
+            d.blocks.push_back(box);
+        }
         const auto same = [&](const Decomposition& known) {
             return !known.listed && same_grid(known, d) &&
                    std::equal(known.blocks.begin(), known.blocks.end(), d.blocks.begin(),
                               d.blocks.end(), same_box);
         };
-        const auto make = [&](std::shared_ptr<const Decomposition>& made) {
-            return make_decomposition(session->team->world(), std::move(d), made);
-        };
-        return declare(session, hash.value(), same, make, decomposition);
-    });
+        const auto take = [](Decomposition&) { return Status{}; };
+        return complete_draft(session, same, check_boxes, take, draft);
+    };
+    return guarded(
+        session, [&] { return declare(session, Call::decompose, dims, describe, decomposition); });
 }
 
 tw_status tw_decompose_list(tw_session session, const char* dims, const int64_t* shape,
@@ -282,32 +301,21 @@ tw_status tw_decompose_list(tw_session session, const char* dims, const int64_t*
                             tw_list_kind kind, tw_decomposition* decomposition) {
     tell(decomposition, tw_decomposition{});
     if (!is_model(session)) return no_model(session);
-    return guarded(session, [&]() -> Status {
-        Decomposition d;
-        std::vector<std::string> names;
-        const std::span list(indices, std::max<int64_t>(n, 0));
-        const bool shared = kind == TW_LIST_SHARED;
-        Hash hash;
-        const auto check = [&](std::size_t nd) -> Status {
-            if (n < 0)
-                return failure(TW_EARG, "the length of the list is {}; it must not be negative", n);
-            if ((nd > 0 && shape == nullptr) || (n > 0 && indices == nullptr))
-                return failure(TW_EARG, "shape or indices are missing (null pointer)");
-            if (kind == TW_LIST_UNIQUE || kind == TW_LIST_SHARED) return {};
+    const bool shared = kind == TW_LIST_SHARED;
+    const auto describe = [&](Draft& draft) -> Status {
+        Decomposition& d = *draft.made;
+        if (n < 0)
+            return failure(TW_EARG, "the length of the list is {}; it must not be negative", n);
+        if ((!d.dims.empty() && shape == nullptr) || (n > 0 && indices == nullptr))
+            return failure(TW_EARG, "shape or indices are missing (null pointer)");
+        if (kind != TW_LIST_UNIQUE && kind != TW_LIST_SHARED)
             return failure(TW_EARG, "unknown kind of list {}", static_cast<int>(kind));
-        };
-        const auto describe = [&](std::size_t) {
-            names = split_names(text_or_empty(listed));
-            hash.add(d.dims);
-            hash.add(d.shape);
-            hash.add(names);
-            hash.add(kind);
-            hash.add(list);
-        };
-        if (Status status = begin_decomposition(session, Call::decompose_list, dims, shape,
-                                                decomposition, check, describe, d);
-            !status.ok())
-            return status;
+        set_shape(shape, draft);
+        const std::vector<std::string> names = split_names(text_or_empty(listed));
+        const std::span list(indices, n);
+        draft.hash.add(names);
+        draft.hash.add(kind);
+        draft.hash.add(list);
         const auto same = [&](const Decomposition& known) {
             if (!known.listed || !same_grid(known, d) || known.listed->shared != shared)
                 return false;
@@ -315,11 +323,16 @@ tw_status tw_decompose_list(tw_session session, const char* dims, const int64_t*
             return std::equal(first, first + known.listed->count, names.begin(), names.end()) &&
                    same_list(*known.listed, list);
         };
-        const auto make = [&](std::shared_ptr<const Decomposition>& made) {
-            return make_listed_decomposition(session->team->world(), std::move(d), names, list,
-                                             shared, made);
+        const auto check = [&](Decomposition& given) {
+            return check_list(given, names, n, shared);
         };
-        return declare(session, hash.value(), same, make, decomposition);
+        const auto take = [&](Decomposition& given) {
+            return take_list(given, list, session->rank);
+        };
+        return complete_draft(session, same, check, take, draft);
+    };
+    return guarded(session, [&] {
+        return declare(session, Call::decompose_list, dims, describe, decomposition);
     });
 }
 

@@ -1,26 +1,117 @@
 // The C functions of files that are written, and tw_open.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <utility>
 
 #include "api/attributes.hpp"
+#include "base/hash.hpp"
 #include "session/calls.hpp"
+#include "storage/posix/paths.hpp"
 
 using namespace thalweg::detail;
 
 namespace {
 
-/// What tw_create and tw_open check alike. @note Collective
-/// @param absolute  receives the path that all ranks use
-Status check_request(tw_session session, Call call, const char* path, const char* settings,
-                     tw_file* file, Settings& own, std::string& absolute) {
-    Comm& world = session->team->world();
-    Status status = alone([&]() -> Status {
+/// The handle of a file, made before the ranks meet: nobody may lack memory for it afterwards. It
+/// is gone again unless it is kept.
+class NewHandle {
+public:
+    explicit NewHandle(tw_session session) : session_(session) {}
+    ~NewHandle() { drop(); }
+    NewHandle(const NewHandle&) = delete;
+    NewHandle& operator=(const NewHandle&) = delete;
+
+    /// @param writes  else it is read
+    Status make(const std::string& path, const Settings& own, bool writes) {
+        drop();
+        session_->files.reserve(session_->files.size() + 1);
+        tw_file_impl made{session_, std::make_shared<FileAbout>(), nullptr, nullptr, nullptr};
+        made.about->path = path;
+        made.about->later = own.text("close") == "later";
+        made.about->staging = own.number("staging");
+        const int serial = session_->created + 1;
+        FileOptions options = session_->options_for(own);
+        if (writes) {
+            made.file = std::make_unique<File>(*session_->team, *session_, path, serial,
+                                               std::move(options));
+            made.readback = std::make_unique<Readback>(*session_->team, *session_, *made.file);
+        } else {
+            made.reader = std::make_unique<Reader>(*session_->team, *session_, path, serial,
+                                                   std::move(options));
+        }
+        session_->file_handles.push_back(std::move(made));
+        made_ = &session_->file_handles.back();
+        return {};
+    }
+    /// Creates or opens the file. @note Collective
+    Status begin(tw_file* file) {
+        ++session_->created;
+        Status status = made_->file ? made_->file->begin() : made_->reader->open();
+        if (!status.ok()) return status;
+        session_->files.push_back(made_);
+        *file = std::exchange(made_, nullptr);
+        return {};
+    }
+
+private:
+    void drop() {
+        if (made_ != nullptr) session_->file_handles.pop_back();
+        made_ = nullptr;
+    }
+
+    tw_session session_;
+    tw_file_impl* made_ = nullptr;
+};
+
+/// The arguments of tw_create and tw_open, as a rank understands them.
+struct Request {
+    Call call;
+    const char* path;
+    const char* settings;
+    Settings own = {};
+    std::string absolute = {};  ///< the path that all ranks use
+    bool writes = false;
+};
+
+/// Reads the arguments and makes the handle, without the other ranks. Rank 0 says which file the
+/// path means.
+Status prepare(tw_session session, Request& request, NewHandle& handle) {
+    if (Status s = session->settings.for_file(text_or_empty(request.settings), request.own);
+        !s.ok())
+        return s;
+    request.writes = request.call == Call::create || request.own.text("mode") == "append";
+    const Status named = make_absolute(text_or_empty(request.path), request.absolute);
+    if (session->rank == 0 && !named.ok()) return named;
+    if (request.writes)
+        if (Status s = check_unused(session, request.absolute); !s.ok()) return s;
+    return handle.make(request.absolute, request.own, request.writes);
+}
+
+/// Lets the ranks meet before a file begins. @note Collective
+Status meet(tw_session session, tw_file* file, Request& request, NewHandle& handle) {
+    const Status mine = alone([&] {
         if (file == nullptr) return failure(TW_EARG, "the pointer for the file's handle is null");
-        return session->settings.for_file(text_or_empty(settings), own);
+        return prepare(session, request, handle);
     });
-    if (status = enter(session, call, text_or_empty(path), status); !status.ok()) return status;
-    if (status = own.check_alike(world); !status.ok()) return status;
-    if (status = share_path(world, text_or_empty(path), absolute); !status.ok()) return status;
-    return settle_path(session, absolute);
+    const char* const path = text_or_empty(request.path);
+    std::array<std::int64_t, 6> any{};
+    const auto tell = [&](std::size_t at, std::int64_t value) {
+        std::ranges::copy(told_alike(value), any.begin() + at);
+    };
+    if (mine.ok()) {
+        tell(0, request.own.hash());
+        tell(2, static_cast<std::int64_t>(hash_of(path)));
+        tell(4, static_cast<std::int64_t>(hash_of(request.absolute)));
+    }
+    if (Status s = enter(session, request.call, path, mine, 0, {any, {}, {}}); !s.ok()) return s;
+    const auto alike = [&](std::size_t at) { return are_alike(std::span(any).subspan(at, 2)); };
+    if (!alike(0)) return request.own.compare(session->team->world());
+    if (alike(2) && alike(4)) return {};
+    // Another path, or another working folder.
+    if (Status s = share_path(session->team->world(), path, request.absolute); !s.ok()) return s;
+    return session->team->agree(
+        alone([&] { return handle.make(request.absolute, request.own, request.writes); }));
 }
 
 /// What a decomposition's handle stands for that is given with a variable; null: none.
@@ -32,48 +123,6 @@ Status find_decomposition(const tw_file_impl& file, const char* variable,
         status.text =
             fmt::format("{}: variable '{}': {}", file.path(), text_or_empty(variable), status.text);
     return status;
-}
-
-/// The handle of a file that is to be written or read, once begin(it) has succeeded.
-/// @note Collective
-template <class Kind, class Begin>
-Status new_handle(tw_session session, const std::string& path, const Settings& own,
-                  std::unique_ptr<Kind> tw_file_impl::*kind, Begin&& begin, tw_file* file) {
-    const int serial = ++session->created;
-    tw_file_impl made{session, nullptr, nullptr, nullptr, nullptr};
-    bool added = false;
-    Status status = session->team->agree(alone([&]() -> Status {
-        session->files.reserve(session->files.size() + 1);
-        made.about = std::make_shared<FileAbout>();
-        made.about->path = path;
-        made.about->later = own.text("close") == "later";
-        made.about->staging = own.number("staging");
-        made.*kind = std::make_unique<Kind>(*session->team, *session, path, serial,
-                                            session->options_for(own));
-        if constexpr (std::is_same_v<Kind, File>)
-            made.readback = std::make_unique<Readback>(*session->team, *session, *made.file);
-        session->files.reserve(session->files.size() + 1);
-        session->file_handles.push_back({session, nullptr, nullptr, nullptr, nullptr});
-        added = true;
-        return {};
-    }));
-    if (status.ok()) status = begin(*(made.*kind));
-    if (!status.ok()) {
-        if (added) session->file_handles.pop_back();
-        return status;
-    }
-    session->file_handles.back() = std::move(made);
-    *file = &session->file_handles.back();
-    session->files.push_back(*file);
-    return {};
-}
-
-/// A file that is new, or there already. @note Collective
-Status start_writing(tw_session session, const std::string& path, const Settings& own,
-                     tw_file* file) {
-    if (Status status = check_unused(session, path); !status.ok()) return status;
-    return new_handle(
-        session, path, own, &tw_file_impl::file, [](File& f) { return f.begin(); }, file);
 }
 
 /// A put, which may become readable.
@@ -113,15 +162,15 @@ tw_status tw_create(tw_session session, const char* path, const char* settings, 
     tell(file, tw_file{});
     if (!is_model(session)) return no_model(session);
     return guarded(session, path, [&]() -> Status {
-        Settings own;
-        std::string absolute;
-        Status status = check_request(session, Call::create, path, settings, file, own, absolute);
-        if (!status.ok()) return status;
-        if (own.text("mode") != "read")
+        NewHandle handle(session);
+        Request request{Call::create, path, settings};
+        if (Status s = meet(session, file, request, handle); !s.ok()) return s;
+        if (Status s = settle_path(session, request.absolute); !s.ok()) return s;
+        if (request.own.text("mode") != "read")
             return failure(TW_ESETTING,
                            "{}: mode={} is only for tw_open; tw_create creates a new file",
-                           absolute, own.text("mode"));
-        return start_writing(session, absolute, own, file);
+                           request.absolute, request.own.text("mode"));
+        return handle.begin(file);
     });
 }
 
@@ -285,14 +334,11 @@ tw_status tw_open(tw_session session, const char* path, const char* settings, tw
     tell(file, tw_file{});
     if (!is_model(session)) return no_model(session);
     return guarded(session, path, [&]() -> Status {
-        Settings own;
-        std::string absolute;
-        Status status = check_request(session, Call::open, path, settings, file, own, absolute);
-        if (!status.ok()) return status;
-        if (own.text("mode") == "append") return start_writing(session, absolute, own, file);
-        return new_handle(
-            session, absolute, own, &tw_file_impl::reader, [](Reader& r) { return r.open(); },
-            file);
+        NewHandle handle(session);
+        Request request{Call::open, path, settings};
+        if (Status s = meet(session, file, request, handle); !s.ok()) return s;
+        if (Status s = settle_path(session, request.absolute); !s.ok()) return s;
+        return handle.begin(file);
     });
 }
 

@@ -123,7 +123,7 @@ tw_status tw_restart_new(tw_session session, const char* settings, tw_restart* r
                 std::string("durable=yes; ") + text_or_empty(settings), own);
         });
         if (status = enter(session, Call::restart_new, "", status); !status.ok()) return status;
-        if (status = own.check_alike(world); !status.ok()) return status;
+        if (status = own.compare(world); !status.ok()) return status;
         status = session->team->agree(alone([&]() -> Status {
             session->restarts.reserve(session->restarts.size() + 1);
             session->restarts.push_back(std::unique_ptr<tw_restart_impl>(new tw_restart_impl{
@@ -201,7 +201,8 @@ tw_status tw_restart_write(tw_restart restart, const char* path) {
         Status status = share_path(session->team->world(), text_or_empty(path), absolute);
         if (status.ok()) status = settle_path(session, absolute);
         if (!status.ok()) return status;
-        if (status = check_unused(session, absolute); !status.ok()) return status;
+        const auto check = [&] { return check_unused(session, absolute); };
+        if (status = session->team->agree(alone(check)); !status.ok()) return status;
         std::unique_ptr<File> file;
         if (status = make_one(*restart, absolute, file); !status.ok()) return status;
         status = restart->restart.write(*file, absolute, restart->settings.flag("checksum"),

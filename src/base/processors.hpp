@@ -24,4 +24,13 @@ int processor_quota(const std::string& root = "");
 /// Threads with which a rank computes: OMP_NUM_THREADS, else 1.
 int model_threads();
 
+/// The processors that the ranks of a run leave, as all of them have found out.
+struct FreeProcessors {
+    /// Processors on which nothing computes, of those that the ranks of a node may use; of the node
+    /// with the fewest.
+    int number = 0;
+    /// Some rank may use no more processors than it computes on (it is bound to them).
+    bool bound = false;
+};
+
 }  // namespace thalweg::detail

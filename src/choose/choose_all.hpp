@@ -13,17 +13,17 @@ struct ChosenAll {
     int free_processors = 0;     ///< of a node, with service=auto
 };
 
-/// The slowest rank's of all that costs time, and of what the model does meanwhile the fastest
-/// one's.
-/// @note Collective
-OutputTimes agree_on(Team& team, const OutputTimes& mine);
+/// Returns the words of this rank, before the ranks choose. Local.
+ToldOfRoom tell_of_room(const FileContext& file);
 
 /**
  * Chooses storage, method, writers and service; they become the file's options.
+ * @param told    by all ranks
  * @param asked   the options before anything was chosen
  * @param target  gets the storage, not opened yet
- * @note Collective; the status is the same on every rank
+ * @note Collective
  */
-Status choose_all(FileContext& file, const FileOptions& asked, Target& target, ChosenAll& chosen);
+void choose_all(FileContext& file, const ToldOfRoom& told, const FileOptions& asked, Target& target,
+                ChosenAll& chosen);
 
 }  // namespace thalweg::detail

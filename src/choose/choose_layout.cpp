@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/log.hpp"
+#include "base/reserve.hpp"
 #include "decomposition/starts.hpp"
 #include "exchange/parts.hpp"
 #include "layout/writers.hpp"
@@ -407,16 +408,19 @@ Status divide(const FileContext& file, bool writers_asked, const Grid* existing,
 Status choose_layout(const FileContext& file, bool writers_asked, const Grid* existing,
                      Target& target) {
     Division d;
-    Status status =
-        file.team.agree(alone([&] { return begin_division(file, writers_asked, d, target); }));
+    // Depends on what the ranks have alike, so that the status is the same on every rank.
+    Status status = with_reserve([&] {
+        d = {};
+        return begin_division(file, writers_asked, d, target);
+    });
     if (!status.ok() || !target.layout.gridded()) return status;
     d.starts = unite_starts(file.team.world(), std::move(d.starts));
     std::optional<PartWriters> writers;
     status = file.team.agree(alone([&]() -> Status {
-        int mine = -1;
-        if (Status s = divide(file, writers_asked, existing, d, target, mine); !s.ok()) return s;
+        int part = -1;
+        if (Status s = divide(file, writers_asked, existing, d, target, part); !s.ok()) return s;
         if (!d.served && d.named.empty())
-            writers.emplace(file.team, target.layout.grid.parts(), mine);
+            writers.emplace(file.team, target.layout.grid.parts(), part);
         return {};
     }));
     if (!status.ok() || !writers) return status;

@@ -3,46 +3,85 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/free_memory.hpp"
-#include "base/processors.hpp"
 #include "comm/launcher.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
-/// What this process finds out by itself.
-struct Found {
-    ProcessorMask own{};
-    std::int64_t quota = 0, neighbours = 0, memory = 0;
-};
+constexpr double ns = 1e9;
+
+/// Returns words of which the maximum counts.
+std::array<std::int64_t, 4> words_of(const OutputTimes& times) {
+    return {times.outputs, std::llround(times.pack * ns), std::llround(times.write * ns),
+            -std::llround(times.computing * ns)};
+}
+
+OutputTimes times_of(const std::int64_t* words) {
+    return {words[0], words[1] / ns, words[2] / ns, -words[3] / ns};
+}
 
 }  // namespace
 
-Room find_room(Team& team, std::int64_t queue) {
-    Found found;
+FreeProcessors find_processors(Team& team) {
+    ProcessorMask own{};
+    std::int64_t quota = 0, neighbours = 0;
     // Where there is no memory even for this, there is no room.
     (void)alone([&]() -> Status {
-        found = {own_processors(), processor_quota(), processes_of_node(), free_memory().bytes};
+        own = own_processors();
+        quota = processor_quota();
+        neighbours = processes_of_node();
         return {};
     });
-    ProcessorMask node = found.own;
     const std::int64_t threads = model_threads();
-    std::array<std::int64_t, 2> sums{threads, queue};
-    team.node().all_reduce(node, Reduce::bit_or);
-    team.node().all_reduce(sums, Reduce::sum);
-    const std::int64_t busy = std::max(sums[0], found.neighbours * threads);
-    const std::int64_t usable = std::min<std::int64_t>(count(node), found.quota);
-    std::array<std::int64_t, 4> least{usable - busy, count(found.own) - threads,
-                                      found.memory - sums[1], -sums[1]};
+    RowOfWords node;
+    std::copy(own.begin(), own.end(), node.any.begin());
+    node.sums[0] = threads;
+    team.reduce_on_node(node.words(), Reduce::row);
+    ProcessorMask usable{};
+    std::copy_n(node.any.begin(), usable.size(), usable.begin());
+    const std::int64_t busy = std::max(node.sums[0], neighbours * threads);
+    std::int64_t least[] = {std::min<std::int64_t>(count(usable), quota) - busy,
+                            count(own) - threads};
     team.all_reduce(least, Reduce::min);
+    return {static_cast<int>(std::max<std::int64_t>(0, least[0])), least[1] < 1};
+}
+
+ToldOfRoom::ToldOfRoom(const Team& team, std::int64_t queue, const OutputTimes& outputs) {
+    std::int64_t memory = 0;
+    (void)alone([&]() -> Status {
+        memory = free_memory().bytes;
+        return {};
+    });
+    const std::array<std::int64_t, 4> times = words_of(outputs);
+    most_ = {queue * std::ssize(team.topology().members),
+             -memory,
+             times[0],
+             times[1],
+             times[2],
+             times[3]};
+    sums_ = {queue};
+}
+
+Room ToldOfRoom::room(const FreeProcessors& processors) const {
     Room room;
-    room.processors = std::max<std::int64_t>(0, least[0]);
-    room.bound = least[1] < 1;
-    room.queues = -least[3];
-    room.memory = least[2] > INT64_MAX - room.queues ? INT64_MAX : least[2] + room.queues;
+    room.processors = processors.number;
+    room.bound = processors.bound;
+    // No more than if all ranks of a node had the largest, nor than all ranks have together.
+    room.queues = std::min(most_[0], sums_[0]);
+    room.memory = -most_[1];
     return room;
+}
+
+OutputTimes ToldOfRoom::outputs() const { return times_of(most_.data() + 2); }
+
+OutputTimes agree_on(Team& team, const OutputTimes& mine) {
+    std::array<std::int64_t, 4> words = words_of(mine);
+    team.all_reduce(words, Reduce::max);
+    return times_of(words.data());
 }
 
 }  // namespace thalweg::detail

@@ -2,23 +2,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 
+#include "base/processors.hpp"
 #include "comm/team.hpp"
+#include "telemetry/output_times.hpp"
 
 namespace thalweg::detail {
 
 struct Room {
-    /// Processors on which nothing computes, of those that the ranks of a node may use; of the node
-    /// with the fewest.
-    int processors = 0;
-    /// Whether some rank may use no more processors than it computes on (it is bound to them).
+    int processors = 0;  ///< see FreeProcessors
     bool bound = false;
-    /// Bytes that are free on a node, and those of its ranks' queues, where they fit worst.
+    /// Bytes that are free on the node with the fewest, and the most that the queues of a node
+    /// take.
     std::int64_t memory = INT64_MAX, queues = 0;
 };
 
-/// @param queue  bytes of this rank's queue. @note Collective
-Room find_room(Team& team, std::int64_t queue);
+/// Finds the processors that the ranks leave. They stay the same, so a run asks once.
+/// @note Collective
+FreeProcessors find_processors(Team& team);
+
+/// Words of a rank that all ranks combine before they choose for a file.
+class ToldOfRoom {
+public:
+    ToldOfRoom() = default;
+    /// @param queue    bytes of this rank's queue
+    /// @param outputs  those of this rank
+    ToldOfRoom(const Team& team, std::int64_t queue, const OutputTimes& outputs);
+
+    /// Words that are combined by their maximum, and by their sum.
+    std::span<std::int64_t> most() { return most_; }
+    std::span<std::int64_t> sums() { return sums_; }
+
+    Room room(const FreeProcessors& processors) const;
+    /// Returns the slowest rank's of all that costs time, and of what the model does meanwhile the
+    /// fastest one's.
+    OutputTimes outputs() const;
+
+private:
+    std::array<std::int64_t, 6> most_{};
+    std::array<std::int64_t, 1> sums_{};
+};
+
+/// Returns the outputs of all ranks, as ToldOfRoom::outputs(). @note Collective
+OutputTimes agree_on(Team& team, const OutputTimes& mine);
 
 }  // namespace thalweg::detail

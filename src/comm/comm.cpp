@@ -17,15 +17,53 @@
 
 namespace thalweg::detail {
 
+void combine(std::int64_t* into, const std::int64_t* from, std::size_t n, Reduce op) {
+    if (op == Reduce::row) {
+        constexpr std::size_t any = std::tuple_size_v<decltype(RowOfWords::any)>;
+        constexpr std::size_t most = std::tuple_size_v<decltype(RowOfWords::most)>;
+        combine(into, from, any, Reduce::bit_or);
+        combine(into + any, from + any, most, Reduce::max);
+        combine(into + any + most, from + any + most, n - any - most, Reduce::sum);
+        return;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        switch (op) {
+            case Reduce::sum: into[i] += from[i]; break;
+            case Reduce::min: into[i] = std::min(into[i], from[i]); break;
+            case Reduce::max: into[i] = std::max(into[i], from[i]); break;
+            case Reduce::bit_or: into[i] |= from[i]; break;
+            case Reduce::row: break;
+        }
+    }
+}
+
 void Comm::broadcast(std::vector<char>& bytes, int root) {
-    std::int64_t size = bytes.size();
-    broadcast(&size, sizeof size, root);
+    struct {
+        std::int64_t size = 0;
+        std::array<char, 2040> first{};
+    } head;
+    head.size = std::ssize(bytes);
+    const std::size_t most = head.first.size();
+    if (rank_ == root) std::copy_n(bytes.begin(), std::min(most, bytes.size()), head.first.begin());
+    broadcast(&head, sizeof head, root);
+    const std::size_t size = head.size;
+    if (size <= most) {
+        with_reserve([&] { bytes.assign(head.first.begin(), head.first.begin() + head.size); });
+        return;
+    }
     const Status room = alone([&]() -> Status {
         bytes.resize(size);
         return {};
     });
     if (!all_have(room.ok())) throw NoMemoryAnywhere();
-    if (size > 0) broadcast(bytes.data(), bytes.size(), root);
+    broadcast(bytes.data(), size, root);
+}
+
+std::vector<Packet> Comm::exchange(const std::vector<Packet>& packets) {
+    bool have = true;
+    std::vector<Packet> received = exchange(packets, have);
+    if (!all_have(have)) throw NoMemoryAnywhere();
+    return received;
 }
 
 bool Comm::all_have(bool mine) {
@@ -42,6 +80,19 @@ Status no_shared_memory(std::string text) {
         text += fmt::format(" ({})", std::strerror(errno));
     return {TW_ENOMEM, std::move(text)};
 }
+
+namespace {
+
+/// Adds the rank that failed to the text, unless it names one.
+void name_rank(const Comm& comm, int rank, Status& status) {
+    (void)alone([&]() -> Status {
+        if (comm.size() > 1 && status.text.find("rank ") == std::string::npos)
+            status.text += fmt::format(" (rank {})", rank);
+        return {};
+    });
+}
+
+}  // namespace
 
 Status agree(Comm& comm, const Status& mine) {
     std::int64_t failing = mine.ok() ? comm.size() : comm.rank();
@@ -65,11 +116,31 @@ Status agree(Comm& comm, const Status& mine) {
         comm.broadcast(part.data(), n, root);
         if (status.text.capacity() >= size) status.text.append(part.data(), n);
     }
-    (void)alone([&]() -> Status {
-        if (comm.size() > 1 && status.text.find("rank ") == std::string::npos)
-            status.text += fmt::format(" (rank {})", root);
-        return {};
+    name_rank(comm, root, status);
+    return status;
+}
+
+Status broadcast_outcome(Comm& comm, const Status& mine, std::vector<char>& bytes, int root) {
+    constexpr std::size_t head = sizeof mine.code;
+    std::vector<char> told;
+    with_reserve([&] {
+        told.resize(head);
+        std::memcpy(told.data(), &mine.code, head);
+        if (mine.ok())
+            told.insert(told.end(), bytes.begin(), bytes.end());
+        else
+            told.insert(told.end(), mine.text.begin(), mine.text.end());
     });
+    comm.broadcast(told, root);
+    Status status;
+    std::memcpy(&status.code, told.data(), head);
+    with_reserve([&] {
+        if (status.ok())
+            bytes.assign(told.begin() + head, told.end());
+        else
+            status.text.assign(told.begin() + head, told.end());
+    });
+    if (!status.ok()) name_rank(comm, root, status);
     return status;
 }
 
@@ -102,11 +173,20 @@ public:
     std::vector<std::vector<char>> gather(std::span<const char> bytes, int) override {
         return {{bytes.begin(), bytes.end()}};
     }
-    std::vector<Packet> exchange(const std::vector<Packet>& packets) override { return packets; }
+    using Comm::exchange;
+    std::vector<Packet> exchange(const std::vector<Packet>& packets, bool& have) override {
+        std::vector<Packet> received;
+        have = alone([&]() -> Status {
+                   received = packets;
+                   return {};
+               }).ok();
+        return received;
+    }
     std::unique_ptr<Comm> split(int color, int) override {
         return color < 0 ? nullptr : make_serial_comm();
     }
     std::unique_ptr<Comm> split_shared() override { return make_serial_comm(); }
+    std::vector<int> ranks_in(const Comm&) const override { return {0}; }
     std::unique_ptr<Memory> share(std::size_t bytes) override { return make_private_memory(bytes); }
     MPI_Request start_send(const void*, std::size_t, int, int) override { return MPI_REQUEST_NULL; }
     void finish(std::vector<MPI_Request>&) override {}

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -15,7 +16,22 @@
 
 namespace thalweg::detail {
 
-enum class Reduce { sum, min, max, bit_or };
+/// Combines words; `row` each of them in its own way (see RowOfWords).
+enum class Reduce { sum, min, max, bit_or, row };
+
+/// Words that one reduction combines: by `or`, by their maximum, and by their sum.
+struct RowOfWords {
+    std::array<std::int64_t, 28> any{};
+    std::array<std::int64_t, 12> most{};
+    std::array<std::int64_t, 24> sums{};
+
+    static constexpr std::size_t size = 64;
+    std::span<std::int64_t> words() { return {any.data(), size}; }
+};
+static_assert(sizeof(RowOfWords) == RowOfWords::size * sizeof(std::int64_t));
+
+/// Combines words with those of another rank; with Reduce::row, n is RowOfWords::size.
+void combine(std::int64_t* into, const std::int64_t* from, std::size_t n, Reduce op);
 
 /// Bytes to or from another rank.
 struct Packet {
@@ -68,15 +84,19 @@ public:
     virtual std::vector<std::vector<char>> gather(std::span<const char> bytes, int root) = 0;
     /// Sends each packet to its rank and returns those that came, ordered by sender. Costs
     /// messages only between ranks that have something to say.
-    virtual std::vector<Packet> exchange(const std::vector<Packet>& packets) = 0;
+    /// @param have  becomes false on a rank without memory for it; others do not learn of that
+    virtual std::vector<Packet> exchange(const std::vector<Packet>& packets, bool& have) = 0;
+    std::vector<Packet> exchange(const std::vector<Packet>& packets);
     /// The same ranks, whose messages are apart from those of this one.
     virtual std::unique_ptr<Comm> duplicate() { return split(0, rank_); }
     /// Ranks of equal color form a new communicator; null for a negative color.
     virtual std::unique_ptr<Comm> split(int color, int key) = 0;
     /// The ranks that share memory with this one.
     virtual std::unique_ptr<Comm> split_shared() = 0;
-    /// Memory that all ranks see, allocated whole by rank 0. `bytes` must be equal on all ranks.
-    /// Null if the memory cannot be had, on all ranks alike.
+    /// Returns the rank of each of these ranks in a communicator that has them all. Local.
+    virtual std::vector<int> ranks_in(const Comm& larger) const = 0;
+    /// Memory that all ranks see, allocated whole by rank 0, whose number of bytes counts. Null if
+    /// the memory cannot be had, on all ranks alike.
     virtual std::unique_ptr<Memory> share(std::size_t bytes) = 0;
 
     virtual MPI_Request start_send(const void* data, std::size_t bytes, int to, int tag) = 0;
@@ -87,6 +107,7 @@ public:
     /// library sleeps.
     virtual void progress() = 0;
 
+    /// Few bytes take one message, as they travel with their number.
     void broadcast(std::vector<char>& bytes, int root);
 
     /// Whether all ranks have it. @note Collective
@@ -97,11 +118,15 @@ protected:
     int size_ = 1;
 };
 
-/// Duplicates the communicator. Throws NoMemoryAnywhere on all ranks. @note Collective over comm
+/// Duplicates the communicator. @note Collective over comm
 std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm);
 std::unique_ptr<Comm> make_serial_comm();
 /// This process alone, whether MPI runs or not.
 std::unique_ptr<Comm> make_own_comm();
+
+/// Gives all ranks the root's failure or, if it has none, its bytes; in one message if they are
+/// few. @note Collective; the status is the same on every rank
+Status broadcast_outcome(Comm& comm, const Status& mine, std::vector<char>& bytes, int root = 0);
 
 /// The status of the lowest rank that failed, the same on every rank, naming that rank; where there
 /// is no memory for its text, the code alone. @note Collective

@@ -11,8 +11,6 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Of a meeting: enough for the variables of most files, few enough to cost what one word costs.
-constexpr std::size_t all_words = 32;
 enum Head : std::size_t { calls, file, not_file, flags, detail, not_detail, head_words };
 constexpr std::int64_t knew_failure = 1, refuses = 2, leaves = 4;
 
@@ -69,14 +67,15 @@ Status thread_failure(const char* call, int rank) {
 }
 
 Meeting::Outcome Meeting::enter(const Attendance& here, const Status& given, const Status& failed,
-                                std::span<std::int64_t> words) {
+                                const MeetingWords& words) {
     ++count_;
     for (const auto& [serial, act] : prepare_) act();
     Status refused;
     if (const char* call = refused_.exchange(nullptr); call != nullptr)
         refused = alone([&] { return thread_failure(call, team_.rank()); });
     const Status& mine = refused.ok() ? given : refused;
-    std::array<std::int64_t, all_words> row{};
+    RowOfWords combined;
+    auto& row = combined.any;
     row[calls] = std::int64_t(1) << static_cast<int>(here.call);
     row[file] = here.file;
     row[not_file] = ~row[file];
@@ -84,17 +83,21 @@ Meeting::Outcome Meeting::enter(const Attendance& here, const Status& given, con
         (failed.ok() ? 0 : knew_failure) | (mine.ok() ? 0 : refuses) | (here.leaves ? leaves : 0);
     row[detail] = here.detail;
     row[not_detail] = ~here.detail;
-    const std::span told = words.first(std::min(words.size(), all_words - head_words));
+    const std::span told = words.any.first(std::min(words.any.size(), row.size() - head_words));
     std::copy(told.begin(), told.end(), row.begin() + head_words);
-    team_.all_reduce(row, Reduce::bit_or);
+    std::copy(words.most.begin(), words.most.end(), combined.most.begin());
+    std::copy(words.sums.begin(), words.sums.end(), combined.sums.begin());
+    team_.all_reduce(combined.words(), Reduce::row);
 
     const bool same_file = (row[file] & row[not_file]) == 0;
     const bool same_call = same_file && (row[calls] & (row[calls] - 1)) == 0;
     const bool alike = same_call && (row[detail] & row[not_detail]) == 0;
     if ((row[flags] & (knew_failure | refuses)) == 0 && alike) {
         std::copy_n(row.begin() + head_words, told.size(), told.begin());
-        if (told.size() < words.size())
-            team_.all_reduce(words.subspan(told.size()), Reduce::bit_or);
+        std::copy_n(combined.most.begin(), words.most.size(), words.most.begin());
+        std::copy_n(combined.sums.begin(), words.sums.size(), words.sums.begin());
+        if (told.size() < words.any.size())
+            team_.all_reduce(words.any.subspan(told.size()), Reduce::bit_or);
         return {};
     }
     Outcome outcome;

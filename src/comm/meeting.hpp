@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -68,6 +69,17 @@ struct Attendance {
     std::function<std::string()> describe;
 };
 
+/// More words that the ranks combine in a meeting, if they are in the same call.
+struct MeetingWords {
+    std::span<std::int64_t> any{};   ///< by `or`; more than fit take a reduction of their own
+    std::span<std::int64_t> most{};  ///< by their maximum; as many as RowOfWords has
+    std::span<std::int64_t> sums{};  ///< likewise
+};
+
+/// Returns two words that tell, combined by `or`, whether all ranks have the same value.
+inline std::array<std::int64_t, 2> told_alike(std::int64_t value) { return {value, ~value}; }
+inline bool are_alike(std::span<const std::int64_t> told) { return (told[0] & told[1]) == 0; }
+
 class Meeting {
 public:
     explicit Meeting(Team& team) : team_(team) {}
@@ -79,11 +91,11 @@ public:
     /**
      * @param mine    this rank's own failure, if it has found one in the arguments
      * @param failed  an earlier failure of the file, if this rank knows of one
-     * @param words   are combined by `or`, when all ranks are in the same call
+     * @param words   receive what all ranks gave
      * @note Collective
      */
     Outcome enter(const Attendance& attendance, const Status& mine, const Status& failed,
-                  std::span<std::int64_t> words);
+                  const MeetingWords& words);
     Status enter(const Attendance& attendance, const Status& mine = {}) {
         return enter(attendance, mine, {}, {}).status;
     }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <new>
+#include <numeric>
 
 #include "base/free_memory.hpp"
 #include "base/reserve.hpp"
@@ -31,6 +32,9 @@ constexpr std::size_t exchange_bytes = std::size_t(1) << 20;
 /// Tags of Comm::exchange. A rank can be one exchange ahead of another, so they alternate.
 constexpr int exchange_tags[2] = {1, 3};
 
+/// Takes what there is no memory for. Nobody reads it, so all communicators have it in common.
+char spill[exchange_bytes];
+
 /// Packets of which parts arrive.
 struct Incoming {
     std::vector<Packet> packets;
@@ -47,36 +51,69 @@ struct Incoming {
     }
 };
 
-MPI_Op mpi_op(Reduce op) {
-    switch (op) {
-        case Reduce::sum: return MPI_SUM;
-        case Reduce::min: return MPI_MIN;
-        case Reduce::max: return MPI_MAX;
-        case Reduce::bit_or: return MPI_BOR;
+/// State that a communicator has in common with all that are made from it.
+class Family {
+public:
+    Family() {
+        MPI_Type_contiguous(static_cast<int>(RowOfWords::size), MPI_INT64_T, &row_);
+        MPI_Type_commit(&row_);
+        MPI_Op_create(combine_rows, 1, &combine_);
     }
-    return MPI_OP_NULL;
-}
+    ~Family() {
+        if (!mpi_is_running()) return;
+        MPI_Op_free(&combine_);
+        MPI_Type_free(&row_);
+    }
+    Family(const Family&) = delete;
+    Family& operator=(const Family&) = delete;
+
+    MPI_Op op(Reduce op) const {
+        switch (op) {
+            case Reduce::sum: return MPI_SUM;
+            case Reduce::min: return MPI_MIN;
+            case Reduce::max: return MPI_MAX;
+            case Reduce::bit_or: return MPI_BOR;
+            case Reduce::row: return combine_;
+        }
+        return MPI_OP_NULL;
+    }
+    MPI_Datatype type(Reduce op) const { return op == Reduce::row ? row_ : MPI_INT64_T; }
+    static int number(std::span<const std::int64_t> words, Reduce op) {
+        return static_cast<int>(op == Reduce::row ? words.size() / RowOfWords::size : words.size());
+    }
+
+    std::atomic<bool> given_up{false};
+
+private:
+    static void combine_rows(void* from, void* into, int* n, MPI_Datatype*) {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(*n); ++i)
+            combine(static_cast<std::int64_t*>(into) + i * RowOfWords::size,
+                    static_cast<const std::int64_t*>(from) + i * RowOfWords::size, RowOfWords::size,
+                    Reduce::row);
+    }
+
+    MPI_Datatype row_ = MPI_DATATYPE_NULL;  ///< not cut into pieces, so that its words have places
+    MPI_Op combine_ = MPI_OP_NULL;
+};
 
 class MpiComm final : public Comm {
 public:
     /// Takes ownership.
-    /// @param given_up  shared with all that were made from the same one
-    MpiComm(MPI_Comm comm, std::shared_ptr<std::atomic<bool>> given_up)
-        : comm_(comm), spill_(make_private_memory(exchange_bytes)), given_up_(std::move(given_up)) {
-        if (!spill_) throw std::bad_alloc();
+    MpiComm(MPI_Comm comm, std::shared_ptr<Family> family)
+        : comm_(comm), family_(std::move(family)) {
         MPI_Comm_rank(comm_, &rank_);
         MPI_Comm_size(comm_, &size_);
     }
     ~MpiComm() override {
         int over = 0;
         MPI_Finalized(&over);
-        if (!over && !*given_up_) MPI_Comm_free(&comm_);
+        if (!over && !family_->given_up) MPI_Comm_free(&comm_);
     }
     MpiComm(const MpiComm&) = delete;
     MpiComm& operator=(const MpiComm&) = delete;
 
     MPI_Comm handle() const override { return comm_; }
-    std::atomic<bool>& given_up() const { return *given_up_; }
+    std::atomic<bool>& given_up() const { return family_->given_up; }
 
     void barrier() override {
         const Waiting all(all_ranks);
@@ -85,14 +122,15 @@ public:
 
     void all_reduce(std::span<std::int64_t> values, Reduce op) override {
         const Waiting all(all_ranks);
-        MPI_Allreduce(MPI_IN_PLACE, values.data(), values.size(), MPI_INT64_T, mpi_op(op), comm_);
+        MPI_Allreduce(MPI_IN_PLACE, values.data(), Family::number(values, op), family_->type(op),
+                      family_->op(op), comm_);
     }
 
     void reduce(std::span<std::int64_t> values, Reduce op, int root) override {
         const Waiting all(all_ranks);
         const bool here = rank_ == root;
         MPI_Reduce(here ? MPI_IN_PLACE : values.data(), here ? values.data() : nullptr,
-                   values.size(), MPI_INT64_T, mpi_op(op), root, comm_);
+                   Family::number(values, op), family_->type(op), family_->op(op), root, comm_);
     }
 
     std::int64_t sum_before(std::int64_t value) override {
@@ -115,17 +153,9 @@ public:
         std::vector<int> counts, starts;
         std::vector<char> together;
         std::vector<std::vector<char>> result;
-        const auto make_room = [&](auto&& room) {
-            bool have = rank_ != root || alone([&]() -> Status {
-                                             room();
-                                             return {};
-                                         }).ok();
-            broadcast(&have, sizeof have, root);
-            if (!have) throw NoMemoryAnywhere();
-        };
-        make_room([&] { counts.resize(size_); });
+        if (rank_ == root) with_reserve([&] { counts.resize(size_); });
         MPI_Gather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm_);
-        make_room([&] {
+        const auto make_room = [&]() -> Status {
             int total = 0;
             for (const int n : counts) {
                 starts.push_back(total);
@@ -133,7 +163,11 @@ public:
                 result.emplace_back(static_cast<std::size_t>(n));
             }
             together.resize(total);
-        });
+            return {};
+        };
+        bool have = rank_ != root || alone(make_room).ok();
+        broadcast(&have, sizeof have, root);
+        if (!have) throw NoMemoryAnywhere();
         MPI_Gatherv(bytes.data(), mine, MPI_BYTE, together.data(), counts.data(), starts.data(),
                     MPI_BYTE, root, comm_);
         for (std::size_t r = 0; r < result.size(); ++r)
@@ -144,20 +178,21 @@ public:
     /// Synchronous sends and a non-blocking barrier (Hoefler, Siebert and Lumsdaine 2010,
     /// "Scalable communication protocols for dynamic sparse data exchange"): a rank enters the
     /// barrier when its sends were received, so the barrier's end says that nothing is under way.
-    std::vector<Packet> exchange(const std::vector<Packet>& packets) override {
+    using Comm::exchange;
+    std::vector<Packet> exchange(const std::vector<Packet>& packets, bool& have) override {
         const Waiting all(all_ranks);
         const int tag = exchange_tags[exchanges_++ % 2];
         std::vector<MPI_Request> sends;
         Incoming incoming;
-        bool have = alone([&]() -> Status {
-                        std::size_t parts = 0;
-                        for (const Packet& packet : packets)
-                            parts += packet.bytes.size() / exchange_bytes + 1;
-                        sends.reserve(parts);
-                        for (const Packet& packet : packets)  // to itself: not by messages
-                            if (packet.rank == rank_) incoming.packets.push_back(packet);
-                        return {};
-                    }).ok();
+        have = alone([&]() -> Status {
+                   std::size_t parts = 0;
+                   for (const Packet& packet : packets)
+                       parts += packet.bytes.size() / exchange_bytes + 1;
+                   sends.reserve(parts);
+                   for (const Packet& packet : packets)  // to itself: not by messages
+                       if (packet.rank == rank_) incoming.packets.push_back(packet);
+                   return {};
+               }).ok();
         for (const Packet& packet : packets) {
             if (!have) break;
             if (packet.rank == rank_) continue;
@@ -178,7 +213,7 @@ public:
             if (arrived) {
                 int n = 0;
                 MPI_Get_count(&status, MPI_BYTE, &n);
-                char* to = spill_->data();  // what there is no memory for is received, too
+                char* to = spill;  // what there is no memory for is received, too
                 have = have && alone([&]() -> Status {
                                    to = incoming.room(status.MPI_SOURCE, n);
                                    return {};
@@ -196,13 +231,18 @@ public:
                 if (sent) closed = begin_barrier(comm_);
             }
         }
-        if (!all_have(have)) throw NoMemoryAnywhere();
+        if (!have) return {};
         std::stable_sort(incoming.packets.begin(), incoming.packets.end(),
                          [](const Packet& a, const Packet& b) { return a.rank < b.rank; });
         return std::move(incoming.packets);
     }
 
-    std::unique_ptr<Comm> duplicate() override { return make_mpi_comm(comm_); }
+    std::unique_ptr<Comm> duplicate() override {
+        const Waiting all(all_ranks);
+        MPI_Comm copy = MPI_COMM_NULL;
+        MPI_Comm_dup(comm_, &copy);
+        return adopt(copy);
+    }
 
     std::unique_ptr<Comm> split(int color, int key) override {
         const Waiting all(all_ranks);
@@ -220,15 +260,20 @@ public:
 
     /// @param part  new; MPI_COMM_NULL: this rank has none
     std::unique_ptr<Comm> adopt(MPI_Comm part) {
-        std::unique_ptr<Comm> made;
-        const auto make = [&]() -> Status {
-            if (part != MPI_COMM_NULL) made = std::make_unique<MpiComm>(part, given_up_);
-            return {};
-        };
-        const bool have = alone(make).ok();
-        if (all_have(have)) return made;
-        if (!made && part != MPI_COMM_NULL) MPI_Comm_free(&part);
-        throw NoMemoryAnywhere();
+        if (part == MPI_COMM_NULL) return nullptr;
+        return with_reserve([&] { return std::make_unique<MpiComm>(part, family_); });
+    }
+
+    std::vector<int> ranks_in(const Comm& larger) const override {
+        std::vector<int> own(size_), there(size_);
+        std::iota(own.begin(), own.end(), 0);
+        MPI_Group from = MPI_GROUP_NULL, to = MPI_GROUP_NULL;
+        MPI_Comm_group(comm_, &from);
+        MPI_Comm_group(larger.handle(), &to);
+        MPI_Group_translate_ranks(from, size_, own.data(), to, there.data());
+        MPI_Group_free(&from);
+        MPI_Group_free(&to);
+        return there;
     }
 
     std::unique_ptr<Memory> share(std::size_t bytes) override {
@@ -247,6 +292,7 @@ public:
         if (segment) name = segment->name();
         broadcast(&name, sizeof name, 0);
         if (name.bytes == 0) return nullptr;
+        bytes = name.bytes;
         if (rank_ != 0) take([&] { return Segment::map(name, ignored); });
         // Where a page may turn out not to be there, each rank looks for its part.
         const auto begin_of = [&](int rank) { return bytes / size_ * rank; };
@@ -289,8 +335,7 @@ public:
 
 private:
     MPI_Comm comm_;
-    std::unique_ptr<Memory> spill_;
-    std::shared_ptr<std::atomic<bool>> given_up_;
+    std::shared_ptr<Family> family_;
     unsigned exchanges_ = 0;
 };
 
@@ -307,16 +352,8 @@ std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm) {
     const Waiting all(all_ranks);
     MPI_Comm copy;
     MPI_Comm_dup(comm, &copy);
-    std::unique_ptr<Comm> made;
-    int have = alone([&]() -> Status {
-                   made =
-                       std::make_unique<MpiComm>(copy, std::make_shared<std::atomic<bool>>(false));
-                   return {};
-               }).ok();
-    MPI_Allreduce(MPI_IN_PLACE, &have, 1, MPI_INT, MPI_MIN, copy);
-    if (have) return made;
-    if (!made) MPI_Comm_free(&copy);
-    throw NoMemoryAnywhere();
+    return with_reserve(
+        [&] { return std::make_unique<MpiComm>(copy, std::make_shared<Family>()); });
 }
 
 namespace {

@@ -44,7 +44,7 @@ void for_packets(const std::vector<Packet>& bundles, Visit&& visit) {
     }
 }
 
-/// One exchange. A rank without memory takes part, and the others are told at the end.
+/// One exchange. A rank without memory takes part.
 class Passage {
 public:
     explicit Passage(Team& team) : team_(team), topology_(team.topology()) {}
@@ -80,16 +80,14 @@ public:
         pass(team_.node());
     }
 
-    std::vector<Packet> end() {
+    std::vector<Packet> end(bool& have) {
         std::vector<Packet> packets;
         guarded([&] {
             for_packets(passed_, [&](const Label& label, const char* bytes) {
                 packets.push_back({static_cast<int>(label.from), {bytes, bytes + label.bytes}});
             });
         });
-        std::int64_t words[] = {have_ ? 1 : 0};
-        team_.all_reduce(words, Reduce::min);
-        if (words[0] == 0) throw NoMemoryAnywhere();
+        have = have_;
         std::stable_sort(packets.begin(), packets.end(),
                          [](const Packet& a, const Packet& b) { return a.rank < b.rank; });
         return packets;
@@ -129,11 +127,9 @@ private:
         });
         bundles_.clear();
         if (!have_) out.clear();
-        try {
-            passed_ = comm.exchange(out);
-        } catch (const std::bad_alloc&) {
-            have_ = false;
-        }
+        bool have = true;
+        passed_ = comm.exchange(out, have);
+        have_ = have_ && have;
     }
 
     Team& team_;
@@ -145,20 +141,31 @@ private:
 
 }  // namespace
 
-std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets,
+std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets, bool& have,
                                       const CombineLimits& limits) {
     const int nodes = team.topology().nodes;
-    if (nodes == 1 || nodes == team.size()) return team.world().exchange(packets);
+    if (nodes == 1 || nodes == team.size() || limits.most < limits.packets)
+        return team.world().exchange(packets, have);
     std::int64_t sums[] = {0, std::ssize(packets)};
     for (const Packet& p : packets) sums[0] += p.bytes.size();
     team.all_reduce(sums, Reduce::sum);
     if (sums[1] < limits.packets * team.size() || sums[0] >= limits.bytes * sums[1])
-        return team.world().exchange(packets);
+        return team.world().exchange(packets, have);
     Passage passage(team);
     passage.leave(packets);
     passage.cross();
     passage.arrive();
-    return passage.end();
+    return passage.end(have);
+}
+
+std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets,
+                                      const CombineLimits& limits) {
+    bool have = true;
+    std::vector<Packet> received = exchange_by_nodes(team, packets, have, limits);
+    std::int64_t all[] = {have ? 1 : 0};
+    team.all_reduce(all, Reduce::min);
+    if (all[0] == 0) throw NoMemoryAnywhere();
+    return received;
 }
 
 }  // namespace thalweg::detail

@@ -13,6 +13,7 @@ namespace thalweg::detail {
 struct CombineLimits {
     std::int64_t packets = 6;
     std::int64_t bytes = 64 << 10;
+    std::int64_t most = INT64_MAX;  ///< packets of any rank, as far as all ranks know
 };
 
 /**
@@ -21,8 +22,12 @@ struct CombineLimits {
  * ranks of a node to one that sends to another node, from there in one message to that node, and to
  * the ranks there. So the messages of a rank grow with the ranks of a node and with nodes by ranks
  * of a node, not with all ranks.
- * Throws NoMemoryAnywhere on all ranks. @note Collective
+ * @param have  becomes false on a rank without memory for it; others do not learn of that
+ * @note Collective
  */
+std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets, bool& have,
+                                      const CombineLimits& limits = {});
+/// The same, but throws NoMemoryAnywhere on all ranks if one has no memory. @note Collective
 std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets,
                                       const CombineLimits& limits = {});
 

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/log.hpp"
+#include "base/reserve.hpp"
 #include "base/waiting.hpp"
 
 namespace thalweg::detail {
@@ -20,100 +21,98 @@ struct Team::Control {
 
 namespace {
 
-void combine(std::int64_t* into, const std::int64_t* from, std::size_t n, Reduce op) {
-    for (std::size_t i = 0; i < n; ++i) {
-        switch (op) {
-            case Reduce::sum: into[i] += from[i]; break;
-            case Reduce::min: into[i] = std::min(into[i], from[i]); break;
-            case Reduce::max: into[i] = std::max(into[i], from[i]); break;
-            case Reduce::bit_or: into[i] |= from[i]; break;
-        }
+/// Memory of a node: a control block, a row of words for each of its ranks, and the tables of the
+/// topology, for as many nodes as there are ranks.
+struct MemoryParts {
+    MemoryParts(std::size_t control, std::size_t members, std::size_t ranks)
+        : rows(control),
+          tables(rows + members * Team::row_words * sizeof(std::int64_t)),
+          bytes(tables + table_bytes(ranks, ranks)) {}
+    std::size_t rows, tables, bytes;
+};
+
+/// Finds the ranks of this rank's node, and takes memory for them. Containers of their own may keep
+/// the ranks of a node apart: then each is a node.
+/// @return this rank's own failure @note Collective over `all`
+Status share_node(Comm& all, int node_size, std::size_t control, std::unique_ptr<Comm>& node,
+                  std::shared_ptr<Memory>& memory) {
+    node = all.split_shared();
+    if (node_size > 0 && node_size < node->size())
+        node = node->split(node->rank() / node_size, node->rank());
+    const auto share = [&] {
+        auto made = node->share(MemoryParts(control, node->size(), all.size()).bytes);
+        with_reserve([&] { memory = std::move(made); });
+    };
+    share();
+    if (!memory && node->size() > 1) {
+        (void)alone([&]() -> Status {
+            if (node->rank() == 0)
+                log::warn("the ranks of a node cannot share memory: treating each rank as a node");
+            return {};
+        });
+        node = node->split(node->rank(), 0);
+        share();
     }
+    return memory ? Status{} : no_shared_memory();
 }
 
 }  // namespace
 
-std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Status& status) {
-    std::unique_ptr<Team> team;
-    const Status made = alone([&]() -> Status {
-        team = std::make_unique<Team>();
-        return {};
-    });
-    if (!world->all_have(made.ok())) throw NoMemoryAnywhere();
+std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Status mine,
+                                 Status& status) {
+    auto team = with_reserve([] { return std::make_unique<Team>(); });
+    Comm& all = *world;
+    Status shared = share_node(all, node_size, sizeof(Control), team->node_, team->memory_);
+    if (mine.ok()) mine = std::move(shared);
+    const bool one_node = team->node_->size() == all.size();
+    if (!one_node) team->leaders_ = all.split(team->node_->rank() == 0 ? 0 : -1, all.rank());
+    char* tables = nullptr;
+    if (team->memory_) {
+        const MemoryParts parts(sizeof(Control), team->node_->size(), all.size());
+        if (team->node_->rank() == 0) new (team->memory_->data()) Control{};
+        tables = team->memory_->data() + parts.tables;
+    }
+    status = find_topology(all, *team->node_, team->leaders_.get(), std::move(mine), team->memory_,
+                           tables, team->topology_);
+    if (!status.ok()) return nullptr;
+    if (one_node) team->spare_ = std::exchange(world, std::move(team->node_));
     team->world_ = std::move(world);
-    Comm& all = *team->world_;
-    team->node_ = all.split_shared();
-    if (node_size > 0) {
-        Comm& whole = *team->node_;
-        const Status split = together([&]() -> Status {
-            team->node_ = whole.split(whole.rank() / node_size, whole.rank());
-            return {};
-        });
-        if (!all.all_have(split.ok())) throw NoMemoryAnywhere();
-    }
-    const auto share_control = [&] {
-        Comm& node = *team->node_;
-        const std::size_t members = node.size();
-        team->memory_ = node.share(sizeof(Control) + members * row_words * sizeof(std::int64_t));
-        std::int64_t have = team->memory_ ? 1 : 0;
-        all.all_reduce({&have, 1}, Reduce::min);
-        if (have == 0) team->memory_.reset();
-        return have == 1;
-    };
-    if (!share_control()) {
-        // Containers of their own may keep the ranks of a node apart.
-        (void)alone([&]() -> Status {
-            if (all.rank() == 0)
-                log::warn("the ranks of a node cannot share memory: treating each rank as a node");
-            return {};
-        });
-        const Status split = together([&]() -> Status {
-            team->node_ = team->node_->split(team->node_->rank(), 0);
-            return {};
-        });
-        if (!all.all_have(split.ok())) throw NoMemoryAnywhere();
-        if (!share_control()) {
-            status = no_shared_memory();
-            return nullptr;
-        }
-    }
-    Comm& node = *team->node_;
-    team->leaders_ = all.split(node.rank() == 0 ? 0 : -1, all.rank());
-    if (node.rank() == 0) new (team->memory_->data()) Control{};
-    status =
-        find_topology(all, node, team->leaders_.get(), team->row(0), row_words, team->topology_);
-    return status.ok() ? std::move(team) : nullptr;
+    return team;
 }
+
+std::unique_ptr<Comm> Team::duplicate() { return spare_ ? std::move(spare_) : world_->duplicate(); }
 
 std::int64_t* Team::row(int place) const {
     return reinterpret_cast<std::int64_t*>(memory_->data() + sizeof(Control)) + place * row_words;
 }
 
-/// @param act  of the rank `actor`; null: there is none
-void Team::reduce_row(std::span<std::int64_t> values, Reduce op, int actor, const Act* act) {
+/// @param several  over all nodes, of which there are several; else over this one
+/// @param act      of the rank `actor`; null: there is none
+void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, int actor,
+                      const Act* act) {
     auto& control = *reinterpret_cast<Control*>(memory_->data());
     const std::span<std::int64_t> result(control.result, values.size());
-    const int members = node_->size();
+    const int place = node().rank(), members = node().size();
     const std::size_t bytes = values.size_bytes();
     const std::uint32_t epoch = control.epoch.load(std::memory_order_acquire);
     const std::uint32_t complete = control.complete.load(std::memory_order_acquire);
     const std::uint32_t turn = control.turn.load(std::memory_order_acquire);
-    std::memcpy(row(node_->rank()), values.data(), bytes);
+    std::memcpy(row(place), values.data(), bytes);
     const bool last = control.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
                       static_cast<std::uint32_t>(members);
     const bool acts = act != nullptr && actor == rank();
 
     // On one node the last to arrive finishes the round, or the rank that acts; else the leader,
     // who talks to the others.
-    const bool finishes = topology_.nodes > 1 ? node_->rank() == 0 : act != nullptr ? acts : last;
+    const bool finishes = several ? place == 0 : act != nullptr ? acts : last;
     if (last && !finishes) ring(control.complete);
     if (finishes) {
         if (!last) wait_while(control.complete, complete, world_.get());
         std::memcpy(control.result, row(0), bytes);
         for (int p = 1; p < members; ++p) combine(control.result, row(p), values.size(), op);
-        if (topology_.nodes > 1 && act == nullptr) {
+        if (several && act == nullptr) {
             leaders_->all_reduce(result, op);
-        } else if (topology_.nodes > 1) {
+        } else if (several) {
             const int its_node = topology_.node_of[actor];
             leaders_->reduce(result, op, its_node);
             if (its_node == topology_.node && !acts) {  // it waits for its turn
@@ -141,15 +140,25 @@ void Team::reduce_row(std::span<std::int64_t> values, Reduce op, int actor, cons
 void Team::all_reduce(std::span<std::int64_t> values, Reduce op) {
     if (size() == 1) return;
     const Waiting all("all ranks to agree");
+    reduce_rows(values, op, topology_.nodes > 1);
+}
+
+void Team::reduce_on_node(std::span<std::int64_t> values, Reduce op) {
+    if (node().size() == 1) return;
+    const Waiting all("the ranks of the node");
+    reduce_rows(values, op, false);
+}
+
+void Team::reduce_rows(std::span<std::int64_t> values, Reduce op, bool several) {
     for (std::size_t i = 0; i < values.size(); i += row_words)
-        reduce_row(values.subspan(i, std::min<std::size_t>(row_words, values.size() - i)), op, -1,
-                   nullptr);
+        reduce_row(values.subspan(i, std::min<std::size_t>(row_words, values.size() - i)), op,
+                   several, -1, nullptr);
 }
 
 void Team::all_reduce(std::span<std::int64_t> values, Reduce op, int actor, const Act& act) {
     if (size() == 1) return act(values);
     const Waiting all("all ranks to agree");
-    reduce_row(values, op, actor, &act);
+    reduce_row(values, op, topology_.nodes > 1, actor, &act);
 }
 
 void Team::barrier() {

@@ -15,13 +15,18 @@ class Team {
 public:
     /**
      * @param node_size  0: nodes as they are; else nodes of at most that many ranks
-     * @return null with an error, the same on every rank. Throws NoMemoryAnywhere on all ranks.
+     * @param mine       this rank's own failure so far
+     * @return null with an error, the same on every rank
      * @note Collective
      */
-    static std::unique_ptr<Team> make(std::unique_ptr<Comm> world, int node_size, Status& status);
+    static std::unique_ptr<Team> make(std::unique_ptr<Comm> world, int node_size, Status mine,
+                                      Status& status);
+    static std::unique_ptr<Team> make(std::unique_ptr<Comm> world, int node_size, Status& status) {
+        return make(std::move(world), node_size, {}, status);
+    }
 
     Comm& world() { return *world_; }
-    Comm& node() { return *node_; }
+    Comm& node() { return node_ ? *node_ : *world_; }
     const Topology& topology() const { return topology_; }
     int rank() const { return world_->rank(); }
     int size() const { return world_->size(); }
@@ -31,6 +36,8 @@ public:
     void all_reduce(std::span<std::int64_t> values, Reduce op);
     /// What a rank does with the combined words; it may change them. Does not throw.
     using Act = std::function<void(std::span<std::int64_t>)>;
+    /// Combines words over the ranks of this node, without MPI. @note Collective over the node
+    void reduce_on_node(std::span<std::int64_t> values, Reduce op);
     /**
      * The same, but before any other rank has the words, one acts on them: all ranks get what it
      * leaves. Costs no more than a reduction and a broadcast, where that rank is the first of its
@@ -41,20 +48,25 @@ public:
      */
     void all_reduce(std::span<std::int64_t> values, Reduce op, int actor, const Act& act);
     void barrier();
+    /// Returns the same ranks, whose messages are apart from those of the team. @note Collective
+    std::unique_ptr<Comm> duplicate();
     /// See agree(Comm&, ...): costs nothing but one all_reduce when all is well. @note Collective
     Status agree(const Status& mine);
 
-    static constexpr int row_words = 64;
+    static constexpr int row_words = RowOfWords::size;
 
 private:
     struct Control;
-    void reduce_row(std::span<std::int64_t> values, Reduce op, int actor, const Act* act);
+    void reduce_row(std::span<std::int64_t> values, Reduce op, bool several, int actor,
+                    const Act* act);
+    void reduce_rows(std::span<std::int64_t> values, Reduce op, bool several);
     std::int64_t* row(int place) const;
 
     std::unique_ptr<Comm> world_;
-    std::unique_ptr<Comm> node_;
-    std::unique_ptr<Comm> leaders_;  ///< null but on the nodes' leaders
-    std::unique_ptr<Memory> memory_;
+    std::unique_ptr<Comm> node_;     ///< null where there is one node: the world is it
+    std::unique_ptr<Comm> leaders_;  ///< null but on the leaders of several nodes
+    std::unique_ptr<Comm> spare_;    ///< of all ranks, not in use
+    std::shared_ptr<Memory> memory_;
     Topology topology_;
 };
 

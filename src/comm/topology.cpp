@@ -12,7 +12,7 @@ namespace thalweg::detail {
 namespace {
 
 /// Ranks at equal distances.
-struct Row {
+struct Equidistant {
     std::int64_t first, step, count;
 };
 
@@ -20,6 +20,11 @@ struct Row {
 /// on for some nodes; all of that some times.
 struct Stairs {
     std::int64_t node, ranks, nodes, times;
+};
+
+/// A node among the others, in front of the tables.
+struct NodePlace {
+    int node, nodes;
 };
 
 template <class Record>
@@ -39,21 +44,16 @@ void for_records(std::span<const std::int64_t> words, Visit&& visit) {
     }
 }
 
-/// Of a node. @param rank_at  the rank of a place
-template <class RankAt>
-std::vector<std::int64_t> words_of_ranks(int places, RankAt&& rank_at) {
+/// @param members  ranks of a node, by place
+std::vector<std::int64_t> words_of_ranks(std::span<const int> members) {
     std::vector<std::int64_t> words;
-    for (int i = 0; i < places;) {
-        Row row{rank_at(i), 1, 1};
-        if (i + 1 < places) row.step = rank_at(i + 1) - row.first;
-        while (++i < places && rank_at(i) == row.first + row.count * row.step) ++row.count;
+    for (std::size_t i = 0; i < members.size();) {
+        Equidistant row{members[i], 1, 1};
+        if (i + 1 < members.size()) row.step = members[i + 1] - row.first;
+        while (++i < members.size() && members[i] == row.first + row.count * row.step) ++row.count;
         append(words, row);
     }
     return words;
-}
-
-std::size_t table_bytes(std::size_t ranks, std::size_t nodes) {
-    return sizeof(int) * 2 * (ranks + nodes);
 }
 
 /// The tables as they lie in memory: node_of, by_place, sizes, first.
@@ -69,9 +69,8 @@ void fill_tables(int* at, std::size_t ranks, std::size_t nodes) {
     for (std::size_t n = 0; n < nodes; ++n) first[n] -= sizes[n];
 }
 
-void look_at_tables(Topology& t, std::shared_ptr<const Memory> memory, std::size_t ranks,
-                    std::size_t nodes) {
-    const int* at = reinterpret_cast<const int*>(memory->data());
+void look_at_tables(Topology& t, std::shared_ptr<const Memory> memory, const int* at,
+                    std::size_t ranks, std::size_t nodes) {
     t.tables = std::move(memory);
     t.nodes = nodes;
     t.node_of = {at, ranks};
@@ -82,6 +81,10 @@ void look_at_tables(Topology& t, std::shared_ptr<const Memory> memory, std::size
 }
 
 }  // namespace
+
+std::size_t table_bytes(std::size_t ranks, std::size_t nodes) {
+    return sizeof(NodePlace) + sizeof(int) * 2 * (ranks + nodes);
+}
 
 std::vector<std::int64_t> words_of_nodes(std::span<const int> node_of) {
     std::vector<std::int64_t> words;
@@ -133,7 +136,7 @@ Topology topology_of(std::span<const int> node_of) {
     fill_tables(at, ranks, nodes);
     Topology t;
     t.node = node_of[0];
-    look_at_tables(t, std::move(memory), ranks, nodes);
+    look_at_tables(t, std::move(memory), at, ranks, nodes);
     return t;
 }
 
@@ -159,7 +162,7 @@ Status join_nodes(Comm& leaders, std::size_t ranks, std::vector<std::int64_t>& w
     const auto join = [&]() -> Status {
         std::vector<int> node_of(ranks, 0);
         for (std::size_t n = 0; n < of_nodes.size(); ++n)
-            for_records<Row>(to_words(of_nodes[n]), [&](const Row& row) {
+            for_records<Equidistant>(to_words(of_nodes[n]), [&](const Equidistant& row) {
                 for (std::int64_t i = 0; i < row.count; ++i) node_of[row.first + i * row.step] = n;
             });
         told = to_bytes(words_of_nodes(node_of));
@@ -178,47 +181,36 @@ Status join_nodes(Comm& leaders, std::size_t ranks, std::vector<std::int64_t>& w
 
 }  // namespace
 
-Status find_topology(Comm& all, Comm& node, Comm* leaders, std::int64_t* rows, std::size_t distance,
-                     Topology& topology) {
+Status find_topology(Comm& all, Comm& node, Comm* leaders, Status mine,
+                     std::shared_ptr<const Memory> memory, char* tables, Topology& topology) {
     const std::size_t ranks = all.size();
-    const auto rank_at = [&](int place) -> std::int64_t& { return rows[place * distance]; };
-    rank_at(node.rank()) = all.rank();
-    node.barrier();
     // Whatever a rank has no memory for, it takes part in what the others do.
-    Status mine;
     const auto keep = [&](Status status) {
         if (mine.ok()) mine = std::move(status);
     };
-    std::vector<std::int64_t> words;  // on a leader: of its node's ranks, then of all ranks' nodes
-    keep(alone([&]() -> Status {
-        if (leaders != nullptr) words = words_of_ranks(node.size(), rank_at);
-        return {};
-    }));
-    std::int64_t place[] = {0, 1};  // of the node among the nodes, and their number
+    auto* const place = reinterpret_cast<NodePlace*>(tables);
+    int* const at = mine.ok() ? reinterpret_cast<int*>(tables + sizeof(NodePlace)) : nullptr;
     if (leaders != nullptr) {
-        place[0] = leaders->rank();
-        place[1] = leaders->size();
+        std::vector<std::int64_t> words;  // of its node's ranks, then of all ranks' nodes
+        keep(alone([&]() -> Status {
+            words = words_of_ranks(node.ranks_in(all));
+            return {};
+        }));
         keep(join_nodes(*leaders, ranks, words));
+        if (mine.ok()) {
+            *place = {leaders->rank(), leaders->size()};
+            read_nodes(words, {at, ranks});
+        }
+    } else if (node.rank() == 0 && mine.ok()) {
+        *place = {0, 1};
+        std::fill_n(at, ranks, 0);
     }
-    node.broadcast(place, sizeof place, 0);
-    const std::size_t nodes = place[1];
-    auto made = node.share(table_bytes(ranks, nodes));
-    std::shared_ptr<Memory> memory;
-    keep(alone([&]() -> Status {
-        if (!made) return no_shared_memory();
-        memory = std::move(made);
-        return {};
-    }));
-    if (mine.ok() && node.rank() == 0) {
-        auto* const at = reinterpret_cast<int*>(memory->data());
-        read_nodes(words, {at, ranks});
-        fill_tables(at, ranks, nodes);
-    }
+    if (node.rank() == 0 && mine.ok()) fill_tables(at, ranks, place->nodes);
     // Then the tables of all nodes are filled, too.
     if (Status status = agree(all, mine); !status.ok()) return status;
-    topology.node = place[0];
+    topology.node = place->node;
     topology.node_rank = node.rank();
-    look_at_tables(topology, std::move(memory), ranks, nodes);
+    look_at_tables(topology, std::move(memory), at, ranks, place->nodes);
     return {};
 }
 

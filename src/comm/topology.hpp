@@ -29,16 +29,22 @@ struct Topology {
 /// Of ranks whose nodes are known; for rank 0.
 Topology topology_of(std::span<const int> node_of);
 
+/// Returns the bytes of the tables of so many ranks on so many nodes, with what find_topology()
+/// puts in front.
+std::size_t table_bytes(std::size_t ranks, std::size_t nodes);
+
 /**
  * Finds it out. Where ranks are dealt out to nodes in some regular way, no rank but the first tells
  * or is told more than a few words.
  * @param node     the ranks that share memory
- * @param leaders  the first ranks of the nodes; null on others
- * @param rows     in memory of the node, a word for each of its ranks, by place and so far apart
+ * @param leaders  the first ranks of the nodes; null on others, and where there is one node
+ * @param mine     this rank's own failure so far
+ * @param memory   of the node; null after a failure
+ * @param tables   in it, for as many nodes as ranks
  * @return the same on every rank @note Collective over `all`
  */
-Status find_topology(Comm& all, Comm& node, Comm* leaders, std::int64_t* rows, std::size_t distance,
-                     Topology& topology);
+Status find_topology(Comm& all, Comm& node, Comm* leaders, Status mine,
+                     std::shared_ptr<const Memory> memory, char* tables, Topology& topology);
 
 /// The node of each rank as a few words, and back.
 std::vector<std::int64_t> words_of_nodes(std::span<const int> node_of);

@@ -17,9 +17,9 @@ DataMode::DataMode(FileContext& file, const Source* contents)
 }
 
 /// @note Collective
-Status DataMode::choose(const FileOptions& asked, FileNames& names) {
+Status DataMode::choose(const ToldOfRoom& told, const FileOptions& asked, FileNames& names) {
     ChosenAll chosen;
-    if (Status s = choose_all(file_, asked, target_, chosen); !s.ok()) return s;
+    choose_all(file_, told, asked, target_, chosen);
     watch_.emplace(file_, chosen);
     const Grid* const tiles = contents_ != nullptr ? contents_->tiles() : nullptr;
     if (Status s = choose_layout(file_, chosen.writers_asked, tiles, target_); !s.ok()) return s;
@@ -27,13 +27,13 @@ Status DataMode::choose(const FileOptions& asked, FileNames& names) {
     return file_.team.agree(alone([&] { return names.claim_tiles(target_.layout.grid.parts()); }));
 }
 
-Status DataMode::begin(const FileOptions& asked, FileNames& names) {
-    if (Status s = choose(asked, names); !s.ok()) return s;
+Status DataMode::begin(const ToldOfRoom& told, const FileOptions& asked, FileNames& names) {
+    if (Status s = choose(told, asked, names); !s.ok()) return s;
+    Status status;  // of this rank alone, until there is a service
     if (file_.options.service != "servers") {
-        if (Status s = open_target(file_, target_, watch_->may_change()); !s.ok()) return s;
-        storage_open_ = true;
+        if (Status s = open_target(file_, target_, watch_->may_change(), status); !s.ok()) return s;
+        storage_open_ = !target_.storage->opens_alone();
     }
-    Status status;
     service_ = make_service(file_, target_, batch_, status);
     if (status.ok() && file_.in_files() && names.on_several_nodes())
         status = file_.team.agree(alone([&] { return names.check_begun(); }));
@@ -135,7 +135,7 @@ Status DataMode::hand_over(DefineMode& definitions) {
         agreed.put.assign(agreed.put.size(), 0);  // the step took the fixed-size ones with it
     }
     // Accepted steps are written, whatever the ranks say of attributes.
-    Status compared = definitions.compare();
+    Status compared = agreed.same_late ? Status{} : definitions.compare();
     Status status = service_->write_rest(agreed);
     handed_over_ = status.ok() || status.code == TW_ERANGE;
     if (!compared.ok()) return compared;

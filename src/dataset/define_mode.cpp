@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/log.hpp"
+#include "base/reserve.hpp"
 #include "base/text.hpp"
 #include "definitions/adopt.hpp"
 #include "definitions/first_attributes.hpp"
@@ -135,24 +136,30 @@ Status DefineMode::set_record(std::int64_t record, int later) {
     return {};
 }
 
-Status DefineMode::compare() {
+/// Describes all that every rank must have defined alike.
+std::vector<std::string> DefineMode::lines() const {
     const Wording& wording = file_.options.wording;
-    const Definitions& definitions = file_.definitions;
+    std::vector<std::string> lines = describe(file_.definitions, file_.holdings, wording);
+    if (source_)
+        lines.push_back(fmt::format("first record {}, {} kept", wording.index(file_.existing.first),
+                                    file_.existing.kept));
+    for (const auto& [variable, attribute] : file_.late)
+        lines.push_back(describe(variable < 0 ? "" : file_.variable(variable).name, attribute));
+    return lines;
+}
+
+std::int64_t DefineMode::hash() const { return hash_of_lines(lines()); }
+
+Status DefineMode::compare() {
     if (file_.options.first_attributes)
         if (Status s = take_first_attributes(file_.team, file_.definitions, &file_.late); !s.ok())
             return s;
-    std::vector<std::string> lines;
-    Status status = alone([&]() -> Status {
-        lines = describe(definitions, file_.holdings, wording);
-        if (source_)
-            lines.push_back(fmt::format("first record {}, {} kept",
-                                        wording.index(file_.existing.first), file_.existing.kept));
-        for (const auto& [variable, attribute] : file_.late)
-            lines.push_back(describe(variable < 0 ? "" : file_.variable(variable).name, attribute));
+    std::vector<std::string> mine;
+    Status status = file_.team.agree(alone([&]() -> Status {
+        mine = lines();
         return {};
-    });
-    if (status = file_.team.agree(status); !status.ok()) return status;
-    return check_alike(file_.team, file_.path, lines);
+    }));
+    return status.ok() ? check_alike(file_.team, file_.path, mine) : status;
 }
 
 namespace {
@@ -202,14 +209,17 @@ Status DefineMode::adopt_existing(std::vector<Remark>& remarks) {
 
 Status DefineMode::settle() {
     std::vector<Remark> remarks;
-    Status status = alone([&] {
-        return source_ ? adopt_existing(remarks)
-                       : choose_format(file_.options, file_.definitions, file_.format, remarks);
-    });
+    Status status;
+    if (source_)
+        status = file_.team.agree(alone([&] { return adopt_existing(remarks); }));
+    else  // depends on what all ranks have alike
+        status = with_reserve([&] {
+            remarks.clear();
+            return choose_format(file_.options, file_.definitions, file_.format, remarks);
+        });
     if (!status.ok()) status.text = file_.path + ": " + status.text;
-    if (status = file_.team.agree(status); !status.ok()) return status;
-    if (file_.team.rank() == 0) report(remarks, file_.path);
-    return {};
+    if (status.ok() && file_.team.rank() == 0) report(remarks, file_.path);
+    return status;
 }
 
 }  // namespace thalweg::detail

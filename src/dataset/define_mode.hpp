@@ -29,14 +29,17 @@ public:
     Status put_late_attribute(const std::string& variable, Attribute attribute);
     Status set_record(std::int64_t record, int later);
 
-    /// Every rank must have defined the same, but for attributes that are rank 0's.
-    /// @note Collective
+    /// Returns a hash of all that every rank must have defined alike. Local.
+    std::int64_t hash() const;
+    /// Takes the attributes of rank 0, if these are to be all ranks', and finds what else differs.
+    /// Needed only if the hashes differ. @note Collective; the status is the same on every rank
     Status compare();
     /// Chooses the format; an existing file's definitions, with their order and numbers, become
-    /// those of all. @note Collective
+    /// those of all. @note Collective; the status is the same on every rank
     Status settle();
 
 private:
+    std::vector<std::string> lines() const;
     Status check_existing();
     Status check_whole() const;
     Status adopt_existing(std::vector<Remark>& remarks);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/file.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "base/clock.hpp"
+#include "base/reserve.hpp"
 #include "base/trace.hpp"
 
 namespace thalweg::detail {
@@ -84,23 +88,32 @@ Status File::end_definitions() {
         return failure(TW_ESTATE, "{}: the definitions have already ended", file_.path);
     Stopwatch watch(file_.figures.open);
     const Span span("open");
-    if (Status status = file_.enter(Call::enddef, -1, {}, {}); !status.ok()) return status;
+    std::int64_t hash = 0;
+    const Status mine = alone([&]() -> Status {
+        hash = define_.hash();
+        return {};
+    });
+    std::array<std::int64_t, 2> alike = told_alike(hash);
+    ToldOfRoom told = tell_of_room(file_);
+    std::array<std::int64_t, 7> most{file_.step_bytes()};
+    std::ranges::copy(told.most(), most.begin() + 1);
+    const MeetingWords words{alike, most, told.sums()};
+    if (Status s = file_.enter(Call::enddef, -1, mine, words); !s.ok())
+        return s.code == TW_ENOMEM ? file_.keep(std::move(s)) : s;
+    file_.most_step_bytes = most[0];
+    std::copy(most.begin() + 1, most.end(), told.most().begin());
     // Every rank knows of a failure here, so that later calls need not ask the others.
-    return file_.keep(together([&] { return begin_file(); }));
+    return file_.keep(together([&] { return begin_file(are_alike(alike), told); }));
 }
 
-/// @note Collective
-Status File::begin_file() {
-    if (Status s = define_.compare(); !s.ok()) return s;
+/// @param alike  all ranks have defined the same @note Collective
+Status File::begin_file(bool alike, const ToldOfRoom& told) {
+    if (!alike)
+        if (Status s = define_.compare(); !s.ok()) return s;
     if (Status s = define_.settle(); !s.ok()) return s;
     if (Status s = variables_.check_definitions(); !s.ok()) return s;
-    if (Status s = file_.team.agree(alone([&]() -> Status {
-            data_ = std::make_unique<DataMode>(file_, contents());
-            return {};
-        }));
-        !s.ok())
-        return s;
-    return data_->begin(asked_, names_);
+    data_ = with_reserve([&] { return std::make_unique<DataMode>(file_, contents()); });
+    return data_->begin(told, asked_, names_);
 }
 
 // ---- data mode ----------------------------------------------------------------------------------

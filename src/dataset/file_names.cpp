@@ -1,66 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/file_names.hpp"
 
+#include <cstring>
+
 #include "base/log.hpp"
+#include "base/reserve.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
 
+namespace {
+
+/// The file whose name rank 0 has taken, in words for all ranks.
+struct Taken {
+    std::int64_t is_set = 0;  ///< the name is that of a set of tiles
+    FileIdentity identity;
+    AskedFileSystem file_system;
+};
+
+std::vector<char> to_bytes(const Taken& taken, const std::string& path) {
+    std::vector<char> bytes(sizeof taken + path.size());
+    std::memcpy(bytes.data(), &taken, sizeof taken);
+    std::memcpy(bytes.data() + sizeof taken, path.data(), path.size());
+    return bytes;
+}
+
+}  // namespace
+
 Status FileNames::create(const std::function<Status()>& before_cut) {
-    Comm& world = file_.team.world();
-    std::vector<char> data;
-    Status status = alone([&]() -> Status {
-        if (file_.team.rank() != 0) return {};
+    return tell([&](bool&, std::string& path) {
         Status own = claim(file_.in_files() ? tile_path(file_.path, 0) : file_.path, before_cut);
-        if (own.ok()) data.assign(claims_[0]->data_path().begin(), claims_[0]->data_path().end());
+        if (own.ok()) path = claims_[0]->data_path();
         return own;
     });
-    if (status = detail::agree(world, status); !status.ok()) return status;
-    world.broadcast(data, 0);
-    status = detail::agree(world, alone([&]() -> Status {
-                               file_.data_path.assign(data.begin(), data.end());
-                               return {};
-                           }));
-    if (status.ok() && !file_.in_files()) tell_identity(file_.data_path);
-    return status;
 }
 
 Status FileNames::take_existing() {
-    Comm& world = file_.team.world();
-    std::int64_t set = 0;  // there is no such file, but the first of a set of tiles
-    Status status = alone([&]() -> Status {
-        if (file_.team.rank() != 0) return {};
-        set = is_tile_set(file_.path) ? 1 : 0;
-        if (set == 0 && file_.in_files())
+    return tell([&](bool& is_set, std::string& path) {
+        is_set = is_tile_set(file_.path);
+        if (!is_set && file_.in_files())
             return failure(TW_ESETTING,
                            "{}: setting tile_files is yes, but there is no set of tiles of this "
                            "name: leave it away",
                            file_.path);
-        return claim(set != 0 ? tile_path(file_.path, 0) : file_.path);
+        path = is_set ? tile_path(file_.path, 0) : file_.path;
+        return claim(path);
     });
-    if (status = detail::agree(world, status); !status.ok()) return status;
-    world.broadcast(&set, sizeof set, 0);
-    if (set == 0) {
-        tell_identity(file_.path);
-        return {};
-    }
-    return detail::agree(world, alone([&]() -> Status {
-                             file_.options.tile_files = true;
-                             file_.options.method = "tiles";
-                             file_.data_path = tile_path(file_.path, 0);
-                             return {};
-                         }));
 }
 
-/// So that writers of other nodes know the file when they see it. @note Collective
-void FileNames::tell_identity(const std::string& path) {
-    if (!on_several_nodes()) return;
-    // Without memory for it nothing is known, and nothing compared.
-    (void)alone([&]() -> Status {
-        if (file_.team.rank() == 0) file_.claimed = identity_at(path);
+/// Lets rank 0 take a file and all ranks know it: take(is_set, path of the data).
+/// @note Collective; the status is the same on every rank
+template <class Take>
+Status FileNames::tell(Take&& take) {
+    std::vector<char> told;
+    Status status = alone([&]() -> Status {
+        if (file_.team.rank() != 0) return {};
+        Taken taken;
+        bool is_set = false;
+        std::string path;
+        if (Status own = take(is_set, path); !own.ok()) return own;
+        taken.is_set = is_set ? 1 : 0;
+        taken.file_system = ask_file_system(path, file_.options.stripe_size);
+        // So that writers of other nodes know the file when they see it.
+        if (on_several_nodes() && !is_set && !file_.in_files()) taken.identity = identity_at(path);
+        told = to_bytes(taken, path);
         return {};
     });
-    file_.team.world().broadcast(&file_.claimed, sizeof file_.claimed, 0);
+    status = broadcast_outcome(file_.team.world(), status, told);
+    if (!status.ok()) return status;
+    with_reserve([&] {
+        Taken taken;
+        std::memcpy(&taken, told.data(), sizeof taken);
+        file_.data_path.assign(told.begin() + sizeof taken, told.end());
+        file_.claimed = taken.identity;
+        file_.file_system = taken.file_system;
+        if (taken.is_set == 0) return;
+        file_.options.tile_files = true;
+        file_.options.method = "tiles";
+    });
+    return {};
 }
 
 Status FileNames::check_begun() const {

@@ -37,7 +37,8 @@ public:
 
 private:
     Status claim(const std::string& path, const std::function<Status()>& before_cut = {});
-    void tell_identity(const std::string& path);
+    template <class Take>
+    Status tell(Take&& take);
 
     FileContext& file_;
     std::vector<std::unique_ptr<Claim>> claims_;  ///< the one file on rank 0; of a set, this rank's

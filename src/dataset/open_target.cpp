@@ -11,18 +11,14 @@ namespace thalweg::detail {
 namespace {
 
 /// The first writer of each node looks whether the file there is the one that was claimed.
-/// @note Collective; the status is the same on every rank
-Status check_shared(const FileContext& file, const Target& target) {
-    Team& team = file.team;
-    const Topology& topology = team.topology();
-    if (topology.nodes == 1) return {};
+bool looks_at_file(const FileContext& file, const Target& target) {
+    const Topology& topology = file.team.topology();
+    if (topology.nodes == 1) return false;
     const auto& writers = target.writers;
     const auto first = std::find_if(writers.begin(), writers.end(), [&](int rank) {
         return topology.node_of[rank] == topology.node;
     });
-    const bool looks = first != writers.end() && *first == team.rank();
-    return team.agree(
-        alone([&] { return looks ? check_identity(file.data_path, file.claimed) : Status{}; }));
+    return first != writers.end() && *first == file.team.rank();
 }
 
 }  // namespace
@@ -35,20 +31,27 @@ int most_writers_of_node(const FileContext& file, const Target& target) {
     return most;
 }
 
-Status open_target(FileContext& file, Target& target, bool may_change) {
-    if (Status status = check_shared(file, target); !status.ok()) return status;
+Status open_target(FileContext& file, Target& target, bool may_change, Status& mine) {
     const FileOptions& options = file.options;
-    const auto mine = std::find(target.writers.begin(), target.writers.end(), file.team.rank());
-    const bool writer = mine != target.writers.end();
+    const auto own = std::find(target.writers.begin(), target.writers.end(), file.team.rank());
+    const bool writer = own != target.writers.end();
     const auto cut = [&]() -> Status {
         target.storage = make_tile_storage(
             std::move(target.storage), target.layout.grid,
-            writer ? static_cast<int>(mine - target.writers.begin()) : -1, file.path);
+            writer ? static_cast<int>(own - target.writers.begin()) : -1, file.path);
         return {};
     };
     if (target.layout.grid.own_files)
         if (Status status = file.team.agree(alone(cut)); !status.ok()) return status;
     StorageOptions storage = file.storage_options();  // takes no memory
+    storage.looks = target.storage->opens_alone() && looks_at_file(file, target);
+    if (file.team.topology().nodes > 1 && !target.storage->opens_alone()) {
+        const auto look = [&] {
+            return looks_at_file(file, target) ? check_identity(file.data_path, file.claimed)
+                                               : Status{};
+        };
+        if (Status status = file.team.agree(alone(look)); !status.ok()) return status;
+    }
     // Each writer has its part of the rate, so that none has to ask the others.
     storage.rate = 1.0 * options.bandwidth / target.writers.size();
     storage.keeper = target.writers.front();
@@ -57,11 +60,16 @@ Status open_target(FileContext& file, Target& target, bool may_change) {
     storage.apart = options.service == "background";
     const auto& node_of = file.team.topology().node_of;
     storage.beside_keeper = node_of[file.team.rank()] == node_of[storage.keeper];
+    storage.alone = target.storage->opens_alone() && options.service == "inline";
     Comm& world = file.team.world();
-    return file.existing.is ? target.storage->open(world, file.path, file.definitions, storage,
-                                                   writer, target.map)
-                            : target.storage->create(world, file.data_path, file.definitions,
-                                                     storage, writer, target.map);
+    Status status =
+        file.existing.is
+            ? target.storage->open(world, file.path, file.definitions, storage, writer, target.map)
+            : target.storage->create(world, file.data_path, file.definitions, storage, writer,
+                                     target.map);
+    if (!storage.alone) return status;
+    mine = std::move(status);
+    return {};
 }
 
 }  // namespace thalweg::detail

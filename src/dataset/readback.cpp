@@ -108,7 +108,7 @@ Status Readback::ready(Call call, std::span<const std::string* const> names) {
     });
     Status status = session_.meeting()
                         .enter({call, file_.serial(), 0, false, std::ref(describe)},
-                               alone([&] { return readable_now(); }), file_.failed(), wanted)
+                               alone([&] { return readable_now(); }), file_.failed(), {wanted})
                         .status;
     if (status.ok() && open_ > 0) status = fill(wanted);
     if (status.ok() && (!reader_ || stale_)) status = look();

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 
+#include "base/hash.hpp"
+#include "comm/meeting.hpp"
+#include "decomposition/cover.hpp"
 #include "decomposition/directory.hpp"
 #include "decomposition/overlap.hpp"
 
@@ -69,14 +73,22 @@ Status check_own(const Decomposition& d) {
     return {};
 }
 
-/// @param more  gives more words of it
-template <class More>
-Status check_alike(Comm& comm, const Decomposition& d, More&& more) {
+/// Describes all that the ranks have to declare alike.
+std::string text_of(const Decomposition& d) {
+    std::string text =
+        fmt::format("({}) of shape ({})", d.wording.names(d.dims), d.wording.list(d.shape));
+    if (!d.listed) return text;
+    const auto first = d.dims.begin() + d.listed->first;
+    return text + fmt::format(", listed ({}){}", d.wording.names(std::span(first, d.listed->count)),
+                              d.listed->shared ? ", shared" : "");
+}
+
+/// Returns the error that the ranks declare different things. @note Collective
+Status compare(Comm& comm, const Decomposition& d) {
     std::string mine;
     std::vector<char> first;
     Status status = alone([&]() -> Status {
-        mine = fmt::format("({}) of shape ({}){}", d.wording.names(d.dims), d.wording.list(d.shape),
-                           more());
+        mine = text_of(d);
         first.assign(mine.begin(), mine.end());
         return {};
     });
@@ -88,15 +100,8 @@ Status check_alike(Comm& comm, const Decomposition& d, More&& more) {
             return failure(TW_EMISMATCH, "the decomposition is {} on rank 0, but {} on rank {}",
                            theirs, mine, comm.rank());
         });
-    return agree(comm, status);
-}
-
-/// Hands it over, if every rank has the memory. @note Collective
-Status share(Comm& comm, Decomposition&& given, std::shared_ptr<const Decomposition>& made) {
-    return agree(comm, alone([&]() -> Status {
-                     made = std::make_shared<const Decomposition>(std::move(given));
-                     return {};
-                 }));
+    status = agree(comm, status);
+    return status.ok() ? failure(TW_EMISMATCH, "the decomposition differs between ranks") : status;
 }
 
 }  // namespace
@@ -119,29 +124,19 @@ std::vector<int> match_names(std::span<const std::string> file,
     return order;
 }
 
-Status make_decomposition(Comm& comm, Decomposition given,
-                          std::shared_ptr<const Decomposition>& made) {
-    const auto place_blocks = [&]() -> Status {
-        if (Status status = check_own(given); !status.ok()) return status;
-        for (const Box& box : given.blocks) {
-            given.offsets.push_back(given.stored);
-            given.bare_offsets.push_back(given.held);
-            std::int64_t n = 1;
-            for (int d = 0; d < given.nd(); ++d) {
-                n *= box.count[d] == 0 ? 0 : box.count[d] + given.halo_low[d] + given.halo_high[d];
-            }
-            given.stored += n;
-            given.held += box.volume();
+Status check_boxes(Decomposition& given) {
+    if (Status status = check_own(given); !status.ok()) return status;
+    for (const Box& box : given.blocks) {
+        given.offsets.push_back(given.stored);
+        given.bare_offsets.push_back(given.held);
+        std::int64_t n = 1;
+        for (int d = 0; d < given.nd(); ++d) {
+            n *= box.count[d] == 0 ? 0 : box.count[d] + given.halo_low[d] + given.halo_high[d];
         }
-        return {};
-    };
-    if (Status status = agree(comm, alone(place_blocks)); !status.ok()) return status;
-    if (Status status = check_alike(comm, given, [] { return ""; }); !status.ok()) return status;
-    if (Status status = agree(comm, find_overlap(comm, given)); !status.ok()) return status;
-    std::int64_t held = given.held;
-    comm.all_reduce({&held, 1}, Reduce::sum);
-    given.whole = held == volume(given.shape);
-    return share(comm, std::move(given), made);
+        given.stored += n;
+        given.held += box.volume();
+    }
+    return {};
 }
 
 namespace {
@@ -210,51 +205,121 @@ std::vector<std::int64_t> Decomposition::listed_extent() const {
     return extent;
 }
 
+Status check_list(Decomposition& given, const std::vector<std::string>& names, std::int64_t n,
+                  bool shared) {
+    auto listed = std::make_shared<Listed>();
+    listed->shared = shared;
+    listed->length = n;
+    given.listed = listed;
+    if (Status status = check_own(given); !status.ok()) return status;
+    return place_listed(given, names, *listed);
+}
+
+Status take_list(Decomposition& given, std::span<const std::int64_t> indices, int rank) {
+    auto listed = std::make_shared<Listed>(*given.listed);
+    auto list = std::make_shared<IndexList>();
+    listed->list = list;
+    if (Status status = compress_own(given, indices, *list, rank); !status.ok()) return status;
+    given.listed = listed;
+    given.stored = volume(given.listed_extent());
+    given.held = list->elements * (volume(given.shape) / volume(listed_shape(given)));
+    return {};
+}
+
+Declaration::Declaration(const Decomposition& d, const Status& mine)
+    : alike(told_alike(static_cast<std::int64_t>(hash_of(text_of(d))))),
+      most{0, mine.ok() ? 0 : 1},
+      sums{} {
+    if (!mine.ok()) return;
+    Cover cover;
+    sums.held = d.held;
+    if (!d.listed) {
+        for (const Box& box : d.blocks) {
+            if (box.volume() == 0) continue;
+            cover.add(box);
+            ++sums.blocks[0];
+            for (int i = 0; i < d.nd(); ++i) sums.blocks[1 + i] += box.count[i];
+        }
+    } else if (!d.listed->shared) {
+        cover.add(*d.listed->list);
+        most[0] = std::ssize(d.listed->list->runs);
+    }
+    sums.cover_low = cover.low();
+    sums.cover_high = cover.high();
+}
+
+namespace {
+
+/// @note Collective; the status is the same on every rank
+Status find_listed_twice(Comm& comm, const Declaration& all, const Decomposition& d) {
+    Duplicate twice;
+    Status status =
+        find_duplicate(comm, *d.listed->list, volume(listed_shape(d)), all.most[0], twice);
+    if (!status.ok() || twice.global < 0) return status;
+    return failure(TW_EOVERLAP,
+                   "list over ({}): {} is held by rank {}, at position {}, and by rank {}, "
+                   "at position {}",
+                   d.wording.names(d.dims), name_index(d, twice.global), twice.ranks[0],
+                   d.wording.index(twice.positions[0]), twice.ranks[1],
+                   d.wording.index(twice.positions[1]));
+}
+
+/// Makes of what is given what all ranks hold: check() checks the arguments, take() this rank's
+/// part.
+/// @note Collective; the status is the same on every rank
+template <class Check, class Take>
+Status declare(Comm& comm, Decomposition&& given, Check&& check, Take&& take,
+               std::shared_ptr<const Decomposition>& made) {
+    std::shared_ptr<Decomposition> d;
+    std::optional<Declaration> told;
+    Status own;
+    const Status mine = alone([&]() -> Status {
+        d = std::make_shared<Decomposition>(std::move(given));
+        if (Status status = check(*d); !status.ok()) return status;
+        own = take(*d);
+        told.emplace(*d, own);
+        return {};
+    });
+    if (Status status = agree(comm, mine); !status.ok()) return status;
+    comm.all_reduce(told->alike, Reduce::bit_or);
+    comm.all_reduce(told->most, Reduce::max);
+    comm.all_reduce(told->sum_words(), Reduce::sum);
+    Status status = judge(comm, *told, own, *d);
+    if (status.ok()) made = std::move(d);
+    return status;
+}
+
+}  // namespace
+
+Status judge(Comm& comm, const Declaration& all, const Status& mine, Decomposition& d) {
+    if (!are_alike(all.alike)) return compare(comm, d);
+    if (all.most[1] != 0) return agree(comm, mine);
+    if (d.listed && d.listed->shared) return {};
+    const std::int64_t listed = d.listed ? volume(listed_shape(d)) : 0;
+    const std::span<const std::int64_t> space =
+        d.listed ? std::span(&listed, 1) : std::span(d.shape);
+    d.whole = all.sums.held == volume(d.shape) &&
+              Cover::is_all(all.sums.cover_low, all.sums.cover_high, space);
+    if (d.whole) return {};
+    return d.listed ? find_listed_twice(comm, all, d)
+                    : agree(comm, find_overlap(comm, d, all.sums.blocks));
+}
+
+Status make_decomposition(Comm& comm, Decomposition given,
+                          std::shared_ptr<const Decomposition>& made) {
+    return declare(
+        comm, std::move(given), check_boxes, [](Decomposition&) { return Status{}; }, made);
+}
+
 Status make_listed_decomposition(Comm& comm, Decomposition given,
-                                 const std::vector<std::string>& names,
+                                 const std::vector<std::string>& listed,
                                  std::span<const std::int64_t> indices, bool shared,
                                  std::shared_ptr<const Decomposition>& made) {
-    std::shared_ptr<Listed> listed;
-    std::shared_ptr<IndexList> list;
-    Status status = alone([&]() -> Status {
-        listed = std::make_shared<Listed>();
-        list = std::make_shared<IndexList>();
-        listed->list = list;
-        listed->shared = shared;
-        listed->length = indices.size();
-        given.listed = listed;
-        Status own = check_own(given);
-        return own.ok() ? place_listed(given, names, *listed) : own;
-    });
-    if (status = agree(comm, status); !status.ok()) return status;
-    const auto more = [&] {
-        return fmt::format(", listed ({}){}", given.wording.names(names), shared ? ", shared" : "");
+    const auto check = [&](Decomposition& d) {
+        return check_list(d, listed, std::ssize(indices), shared);
     };
-    if (status = check_alike(comm, given, more); !status.ok()) return status;
-    status = alone([&]() -> Status {
-        Status own = compress_own(given, indices, *list, comm.rank());
-        if (own.ok()) given.stored = volume(given.listed_extent());
-        return own;
-    });
-    if (status = agree(comm, status); !status.ok()) return status;
-    const std::int64_t total = volume(listed_shape(given));
-    given.held = list->elements * (volume(given.shape) / total);
-    if (!shared) {
-        Duplicate twice;
-        status = agree(comm, find_duplicate(comm, *list, total, twice));
-        if (!status.ok()) return status;
-        if (twice.global >= 0)
-            return failure(TW_EOVERLAP,
-                           "list over ({}): {} is held by rank {}, at position {}, and by rank {}, "
-                           "at position {}",
-                           given.wording.names(given.dims), name_index(given, twice.global),
-                           twice.ranks[0], given.wording.index(twice.positions[0]), twice.ranks[1],
-                           given.wording.index(twice.positions[1]));
-        std::int64_t held = given.held;
-        comm.all_reduce({&held, 1}, Reduce::sum);
-        given.whole = held == volume(given.shape);
-    }
-    return share(comm, std::move(given), made);
+    const auto take = [&](Decomposition& d) { return take_list(d, indices, comm.rank()); };
+    return declare(comm, std::move(given), check, take, made);
 }
 
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -62,17 +63,41 @@ struct Declared {
     std::shared_ptr<const Decomposition> decomposition;
 };
 
-/**
- * Checks the arguments and looks for elements that are held twice or not at all.
- * @note Collective over comm; the status is the same on every rank
- */
-Status make_decomposition(Comm& comm, Decomposition given,
-                          std::shared_ptr<const Decomposition>& made);
+/// Checks this rank's part and completes it. Local.
+Status check_boxes(Decomposition& given);
+/// Checks what a list of so many indices over the dimensions named in `listed` is declared with.
+Status check_list(Decomposition& given, const std::vector<std::string>& listed, std::int64_t n,
+                  bool shared);
+/// Checks the indices, -1 being a hole, and completes this rank's part.
+Status take_list(Decomposition& given, std::span<const std::int64_t> indices, int rank);
+
+/// Words of a decomposition that the ranks combine: by `or`, by the maximum, and by the sum.
+struct Declaration {
+    /// @param mine  a failure of this rank, of which the others hear if they declare the same
+    Declaration(const Decomposition& decomposition, const Status& mine);
+    std::array<std::int64_t, 2> alike;  ///< names and shape
+    std::array<std::int64_t, 2> most;   ///< runs of a list; 1: there was a failure
+    struct Sums {
+        std::int64_t held, cover_low, cover_high;
+        std::array<std::int64_t, 1 + max_dims> blocks;  ///< their number, and their extents
+    } sums;
+    std::span<std::int64_t> sum_words() {
+        return {&sums.held, sizeof(Sums) / sizeof(std::int64_t)};
+    }
+};
 
 /**
- * The same for a list of indices over the dimensions named in `listed`, -1 being a hole.
+ * Compares what the ranks have declared, and looks for elements that are held twice or not at all.
+ * @param all   of all ranks
+ * @param mine  see Declaration
  * @note Collective over comm; the status is the same on every rank
  */
+Status judge(Comm& comm, const Declaration& all, const Status& mine, Decomposition& decomposition);
+
+/// Checks, tells and judges boxes. @note Collective over comm; the status is the same on every rank
+Status make_decomposition(Comm& comm, Decomposition given,
+                          std::shared_ptr<const Decomposition>& made);
+/// Does the same for a list.
 Status make_listed_decomposition(Comm& comm, Decomposition given,
                                  const std::vector<std::string>& listed,
                                  std::span<const std::int64_t> indices, bool shared,

@@ -112,10 +112,10 @@ std::vector<Packet> packets_of(const IndexList& list, std::int64_t total, std::i
 
 }  // namespace
 
-Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, Duplicate& found) {
+Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, std::int64_t most_runs,
+                      Duplicate& found) {
     const std::int64_t ranks = comm.size();
-    std::int64_t rounds = std::ssize(list.runs) / runs_of_round + 1;
-    comm.all_reduce({&rounds, 1}, Reduce::max);
+    const std::int64_t rounds = most_runs / runs_of_round + 1;
     Status status;
     found = {};
     for (std::int64_t round = 0; round < rounds; ++round) {
@@ -129,7 +129,9 @@ Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, Dup
             if (status.ok()) status = done;
         };
         guarded([&] { packets = packets_of(list, total, ranks, rounds, round); });
-        const std::vector<Packet> received = comm.exchange(packets);
+        bool have = true;
+        const std::vector<Packet> received = comm.exchange(packets, have);
+        if (status.ok() && !have) status = out_of_memory();
         guarded([&] {
             const std::int64_t cell = comm.rank() * rounds + round;
             const std::int64_t begin = part_of(total, cell, ranks * rounds);
@@ -137,14 +139,16 @@ Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, Dup
             if (found.global < 0 && may_repeat(received, begin, end)) merge(received, begin, found);
         });
     }
-    std::int64_t finder = found.global < 0 ? ranks : comm.rank();
-    comm.all_reduce({&finder, 1}, Reduce::min);
-    if (finder == ranks) return status;
+    std::int64_t first[] = {found.global < 0 ? ranks : comm.rank(), status.ok() ? 1 : 0};
+    comm.all_reduce(first, Reduce::min);
+    if (first[1] == 0) return agree(comm, status);
+    const auto finder = static_cast<int>(first[0]);
+    if (finder == ranks) return {};
     comm.broadcast(&found, sizeof found, finder);
     for (int i = 0; i < 2; ++i)
         found.positions[i] = comm.rank() == found.ranks[i] ? find_position(list, found.global) : -1;
     comm.all_reduce(found.positions, Reduce::max);
-    return status;
+    return {};
 }
 
 }  // namespace thalweg::detail

@@ -18,11 +18,12 @@ struct Duplicate {
  * Rank r of P looks after the indices from r N / P on; every rank tells it what it holds of them,
  * a few bytes a run, and it merges what it is told. Goes in rounds, each of a part of all ranges,
  * so that a round's messages stay small.
- * @param total  indices are below it
- * @param found  on all ranks alike, the duplicate that the lowest rank has found
- * @return this rank's own failure
- * @note Collective
+ * @param total      indices are below it
+ * @param most_runs  of any rank
+ * @param found      on all ranks alike, the duplicate that the lowest rank has found
+ * @note Collective; the status is the same on every rank
  */
-Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, Duplicate& found);
+Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, std::int64_t most_runs,
+                      Duplicate& found);
 
 }  // namespace thalweg::detail

@@ -2,7 +2,6 @@
 #include "decomposition/overlap.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "base/words.hpp"
@@ -138,22 +137,17 @@ std::vector<Entry> entries_of(const std::vector<Packet>& packets, const Decompos
 
 }  // namespace
 
-Status find_overlap(Comm& comm, const Decomposition& d) {
+Status find_overlap(Comm& comm, const Decomposition& d, std::span<const std::int64_t> blocks) {
     std::vector<Packet> packets;
-    std::array<std::int64_t, 1 + max_dims> blocks{};
-    for (const Box& box : d.blocks) {
-        if (box.volume() == 0) continue;
-        ++blocks[0];
-        for (int i = 0; i < d.nd(); ++i) blocks[1 + i] += box.count[i];
-    }
-    comm.all_reduce(blocks, Reduce::sum);
     Status status = alone([&]() -> Status {
         packets = packets_of(d, blocks, comm.size());
         return {};
     });
     // A rank without memory takes part with nothing.
-    packets = comm.exchange(packets);
+    bool have = true;
+    packets = comm.exchange(packets, have);
     if (!status.ok()) return status;
+    if (!have) return out_of_memory();
     return alone([&]() -> Status {
         std::vector<Entry> entries = entries_of(packets, d);
         return compare(entries, d);

@@ -17,14 +17,6 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Equal definitions have equal hashes; unequal ones that collide differ in what a later call
-/// names.
-std::int64_t hash(const std::vector<std::string>& lines) {
-    std::uint64_t h = hash_of_nothing;
-    for (const std::string& line : lines) h = hash_of("\n", hash_of(line, h));
-    return h;
-}
-
 /// The given length of one of a variable's dimensions; -1: none is given.
 std::int64_t length_in(const GivenDimensions& given, const std::vector<std::string>& names,
                        std::size_t dim) {
@@ -40,6 +32,12 @@ std::int64_t length_in(const GivenDimensions& given, const std::vector<std::stri
 }
 
 }  // namespace
+
+std::int64_t hash_of_lines(const std::vector<std::string>& lines) {
+    std::uint64_t h = hash_of_nothing;
+    for (const std::string& line : lines) h = hash_of("\n", hash_of(line, h));
+    return static_cast<std::int64_t>(h);
+}
 
 Status no_dimension(const Definitions& definitions, const std::string& path,
                     const std::string& variable, const std::string& dim,
@@ -188,7 +186,7 @@ bool is_attribute(const std::string& line) {
 }  // namespace
 
 Status check_alike(Team& team, const std::string& path, const std::vector<std::string>& lines) {
-    const std::int64_t mine = hash(lines);
+    const std::int64_t mine = hash_of_lines(lines);
     std::int64_t range[2] = {mine, ~mine};
     team.all_reduce(range, Reduce::max);
     if (range[0] == ~range[1]) return {};

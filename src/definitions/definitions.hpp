@@ -77,6 +77,10 @@ Status no_variable(const Definitions& definitions, const std::string& path, cons
 /// TW_ESHAPE unless the variable has so many dimensions. @param ndims  -1: not known
 Status check_ndims(const Variable& variable, int ndims);
 
+/// Returns a hash of lines. Equal definitions have equal hashes; unequal ones that collide differ
+/// in what a later call names.
+std::int64_t hash_of_lines(const std::vector<std::string>& lines);
+
 /// One line per definition, the same on two ranks if and only if the definitions are.
 /// @param held  appended to the line of each variable; empty: nothing is
 std::vector<std::string> describe(const Definitions& definitions,

@@ -64,7 +64,8 @@ Status Scatter::place_lanes(const Layout& layout, Memory& arena, const StreamOpt
     needs.margin = 128;  // a piece ends up to an element later than it should
     needs.count = topology.members.size() == 1 ? 1 : 3;
     Slots slots;
-    Status status = cut_memory(team_, arena, options, needs, std::ssize(lanes_.all), slots);
+    Status status = cut_memory(
+        team_, arena, options, needs, std::ssize(lanes_.all), {}, [](std::int64_t) {}, slots);
     if (!status.ok()) return status;
     return alone([&]() -> Status {
         for (ReadLane& lane : lanes_.all) {

@@ -9,7 +9,8 @@
 namespace thalweg::detail {
 
 Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
-                  const SlotNeeds& needs, std::int64_t streams, Slots& slots) {
+                  const SlotNeeds& needs, std::int64_t streams, Status mine,
+                  const std::function<void(std::int64_t)>& prepare, Slots& slots) {
     constexpr std::int64_t largest = std::int64_t(1) << 30;  // MPI counts and slots are 32-bit
     constexpr std::int64_t line = 64;
     const std::int64_t room = std::min<std::int64_t>(options.budget, arena.size()) - needs.controls;
@@ -21,17 +22,25 @@ Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
                             : (room / (streams * count) - needs.margin) / needs.unit * needs.unit;
     };
     if (fitting() < 4096 && count > 2) count = 2;
-    std::int64_t agreed[2] = {std::min({piece, fitting(), largest}), count};
+    const std::int64_t most = std::min({piece, fitting(), largest});
+    if (mine.ok())
+        mine = alone([&]() -> Status {
+            prepare(std::max<std::int64_t>(most, 0));
+            return {};
+        });
+    std::int64_t agreed[3] = {most, count, mine.ok() ? 1 : 0};
     team.all_reduce(agreed, Reduce::min);
+    if (agreed[2] == 0) return detail::agree(team.world(), mine);
     slots.piece = agreed[0];
     slots.count = needs.alike ? agreed[1] : count;
     if (slots.piece < needs.smallest)
-        return alone([&] {
-            return failure(TW_ENOMEM,
-                           "{} bytes of exchange buffers per node are not enough for {} streams of "
-                           "{} slots; increase the setting 'buffer'",
-                           options.budget, streams, slots.count);
-        });
+        return detail::agree(team.world(), alone([&] {
+                                 return failure(TW_ENOMEM,
+                                                "{} bytes of exchange buffers per node are not "
+                                                "enough for {} streams of {} slots; increase the "
+                                                "setting 'buffer'",
+                                                options.budget, streams, slots.count);
+                             }));
     slots.capacity = (slots.piece + needs.margin + line - 1) / line * line;
     while (streams > 0 && slots.capacity * streams * slots.count > room) slots.capacity -= line;
     slots.memory = arena.data() + needs.controls;

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 #include "comm/team.hpp"
 
 namespace thalweg::detail {
@@ -44,12 +46,17 @@ struct SlotNeeds {
 
 /**
  * Cuts the node's memory into slots for so many streams.
- * @param slots  receives those of the first stream; the others' follow, all of one stream together
- * @return this rank's own failure
+ * @param mine     this rank's own failure so far
+ * @param prepare  takes memory for pieces of at most so many bytes, and its failure is one of all
+ *                 ranks; given by std::ref, which takes no memory
+ * @param slots    receives those of the first stream; the others' follow, all of one stream
+ * together
+ * @return the same on every rank
  * @note Collective
  */
 Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
-                  const SlotNeeds& needs, std::int64_t streams, Slots& slots);
+                  const SlotNeeds& needs, std::int64_t streams, Status mine,
+                  const std::function<void(std::int64_t)>& prepare, Slots& slots);
 
 /// Sleeps until the word counts beyond k.
 void wait_beyond(Word& word, std::int64_t k, const char* what, double& seconds, Comm& comm);

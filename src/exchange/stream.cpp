@@ -2,6 +2,7 @@
 #include "exchange/stream.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/reserve.hpp"
 #include "exchange/pieces.hpp"
@@ -14,31 +15,37 @@ std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena
                                      const Definitions& definitions, const Holdings& holdings,
                                      std::span<const Space> spaces, Order order,
                                      const StreamOptions& options, Status& status) {
-    std::unique_ptr<Stream> stream;
     WriterSet met;  // without it, a node feeds its own writers alone
-    status = team.agree(alone([&]() -> Status {
-        stream.reset(new Stream(team, packers, layout, definitions, holdings, order));
-        return {};
-    }));
-    if (status.ok() && !options.fill_only && team.topology().nodes > 1)
-        status = stream->views_.exchange(team, layout, writers, spaces, met);
-    if (status.ok()) status = team.agree(alone([&] { return stream->add_lanes(writers, met); }));
-    if (status.ok()) status = team.agree(stream->place_lanes(arena, options));
+    auto stream = with_reserve([&] {
+        met = WriterSet(writers.size());
+        return std::unique_ptr<Stream>(
+            new Stream(team, packers, layout, definitions, holdings, order));
+    });
+    if (!options.fill_only && team.topology().nodes > 1) {
+        Status own = stream->views_.exchange(team, layout, writers, spaces, met);
+        if (status.ok()) status = std::move(own);
+    } else {
+        met = WriterSet();
+    }
+    with_reserve([&] { stream->add_lanes(writers, met); });
+    status = stream->place_lanes(arena, options, std::move(status));
     return status.ok() ? std::move(stream) : nullptr;
 }
 
 /// The node feeds the streams that its writers own and those that any of its ranks meets.
-Status Stream::add_lanes(const std::vector<int>& writers, const WriterSet& met) {
+void Stream::add_lanes(const std::vector<int>& writers, const WriterSet& met) {
+    lanes_.all.clear();
     for (std::size_t w = 0; w < writers.size(); ++w) {
         WriteLane lane(team_, w, writers[w], counts_);
         if (lane.local || met.has(w)) lanes_.all.push_back(std::move(lane));
     }
     for (WriteLane& lane : lanes_.all)
         if (lane.local && lane.mine) lanes_.own = &lane;
-    return {};
 }
 
-Status Stream::place_lanes(Memory& arena, const StreamOptions& options) {
+/// @param mine  this rank's own failure so far
+/// @return the same on every rank @note Collective
+Status Stream::place_lanes(Memory& arena, const StreamOptions& options, Status mine) {
     const Topology& topology = team_.topology();
     const std::int64_t lanes = lanes_.all.size();
     SlotNeeds needs;
@@ -49,21 +56,24 @@ Status Stream::place_lanes(Memory& arena, const StreamOptions& options) {
     needs.margin = PiecePacker::most_excess(std::ssize(topology.members));
     needs.count = team_.size() == 1 ? 1 : 4;
     needs.alike = true;
-    Status status = cut_memory(team_, arena, options, needs, lanes, lanes_.slots);
+    const auto prepare = [&](std::int64_t piece) {
+        lanes_.sends.reserve(lanes);
+        if (lanes_.own == nullptr || topology.nodes == 1) return;
+        const int largest = *std::max_element(topology.sizes.begin(), topology.sizes.end());
+        lanes_.received.resize(piece + PiecePacker::most_excess(largest));
+    };
+    const Status status = cut_memory(team_, arena, options, needs, lanes, std::move(mine),
+                                     std::ref(prepare), lanes_.slots);
     if (!status.ok()) return status;
-    return alone([&]() -> Status {
+    with_reserve([&] {
         Slots slots = lanes_.slots;
         auto* control = reinterpret_cast<WriteControl*>(arena.data());
         for (WriteLane& lane : lanes_.all) {
             lane.place(control++, slots);
             slots.memory += slots.count * slots.capacity;
         }
-        lanes_.sends.reserve(lanes);
-        if (lanes_.own == nullptr || topology.nodes == 1) return {};
-        const int largest = *std::max_element(topology.sizes.begin(), topology.sizes.end());
-        lanes_.received.resize(lanes_.slots.piece + PiecePacker::most_excess(largest));
-        return {};
     });
+    return {};
 }
 
 void Stream::prepare() {

@@ -30,6 +30,7 @@ public:
      * @param writers  world rank of each of the layout's writers
      * @param spaces   the file's spaces
      * @param arena    memory of the node, `options.budget` bytes or more
+     * @param status   this rank's own failure so far; becomes that of all ranks
      * @note Collective
      */
     static std::unique_ptr<Stream> make(Team& team, Packers& packers, Memory& arena,
@@ -62,8 +63,8 @@ private:
     Stream(Team& team, Packers& packers, const Layout& layout, const Definitions& definitions,
            const Holdings& holdings, Order order)
         : team_(team), packers_(packers), layout_(layout), views_(definitions, holdings, order) {}
-    Status add_lanes(const std::vector<int>& writers, const WriterSet& met);
-    Status place_lanes(Memory& arena, const StreamOptions& options);
+    void add_lanes(const std::vector<int>& writers, const WriterSet& met);
+    Status place_lanes(Memory& arena, const StreamOptions& options, Status mine);
 
     Team& team_;
     Packers& packers_;

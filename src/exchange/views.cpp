@@ -56,9 +56,8 @@ Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>&
                        std::span<const Space> spaces, WriterSet& met) {
     const Topology& topology = team.topology();
     std::vector<Packet> packets;
-    Status status = team.agree(alone([&]() -> Status {
+    Status mine = alone([&]() -> Status {
         std::map<int, std::vector<std::int64_t>> words;  // per writer's rank
-        met = WriterSet(writers.size());
         std::vector<Places> places(spaces.size(), Places(views_.size()));
         for (std::size_t s = 0; s < spaces.size(); ++s)
             for (std::size_t p = 0; p < spaces[s].places.size(); ++p)
@@ -72,20 +71,24 @@ Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>&
         }
         for (const auto& [rank, list] : words) packets.push_back({rank, to_bytes(list)});
         return {};
-    }));
-    if (!status.ok()) return status;
-    packets = exchange_by_nodes(team, packets);
-    status = team.agree(alone([&]() -> Status {
-        for (const Packet& packet : packets)
-            for_boxes(
-                to_words(packet.bytes), [&](int v) -> auto& { return views_[v].shape; },
-                [&](int v, HeldBox held) {
-                    views_[v].remote[packet.rank].push_back(std::move(held));
-                });
-        return {};
-    }));
-    if (status.ok()) team.node().all_reduce(met.words(), Reduce::bit_or);
-    return status;
+    });
+    // A rank without memory takes part with nothing.
+    if (!mine.ok()) packets.clear();
+    bool have = true;
+    packets = exchange_by_nodes(team, packets, have, {.most = std::ssize(writers)});
+    if (mine.ok() && !have) mine = out_of_memory();
+    if (mine.ok())
+        mine = alone([&]() -> Status {
+            for (const Packet& packet : packets)
+                for_boxes(
+                    to_words(packet.bytes), [&](int v) -> auto& { return views_[v].shape; },
+                    [&](int v, HeldBox held) {
+                        views_[v].remote[packet.rank].push_back(std::move(held));
+                    });
+            return {};
+        });
+    team.reduce_on_node(met.words(), Reduce::bit_or);
+    return mine;
 }
 
 }  // namespace thalweg::detail

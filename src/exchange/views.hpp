@@ -39,8 +39,9 @@ public:
      * A writer must know which boxes the ranks of other nodes have in its share, to unpack their
      * messages: told once, to the writers met and to no one else.
      * @param writers  world rank of each of the layout's writers
-     * @param met      receives those whose shares meet what some rank of this node holds
-     * @return the same on every rank
+     * @param met      one bit for each writer; receives those whose shares meet what some rank of
+     *                 this node holds
+     * @return this rank's own failure
      * @note Collective
      */
     Status exchange(Team& team, const Layout& layout, const std::vector<int>& writers,

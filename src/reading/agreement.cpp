@@ -78,7 +78,7 @@ Status agree_on(ReadContext& file, Call call, std::span<const ReadRequest> reque
     Status status = file.session.meeting()
                         .enter({call, file.serial, static_cast<std::int64_t>(hash),
                                 call == Call::close, std::ref(describe_all)},
-                               mine, {}, {&forms, 1})
+                               mine, {}, {{&forms, 1}})
                         .status;
     return status.ok() && forms == 3 ? compare_forms(file, requests) : status;
 }

@@ -20,20 +20,21 @@ bool has_bit(std::span<const std::int64_t> words, std::size_t i) {
 }
 
 /// What the ranks combine: a bit for each variable and question, whether there are boxes, and what
-/// tells whether the ranks' records are the same.
+/// tells whether the ranks' records are the same, and their late attributes.
 struct Words {
     explicit Words(std::size_t variables)
         : each((variables + 63) / 64),
-          all(4 * each + 3, 0),
+          all(4 * each + 5, 0),
           put(all.data(), each),
           lacking(all.data() + each, each),
           bare(all.data() + 2 * each, each),
           with_halo(all.data() + 3 * each, each),
-          rest(all.data() + 4 * each, 3) {}
+          rest(all.data() + 4 * each, 5) {}
     std::size_t each;
     std::vector<std::int64_t> all;
     std::span<std::int64_t> put, lacking, bare, with_halo;
-    std::span<std::int64_t> rest;  ///< boxed; the records, and the complement of that word
+    /// Boxed; the records, and the late attributes, each with the complement of that word.
+    std::span<std::int64_t> rest;
 };
 
 /// Depends on the records and how they are held, but not on the order of the calls.
@@ -52,6 +53,13 @@ std::int64_t hash_of_records(const Batch& batch) {
     return sum;
 }
 
+std::int64_t hash_of_late(const FileContext& file) {
+    std::vector<std::string> lines;
+    for (const auto& [variable, attribute] : file.late)
+        lines.push_back(describe(variable < 0 ? "" : file.variable(variable).name, attribute));
+    return hash_of_lines(lines);
+}
+
 /// What this rank has put.
 Words words_of(const FileContext& file, const Batch& batch, Call call, int variable) {
     Words words(batch.puts.size());
@@ -67,7 +75,8 @@ Words words_of(const FileContext& file, const Batch& batch, Call call, int varia
         if (p.form == Form::with_halo) words.with_halo[i / 64] |= bit(s);
     }
     const std::int64_t records = hash_of_records(batch);
-    const std::array<std::int64_t, 3> rest{batch.boxed, records, ~records};
+    const std::int64_t late = call == Call::close ? hash_of_late(file) : 0;
+    const std::array<std::int64_t, 5> rest{batch.boxed, records, ~records, late, ~late};
     std::copy(rest.begin(), rest.end(), words.rest.begin());
     return words;
 }
@@ -137,9 +146,10 @@ Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const 
         agreed.put.assign(n, 0);
         return words_of(file, batch, call, variable);
     });
-    if (Status status = file.enter(call, variable, mine, words.all); !status.ok()) return status;
+    if (Status status = file.enter(call, variable, mine, {words.all}); !status.ok()) return status;
     agreed.boxed = words.rest[0] != 0;
-    agreed.same_parts = words.rest[1] == ~words.rest[2];
+    agreed.same_parts = are_alike(words.rest.subspan(1, 2));
+    agreed.same_late = are_alike(words.rest.subspan(3, 2));
     std::size_t missing = n;
     for (std::size_t i = 0; i < n; ++i) {
         agreed.put[i] = has_bit(words.put, i);

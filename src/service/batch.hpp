@@ -21,6 +21,8 @@ struct Agreed {
     bool boxed = false;  ///< some rank has put sections or records, or has done so before
     /// With service inline: all ranks have put parts of the same records, by the same keys.
     bool same_parts = false;
+    /// In a close: all ranks have given the same late attributes.
+    bool same_late = true;
 };
 
 /// A part that waits for the ranks to meet.

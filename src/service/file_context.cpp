@@ -20,6 +20,15 @@ FileContext::FileContext(Team& its_team, SessionResources& its_session, std::str
     figures.threads = packers.threads();
 }
 
+std::int64_t FileContext::step_bytes() const {
+    constexpr std::int64_t line = 64;
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < holdings.size(); ++i)
+        bytes +=
+            (holdings[i]->elements * definitions.variables[i].element() + line - 1) / line * line;
+    return bytes;
+}
+
 Status FileContext::usable() const {
     if (closed) return failure(TW_ECLOSED, "{}: the file is closed", path);
     return failed.ok() ? Status{} : Status{failed.code, failed.text};
@@ -69,7 +78,7 @@ Status FileContext::check_next_record(std::int64_t record) const {
                    name_of(format), options.wording.index(record));
 }
 
-Status FileContext::enter(Call call, int i, const Status& mine, std::span<std::int64_t> words) {
+Status FileContext::enter(Call call, int i, const Status& mine, const MeetingWords& words) {
     const auto describe = [&] {
         std::string text = "of " + path;
         if (i >= 0) text += ", variable '" + variable(i).name + "'";
@@ -93,6 +102,7 @@ StorageOptions FileContext::storage_options() const {
     o.wording = options.wording;
     o.live = options.live;
     o.claimed = claimed;
+    o.is_there = !existing.is && !in_files() && !options.by_variable;
     return o;
 }
 

@@ -23,9 +23,10 @@ struct FileContext {
     std::string path;
     /// Where the data are before the file is complete; of a set of files, the first one.
     std::string data_path;
-    FileIdentity claimed;  ///< of data_path, on several nodes; of a set of files nothing
-    int serial;            ///< of the file in its session, the same on every rank
-    FileOptions options;   ///< as chosen, once the definitions have ended
+    FileIdentity claimed;         ///< of data_path, on several nodes; of a set of files nothing
+    AskedFileSystem file_system;  ///< of data_path
+    int serial;                   ///< of the file in its session, the same on every rank
+    FileOptions options;          ///< as chosen, once the definitions have ended
     Definitions definitions;
     Holdings holdings;  ///< of the variables, as they were defined
     LateAttributes late;
@@ -35,6 +36,11 @@ struct FileContext {
     bool closed = false;   ///< whatever came out
     bool leaving = false;  ///< in tw_close, which ends the file whatever comes out
     FileFigures figures;
+
+    /// Bytes of a step of this rank, as each variable was defined; and the most of any rank, known
+    /// once the definitions have ended.
+    std::int64_t step_bytes() const;
+    std::int64_t most_step_bytes = 0;
 
     const Variable& variable(int i) const { return definitions.variables[i]; }
     /// Whether the file is a set of tiles, each a file.
@@ -56,8 +62,8 @@ struct FileContext {
     Status check_next_record(std::int64_t record) const;
 
     /// The meeting of all ranks with which every call begins that they make together.
-    /// @param words  combined by `or`. @note Collective
-    Status enter(Call call, int variable, const Status& mine, std::span<std::int64_t> words);
+    /// @note Collective
+    Status enter(Call call, int variable, const Status& mine, const MeetingWords& words);
 
     /// What does not depend on who writes.
     StorageOptions storage_options() const;

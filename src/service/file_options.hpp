@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "base/processors.hpp"
 #include "base/wording.hpp"
 #include "comm/meeting.hpp"
 #include "comm/segment.hpp"
@@ -70,6 +72,8 @@ public:
     virtual Port* port() = 0;
     /// Where the ranks find out whether they are in the same call.
     virtual Meeting& meeting() = 0;
+    /// As far as the ranks have found out, for service=auto.
+    std::optional<FreeProcessors> processors;
     /// What the outputs of files that are closed have cost this rank.
     OutputTimes outputs;
     /// Seconds that the model has spent outside the library's calls so far.

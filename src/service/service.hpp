@@ -80,7 +80,8 @@ public:
 };
 
 /// The service that a file's options name; inline where a system cannot do it.
-/// @note Collective; the status is the same on every rank
+/// @param status  this rank's own failure so far, with service=inline; becomes that of all ranks
+/// @note Collective
 std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& batch,
                                       Status& status);
 

@@ -10,15 +10,6 @@ namespace thalweg::detail {
 
 namespace {
 
-/// What each rank does by itself. @return the same on every rank @note Collective
-template <class Act>
-Status all_do(Comm& comm, Act&& act) {
-    return agree(comm, alone([&]() -> Status {
-                     act();
-                     return {};
-                 }));
-}
-
 std::unique_ptr<Watchdog> watchdog_of(const Settings& settings, int rank) {
     return Watchdog::make(settings.number("watchdog"), settings.number("watchdog_abort"), rank);
 }
@@ -27,25 +18,34 @@ std::unique_ptr<Watchdog> watchdog_of(const Settings& settings, int rank) {
 /// @note Collective
 Status begin_world(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
                    std::unique_ptr<Comm>& world) {
-    {
-        // Ranks wait for each other from here on: what this rank knows by itself says how long.
-        Settings own;
-        std::unique_ptr<Watchdog> watchdog;
-        std::string given;
-        const Status room = alone([&]() -> Status {
-            given = text_or_empty(settings);
-            if (Settings::read(given, own).ok()) watchdog = watchdog_of(own, rank);
-            return {};
-        });
-        const Standing standing(watchdog.get(), "tw_init");
-        world = make_world();
-        if (!world->all_have(room.ok() && session != nullptr)) return out_of_memory();
-        if (Status s = Settings::read(*world, given, session->settings); !s.ok()) return s;
-    }
-    return all_do(*world, [&] {
-        session->watchdog = watchdog_of(session->settings, world->rank());
-        log::set_level(session->settings.text("log"));
+    // Ranks wait for each other from here on: what this rank knows by itself says how long.
+    Settings own;
+    std::unique_ptr<Watchdog> watchdog;
+    std::string given;
+    Status mine = alone([&]() -> Status {
+        given = text_or_empty(settings);
+        if (Settings::read(given, own).ok()) watchdog = watchdog_of(own, rank);
+        return {};
     });
+    if (session == nullptr) mine = out_of_memory();
+    const Standing standing(watchdog.get(), "tw_init");
+    world = make_world();
+    Settings& read = session != nullptr ? session->settings : own;
+    bool fortran = false;
+    Status status = Settings::read(*world, given, std::move(mine), read, fortran);
+    // All ranks get the same texts, even where some of them call from another language.
+    if (status.ok()) session->wording.fortran = fortran;
+    return status;
+}
+
+/// Begins the watchdog and the log of this rank.
+Status use_settings(tw_session session, int rank) {
+    session->watchdog = watchdog_of(session->settings, rank);
+    log::set_level(session->settings.text("log"));
+    if (rank != 0) return {};
+    for (const std::string& name : session->settings.ignored())
+        log::warn("ignoring {} in the environment: not a setting", name);
+    return {};
 }
 
 /// Sets servers aside, if there are to be some.
@@ -78,32 +78,27 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     std::unique_ptr<Comm> world;
     Status status = begin_world(rank, make_world, settings, session, world);
     if (!status.ok()) return status;
+    Status mine = alone([&] { return use_settings(session, world->rank()); });
     const Standing standing(session->watchdog.get(), "tw_init");
-    if (status = session->settings.check_alike(*world); !status.ok()) return status;
-    status = all_do(*world, [&] {
-        if (world->rank() != 0) return;
-        for (const std::string& name : session->settings.ignored())
-            log::warn("ignoring {} in the environment: not a setting", name);
-    });
-    if (!status.ok()) return status;
-    // All ranks get the same texts, even where some of them call from another language.
-    session->wording.fortran = session->settings.text("language") == "fortran";
-    world->broadcast(&session->wording.fortran, sizeof session->wording.fortran, 0);
     const int node_size = session->settings.number("node_size");
-    if (status = set_servers_aside(servers, node_size, session, world); !status.ok()) return status;
-    if (!world) return {};
-    session->team = Team::make(std::move(world), node_size, status);
+    if (servers >= 0 || session->settings.text("servers") != "0") {
+        if (status = agree(*world, mine); !status.ok()) return status;
+        status = set_servers_aside(servers, node_size, session, world);
+        if (!status.ok() || !world) return status;
+    }
+    if (mine.ok()) mine = alone([&] { return find_output_paths(*session, world->rank()); });
+    session->team = Team::make(std::move(world), node_size, std::move(mine), status);
     if (!status.ok()) return status;
     session->rank = session->team->rank();
     if (!session->servers) session->start_trace(*session->team);
-    session->model = session->team->world().duplicate();
-    status = all_do(session->team->world(), [&] {
+    session->model = session->team->duplicate();
+    with_reserve([&] {
         // Programs may read their environment on other threads: it changes only where it must.
         if (session->settings.text("storage") == "pnetcdf") prepare_mpi_io();
         session->meetings = std::make_unique<Meeting>(*session->team);
         session->watch_mpi();
     });
-    return status.ok() ? find_output_paths(*session) : status;
+    return {};
 }
 
 }  // namespace

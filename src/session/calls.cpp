@@ -103,11 +103,12 @@ Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,
     return {};
 }
 
-Status enter(tw_session session, Call call, const char* of, const Status& mine,
-             std::int64_t detail) {
+Status enter(tw_session session, Call call, const char* of, const Status& mine, std::int64_t detail,
+             const MeetingWords& words) {
     const auto describe = [of] { return *of == '\0' ? std::string() : std::string("of ") + of; };
-    return session->meetings->enter({call, 0, detail, call == Call::finalize, std::ref(describe)},
-                                    mine);
+    return session->meetings
+        ->enter({call, 0, detail, call == Call::finalize, std::ref(describe)}, mine, {}, words)
+        .status;
 }
 
 }  // namespace thalweg::detail

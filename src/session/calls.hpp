@@ -242,14 +242,15 @@ Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,
 /// @param of      what it is for: a path, names; for messages
 /// @param mine    this rank's own failure so far
 /// @param detail  what else must be the same on all ranks
+/// @param words   receive what all ranks gave
 /// @note Collective
 Status enter(tw_session session, Call call, const char* of = "", const Status& mine = {},
-             std::int64_t detail = 0);
+             std::int64_t detail = 0, const MeetingWords& words = {});
 
 /// A path without links and dots: a file may be reached by different ones.
 std::string canonical(const std::string& path);
 
-/// Whether the session has no file open of that path, which is absolute. @note Collective
+/// Checks on rank 0 that the session has no file open of that path, which is absolute. Local.
 Status check_unused(tw_session session, const std::string& path);
 
 // Files that are closed later (closing.cpp). All are collective, and alike on every rank.

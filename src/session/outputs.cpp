@@ -65,25 +65,23 @@ Status write_report(const tw_session_impl& session) {
 
 }  // namespace
 
-Status find_output_paths(tw_session_impl& session) {
-    return session.team->agree(alone([&]() -> Status {
-        if (session.team->rank() != 0) return {};
-        std::map<std::string, const char*> taken;
-        for (const auto& [name, path] : paths_of(session.outputs)) {
-            const std::string& asked = session.settings.text(name);
-            if (asked.empty() || (path == &session.outputs.summary && asked == "table")) continue;
-            if (Status s = make_absolute(asked, *path); !s.ok()) return s;
-            const auto [other, fresh] = taken.emplace(canonical(*path), name);
-            if (!fresh)
-                return failure(TW_ESETTING, "settings {} and {} name the same file, '{}'",
-                               other->second, name, *path);
-            // It may be there when the run ends; if not, the user knows before it begins.
-            if (access(folder_of(*path).c_str(), W_OK) != 0)
-                log::warn("setting {}: cannot write to the directory of '{}': {}", name, *path,
-                          std::strerror(errno));
-        }
-        return {};
-    }));
+Status find_output_paths(tw_session_impl& session, int rank) {
+    if (rank != 0) return {};
+    std::map<std::string, const char*> taken;
+    for (const auto& [name, path] : paths_of(session.outputs)) {
+        const std::string& asked = session.settings.text(name);
+        if (asked.empty() || (path == &session.outputs.summary && asked == "table")) continue;
+        if (Status s = make_absolute(asked, *path); !s.ok()) return s;
+        const auto [other, fresh] = taken.emplace(canonical(*path), name);
+        if (!fresh)
+            return failure(TW_ESETTING, "settings {} and {} name the same file, '{}'",
+                           other->second, name, *path);
+        // It may be there when the run ends; if not, the user knows before it begins.
+        if (access(folder_of(*path).c_str(), W_OK) != 0)
+            log::warn("setting {}: cannot write to the directory of '{}': {}", name, *path,
+                      std::strerror(errno));
+    }
+    return {};
 }
 
 namespace {

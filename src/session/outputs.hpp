@@ -7,8 +7,9 @@
 namespace thalweg::detail {
 
 /// Makes the paths absolute, as the model may change its working folder before they are used.
-/// @return TW_OK, TW_ESETTING: two settings name one file. The same on every rank @note Collective
-Status find_output_paths(tw_session_impl& session);
+/// @param rank  0 finds them, others have nothing to do
+/// @return TW_OK, TW_ESETTING: two settings name one file
+Status find_output_paths(tw_session_impl& session, int rank);
 
 /// Writes what the settings ask for; where one fails, the others are written all the same.
 /// @return the first failure, the same on every rank @note Collective

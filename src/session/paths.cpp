@@ -13,15 +13,12 @@ std::string canonical(const std::string& path) {
 }
 
 Status check_unused(tw_session session, const std::string& path) {
-    const auto check = [&]() -> Status {
-        if (session->team->rank() != 0) return {};
-        const std::string mine = canonical(path);
-        for (const tw_file_impl* f : session->files)
-            if (!f->closed && canonical(f->path()) == mine)
-                return failure(TW_EINUSE, "{}: the file is already open in this session", path);
-        return {};
-    };
-    return agree(session->team->world(), alone(check));
+    if (session->rank != 0) return {};
+    const std::string mine = canonical(path);
+    for (const tw_file_impl* f : session->files)
+        if (!f->closed && canonical(f->path()) == mine)
+            return failure(TW_EINUSE, "{}: the file is already open in this session", path);
+    return {};
 }
 
 }  // namespace thalweg::detail

@@ -51,8 +51,12 @@ Memory* tw_session_impl::arena(Status& status) {
     std::int64_t bytes = wanted;
     if (team->topology().node_rank == 0)
         bytes = std::min(wanted, std::max(least, free_memory().bytes / 2));
-    team->node().broadcast(&bytes, sizeof bytes, 0);
-    for (; bytes >= least && !memory; bytes /= 2) memory = team->node().share(bytes);
+    memory = team->node().share(bytes);
+    while (!memory && bytes > 0) {
+        bytes = bytes / 2 >= least ? bytes / 2 : 0;
+        team->node().broadcast(&bytes, sizeof bytes, 0);
+        if (bytes > 0) memory = team->node().share(bytes);
+    }
     const auto check = [&]() -> Status {
         if (!memory)
             return no_shared_memory(fmt::format(

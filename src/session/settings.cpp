@@ -3,6 +3,7 @@
 
 #include <toml++/toml.h>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/hash.hpp"
 #include "base/nearest.hpp"
 #include "base/size.hpp"
 #include "base/text.hpp"
@@ -434,32 +436,66 @@ Status Settings::apply_toml(const std::string& path, std::string_view content) t
                    error.source().begin.line, error.description());
 }
 
-Status Settings::read(Comm& comm, const std::string& call, Settings& settings) {
-    // The configuration file is named by the call or the environment, so they are read first.
+/// Finds the path of the configuration file, which the call or the environment names.
+Status Settings::find_file(const std::string& call, std::string& path) {
+    for (const SettingRow& row : setting_table()) values_[row.name] = {row.standard, "default"};
+    Settings named = *this;
+    if (Status own = named.apply_list(call, "call", false); !own.ok()) return own;
+    const char* config = std::getenv("THALWEG_CONFIG");
+    path = config != nullptr ? config : named.text("config");
+    return {};
+}
+
+Status Settings::apply_all(const std::string& call, const std::string& path,
+                           std::string_view content) {
+    Status own;
+    if (!path.empty()) own = apply_toml(path, content);
+    if (own.ok()) own = apply_list(call, "call", false);
+    for (const SettingRow& row : setting_table())
+        if (const char* value = std::getenv(environment_name(row.name).c_str());
+            value != nullptr && own.ok())
+            own = apply(row.name, value, "environment");
+    return own.ok() ? check_environment() : own;
+}
+
+Status Settings::read(const std::string& call, Settings& settings) {
     std::string path;
     std::vector<char> content;
-    Status status = alone([&]() -> Status {
-        for (const SettingRow& row : setting_table())
-            settings.values_[row.name] = {row.standard, "default"};
-        Settings named = settings;
-        if (Status own = named.apply_list(call, "call", false); !own.ok()) return own;
-        const char* config = std::getenv("THALWEG_CONFIG");
-        path = config != nullptr ? config : named.text("config");
-        return {};
-    });
-    if (status = agree(comm, status); !status.ok()) return status;
-    if (status = read_on_root(comm, path, content); !status.ok()) return status;
-    return agree(comm, alone([&]() -> Status {
-                     Status own;
-                     if (!path.empty())
-                         own = settings.apply_toml(path, {content.data(), content.size()});
-                     if (own.ok()) own = settings.apply_list(call, "call", false);
-                     for (const SettingRow& row : setting_table())
-                         if (const char* value = std::getenv(environment_name(row.name).c_str());
-                             value != nullptr && own.ok())
-                             own = settings.apply(row.name, value, "environment");
-                     return own.ok() ? settings.check_environment() : own;
-                 }));
+    Status status = settings.find_file(call, path);
+    if (status.ok() && !path.empty()) status = read_text(path, content);
+    return status.ok() ? settings.apply_all(call, path, {content.data(), content.size()}) : status;
+}
+
+Status Settings::read(Comm& comm, const std::string& call, Status mine, Settings& settings,
+                      bool& fortran) {
+    enum : std::size_t { failures, files, hashes, not_hashes, fortrans, all_words };
+    std::array<std::int64_t, all_words> words{};
+    const auto meet = [&] {
+        const std::int64_t hash = mine.ok() ? settings.hash() : 0;
+        const bool speaks = comm.rank() == 0 && mine.ok() && settings.text("language") == "fortran";
+        words = {mine.ok() ? 0 : 1, words[files], hash, ~hash, speaks ? 1 : 0};
+        comm.all_reduce(words, Reduce::max);
+        return words[failures] != 0 ? agree(comm, mine) : Status{};
+    };
+    std::string path;
+    if (mine.ok())
+        mine = alone([&]() -> Status {
+            Status own = settings.find_file(call, path);
+            return own.ok() && path.empty() ? settings.apply_all(call, path, {}) : own;
+        });
+    words[files] = path.empty() ? 0 : 1;
+    if (Status s = meet(); !s.ok()) return s;
+    if (words[files] != 0) {
+        std::vector<char> content;
+        if (Status s = read_on_root(comm, path, content); !s.ok()) return s;
+        if (!path.empty())
+            mine = alone([&] {
+                return settings.apply_all(call, path, {content.data(), content.size()});
+            });
+        if (Status s = meet(); !s.ok()) return s;
+    }
+    fortran = words[fortrans] != 0;
+    return words[hashes] == ~words[not_hashes] ? Status{} : settings.compare(comm);
 }
 
 /// A name that is much like that of a setting is a mistake. Others may be somebody else's: of
@@ -499,12 +535,25 @@ bool Settings::flag(const char* name) const { return text(name) == "yes"; }
 
 bool Settings::given(const char* name) const { return values_.at(name).origin != "default"; }
 
-Status Settings::check_alike(Comm& comm) const {
+namespace {
+
+bool is_of_all(const std::string& name) { return name != "log" && name != "language"; }
+
+}  // namespace
+
+std::int64_t Settings::hash() const {
+    std::uint64_t h = hash_of_nothing;
+    for (const auto& [name, value] : values_)
+        if (is_of_all(name)) h = hash_of("\n", hash_of(value.text, h));
+    return static_cast<std::int64_t>(h);
+}
+
+Status Settings::compare(Comm& comm) const {
     std::string mine;
     std::vector<char> first;
     Status status = alone([&]() -> Status {
         for (const auto& [name, value] : values_)
-            if (name != "log" && name != "language") mine += name + "=" + value.text + "\n";
+            if (is_of_all(name)) mine += name + "=" + value.text + "\n";
         first.assign(mine.begin(), mine.end());
         return {};
     });

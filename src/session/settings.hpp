@@ -32,13 +32,17 @@ struct SettingValue {
 
 class Settings {
 public:
-    /// Defaults, overridden by the configuration file, by the call, by the environment. The file is
-    /// read by rank 0. @note Collective; the same status on every rank
-    static Status read(Comm& comm, const std::string& call, Settings& settings);
-    /// The same for one process alone.
-    static Status read(const std::string& call, Settings& settings) {
-        return read(*make_serial_comm(), call, settings);
-    }
+    /// Defaults, overridden by the configuration file, by the call, by the environment.
+    static Status read(const std::string& call, Settings& settings);
+    /**
+     * The same on all ranks, which are to have the same values, but for what concerns one rank
+     * alone (log). If a rank names a configuration file, rank 0 reads it for all.
+     * @param mine     this rank's own failure so far
+     * @param fortran  receives: rank 0 has language=fortran
+     * @note Collective; the same status on every rank
+     */
+    static Status read(Comm& comm, const std::string& call, Status mine, Settings& settings,
+                       bool& fortran);
     /// This, overridden for one file by its own call; the environment still wins.
     Status for_file(const std::string& call, Settings& settings) const;
 
@@ -46,15 +50,19 @@ public:
     std::int64_t number(const char* name) const;  ///< integers and sizes; "auto" is -1
     bool flag(const char* name) const;
     bool given(const char* name) const;  ///< not the default
-    /// Whether the ranks have the same values, but for what concerns one rank alone (log).
+    /// Returns a hash of the values that all ranks have to have alike.
+    std::int64_t hash() const;
+    /// Returns the error that the ranks' values differ, if they do.
     /// @note Collective; the same status on every rank
-    Status check_alike(Comm& comm) const;
+    Status compare(Comm& comm) const;
     /// The table as text, one line a setting.
     std::string table() const;
     /// Variables of the environment that begin with THALWEG_ and mean nothing.
     const std::vector<std::string>& ignored() const { return ignored_; }
 
 private:
+    Status find_file(const std::string& call, std::string& path);
+    Status apply_all(const std::string& call, const std::string& path, std::string_view content);
     Status apply(const std::string& name, const std::string& value, const std::string& origin);
     Status apply_toml(const std::string& path, std::string_view content);
     Status apply_list(const std::string& list, const std::string& origin, bool file_only);

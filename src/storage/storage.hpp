@@ -77,9 +77,13 @@ struct StorageOptions {
     bool beside_keeper = false;                        ///< this rank shares memory with it
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO; -1: none
     Existing existing = {};
-    bool durable = false;  ///< records that are dropped, before others are written, and close()
-    Wording wording = {};  ///< of texts
-    bool live = false;     ///< of a set of files: each has its own name from the start
+    bool durable = false;   ///< records that are dropped, before others are written, and close()
+    Wording wording = {};   ///< of texts
+    bool live = false;      ///< of a set of files: each has its own name from the start
+    bool is_there = false;  ///< the path leads to an empty file, made by the claim to its name
+    /// create() and open() may return this rank's own failure: the caller lets the ranks agree.
+    bool alone = false;
+    bool looks = false;         ///< this rank checks that the file is the one that was claimed
     FileIdentity claimed = {};  ///< what every rank that opens the file should find
 };
 
@@ -96,6 +100,8 @@ public:
     virtual Order order() const = 0;
     /// Whether write is collective over the writers: then all call it equally often.
     virtual bool collective() const = 0;
+    /// Tests if create() and open() heed StorageOptions::alone and StorageOptions::looks.
+    virtual bool opens_alone() const { return false; }
 
     /**
      * Makes the file with its header and tells where the data go. The map is for writers and

@@ -44,18 +44,38 @@ TEST_P(TeamOf, AllReduceIsTheReductionOverAllRanks) {
                 std::int64_t all = value_of(0, i, round);
                 for (int r = 1; r < team_->size(); ++r) {
                     const std::int64_t v = value_of(r, i, round);
-                    switch (op) {
-                        case Reduce::sum: all += v; break;
-                        case Reduce::min: all = std::min(all, v); break;
-                        case Reduce::max: all = std::max(all, v); break;
-                        case Reduce::bit_or: all |= v; break;
-                    }
+                    combine(&all, &v, 1, op);
                 }
                 expected.push_back(all);
             }
             team_->all_reduce(values, op);
             ASSERT_EQ(values, expected) << words << " words, operation " << static_cast<int>(op);
         }
+}
+
+/// Each part of a row is combined in its own way.
+TEST_P(TeamOf, ARowIsCombinedByOrByTheMaximumAndByTheSum) {
+    for (int round = 0; round < 20; ++round) {
+        const auto row_of = [&](int rank) {
+            RowOfWords row;
+            for (std::size_t i = 0; i < RowOfWords::size; ++i)
+                row.words()[i] = value_of(rank, i, round);
+            return row;
+        };
+        const auto reduced = [&](auto part, Reduce op) {
+            auto all = row_of(0).*part;
+            for (int r = 1; r < team_->size(); ++r) {
+                const auto its = row_of(r).*part;
+                combine(all.data(), its.data(), its.size(), op);
+            }
+            return all;
+        };
+        RowOfWords row = row_of(team_->rank());
+        team_->all_reduce(row.words(), Reduce::row);
+        ASSERT_EQ(row.any, reduced(&RowOfWords::any, Reduce::bit_or));
+        ASSERT_EQ(row.most, reduced(&RowOfWords::most, Reduce::max));
+        ASSERT_EQ(row.sums, reduced(&RowOfWords::sums, Reduce::sum));
+    }
 }
 
 /// What one rank makes of the words is what all get, and none has them before.

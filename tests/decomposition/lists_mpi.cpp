@@ -100,7 +100,7 @@ TEST_F(Lists, ADuplicateIfAndOnlyIfThereIsOne) {
         std::int64_t twice = -1;
         ASSERT_TRUE(compress(mine, total, total, false, list, twice).ok());
         Duplicate found;
-        ASSERT_TRUE(find_duplicate(*comm_, list, total, found).ok());
+        ASSERT_TRUE(find_duplicate(*comm_, list, total, total, found).ok());
         const bool any = std::any_of(seen.begin(), seen.end(), [](int n) { return n > 1; });
         EXPECT_EQ(found.global >= 0, any);
         if (!any) continue;

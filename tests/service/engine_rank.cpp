@@ -50,6 +50,8 @@ Rank::Rank(const Case& c, std::uint64_t seed, std::unique_ptr<Comm> comm, Port* 
     file_->data_path = path;
     if (c.packed()) file_->format = Format::netcdf4;
     define();
+    file_->most_step_bytes = file_->step_bytes();
+    team_->all_reduce({&file_->most_step_bytes, 1}, Reduce::max);
     target_.layout = c.layout;
     target_.writers = c.writers;
     if (c.path.empty()) {
@@ -73,6 +75,7 @@ void Rank::open() {
     const auto& writers = target_.writers;
     const bool writer = std::find(writers.begin(), writers.end(), team_->rank()) != writers.end();
     StorageOptions options = file_->storage_options();
+    options.is_there = false;
     options.keeper = writers.front();
     options.one_writer = writers.size() == 1;
     options.apart = case_.options.service == "background";

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -20,8 +21,13 @@ namespace thalweg::detail {
 /// What the ranks of one communicator share.
 class ThreadGroup {
 public:
-    explicit ThreadGroup(int size) : given_(static_cast<std::size_t>(size)) {}
+    explicit ThreadGroup(int size)
+        : ids(static_cast<std::size_t>(size)), given_(static_cast<std::size_t>(size)) {
+        std::iota(ids.begin(), ids.end(), 0);
+    }
     int size() const { return static_cast<int>(given_.size()); }
+
+    std::vector<int> ids;  ///< of the ranks, in the group of all
 
     /// All ranks give something, which stays while each looks at what the others gave.
     template <class Look>
@@ -84,8 +90,7 @@ public:
             result = words(all[0], values.size());
             for (std::size_t r = 1; r < all.size(); ++r) {
                 const auto its = words(all[r], values.size());
-                for (std::size_t i = 0; i < its.size(); ++i)
-                    result[i] = combined(result[i], its[i], op);
+                combine(result.data(), its.data(), its.size(), op);
             }
         });
         std::copy(result.begin(), result.end(), values.begin());
@@ -120,7 +125,8 @@ public:
         });
         return result;
     }
-    std::vector<Packet> exchange(const std::vector<Packet>& packets) override {
+    using Comm::exchange;
+    std::vector<Packet> exchange(const std::vector<Packet>& packets, bool&) override {
         std::vector<Packet> received;
         group_->meet(rank_, &packets, [&](const std::vector<const void*>& all) {
             for (std::size_t r = 0; r < all.size(); ++r)
@@ -143,6 +149,8 @@ public:
         std::shared_ptr<ThreadGroup> made;
         if (color >= 0 && order.front().second == rank_)
             made = std::make_shared<ThreadGroup>(static_cast<int>(order.size()));
+        for (std::size_t r = 0; made && r < order.size(); ++r)
+            made->ids[r] = group_->ids[static_cast<std::size_t>(order[r].second)];
         std::unique_ptr<Comm> comm;
         group_->meet(rank_, &made, [&](const std::vector<const void*>& all) {
             if (color < 0) return;
@@ -153,6 +161,13 @@ public:
                 *static_cast<const std::shared_ptr<ThreadGroup>*>(all[first]), at);
         });
         return comm;
+    }
+    std::vector<int> ranks_in(const Comm& larger) const override {
+        const std::vector<int>& all = static_cast<const ThreadComm&>(larger).group_->ids;
+        std::vector<int> ranks;
+        for (const int id : group_->ids)
+            ranks.push_back(static_cast<int>(std::find(all.begin(), all.end(), id) - all.begin()));
+        return ranks;
     }
     std::unique_ptr<Comm> split_shared() override { return split(0, rank_); }
     std::unique_ptr<Memory> share(std::size_t bytes) override {
@@ -189,15 +204,6 @@ private:
     static std::vector<std::int64_t> words(const void* data, std::size_t n) {
         const auto* begin = static_cast<const std::int64_t*>(data);
         return {begin, begin + n};
-    }
-    static std::int64_t combined(std::int64_t a, std::int64_t b, Reduce op) {
-        switch (op) {
-            case Reduce::sum: return a + b;
-            case Reduce::min: return std::min(a, b);
-            case Reduce::max: return std::max(a, b);
-            case Reduce::bit_or: return a | b;
-        }
-        return a;
     }
 
     std::shared_ptr<ThreadGroup> group_;

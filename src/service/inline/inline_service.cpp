@@ -33,13 +33,10 @@ InlineService::InlineService(FileContext& file, Target& target, Batch& batch)
       writer_(file, target),
       together_(file, batch, writer_, progress_) {}
 
-Status InlineService::begin() {
-    if (Status s = writer_.begin(); !s.ok()) return s;
-    std::int64_t bytes = 0;
-    for (std::size_t i = 0; i < file_.holdings.size(); ++i)
-        bytes += (bytes_of(file_.variable(i), *file_.holdings[i]) + 63) / 64 * 64;
-    step_copies_.expect(bytes);
-    file_.team.all_reduce({&bytes, 1}, Reduce::max);
+Status InlineService::begin(Status mine) {
+    if (Status s = writer_.begin(std::move(mine)); !s.ok()) return s;
+    step_copies_.expect(file_.step_bytes());
+    const std::int64_t bytes = file_.most_step_bytes;
     immediate_ = bytes > file_.options.staging;
     if (immediate_ && file_.team.rank() == 0)
         log::info(
@@ -52,24 +49,19 @@ Status InlineService::begin() {
 Status InlineService::agree(Call call, int variable, const Status& mine, Agreed& agreed) {
     writer_.prepare();
     Status status = agree_on(file_, batch_, call, variable, mine, agreed);
-    if (agreed.boxed && !boxed_)
-        if (Status begun = begin_records(); !begun.ok()) return begun;
+    if (agreed.boxed && !boxed_) begin_records();
     return status;
 }
 
 /// Some rank has put sections or records: from now on these may come in any step.
-/// @note Collective
-Status InlineService::begin_records() {
-    const Status status = file_.team.agree(alone([&]() -> Status {
+void InlineService::begin_records() {
+    with_reserve([&] {
         writer_.make_room();
         together_.make_room();
-        return {};
-    }));
-    if (!status.ok()) return file_.keep(status);
+    });
     target_.storage->begin_boxes();
     boxed_ = batch_.boxed = true;
     progress_.records = std::max(batch_.record, file_.existing.kept);
-    return {};
 }
 
 // ---- puts ---------------------------------------------------------------------------------------
@@ -275,6 +267,16 @@ Status InlineService::fill(std::span<const int> variables) {
 
 Status InlineService::agree_to_close(Agreed& agreed) {
     return agree(Call::close, -1, batch_.check_deferred(false), agreed);
+}
+
+/// Tests if a close has nothing to write: all steps have ended, and all of fixed size is there.
+/// @return the same on every rank
+bool InlineService::is_complete(const Agreed& agreed) const {
+    if (boxed_ || file_.options.durable || !target_.storage->opens_alone()) return false;
+    if (batch_.file_records > progress_.records) return false;
+    for (std::size_t v = 0; v < progress_.filled.size(); ++v)
+        if (agreed.put[v] || (!batch_.is_record(v) && progress_.filled[v] == 0)) return false;
+    return true;
 }
 
 /// Writes what was put and a meeting ends. @note Collective

@@ -16,8 +16,9 @@ class InlineService final : public Service {
 public:
     InlineService(FileContext& file, Target& target, Batch& batch);
 
-    /// Plans the exchange. @note Collective; the status is the same on every rank
-    Status begin();
+    /// Plans the exchange. @param mine  this rank's own failure so far
+    /// @note Collective; the status is the same on every rank
+    Status begin(Status mine);
 
     Status put(Status checked, const Part& part, bool deferred) override;
     Status allow_records(int variable) const override;
@@ -31,6 +32,7 @@ public:
     Status fill(std::span<const int> variables) override;
     std::int64_t records() const override { return boxed_ ? progress_.records : batch_.record; }
     Status write_rest(const Agreed& agreed) override {
+        if (is_complete(agreed)) return {};
         return write(agreed, Ends::file, file_.options.durable);
     }
     Status finish(bool) override { return {}; }
@@ -41,7 +43,7 @@ public:
 
 private:
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
-    Status begin_records();
+    void begin_records();
     Status put_now(Status checked, const Part& part);
     Status write_now(const Part& part);
     Status merge_now(const Part& part);
@@ -50,6 +52,7 @@ private:
     std::int64_t needed_for(const Part& part) const;
     Status write(const Agreed& agreed, Ends ends, bool durable);
     std::int64_t records_after(const Agreed& agreed, Ends ends) const;
+    bool is_complete(const Agreed& agreed) const;
     Status prepare_fills();
     Status begin_rest();
     Status pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t& records);

@@ -22,27 +22,28 @@ void add(StreamCounts& to, const StreamCounts& from) {
 
 }  // namespace
 
-Status SpaceWriter::begin() {
+Status SpaceWriter::begin(Status mine) {
     const FileOptions& options = file_.options;
     Team& team = file_.team;
-    const auto lay_out = [&]() -> Status {
-        spaces_ = make_spaces(file_.definitions, target_.map);
+    with_reserve([&] {
+        // A rank that knows no map takes part with any.
+        spaces_ = make_spaces(file_.definitions,
+                              mine.ok() ? target_.map : plain_map(file_.definitions, true));
         layout_ = options.method == "direct" ? make_record_layout(team.size(), options.alignment)
                                              : make_layout(target_.layout);
         plans_.reserve(most_plans + 1);
-        return {};
-    };
-    if (Status s = team.agree(alone(lay_out)); !s.ok()) return s;
+    });
     file_.figures.writers = target_.writers.size();
     // Where no variable has a decomposition yet, others are to come.
     const bool later =
         std::all_of(file_.holdings.begin(), file_.holdings.end(),
                     [](const auto& holding) { return holding->decomposition->replicated; });
-    return later ? Status{} : make_plan({});
+    return later ? team.agree(mine) : make_plan({}, std::move(mine));
 }
 
+/// @param mine  this rank's own failure so far
 /// @note Collective; the status is the same on every rank
-Status SpaceWriter::make_plan(std::span<const Chosen> chosen) {
+Status SpaceWriter::make_plan(std::span<const Chosen> chosen, Status mine) {
     std::unique_ptr<Plan> plan;
     const FileOptions& options = file_.options;
     Team& team = file_.team;
@@ -52,10 +53,10 @@ Status SpaceWriter::make_plan(std::span<const Chosen> chosen) {
     Memory* arena = file_.session.arena(status);
     if (!status.ok()) return status;
     std::vector<Space> both;
-    const auto prepare_plan = [&]() -> Status {
+    with_reserve([&] {
         plan = change(chosen);
         both = {spaces_.fixed, spaces_.record};
-        if (!direct) return {};
+        if (!direct) return;
         // Plain writes go while the packed elements are in cache; a variable that is one collective
         // is packed as far as the buffer reaches, a step that is one collective whole.
         constexpr std::int64_t cached = 1 << 20;
@@ -64,9 +65,8 @@ Status SpaceWriter::make_plan(std::span<const Chosen> chosen) {
                                                                : std::max(cached, options.staging);
         plan->direct =
             std::make_unique<Direct>(team, file_.packers, file_.definitions, target_.order, budget);
-        return {};
-    };
-    if (status = team.agree(alone(prepare_plan)); !status.ok()) return status;
+    });
+    status = std::move(mine);
     plan->stream = Stream::make(
         team, file_.packers, *arena, *layout_, target_.writers, file_.definitions, plan->holdings,
         both, target_.order,
@@ -121,7 +121,7 @@ Status SpaceWriter::choose(std::span<const Chosen> chosen) {
     if (found == plans_.begin() && !plans_.empty()) return {};
     if (found != plans_.end())
         std::rotate(plans_.begin(), found, found + 1);
-    else if (Status s = make_plan(chosen); !s.ok())
+    else if (Status s = make_plan(chosen, {}); !s.ok())
         return s;
     // Its control words lie where another plan had its own, or data.
     plans_.front()->stream->prepare();

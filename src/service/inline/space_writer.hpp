@@ -28,8 +28,9 @@ public:
     };
 
     /// Plans for the decompositions with which the variables were defined, if any has one.
+    /// @param mine  this rank's own failure so far
     /// @note Collective; the status is the same on every rank
-    Status begin();
+    Status begin(Status mine);
     /// Called by every rank before the agreement that must precede the next pass.
     void prepare();
     /// The plan for the next passes: one that is kept, or a new one.
@@ -68,7 +69,7 @@ private:
         std::unique_ptr<Direct> direct;
     };
     void count(const Plan& plan);
-    Status make_plan(std::span<const Chosen> chosen);
+    Status make_plan(std::span<const Chosen> chosen, Status mine);
     std::unique_ptr<Plan> change(std::span<const Chosen> chosen) const;
     Status run_direct(Plan& plan, std::int64_t record, std::span<std::int64_t> misfits);
 

@@ -65,6 +65,12 @@ Status create_classic_header(const std::string& path, const Definitions& d,
     return status.ok() ? write_header(path, O_CREAT | O_TRUNC, bytes) : status;
 }
 
+Status lay_out_classic(const std::string& path, const Definitions& d, const StorageOptions& options,
+                       FileMap& map) {
+    std::vector<char> bytes;
+    return compose_header(path, d, options.format, options.header_pad, map, bytes);
+}
+
 Status add_attributes(const std::string& path, const Definitions& d, const FileMap& map,
                       Format format, std::int64_t records,
                       const std::vector<std::pair<int, Attribute>>& late) {

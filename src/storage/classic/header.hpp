@@ -10,6 +10,10 @@ namespace thalweg::detail {
 Status create_classic_header(const std::string& path, const Definitions& definitions,
                              const StorageOptions& options, FileMap& map);
 
+/// Finds out where its data will lie.
+Status lay_out_classic(const std::string& path, const Definitions& definitions,
+                       const StorageOptions& options, FileMap& map);
+
 /// Adds attributes to a file on this rank alone; data move only if the reserved space is too small.
 Status add_attributes(const std::string& path, const Definitions& definitions, const FileMap& map,
                       Format format, std::int64_t records,

@@ -15,23 +15,20 @@ class PosixStorage final : public PlainFile {
 public:
     const char* name() const override { return "posix"; }
     Order order() const override { return Order::big_endian; }
+    bool opens_alone() const override { return true; }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
         Status status = alone([&]() -> Status {
             begin(comm, path, definitions, options);
-            if (!first_) return {};
             NoSizeSignal guard;
-            return create_classic_header(path, definitions, options, map);
-        });
-        status = agree(comm, status);
-        if (!status.ok()) return status;
-        broadcast(comm, map, 0);
-        status = alone([&]() -> Status {
+            Status own = first_ ? create_classic_header(path, definitions, options, map)
+                                : lay_out_classic(path, definitions, options, map);
             map_ = map;
-            return writer || keeper_ ? open_file() : Status{};
+            return own;
         });
-        return agree(comm, status);
+        if (!options.is_there) status = agree(comm, status);
+        return begin_writing(comm, options, writer, std::move(status));
     }
 
     Status open(Comm& comm, const std::string& path, const Definitions& definitions,
@@ -42,9 +39,7 @@ public:
             if (!first_) return {};
             return keep_records(path, format_, map, kept_, options.durable);
         });
-        if (status = agree(comm, status); !status.ok()) return status;
-        if (writer || keeper_) status = alone([&] { return open_file(); });
-        return agree(comm, status);
+        return begin_writing(comm, options, writer, std::move(status));
     }
 
     Status set_records(std::int64_t records, bool durable) override {
@@ -67,6 +62,15 @@ public:
     }
 
 private:
+    Status begin_writing(Comm& comm, const StorageOptions& options, bool writer, Status status) {
+        if (status.ok())
+            status = alone([&] {
+                Status own = options.looks ? check_identity(path_, options.claimed) : Status{};
+                return own.ok() && (writer || keeper_) ? open_file() : own;
+            });
+        return options.alone ? status : agree(comm, status);
+    }
+
     void begin(Comm& comm, const std::string& path, const Definitions& definitions,
                const StorageOptions& options) {
         path_ = path;

@@ -44,6 +44,12 @@ FileSystem file_system_of(std::int64_t magic, std::int64_t block) {
     return system;
 }
 
+AskedFileSystem ask_file_system(const std::string& path, std::int64_t stripe_size) {
+    const FileSystem system = file_system_at(path);
+    if (system.lustre && stripe_size < 0) stripe_size = stripe_size_of(path);
+    return {system.magic, system.block, stripe_size};
+}
+
 bool file_system_named(const std::string& name, FileSystem& system) {
     for (const auto& kind : kinds)
         if (name == kind.name) {

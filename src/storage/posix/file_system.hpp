@@ -38,6 +38,14 @@ std::vector<std::string> file_system_names();
 /// That of a file; of an unknown kind if it cannot be asked.
 FileSystem file_system_at(const std::string& path);
 
+/// The answers of a file system, which one rank asks for all.
+struct AskedFileSystem {
+    std::int64_t magic = 0, block = 4096;  ///< see FileSystem
+    std::int64_t stripe_size = -1;         ///< bytes; -1: not known
+};
+/// @param stripe_size  as it was asked for; -1: as it is
+AskedFileSystem ask_file_system(const std::string& path, std::int64_t stripe_size);
+
 /// Which file a path leads to; the same on every node that sees the file. All 0 where that cannot
 /// be told.
 struct FileIdentity {

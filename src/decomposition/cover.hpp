@@ -1,0 +1,39 @@
+// A number by which ranks see, without comparing what they hold, that together they hold each
+// element of a space exactly once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "decomposition/index_list.hpp"
+
+namespace thalweg::detail {
+
+/**
+ * Each element has a monomial of its own; a number is the sum of those of some elements, at a fixed
+ * point of a prime field. Where as many elements are held as the space has, and the ranks' numbers
+ * add up to that of the space, each is held once: else a polynomial that is not zero would be zero
+ * at that point, which has odds of its degree to 2^61 (Schwartz 1980, Zippel 1979).
+ */
+class Cover {
+public:
+    /// Adds a box of a space.
+    void add(const Box& box);
+    /// Adds a list of the indices of a space, as row-major positions.
+    void add(const IndexList& list);
+
+    /// Two words, whose sums over ranks are those of all that they hold.
+    std::int64_t low() const { return static_cast<std::int64_t>(sum_ & half); }
+    std::int64_t high() const { return static_cast<std::int64_t>(sum_ >> half_bits); }
+    /// Tests if such sums are those of all elements below `end` in each dimension; of a list, of
+    /// all indices below the only one.
+    static bool is_all(std::int64_t low, std::int64_t high, std::span<const std::int64_t> end);
+
+private:
+    static constexpr int half_bits = 31;
+    static constexpr std::uint64_t half = (std::uint64_t{1} << half_bits) - 1;
+    std::uint64_t sum_ = 0;
+};
+
+}  // namespace thalweg::detail
