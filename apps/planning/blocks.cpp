@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "index/runs.hpp"
 #include "planning/samples.hpp"
 
 namespace thalweg::planning {
@@ -25,24 +26,13 @@ constexpr std::size_t most_blocks = 1 << 16;
 void Blocks::add(std::size_t i, const Box& box, std::set<std::int64_t>& to) const {
     const Place& p = record_.space.places[i];
     if (box.volume() == 0) return;
-    int outer = box.nd;  // dimensions that are walked from run to run
-    while (outer > 0 && box.count[outer - 1] == p.shape[outer - 1]) --outer;
-    outer = std::max(0, outer - 1);
-    std::int64_t length = p.element;
-    for (int d = outer; d < box.nd; ++d) length *= box.count[d];
-    Index at = box.low;
-    for (;;) {
-        std::int64_t linear = 0;
-        for (int d = 0; d < box.nd; ++d) linear = linear * p.shape[d] + at[d];
-        const std::int64_t begin = p.offset + linear * p.element;
-        for (std::int64_t b = begin / block_; b <= (begin + length - 1) / block_; ++b) to.insert(b);
-        int d = outer - 1;
-        while (d >= 0 && ++at[d] == box.low[d] + box.count[d]) {
-            at[d] = box.low[d];
-            --d;
-        }
-        if (d < 0 || to.size() > most_blocks) return;
-    }
+    const Runs runs = runs_of(box, p.shape);
+    for_runs(box, p.shape, runs, each_element, [&](std::int64_t first) {
+        const std::int64_t begin = p.offset + first * p.element;
+        const std::int64_t end = begin + runs.length * p.element;
+        for (std::int64_t b = begin / block_; b <= (end - 1) / block_; ++b) to.insert(b);
+        return to.size() <= most_blocks;
+    });
 }
 
 /// Who writes in a block of the file.

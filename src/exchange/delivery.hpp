@@ -8,6 +8,7 @@
 
 #include "decomposition/decomposition.hpp"
 #include "exchange/kernels.hpp"
+#include "index/runs.hpp"
 #include "layout/layout.hpp"
 
 namespace thalweg::detail {
@@ -21,7 +22,7 @@ struct Delivery {
     std::vector<WantedBox> boxes;
     RowKernel kernel = nullptr;
     Strided origin{};           ///< see origin_of(); of a section, where its first element goes
-    Index step{};               ///< of a section: from one wanted element to the next
+    Index step = each_element;  ///< of a section: from one wanted element to the next
     std::int64_t misfits = 0;   ///< counts values that do not fit the array's type
     Delivery* other = nullptr;  ///< of the same place; set in a pass
 };

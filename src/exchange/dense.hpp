@@ -33,6 +33,11 @@ inline Index dense_shape(const HeldBox& held, const Box& part) {
     return lengths;
 }
 
+inline std::int64_t elements_of(const HeldBox& held, const Box& part) {
+    const Index shape = dense_shape(held, part);
+    return volume(std::span(shape.data(), part.nd));
+}
+
 /// Row-major byte strides of lengths; returns the bytes of all.
 inline std::int64_t dense_strides(int nd, const Index& lengths, std::int64_t element,
                                   Index& stride) {

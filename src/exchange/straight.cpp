@@ -4,49 +4,53 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "exchange/parts.hpp"
+#include "index/runs.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
-/// The runs of a box in its place's row-major order: as many as the first dimensions say, of
-/// `length` elements.
-struct Runs {
-    int outer;  ///< dimensions that are run through one by one
-    std::int64_t count = 1, length = 1;
-};
-
-Runs runs_of(const Box& box, std::span<const std::int64_t> shape) {
-    Runs runs{box.nd};
-    bool whole = true;  // all dimensions behind this one
-    while (runs.outer > 0 && whole) {
-        const int d = --runs.outer;
-        runs.length *= box.count[d];
-        whole = box.count[d] == shape[d];
-    }
-    for (int d = 0; d < runs.outer; ++d) runs.count *= box.count[d];
-    return runs;
-}
-
-/// Calls visit(element range) for each run of a box, until one fails.
-template <class Visit>
-Status for_ranges(const Box& box, std::span<const std::int64_t> shape, Visit&& visit) {
-    const Runs runs = runs_of(box, shape);
-    Index at = box.low;
-    for (std::int64_t r = 0; r < runs.count; ++r) {
-        const std::int64_t first = linear(shape, at);
-        if (Status status = visit(ElementRange{first, first + runs.length}); !status.ok())
-            return status;
-        for (int d = runs.outer - 1; d >= 0; --d) {
-            if (++at[d] < box.low[d] + box.count[d]) break;
-            at[d] = box.low[d];
-        }
-    }
-    return {};
-}
+/// Bytes between wanted elements of a section that are read rather than skipped: a read of its own
+/// costs as much.
+constexpr std::int64_t largest_gap = std::int64_t(16) << 10;
 
 }  // namespace
+
+bool section_within(const Section& section, const Box& part, WantedBox& wanted) {
+    Box common;
+    if (!intersect(section.box, part, common)) return false;
+    for (int d = 0; d < part.nd; ++d) {
+        const std::int64_t step = section.step[d];
+        const std::int64_t before = common.low[d] - section.box.low[d];
+        const std::int64_t at = (before + step - 1) / step * step;
+        const std::int64_t left = common.count[d] - (at - before);
+        if (left <= 0) return false;
+        wanted.at[d] = at;
+        common.low[d] += at - before - part.low[d];
+        common.count[d] = (left - 1) / step * step + 1;
+    }
+    wanted = {held_box(common, std::span(part.count.data(), part.nd)), wanted.at};
+    return true;
+}
+
+double section_cost(const Place& place, const WantedBox& wanted, const Index& step,
+                    std::int64_t shortest) {
+    const Runs runs = runs_of(wanted.box, place.shape, step, largest_gap / place.element);
+    const std::int64_t bytes = runs.length * place.element;
+    if (place.grain <= 0) return runs.count * std::max<double>(bytes, shortest);
+    // What is between two multiples of the grain is read as one, and kept for the next run.
+    double cost = 0;
+    std::int64_t read = 0;
+    for_runs(wanted.box, place.shape, runs, step, [&](std::int64_t first) {
+        const std::int64_t begin = first * place.element;
+        const std::int64_t from = std::max(read, begin / place.grain * place.grain);
+        const std::int64_t to = (begin + bytes + place.grain - 1) / place.grain * place.grain;
+        if (to > from) cost += std::max(to - from, shortest);
+        read = std::max(read, to);
+        return true;
+    });
+    return cost;
+}
 
 RunCounts count_runs(const Space& space, std::span<const Delivery> deliveries) {
     RunCounts counts;
@@ -63,6 +67,43 @@ RunCounts count_runs(const Space& space, std::span<const Delivery> deliveries) {
     return counts;
 }
 
+Status read_straight(const Place& place, const PlaceSource& from, Delivery& delivery,
+                     Source& source, std::span<char> buffer, StreamCounts& counts) {
+    const Index stride = byte_strides(place);
+    const std::int64_t most = std::ssize(buffer) / place.element;
+    const bool is_section = delivery.decomposition == nullptr;
+    const std::int64_t gap = is_section ? largest_gap / place.element : 0;
+    char fill[8];
+    default_fill(delivery.array.type, fill);
+    Status status;
+    for (const WantedBox& wanted : delivery.boxes) {
+        const Runs runs = runs_of(wanted.box, place.shape, delivery.step, gap);
+        for_runs(wanted.box, place.shape, runs, delivery.step, [&](std::int64_t first) {
+            const std::int64_t end = first + runs.length;
+            for (std::int64_t now = first; now < end && status.ok();) {
+                const std::int64_t n = std::min(end - now, most);
+                const ReadRange range{from.variable,    from.record, &from.part,
+                                      from.first + now, n,           buffer.data()};
+                status = source.read({&range, 1});
+                if (!status.ok()) break;
+                Stopwatch watch(counts.pack);
+                for_boxes_of_range(place.shape, now, now + n, [&](const Box& box) {
+                    Box common;
+                    if (!intersect(box, wanted.box, common)) return;
+                    const std::int64_t at = linear(place.shape, common.low) - now;
+                    deliver(delivery, wanted, common, buffer.data() + at * place.element, stride,
+                            fill);
+                });
+                now += n;
+            }
+            return status.ok();
+        });
+        if (!status.ok()) break;
+    }
+    end_streams();
+    return status;
+}
+
 Status read_straight(const Space& space, std::span<const PlaceSource> sources,
                      std::span<Delivery> deliveries, Source& source, std::span<char> buffer,
                      StreamCounts& counts) {
@@ -71,33 +112,11 @@ Status read_straight(const Space& space, std::span<const PlaceSource> sources,
     std::stable_sort(in_order.begin(), in_order.end(),
                      [](const Delivery* a, const Delivery* b) { return a->place < b->place; });
     for (Delivery* const delivery : in_order) {
-        const Place& place = space.places[delivery->place];
-        const PlaceSource& from = sources[delivery->place];
-        const Index stride = byte_strides(place);
-        const std::int64_t most = std::ssize(buffer) / place.element;
-        char fill[8];
-        default_fill(delivery->array.type, fill);
-        for (const WantedBox& wanted : delivery->boxes) {
-            Status status = for_ranges(wanted.box, place.shape, [&](ElementRange run) -> Status {
-                for (ElementRange now{run.begin, run.begin}; now.begin < run.end;
-                     now.begin = now.end) {
-                    now.end = std::min(run.end, now.begin + most);
-                    const ReadRange range{from.variable, from.record,         &from.part,
-                                          now.begin,     now.end - now.begin, buffer.data()};
-                    if (Status read = source.read({&range, 1}); !read.ok()) return read;
-                    Stopwatch watch(counts.pack);
-                    for_boxes_of_range(place.shape, now.begin, now.end, [&](const Box& box) {
-                        const std::int64_t at = linear(place.shape, box.low) - now.begin;
-                        deliver(*delivery, wanted, box, buffer.data() + at * place.element, stride,
-                                fill);
-                    });
-                }
-                return {};
-            });
-            if (!status.ok()) return status;
-        }
+        const std::size_t place = delivery->place;
+        Status status =
+            read_straight(space.places[place], sources[place], *delivery, source, buffer, counts);
+        if (!status.ok()) return status;
     }
-    end_streams();
     return {};
 }
 

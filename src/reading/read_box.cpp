@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "exchange/section.hpp"
 #include "exchange/straight.hpp"
 #include "reading/shelves.hpp"
 
@@ -303,7 +302,7 @@ Status BoxRead::read_own() {
             if (!p.wanted || !status.ok()) continue;
             PlaceSource from = p.source;
             from.record = record(r);
-            status = read_section(p.place, from, *delivery, *file_.source, buffer, counts);
+            status = read_straight(p.place, from, *delivery, *file_.source, buffer, counts);
             delivery->origin.base += record_bytes();
             ++delivery;
         }

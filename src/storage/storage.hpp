@@ -73,7 +73,7 @@ struct StorageOptions {
     int keeper = 0;          ///< the rank that counts the records in the header: the first writer
     bool behind = false;     ///< write() and set_records() are called by a thread of the library's
     bool one_writer = true;  ///< the keeper, and no other
-    bool apart = false;      ///< else the writers cannot wait for each other when they write
+    bool apart = false;      ///< the writers cannot wait for each other when they write
     bool beside_keeper = false;                        ///< this rank shares memory with it
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO; -1: none
     Existing existing = {};
@@ -149,8 +149,14 @@ public:
     /// Whether set_records() does nothing on ranks other than the keeper.
     virtual bool keeper_counts() const { return true; }
 
-    /// How writers that do not wait for each other (StorageOptions::apart) agree on places in the
-    /// file; null where they know the places already.
+    /// Where writers do not wait for each other (StorageOptions::apart), in place of complete():
+    /// all of a unit was given to write, and everything of the records before `records`. At a
+    /// `mark` records that were there already may have changed. Local, by whoever writes.
+    virtual Status end_unit(std::int64_t records, bool mark) {
+        (void)records, (void)mark;
+        return {};
+    }
+    /// How such writers get places in the file; null where they know the places already.
     virtual Placement* placement() { return nullptr; }
     /// From now on the writers do not wait for each other, or do so after all, as options.apart
     /// has it at first. Everything that was given to write is in the file. If separate() fails they

@@ -103,14 +103,16 @@ TEST(Placement, WritersApart) {
     std::vector<char> file(64 << 20, '\0');
     std::vector<std::unique_ptr<ChunkPlacer>> placers;
     std::vector<std::int64_t> chunks_of(writers, 0);
+    std::vector<double> seconds(writers, 0);
     Status status;
     for (int w = 0; w < writers; ++w) {
         placers.push_back(std::make_unique<ChunkPlacer>(
-            std::span(&grid, 1), ChunkPlacer::Way::apart, w == 0,
+            std::span(&grid, 1), w == 0,
             [&](const char* data, std::int64_t bytes, std::int64_t at, const PlacedChunk&) {
                 std::memcpy(file.data() + at, data, static_cast<std::size_t>(bytes));
                 return Status{};
-            }));
+            },
+            seconds[static_cast<std::size_t>(w)]));
         if (w == 0) placers[0]->use(PlaceBoard::make(far - 1, first, status));
         if (w > 0 && w < far)
             placers.back()->use(PlaceBoard::map(placers[0]->board()->name(), w - 1, status));
@@ -273,12 +275,12 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
         ASSERT_TRUE(put(keeper, r, 0, 2 * nx, 10 + r).ok());
         ASSERT_TRUE(put(far, r, 2 * nx, 2 * nx, 20 + r).ok());
     }
-    for (Placement* p : {its, mine}) ASSERT_TRUE(p->end_unit(2, false).ok());
+    for (Storage* s : {&keeper, &far}) ASSERT_TRUE(s->end_unit(2, false).ok());
     EXPECT_EQ(its->settled(), its->packed());
     EXPECT_EQ(mine->packed(), 4);
     EXPECT_EQ(mine->settled(), 0);
     ASSERT_TRUE(put(far, 1, 3 * nx + 2, 2, 99).ok());  // the rest of the row stays
-    ASSERT_TRUE(mine->end_unit(2, true).ok());
+    ASSERT_TRUE(far.end_unit(2, true).ok());
     EXPECT_EQ(mine->packed(), 5);
     const std::int64_t bytes = mine->room_wanted();
     EXPECT_GT(bytes, 0);
@@ -289,7 +291,7 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     ASSERT_TRUE(its->add_placed(mine->take_placed()).ok());
     // And once it has one.
     ASSERT_TRUE(put(far, 0, 2 * nx, 1, 77).ok());
-    ASSERT_TRUE(mine->end_unit(2, true).ok());
+    ASSERT_TRUE(far.end_unit(2, true).ok());
     mine->give_room(its->take_room(mine->room_wanted()));
     ASSERT_TRUE(mine->settle(moved).ok());
     ASSERT_TRUE(its->add_placed(mine->take_placed()).ok());
@@ -323,7 +325,7 @@ TEST(Placement, WhatOthersWriteMeanwhileStays) {
     int found = 0;
     for (int r = 0; r < 600; ++r) {  // until the index needs room at the end
         ASSERT_TRUE(put(*storage, r, 0, ny * nx, r).ok());
-        ASSERT_TRUE(storage->placement()->end_unit(r + 1, false).ok());
+        ASSERT_TRUE(storage->end_unit(r + 1, false).ok());
         struct stat before {};
         ASSERT_EQ(stat(path.c_str(), &before), 0);
         meanwhile = text;

@@ -242,36 +242,9 @@ private:
     /// For writers on other nodes than the keeper's: places for what they have packed, and to the
     /// keeper the places of what they have written. @note Collective
     Status agree_on_places() {
-        Placement* const mine = placement();
-        const bool keeper = team_.rank() == writer_ranks_.front();
-        const std::int64_t wanted = mine != nullptr ? mine->room_wanted() : 0;
-        std::vector<char> placed;
-        Status status = alone([&]() -> Status {
-            if (mine != nullptr) placed = mine->take_placed();
-            return {};
-        });
-        std::int64_t words[] = {wanted, std::ssize(placed), status.ok() ? 0 : 1};
-        team_.all_reduce(words, Reduce::sum);
-        if (words[0] > 0) {
-            const std::int64_t before = team_.world().sum_before(wanted);
-            std::int64_t at = keeper ? mine->take_room(words[0]) : 0;
-            team_.all_reduce({&at, 1}, Reduce::sum);
-            if (wanted > 0) mine->give_room(at + before);
-        }
-        if (words[1] == 0 && words[2] == 0) return {};
-        std::vector<std::vector<char>> rows;
-        Status gathered = together([&]() -> Status {
-            rows = team_.world().gather(placed, writer_ranks_.front());
-            return {};
-        });
-        if (status.ok()) status = std::move(gathered);
-        if (status.ok() && keeper)
-            status = alone([&]() -> Status {
-                for (const auto& row : rows)
-                    if (Status s = mine->add_placed(row); !s.ok()) return s;
-                return {};
-            });
-        return team_.agree(status);
+        const int keeper = writer_ranks_.front();
+        bring_room(team_.world(), keeper, placement());
+        return team_.agree(bring_placed(team_.world(), keeper, placement()));
     }
 
     /// Until everything is in the file and the keeper knows where, or the file has failed.

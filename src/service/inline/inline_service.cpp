@@ -189,7 +189,17 @@ std::int64_t InlineService::needed_for(const Part& part) const {
     return bytes;
 }
 
+/// Finds the part that another one replaces: the later put of a record stands, if both are by the
+/// same decomposition. Null if there is none.
+WaitingPart* InlineService::replaced_by(const Part& part) {
+    std::vector<WaitingPart>* const there = batch_.find({part.variable, part.record});
+    const bool again = there != nullptr && there->size() == 1 && part.holding->key != 0 &&
+                       there->front().holding->key == part.holding->key;
+    return again ? &there->front() : nullptr;
+}
+
 Status InlineService::check_room(const Part& part, std::int64_t records) {
+    if (records == 1 && replaced_by(part) != nullptr) return {};
     const std::int64_t needed = needed_for(part), limit = file_.options.staging;
     if (needed == 0 || (limit - batch_.waiting) / needed >= records) return {};
     return too_much_put(file_, file_.variable(part.variable), "staging", limit);
@@ -197,19 +207,18 @@ Status InlineService::check_room(const Part& part, std::int64_t records) {
 
 Status InlineService::put_part(const Part& part, bool deferred) {
     together_.make_room();
-    const Batch::Key key{part.variable, part.record};
-    std::vector<WaitingPart>* const there = batch_.find(key);
-    // The later put of a record stands, if both are by the same decomposition.
-    const bool again = there != nullptr && there->size() == 1 && part.holding->key != 0 &&
-                       there->front().holding->key == part.holding->key;
+    WaitingPart* const old = replaced_by(part);
     WaitingPart made;
-    char* copy = again ? const_cast<char*>(there->front().packed) : nullptr;
+    char* copy = old != nullptr ? const_cast<char*>(old->packed) : nullptr;
     if (Status s = stage(part, deferred, copies_, copy, made); !s.ok()) return s;
-    made.bytes = again ? there->front().bytes : needed_for(part);
-    if (!again) batch_.waiting += made.bytes;
-    if (again)
-        there->front() = std::move(made);
-    else if (there != nullptr)
+    made.bytes = old != nullptr ? old->bytes : needed_for(part);
+    if (old != nullptr) {
+        *old = std::move(made);
+        return {};
+    }
+    batch_.waiting += made.bytes;
+    const Batch::Key key{part.variable, part.record};
+    if (std::vector<WaitingPart>* const there = batch_.find(key); there != nullptr)
         there->push_back(std::move(made));
     else
         batch_.parts.try_emplace(key, 1).first->second.front() = std::move(made);

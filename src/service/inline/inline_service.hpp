@@ -50,6 +50,7 @@ private:
     Status stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
                  WaitingPart& waiting);
     std::int64_t needed_for(const Part& part) const;
+    WaitingPart* replaced_by(const Part& part);
     Status write(const Agreed& agreed, Ends ends, bool durable);
     std::int64_t records_after(const Agreed& agreed, Ends ends) const;
     bool is_complete(const Agreed& agreed) const;

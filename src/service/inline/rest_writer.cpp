@@ -9,6 +9,9 @@ namespace thalweg::detail {
 
 namespace {
 
+/// Bytes of a rank in a round: less is not worth a round.
+constexpr std::int64_t least_round = 4 << 10;
+
 /// Method direct fills what no rank holds by this layout, too.
 LayoutChoice layout_of(const FileContext& file, const Target& target) {
     LayoutChoice layout = target.layout;
@@ -56,20 +59,21 @@ void RestWriter::note_records(std::int64_t records) {
     if (composer_) composer_->boxes().note_records(records);
 }
 
-/// A message to each writer that something belongs to.
-std::vector<Packet> RestWriter::cut(std::span<const Part> parts) const {
+/// Makes a message to each writer that something belongs to.
+std::vector<Packet> RestWriter::cut(std::span<const RestPiece> pieces) const {
     Parcel parcel;
     parcel.head.rank = file_.team.rank();
-    for (const Part& part : parts)
-        for (std::size_t at = 0; at < part.boxes().size(); ++at) {
-            Parcel::Entry entry;
-            entry.variable = part.variable;
-            entry.record = part.record;
-            entry.held = part.boxes()[at];
-            entry.data =
-                part.packed + part.holding->packed_at[at] * file_.variable(part.variable).element();
-            parcel.entries.push_back(std::move(entry));
-        }
+    for (const RestPiece& piece : pieces) {
+        const Part& part = *piece.part;
+        Parcel::Entry entry;
+        entry.variable = part.variable;
+        entry.record = part.record;
+        entry.held = part.boxes()[piece.at];
+        entry.within = &piece.within;
+        entry.data = part.packed +
+                     part.holding->packed_at[piece.at] * file_.variable(part.variable).element();
+        parcel.entries.push_back(std::move(entry));
+    }
     std::vector<Packet> packets;
     for (std::size_t w = 0; w < target_.writers.size() && !parcel.entries.empty(); ++w) {
         Packet packet{target_.writers[w], {}};
@@ -80,23 +84,39 @@ std::vector<Packet> RestWriter::cut(std::span<const Part> parts) const {
 }
 
 Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool last) {
-    std::vector<Packet> sent;
-    const Status mine = alone([&]() -> Status {
-        sent = cut(parts);
-        return {};
-    });
-    if (Status status = file_.team.agree(mine); !status.ok()) return status;
-    std::vector<Packet> received;
-    Status status = together([&]() -> Status {
-        received = exchange_by_nodes(file_.team, sent);
-        return {};
-    });
-    if (!status.ok() || !composer_) return status;
-    return alone([&] { return merge(received, records, last); });
+    const std::vector<Variable>& variables = file_.definitions.variables;
+    const std::int64_t bytes = message_bytes(parts, variables);
+    std::int64_t all = bytes;
+    file_.team.all_reduce({&all, 1}, Reduce::sum);
+    // Each rank sends the same part of what it has in a round.
+    const std::int64_t wanted = all / std::max<std::int64_t>(1, file_.options.staging) + 1;
+    const std::int64_t most = wanted == 1 ? bytes : std::max(least_round, bytes / wanted);
+    std::vector<std::vector<RestPiece>> rounds;
+    Status status;
+    std::size_t round = 0;
+    for (bool more = true; more; ++round) {
+        std::vector<Packet> sent, received;
+        const Status mine = alone([&]() -> Status {
+            if (round == 0) rounds = cut_to_rounds(parts, variables, most);
+            if (round < rounds.size()) sent = cut(rounds[round]);
+            return {};
+        });
+        std::int64_t words[] = {mine.ok() ? 0 : 1, round + 1 < rounds.size() ? 1 : 0};
+        file_.team.all_reduce(words, Reduce::max);
+        if (words[0] != 0) return file_.team.agree(mine);
+        more = words[1] != 0;
+        Status moved = together([&]() -> Status {
+            received = exchange_by_nodes(file_.team, sent);
+            return {};
+        });
+        if (!moved.ok()) return moved;
+        if (status.ok() && composer_) status = alone([&] { return merge(received); });
+    }
+    return status.ok() && composer_ ? alone([&] { return end(records, last); }) : status;
 }
 
-/// This writer's share of all ranks' parts; then records are complete, and at the end the file.
-Status RestWriter::merge(const std::vector<Packet>& received, std::int64_t records, bool last) {
+/// Writes this writer's share of what has come of all ranks' parts.
+Status RestWriter::merge(const std::vector<Packet>& received) {
     std::vector<Parcel> parcels;
     for (const Packet& p : received) {
         auto its = parse_message(p.bytes, file_.definitions.variables);
@@ -104,9 +124,13 @@ Status RestWriter::merge(const std::vector<Packet>& received, std::int64_t recor
     }
     std::stable_sort(parcels.begin(), parcels.end(),
                      [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
+    return composer_->boxes().write(parcels);
+}
+
+/// Completes records, and at the end the file.
+Status RestWriter::end(std::int64_t records, bool last) {
     BoxComposer& boxes = composer_->boxes();
-    Status status = boxes.write(parcels);
-    if (status.ok()) status = boxes.end_step(records, true);
+    Status status = boxes.end_step(records, true);
     if (!status.ok() || !last) return status;
     Parcel unit;
     unit.head.kind = UnitKind::last;

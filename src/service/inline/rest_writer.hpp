@@ -1,5 +1,6 @@
 // Service inline: what not all ranks have put alike, such as sections. Each rank sends every writer
-// what belongs into its share; the writer merges it with what is in the file.
+// what belongs into its share; the writer merges it with what is in the file. What all ranks send
+// in a round is at most as much as the setting `staging` allows each.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,6 +11,7 @@
 
 #include "comm/node_exchange.hpp"
 #include "exchange/part.hpp"
+#include "service/inline/rest_rounds.hpp"
 #include "service/queue/composer.hpp"
 #include "service/service.hpp"
 
@@ -41,8 +43,9 @@ public:
     Status write(std::span<const Part> parts, std::int64_t records, bool last);
 
 private:
-    std::vector<Packet> cut(std::span<const Part> parts) const;
-    Status merge(const std::vector<Packet>& received, std::int64_t records, bool last);
+    std::vector<Packet> cut(std::span<const RestPiece> pieces) const;
+    Status merge(const std::vector<Packet>& received);
+    Status end(std::int64_t records, bool last);
 
     FileContext& file_;
     Target& target_;

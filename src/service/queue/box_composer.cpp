@@ -7,6 +7,7 @@
 #include "exchange/copy.hpp"
 #include "exchange/delivery.hpp"
 #include "exchange/dense.hpp"
+#include "index/runs.hpp"
 
 namespace thalweg::detail {
 
@@ -22,29 +23,16 @@ constexpr std::int64_t longest_gap = 64 << 10;
 /// stretch has elements that are not the box's.
 void add_stretches(Box box, std::span<const std::int64_t> shape, std::int64_t shortest,
                    std::vector<ElementRange>& stretches) {
-    const Index stride = strides_of(shape);
-    int inner = box.nd;  // the slowest dimension of a run
-    std::int64_t run = 1;
-    for (;;) {
-        while (inner > 0 && (inner == box.nd || box.count[inner] == shape[inner]))
-            run *= box.count[--inner];
-        if (run == box.volume() || run >= shortest) break;
-        run = run / box.count[inner] * shape[inner];
-        box.low[inner] = 0;
-        box.count[inner] = shape[inner];
+    Runs runs = runs_of(box, shape);
+    for (int d = box.nd - 1; runs.count > 1 && runs.length < shortest; --d) {
+        box.low[d] = 0;
+        box.count[d] = shape[d];
+        runs = runs_of(box, shape);
     }
-    Index at = box.low;
-    for (;;) {
-        std::int64_t begin = 0;
-        for (int d = 0; d < box.nd; ++d) begin += at[d] * stride[d];
-        stretches.push_back({begin, begin + run});
-        int d = inner - 1;
-        while (d >= 0 && ++at[d] == box.low[d] + box.count[d]) {
-            at[d] = box.low[d];
-            --d;
-        }
-        if (d < 0) return;
-    }
+    for_runs(box, shape, runs, each_element, [&](std::int64_t begin) {
+        stretches.push_back({begin, begin + runs.length});
+        return true;
+    });
 }
 
 /// Sorted, and those that touch joined.

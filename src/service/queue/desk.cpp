@@ -180,8 +180,7 @@ void Desk::write_units(std::span<const Parcel> parcels) {
         !status.ok())
         return fail(status);
     Status status = composer_.write(parcels);
-    if (status.ok() && placement_ != nullptr)
-        status = placement_->end_unit(composer_.records(), false);
+    if (status.ok()) status = storage_.end_unit(composer_.records(), false);
     if (status.ok()) status = sync_where_durable();
     if (!status.ok()) fail_here(std::move(status));
 }
@@ -354,8 +353,7 @@ void Desk::end_boxes(std::span<const Parcel> parcels, bool all_marks) {
     const UnitKind kind = parcels.front().head.kind;
     if (status.ok() && all_marks && (kind == UnitKind::last || kind == UnitKind::fill))
         status = boxes.fill_fixed(parcels.front());
-    if (status.ok() && placement_ != nullptr)
-        status = placement_->end_unit(composer_.records(), all_marks);
+    if (status.ok()) status = storage_.end_unit(composer_.records(), all_marks);
     if (status.ok()) status = sync_where_durable();
     if (!status.ok()) fail(status);
 }

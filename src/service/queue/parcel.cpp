@@ -160,7 +160,8 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
     std::vector<char> data;
     std::int64_t most = 0;
     for (const Parcel::Entry& e : parcel.entries)
-        most += rounded(elements_of(e.held) * variables[e.variable].element());
+        most += rounded(elements_of(e.held, e.within != nullptr ? *e.within : e.held.box) *
+                        variables[e.variable].element());
     data.reserve(most);
     Clips clips;
     for (const Parcel::Entry& e : parcel.entries) {
@@ -176,7 +177,8 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
         for (const Extent& extent : share.extents()) {
             const ElementRange range = elements_in(p, extent);
             if (range.begin >= range.end) continue;
-            for_frames(share, place, range, {&e.held, 1}, [&](const HeldBox& held, const Box& box) {
+            for_frames(share, place, range, {&e.held, 1}, [&](const HeldBox& held, Box box) {
+                if (e.within != nullptr && !intersect(Box(box), *e.within, box)) return;
                 if (!has_any(held, box)) return;
                 Parcel::Entry entry;
                 entry.variable = e.variable;

@@ -52,8 +52,9 @@ struct Parcel {
         int variable = 0;
         std::int64_t record = 0;  ///< of a record variable
         HeldBox held;
-        std::int64_t at = 0;         ///< of the data, in bytes from the base
-        const char* data = nullptr;  ///< once parsed
+        std::int64_t at = 0;          ///< of the data, in bytes from the base
+        const char* data = nullptr;   ///< once parsed
+        const Box* within = nullptr;  ///< of `held`, if that is not meant as a whole
     };
     /// A variable of which the parcel has all that its rank has told to hold, or of a part what
     /// that has of the range; in that order, one behind the other.

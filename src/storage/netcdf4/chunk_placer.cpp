@@ -2,34 +2,28 @@
 #include "storage/netcdf4/chunk_placer.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "storage/netcdf4/page.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
-constexpr std::int64_t lot_bytes = 4 << 20;  ///< of writers that are apart: about a write
-
-std::int64_t lot_limit(ChunkPlacer::Way way) {
-    return way == ChunkPlacer::Way::apart ? lot_bytes : INT64_MAX;
-}
+constexpr std::int64_t lot_bytes = 4 << 20;  ///< about a write
 
 }  // namespace
 
-ChunkPlacer::ChunkPlacer(std::span<const ChunkGrid> grids, Way way, bool keeper, Write write)
-    : way_(way),
-      keeper_(keeper),
+ChunkPlacer::ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write write,
+                         double& seconds)
+    : keeper_(keeper),
       write_(std::move(write)),
+      seconds_(seconds),
       written_(grids),
-      unplaced_(lot_limit(way)) {}
+      unplaced_(lot_bytes) {}
 
-void ChunkPlacer::set_way(Way way) {
-    way_ = way;
-    unplaced_.limit(lot_limit(way));
-    if (way == Way::apart) return;
+void ChunkPlacer::leave_board() {
     if (board_) end_ = board_->end();
     board_.reset();
 }
@@ -42,24 +36,39 @@ std::int64_t ChunkPlacer::take_room(std::int64_t bytes) {
     return at;
 }
 
-Status ChunkPlacer::put(PlacedChunk chunk, const char* data) {
-    if (way_ != Way::alone) {
-        unplaced_.add(chunk, data);
-        ++packed_;
-        bool moved = false;
-        const bool enough = way_ == Way::apart && unplaced_.bytes() >= lot_bytes;
-        return enough ? settle(moved) : Status{};
-    }
-    chunk.address = take_room(chunk.bytes);
-    if (Status status = write_(data, chunk.bytes, chunk.address, chunk); !status.ok())
-        return status;
-    written_.add(chunk);
-    const std::lock_guard lock(lock_);
-    placed_.push_back(chunk);
-    return {};
+Status ChunkPlacer::put(const PlacedChunk& chunk, const char* data) {
+    unplaced_.add(chunk, data);
+    ++packed_;
+    return beside_keeper() && unplaced_.bytes() >= lot_bytes ? write_waiting() : Status{};
 }
 
-/// What has a place.
+bool ChunkPlacer::change(PlacedChunk chunk, const char* data, Status& status) {
+    if (unplaced_.find(chunk, nullptr) || !written_.find(chunk)) return false;
+    status = write_(data, chunk.bytes, chunk.address, chunk);
+    chunk.bytes = 0;
+    const std::lock_guard lock(lock_);
+    placed_.push_back(chunk);
+    return true;
+}
+
+Status ChunkPlacer::settle(bool& moved) {
+    const double begin = now();
+    Status status = write_waiting(moved);
+    // A thread that has nothing to do leaves the time alone: others may read it.
+    if (moved) seconds_ += now() - begin;
+    return status;
+}
+
+Status ChunkPlacer::write_waiting(bool& moved) {
+    if (beside_keeper())
+        if (const std::int64_t bytes = unplaced_.ask(); bytes > 0)
+            unplaced_.place(take_room(bytes));
+    Status status = write_placed(moved);
+    if (status.ok() && board_ && tell()) moved = true;
+    return status;
+}
+
+/// Writes what has a place.
 Status ChunkPlacer::write_placed(bool& moved) {
     for (ChunkLot lot; unplaced_.take(lot); unplaced_.give_back(std::move(lot))) {
         moved = true;
@@ -77,58 +86,20 @@ Status ChunkPlacer::write_placed(bool& moved) {
     return {};
 }
 
-Status ChunkPlacer::write_round(Comm& writers) {
-    const std::int64_t mine = unplaced_.ask();
-    std::int64_t words[] = {mine, keeper_ ? rounded(end_, UnplacedChunks::alignment) : 0};
-    const std::int64_t before = writers.sum_before(mine);
-    writers.all_reduce(words, Reduce::sum);
-    if (keeper_) end_ = words[1] + words[0];
-    unplaced_.place(words[1] + before);
-    // The others go on, whatever this rank has no memory for.
-    return alone([&] {
-        bool moved = false;
-        return write_placed(moved);
-    });
-}
-
-Status ChunkPlacer::gather(Comm& writers) {
-    const auto* bytes = reinterpret_cast<const char*>(placed_.data());
-    std::vector<std::vector<char>> all;
-    Status status = together([&]() -> Status {
-        all = writers.gather({bytes, placed_.size() * sizeof(PlacedChunk)}, 0);
-        return {};
-    });
-    if (!status.ok()) return status;
-    placed_.clear();
-    return alone([&]() -> Status {
-        for (const auto& row : all)
-            if (Status s = add_placed(row); !s.ok()) return s;
-        return {};
-    });
-}
-
-Status ChunkPlacer::settle(bool& moved) {
-    if (board_)
-        if (const std::int64_t bytes = unplaced_.ask(); bytes > 0)
-            unplaced_.place(board_->take_room(bytes));
-    Status status = write_placed(moved);
-    if (status.ok() && board_ && tell()) moved = true;
-    return status;
-}
-
-/// To the keeper; or what it is told by the others.
+/// Tells the keeper of what was written; or hears what the others tell it.
 bool ChunkPlacer::tell() {
     const std::lock_guard lock(lock_);
     if (keeper_) return board_->hear(placed_);
     const std::size_t n = board_->tell(placed_);
-    placed_.erase(placed_.begin(), placed_.begin() + n);
-    settled_ += n;
+    const auto told = placed_.begin() + n;
+    settled_ += std::count_if(placed_.begin(), told, [](const auto& c) { return c.bytes > 0; });
+    placed_.erase(placed_.begin(), told);
     return n > 0;
 }
 
 std::vector<char> ChunkPlacer::take_placed() {
     const std::lock_guard lock(lock_);
-    if (keeper_ || board_) return {};
+    if (beside_keeper()) return {};
     const auto* const bytes = reinterpret_cast<const char*>(placed_.data());
     std::vector<char> taken(bytes, bytes + placed_.size() * sizeof(PlacedChunk));
     placed_.clear();

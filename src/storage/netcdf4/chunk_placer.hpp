@@ -7,11 +7,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "comm/comm.hpp"
 #include "storage/chunked/filters.hpp"
 #include "storage/netcdf4/chunk_places.hpp"
 #include "storage/netcdf4/place_board.hpp"
@@ -20,64 +18,51 @@
 
 namespace thalweg::detail {
 
-class ChunkPlacer {
+class ChunkPlacer final : public Placement {
 public:
-    /// Who finds room for whom.
-    enum class Way {
-        alone,     ///< the only writer takes what it needs, chunk by chunk
-        together,  ///< the writers ask together, in write_round()
-        apart      ///< each by itself, as Placement says
-    };
     /// Writes bytes at an address of the file. @param first  the chunk, or the first of several
     using Write = std::function<Status(const char* data, std::int64_t bytes, std::int64_t address,
                                        const PlacedChunk& first)>;
 
-    ChunkPlacer(std::span<const ChunkGrid> grids, Way way, bool keeper, Write write);
+    /// @param seconds  gets the time in settle()
+    ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write write, double& seconds);
 
-    Way way() const { return way_; }
     /// On the keeper: where the room for chunks begins.
     void set_end(std::int64_t end) { end_ = end; }
     std::int64_t end() const { return end_; }
-    /// With way `apart`, on the keeper and those beside it.
+    /// On the keeper and those beside it: they share the end of the file from now on.
     void use(std::unique_ptr<PlaceBoard> board) { board_ = std::move(board); }
     const PlaceBoard* board() const { return board_.get(); }
-    /// Changes between `together` and `apart`, while no chunk waits.
-    void set_way(Way way);
+    /// They do not share it any more. No chunk waits.
+    void leave_board();
 
-    /// Writes a chunk, or keeps it until it has a place.
-    Status put(PlacedChunk chunk, const char* data);
-    /// Whether there are chunks that write_round() would place.
+    /// Keeps a chunk until it has a place. Those that wait are written when they are enough for a
+    /// write, if this writer takes room by itself.
+    Status put(const PlacedChunk& chunk, const char* data);
+    /// Writes the chunks that have a place, or can get one at once.
+    Status write_waiting() {
+        bool moved = false;
+        return write_waiting(moved);
+    }
+    /// Tests if there are chunks for which no room was asked.
     bool waits() const { return unplaced_.bytes() > 0; }
-    /// A chunk that the file has already, at its address.
+    /// Adds a chunk that the file has already, at its address.
     void know(const PlacedChunk& chunk) { written_.add(chunk); }
-    /// Writes a chunk that has a place again, there. @param chunk  receives the place
-    Status change(PlacedChunk& chunk, const char* data, std::int64_t bytes) {
-        (void)written_.find(chunk);
-        return write_(data, bytes, chunk.address, chunk);
-    }
-    /// A chunk that was changed where it is.
-    void note(const PlacedChunk& chunk) {
-        const std::lock_guard lock(lock_);
-        placed_.push_back(chunk);
-    }
-    /// All writers together: room for what waits, one range for each, in their order.
-    /// @return this writer's own status @note Collective over the writers
-    Status write_round(Comm& writers);
-    /// What all have placed, to the keeper. @note Collective over the writers
-    Status gather(Comm& writers);
+    /// Writes a chunk that is in the file again, at its place.
+    /// @return false: it is not in the file
+    bool change(PlacedChunk chunk, const char* data, Status& status);
 
-    /// With way `apart`: see Placement.
-    Status settle(bool& moved);
-    std::int64_t packed() const { return packed_; }
-    std::int64_t settled() const { return settled_; }
-    std::int64_t room_wanted() { return board_ ? 0 : unplaced_.ask(); }
-    void give_room(std::int64_t at) { unplaced_.place(at); }
-    std::vector<char> take_placed();
-    Status add_placed(std::span<const char> placed);
+    Status settle(bool& moved) override;
+    std::int64_t packed() const override { return packed_; }
+    std::int64_t settled() const override { return settled_; }
+    bool beside_keeper() const override { return keeper_ || board_; }
+    std::int64_t room_wanted() override { return beside_keeper() ? 0 : unplaced_.ask(); }
+    void give_room(std::int64_t at) override { unplaced_.place(at); }
+    std::vector<char> take_placed() override;
+    std::int64_t take_room(std::int64_t bytes) override;
+    Status add_placed(std::span<const char> placed) override;
 
-    /// Room at the end of the file. On the keeper, any thread.
-    std::int64_t take_room(std::int64_t bytes);
-    /// On the keeper: the chunks for which `counts` holds, which are forgotten here.
+    /// Takes the chunks for which `counts` holds. On the keeper, any thread.
     template <class Counts>
     std::vector<PlacedChunk> take_counted(Counts&& counts) {
         const std::lock_guard lock(lock_);
@@ -88,12 +73,12 @@ public:
         return taken;
     }
 
-    /// Whether this writer has packed a chunk.
+    /// Tests if this writer has packed a chunk.
     bool has(PlacedChunk chunk) const {
         return unplaced_.find(chunk, nullptr) || written_.find(chunk);
     }
-    /// A chunk that it has packed, if it is in memory. @return false: it is in the file; `chunk`
-    /// receives its place
+    /// Finds a chunk that it has packed. @return false: it is not in memory but in the file;
+    /// `chunk` receives its place
     bool find(PlacedChunk& chunk, std::vector<char>& data) const {
         if (unplaced_.find(chunk, &data)) return true;
         (void)written_.find(chunk);
@@ -101,12 +86,13 @@ public:
     }
 
 private:
+    Status write_waiting(bool& moved);
     Status write_placed(bool& moved);
     bool tell();
 
-    Way way_;
     bool keeper_;
     Write write_;
+    double& seconds_;
     ChunkPlaces written_;  ///< by this writer
     UnplacedChunks unplaced_;
     std::unique_ptr<PlaceBoard> board_;

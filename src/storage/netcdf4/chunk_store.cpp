@@ -53,14 +53,14 @@ Status ChunkStore::end_piece(Status mine) {
 
 Status ChunkStore::complete() {
     if (groups_ && !boxes_) return place(INT64_MAX);
-    if (!writers_) return {};
+    if (!writers_) return alone([&] { return placer_.write_waiting(); });
     write_round();
     gather_placed();
     return failed_;
 }
 
 Status ChunkStore::place(std::int64_t records) {
-    if (!writers_) return pack_all(records);
+    if (!writers_) return alone([&] { return pack_all(records); });
     int taken = 0;
     const auto pack_one = [&](const Band& band, char* elements) {
         ++taken;
@@ -80,9 +80,17 @@ Status ChunkStore::place(std::int64_t records) {
     return agree(*writers_, failed_);
 }
 
+Status ChunkStore::end_unit(std::int64_t records, bool mark) {
+    const bool packs = (boxes_ || groups_) && (mark || records > ended_);
+    ended_ = records;
+    return alone([&] { return packs ? pack_all(records) : placer_.write_waiting(); });
+}
+
 Status ChunkStore::pack_all(std::int64_t records) {
     const auto pack_one = [&](const Band& band, char* elements) { return pack(band, elements); };
-    return alone([&] { return bands().take(records, INT_MAX, pack_one); });
+    Status status;
+    if (bands_) status = bands_->take(records, INT_MAX, pack_one);
+    return status.ok() ? placer_.write_waiting() : status;
 }
 
 // ---- bands --------------------------------------------------------------------------------------
@@ -164,7 +172,7 @@ Status ChunkStore::cut(int variable, std::int64_t records) {
             status = packer_.pack_band(variable, band.record, band.number, elements.data(), take_);
     }
     move_ = false;
-    return status;
+    return status.ok() ? placer_.write_waiting() : status;
 }
 
 // ---- chunks -------------------------------------------------------------------------------------
@@ -199,28 +207,26 @@ Status ChunkStore::know(std::vector<PlacedChunk> chunks) {
 Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
                        const FilteredChunk& chunk) {
     PlacedChunk placed{variable, record, number};
-    placed.replaces = placer_.has(placed);
-    const bool apart = placer_.way() == ChunkPlacer::Way::apart;
     // Without filters a chunk stays where it is.
-    if (placed.replaces && layout_.filters[variable].empty() && !move_ && !apart) {
-        Status status = placer_.change(placed, chunk.data, chunk.bytes);
-        placed.bytes = 0;
-        placer_.note(placed);
-        return status;
-    }
+    Status status;
+    const bool stays = layout_.filters[variable].empty() && !move_;
+    if (stays && placer_.change(placed, chunk.data, status)) return status;
+    placed.replaces = placer_.has(placed);
     placed.bytes = chunk.bytes;
-    placed.skipped = 0;
     return placer_.put(placed, chunk.data);
 }
 
+/// Writes what waits. @note Collective over the writers
 void ChunkStore::write_round() {
-    Status status = placer_.write_round(*writers_);
+    bring_room(*writers_, 0, &placer_);
+    // The others go on, whatever this rank has no memory for.
+    Status status = alone([&] { return placer_.write_waiting(); });
     if (failed_.ok()) failed_ = std::move(status);
 }
 
-/// What all writers have placed, to the keeper.
+/// Tells the keeper what all have written. @note Collective over the writers
 void ChunkStore::gather_placed() {
-    Status status = placer_.gather(*writers_);
+    Status status = bring_placed(*writers_, 0, &placer_);
     if (failed_.ok()) failed_ = std::move(status);
 }
 

@@ -43,8 +43,6 @@ public:
     /// From now on any parts of chunks come, in any order.
     void begin_boxes() { boxes_ = layout_.any_whole(); }
     bool boxes() const { return boxes_; }
-    /// Whether place() has something to do where there are no boxes: chunks of several records.
-    bool has_groups() const { return groups_; }
 
     /// Takes a piece of a variable that is written in whole chunks. Without boxes, the pieces of a
     /// band come in order.
@@ -57,10 +55,12 @@ public:
     /// All of a step was given to write(). @note Collective over the writers, if there are several
     Status complete();
     /// Packs what has come in parts, of fixed-size variables and of chunks with records before
-    /// `records`. @note Collective over the writers, if there are several
+    /// `records`, and writes what has a place. @note Collective over the writers, if they write
+    /// together
     Status place(std::int64_t records);
-    /// The same, of this writer alone.
-    Status pack_all(std::int64_t records);
+    /// Does the same where writers do not meet: all of a unit was given to write(), and everything
+    /// of the records before `records`. At a `mark` earlier records may have changed.
+    Status end_unit(std::int64_t records, bool mark);
 
     /// Chunks that the file has, as the keeper knows them.
     /// @note Collective over the writers, if there are several
@@ -79,6 +79,7 @@ private:
     Status quantize_changes(const Band& band, char* elements);
     UnpackedBands& bands();
     void fill(int variable, char* to, std::int64_t elements) const;
+    Status pack_all(std::int64_t records);
     void write_round();
     void gather_placed();
 
@@ -102,6 +103,7 @@ private:
     std::vector<char> raw_, before_;
     std::unique_ptr<Comm> writers_;  ///< null unless several write together
     std::int64_t pieces_ = 0;        ///< given to write
+    std::int64_t ended_ = 0;         ///< records before it are packed, if writers do not meet
     Status failed_;                  ///< of this rank, while it still joins the others
 };
 

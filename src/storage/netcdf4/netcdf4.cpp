@@ -1,11 +1,9 @@
 // netCDF-4: definitions by netCDF-C, an index by HDF5, and data by plain writes of every writer.
 //
 // Unfiltered data lie where Netcdf4Map says, and are written as those of a classic file. Filtered
-// chunks go to the end of the file: one writer takes the room it needs; several pack a number of
-// pieces into memory each and then ask together, or, where they do not meet, each asks by itself
-// (Placement). In all cases the keeper enters the chunks in HDF5's index when their records are
-// counted. With boxes, what is not counted yet is kept unpacked, as any part of it may come later,
-// and packed when it is counted.
+// chunks go to the end of the file, where the keeper gives room (Placement). It enters them in
+// HDF5's index when their records are counted. With boxes, what is not counted yet is kept
+// unpacked, as any part of it may come later, and packed when it is counted.
 //
 // In a file that is there, all chunks are written whole: they have the shapes and filters that they
 // have, and the places of new ones do not follow from anything.
@@ -51,9 +49,7 @@ std::int64_t chunk_target(const Definitions& d, bool packed, std::int64_t writer
     return std::clamp(bytes / (2 * writers), least_packed_chunk, most_packed_chunk);
 }
 
-class Netcdf4Storage final : public PlainFile, private Placement {
-    using Way = ChunkPlacer::Way;
-
+class Netcdf4Storage final : public PlainFile {
 public:
     const char* name() const override { return "netcdf4"; }
     Order order() const override { return Order::native; }
@@ -79,7 +75,6 @@ public:
         const bool whole = needs_whole_chunks(definitions);
         const std::int64_t target =
             chunk_target(definitions, whole, count_writers(comm, options, writer, whole));
-        if (way_ == Way::together && options.apart) way_ = Way::apart;
         const auto make = [&]() -> Status {
             path_ = path;
             for (const Variable& v : definitions.variables) {
@@ -89,17 +84,16 @@ public:
                 layout_.fills.push_back(v.fill_value());
             }
             places_ = Netcdf4Map(definitions, layout_.grids, layout_.whole);
-            make_store(way_);
+            make_store();
             if (!first_) return {};
             NoSizeSignal guard;
             Status status = make_file();
             map = map_;
-            return status.ok() && way_ == Way::apart ? make_board() : status;
+            return status;
         };
         if (Status status = agree(comm, alone(make)); !status.ok()) return status;
-        join(comm);
         broadcast(comm, map, options.keeper);
-        if (way_ == Way::apart) share_board(comm);
+        if (Status status = join(comm); !status.ok()) return status;
         return agree(comm, alone([&]() -> Status {
                          map_ = map;
                          if (!writer && !first_) return {};
@@ -133,15 +127,14 @@ public:
         count_writers(comm, options, writer, layout_.any_whole());
         std::vector<PlacedChunk> chunks;
         const auto open_all = [&]() -> Status {
-            make_store(Way::alone);  // the keeper drops records by itself
+            make_store();
             if (!writer && !first_) return {};
             NoSizeSignal guard;
             Status status = open_file();
             return status.ok() && first_ ? open_existing(chunks) : status;
         };
         if (Status status = agree(comm, alone(open_all)); !status.ok()) return status;
-        placer_->set_way(way_);
-        join(comm);
+        if (Status status = join(comm); !status.ok()) return status;
         return agree(comm, writer || first_ ? store_->know(std::move(chunks)) : Status{});
     }
 
@@ -163,50 +156,24 @@ public:
         return store_->boxes() ? Status{} : store_->complete();
     }
 
-    // ---- Placement: writers that do not meet ------------------------------------------------
     Status end_unit(std::int64_t records, bool mark) override {
         Stopwatch watch(counts_.seconds);
-        if (store_->boxes() && (mark || records > ended_))
-            if (Status status = store_->pack_all(records); !status.ok()) return status;
-        ended_ = records;
-        bool moved = false;
-        return placer_->settle(moved);
+        return store_->end_unit(records, mark);
     }
-    Status settle(bool& moved) override {
-        const double begin = now();
-        Status status = placer_->settle(moved);
-        // A thread that has nothing to do leaves the counts alone: others may read them.
-        if (moved) counts_.seconds += now() - begin;
-        return status;
-    }
-    std::int64_t packed() const override { return placer_->packed(); }
-    std::int64_t settled() const override { return placer_->settled(); }
-    bool beside_keeper() const override { return placer_->board() != nullptr; }
-    std::int64_t room_wanted() override { return placer_->room_wanted(); }
-    void give_room(std::int64_t at) override { placer_->give_room(at); }
-    std::vector<char> take_placed() override { return placer_->take_placed(); }
-    std::int64_t take_room(std::int64_t bytes) override { return placer_->take_room(bytes); }
-    Status add_placed(std::span<const char> placed) override { return placer_->add_placed(placed); }
-    // -----------------------------------------------------------------------------------------
 
-    Placement* placement() override {
-        return placer_ && placer_->way() == Way::apart ? this : nullptr;
-    }
+    Placement* placement() override { return apart_ && layout_.any_whole() ? &*placer_ : nullptr; }
 
     Status separate(Comm& comm) override {
-        if (!meets()) return {};
-        const auto make = [&] { return first_ ? make_board() : Status{}; };
-        if (Status status = agree(comm, alone(make)); !status.ok()) return status;
-        placer_->set_way(Way::apart);
-        share_board(comm);
+        apart_ = true;
         store_->leave();
-        return {};
+        return join(comm);
     }
 
     void meet(Comm& comm) override {
-        if (placement() == nullptr) return;
-        placer_->set_way(Way::together);
-        join(comm);
+        if (!apart_) return;
+        apart_ = false;
+        placer_->leave_board();
+        (void)join(comm);
     }
 
     Status set_records(std::int64_t records, bool durable) override {
@@ -274,13 +241,14 @@ private:
         throttle_ = Throttle(options.rate);
         first_ = comm.rank() == options.keeper;
         later_ = options.behind;
+        apart_ = options.apart;
         sync_close_ = options.durable;
         keeper_ = options.keeper;
     }
 
     /// @note Collective
     std::int64_t count_writers(Comm& comm, const StorageOptions& options, bool writer, bool whole) {
-        way_ = whole && !options.one_writer ? Way::together : Way::alone;
+        several_ = whole && !options.one_writer;
         writer_ = options.one_writer ? first_ : writer;
         beside_ = writer_ && !first_ && options.beside_keeper;
         std::int64_t sums[] = {writer_ ? 1 : 0, beside_ ? 1 : 0};
@@ -289,12 +257,12 @@ private:
         return sums[0];
     }
 
-    void make_store(Way way) {
+    void make_store() {
         const auto write = [this](const char* data, std::int64_t bytes, std::int64_t address,
                                   const PlacedChunk& first) {
             return write_chunks(data, bytes, address, first);
         };
-        placer_.emplace(layout_.grids, way, first_, write);
+        placer_.emplace(layout_.grids, first_, write, counts_.seconds);
         const auto read = [this](char* to, std::int64_t bytes, std::int64_t address) {
             return read_fully(fd_, path_, to, bytes, address);
         };
@@ -302,34 +270,34 @@ private:
             std::make_unique<ChunkStore>(*placer_, read, path_, *definitions_, layout_, wording_);
     }
 
-    /// Whether the writers ask for room together.
-    bool meets() const { return placer_ && placer_->way() == Way::together; }
+    /// Tests if the writers ask for room together.
+    bool meets() const { return several_ && !apart_; }
 
-    Status make_board() {
-        Status status;
-        placer_->use(PlaceBoard::make(all_beside_, placer_->end(), status));
-        return status;
-    }
-
-    /// Whoever cannot map it is brought what it needs. @note Collective
-    void share_board(Comm& comm) {
+    /// Lets the writers meet, or share the end of the file. Whoever cannot map it is brought what
+    /// it needs. @return the same on every rank @note Collective
+    Status join(Comm& comm) {
+        if (meets()) {
+            auto writers = comm.split(writer_ ? 0 : -1, first_ ? -1 : comm.rank());
+            if (writers) store_->join(std::move(writers));
+        }
+        if (!several_ || !apart_ || all_beside_ == 0) return {};
         SegmentName name;
-        if (first_) name = placer_->board()->name();
+        Status status = agree(comm, alone([&] {
+                                  Status made;
+                                  if (!first_) return made;
+                                  placer_->use(PlaceBoard::make(all_beside_, placer_->end(), made));
+                                  if (made.ok()) name = placer_->board()->name();
+                                  return made;
+                              }));
+        if (!status.ok()) return status;
         comm.broadcast(&name, sizeof name, keeper_);
         const int place = comm.sum_before(beside_ ? 1 : 0);
-        if (!beside_) return;
+        if (!beside_) return {};
         (void)alone([&] {
-            Status status;
             placer_->use(PlaceBoard::map(name, place, status));
             return status;
         });
-    }
-
-    /// @note Collective
-    void join(Comm& comm) {
-        if (!meets()) return;
-        auto writers = comm.split(writer_ ? 0 : -1, first_ ? -1 : comm.rank());
-        if (writers) store_->join(std::move(writers));
+        return {};
     }
 
     Status make_file() {
@@ -462,7 +430,7 @@ private:
 
     Room room_at_end(std::int64_t bytes) {
         bytes = std::max(bytes, index_room);
-        const std::int64_t at = take_room(bytes);
+        const std::int64_t at = placer_->take_room(bytes);
         return {at, at + bytes};
     }
 
@@ -507,11 +475,10 @@ private:
 
     // ---- counting ----
 
-    /// Packs the bands of what is counted from now on; with boxes and several writers together.
+    /// Packs and writes what is counted from now on. Where writers meet, complete() has done so
+    /// unless there are boxes; where they do not wait for each other, end_unit().
     Status place(std::int64_t records) {
-        // Writers that do not meet have done so, each when it had written them.
-        if (placer_->way() == Way::apart) return {};
-        if (!store_->boxes() && (meets() || !store_->has_groups())) return {};
+        if (apart_ || collective()) return {};
         Stopwatch watch(counts_.seconds);
         return store_->place(std::max(records, kept_));
     }
@@ -556,9 +523,9 @@ private:
     int keeper_ = 0;
     bool first_ = false, writer_ = false, beside_ = false, sync_close_ = false;
     bool later_ = false;           ///< the index is left for catch_up()
-    Way way_ = Way::alone;         ///< at first
+    bool several_ = false;         ///< writers write chunks whole
+    bool apart_ = false;           ///< the writers do not wait for each other
     std::int64_t all_beside_ = 0;  ///< writers that share memory with the keeper
-    std::int64_t ended_ = 0;       ///< records before it are packed, if writers do not meet
     ChunkLayout layout_;
     Netcdf4Map places_;  ///< of a new file
     std::int64_t definitions_bytes_ = 0;

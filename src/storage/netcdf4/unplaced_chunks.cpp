@@ -20,7 +20,11 @@ void UnplacedChunks::add(PlacedChunk chunk, const char* data) {
     const auto full = [&](const ChunkLot& lot) {
         return lot.asked || std::ssize(lot.bytes) >= most_;
     };
-    if (lots_.empty() || full(lots_.back())) lots_.push_back(std::exchange(spare_, {}));
+    if (lots_.empty() || full(lots_.back())) {
+        if (spare_.empty()) spare_.emplace_back();
+        lots_.push_back(std::move(spare_.back()));
+        spare_.pop_back();
+    }
     ChunkLot& lot = lots_.back();
     chunk.address = lot.bytes.size();
     lot.bytes.insert(lot.bytes.end(), data, data + chunk.bytes);
@@ -74,7 +78,7 @@ void UnplacedChunks::give_back(ChunkLot&& lot) {
     lot.at = -1;
     lot.asked = false;
     const std::lock_guard lock(lock_);
-    spare_ = std::move(lot);
+    spare_.push_back(std::move(lot));
 }
 
 bool UnplacedChunks::find(const PlacedChunk& chunk, std::vector<char>* data) const {

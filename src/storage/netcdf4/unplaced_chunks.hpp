@@ -28,7 +28,6 @@ public:
 
     /// @param most  bytes of a lot, from which on it takes no more chunks
     explicit UnplacedChunks(std::int64_t most) : most_(most) {}
-    void limit(std::int64_t most) { most_ = most; }
 
     void add(PlacedChunk chunk, const char* data);
     /// Bytes for which no room was asked.
@@ -53,13 +52,13 @@ private:
     };
     static Key key_of(const PlacedChunk& c) { return {c.variable, c.record, c.number}; }
 
-    std::int64_t most_;
+    const std::int64_t most_;
     mutable std::mutex lock_;
     std::deque<ChunkLot> lots_;
     std::int64_t taken_ = 0;       ///< lots so far; the first one here has this number
     std::map<Key, Where> latest_;  ///< of the chunks that are here
-    ChunkLot spare_;
-    std::int64_t bytes_ = 0;  ///< without those that were asked for
+    std::vector<ChunkLot> spare_;  ///< memory that is used again
+    std::int64_t bytes_ = 0;       ///< without those that were asked for
 };
 
 }  // namespace thalweg::detail

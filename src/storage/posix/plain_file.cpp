@@ -2,6 +2,7 @@
 #include "storage/posix/plain_file.hpp"
 
 #include "base/trace.hpp"
+#include "index/runs.hpp"
 
 namespace thalweg::detail {
 
@@ -61,23 +62,16 @@ Status PlainFile::write_box(const Chunk& c) {
 template <class Visit>
 Status PlainFile::for_runs(const Chunk& c, Visit&& visit) const {
     const Variable& v = definitions_->variables[c.variable];
-    const Box& box = *c.box;
-    const std::int64_t size = v.element();
-    int inner = box.nd;  // dimensions from here on are whole
-    std::int64_t run = 1;
-    while (inner > 0 && (inner == box.nd || box.count[inner] == v.shape[inner]))
-        run *= box.count[--inner];
-    Index at = box.low;
-    for (std::int64_t done = 0;; done += run * size) {
-        const std::int64_t offset = c.offset + linear(v.shape, at) * size;
-        if (Status status = visit(offset, done, run * size); !status.ok()) return status;
-        int d = inner - 1;
-        while (d >= 0 && ++at[d] == box.low[d] + box.count[d]) {
-            at[d] = box.low[d];
-            --d;
-        }
-        if (d < 0) return {};
-    }
+    const Runs runs = runs_of(*c.box, v.shape);
+    const std::int64_t bytes = runs.length * v.element();
+    std::int64_t done = 0;
+    Status status;
+    detail::for_runs(*c.box, v.shape, runs, each_element, [&](std::int64_t first) {
+        status = visit(c.offset + first * v.element(), done, bytes);
+        done += bytes;
+        return status.ok();
+    });
+    return status;
 }
 
 }  // namespace thalweg::detail

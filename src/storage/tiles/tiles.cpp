@@ -59,7 +59,21 @@ public:
                      }));
     }
 
-    Status complete() override { return tile_ < 0 ? Status{} : inner_->complete(); }
+    Status complete() override {
+        Status status = tile_ < 0 ? Status{} : inner_->complete();
+        counts_ = inner_->counts();
+        return status;
+    }
+    Status end_unit(std::int64_t records, bool mark) override {
+        Status status = tile_ < 0 ? Status{} : inner_->end_unit(records, mark);
+        counts_ = inner_->counts();
+        return status;
+    }
+    Placement* placement() override { return tile_ < 0 ? nullptr : inner_->placement(); }
+    Status separate(Comm&) override { return tile_ < 0 ? Status{} : inner_->separate(*alone_); }
+    void meet(Comm&) override {
+        if (tile_ >= 0) inner_->meet(*alone_);
+    }
 
     Status reserve(std::int64_t offset, std::int64_t bytes) override {
         if (tile_ < 0 || bytes == 0) return {};

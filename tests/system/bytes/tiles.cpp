@@ -385,6 +385,8 @@ int main(int argc, char** argv) {
             }
             for (const char* way : {"", "service=background"})
                 model.watch_packed(folder + "/watched", way);
+            if (servers.empty())
+                model.watch_packed(folder + "/watched", "service=auto; background_after=1");
             if (servers.empty()) refuse_sets(model, folder);
             model.refuse(folder + "/wrong.nc", "tiles=100x100", "tiles is 100x100");
             if (servers.empty())

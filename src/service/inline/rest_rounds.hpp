@@ -1,0 +1,30 @@
+// Service inline: what a rank sends to the writers, in rounds, so that no writer receives more at a
+// time than it has memory for.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "definitions/definitions.hpp"
+#include "exchange/part.hpp"
+
+namespace thalweg::detail {
+
+/// What a packed box of a part has of a box within it.
+struct RestPiece {
+    const Part* part = nullptr;
+    std::size_t at = 0;  ///< of the part's boxes
+    Box within;
+};
+
+/// Returns the bytes of packed parts in messages, with the descriptions of their boxes.
+std::int64_t message_bytes(std::span<const Part> parts, std::span<const Variable> variables);
+
+/// Cuts packed parts to rounds of at most `most` bytes, in their order.
+std::vector<std::vector<RestPiece>> cut_to_rounds(std::span<const Part> parts,
+                                                  std::span<const Variable> variables,
+                                                  std::int64_t most);
+
+}  // namespace thalweg::detail
