@@ -31,10 +31,9 @@ void thalweg_f_restart_add(const struct fortran_restart* restart, const CFI_cdes
         thalweg_f_check(TW_ENOMEM, NULL, "tw_restart_add", ierr);
         return;
     }
-    const int status = tw_restart_add_strided(restart->handle, var.text, (tw_type)view.type, names,
-                                              decomposition == NULL ? NULL : decomposition->handle,
-                                              view.data, view.rank, view.extent, view.stride,
-                                              flags == NULL ? TW_REQUIRED : *flags);
+    const int status = tw_restart_add_array(
+        restart->handle, var.text, names, decomposition == NULL ? NULL : decomposition->handle,
+        thalweg_f_array(&view), flags == NULL ? TW_REQUIRED : *flags);
     free(names);
     thalweg_f_check(status, restart->session, "tw_restart_add", ierr);
 }

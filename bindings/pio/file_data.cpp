@@ -167,7 +167,6 @@ Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, 
     const bool converts = differs_from_library(type, v.type);
     const nc_type as = converts ? v.type : type;
     const bool deferred = session_.keeps_arrays() && always_fits(as, v.type);
-    const auto put = deferred ? tw_put_record_deferred : tw_put_record;
     const auto n = static_cast<std::size_t>(place.grid->elements());
     const void* values = data;
     char* copied = nullptr;
@@ -182,8 +181,10 @@ Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, 
         code = convert(type, values, as, copied, static_cast<Index>(n), Table::fill_of(v));
         values = copied;
     }
-    const int status = put(file_, v.name.c_str(), d, place.record, static_cast<tw_type>(as), values,
-                           static_cast<Index>(n));
+    const int status =
+        tw_put_record_array(file_, v.name.c_str(), d, place.record,
+                            tw_dense(static_cast<tw_type>(as), values, static_cast<Index>(n)),
+                            deferred ? TW_DEFERRED : 0);
     const Error failed{code_of(status), tw_error_message(session_.handle())};
     if (copied != nullptr && (!deferred || status != TW_OK)) copies_.undo(copied);
     if (status != TW_OK) return failed;

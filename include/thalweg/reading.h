@@ -7,7 +7,7 @@
 #ifndef THALWEG_READING_H
 #define THALWEG_READING_H
 
-#include "thalweg/base.h"
+#include "thalweg/array.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,8 +19,8 @@ extern "C" {
  * are not seen before the next tw_sync, except elements that are written again. TW_ESTATE: before
  * the first tw_sync; and for a netCDF-4 file with service background or servers, if something was
  * put since the last tw_sync. TW_EUNSUPPORTED: sets of tiles (tile_files) and storage memory.
- * tw_get_deferred checks less than for a file opened for reading; tw_read reports the rest. See
- * docs/reading.md. */
+ * tw_get_array with TW_DEFERRED checks less than for a file opened for reading; tw_read reports the
+ * rest. See docs/reading.md. */
 
 /**
  * Opens an existing netCDF file, written by any program, for reading or, with mode=append, for
@@ -150,15 +150,18 @@ tw_status tw_get(tw_file file, const char* var, tw_decomposition decomposition, 
                  tw_type type, void* data, int64_t n);
 
 /**
- * As tw_get, for an array of any strides.
- * @param rank, extent, byte_stride  as for tw_put_strided; if the extents do not include the halo,
- *                                   no halo is read
- * @return as tw_get
- * @note Collective
+ * As tw_get, for an array of any strides, or together with others.
+ * @param array  if its extents do not include the halo, no halo is read
+ * @param flags  0, or TW_DEFERRED: only requests what would be read, and is then local; the next
+ *               tw_read reads it, with everything else requested. Do not use the array until then;
+ *               each request needs an array of its own. Every rank must request the same variables,
+ *               records and decompositions in the same order.
+ * @return as tw_get (a request: as far as it can be told without the other ranks and the file);
+ *         TW_EARG (unknown flags)
+ * @note Collective, unless it is deferred
  */
-tw_status tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                         int64_t record, tw_type type, void* data, int rank, const int64_t* extent,
-                         const int64_t* byte_stride);
+tw_status tw_get_array(tw_file file, const char* var, tw_decomposition decomposition,
+                       int64_t record, tw_array array, int flags);
 
 /**
  * Reads any section of a variable, independent of its decomposition: for programs that do not know
@@ -189,28 +192,14 @@ tw_status tw_get_box_checked(tw_file file, const char* var, tw_type type, int nd
                              const int64_t* start, const int64_t* count, const int64_t* stride,
                              void* data);
 
-/**
- * Requests what tw_get would read; the next tw_read reads it, with everything else requested. Do
- * not use the array until then; each request needs an array of its own. Every rank must request the
- * same variables, records and decompositions in the same order. Local.
- * @return as tw_get, as far as it can be told without the other ranks and the file
- */
-tw_status tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition,
-                          int64_t record, tw_type type, void* data, int64_t n);
-
-/** As tw_get_deferred, for an array of any strides; see tw_get_strided. Local. */
-tw_status tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                                  int64_t record, tw_type type, void* data, int rank,
-                                  const int64_t* extent, const int64_t* byte_stride);
-
-/** Reads everything requested with tw_get_deferred, in one pass through the file: the fastest way
- *  to read many variables. Afterwards no request is left, even after an error. Errors as of tw_get.
+/** Reads everything requested with TW_DEFERRED, in one pass through the file: the fastest way to
+ *  read many variables. Afterwards no request is left, even after an error. Errors as of tw_get.
  *  @note Collective */
 tw_status tw_read(tw_file file);
 
-/** Starts reading in the background, on threads of the reader ranks, what tw_get_deferred has
- *  requested so far; the next tw_read fills the arrays. Data that exceed the setting "staging" are
- *  read by tw_read, which also returns any read errors.
+/** Starts reading in the background, on threads of the reader ranks, what tw_get_array has
+ *  requested with TW_DEFERRED so far; the next tw_read fills the arrays. Data that exceed the
+ * setting "staging" are read by tw_read, which also returns any read errors.
  *  @return TW_OK, TW_EMISMATCH (requests differ between ranks), TW_ENOMEM
  *  @note Collective */
 tw_status tw_prefetch(tw_file file);

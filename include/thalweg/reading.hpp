@@ -121,41 +121,25 @@ public:
         return {text.begin(), text.end()};
     }
 
-    /// tw_get: reads this rank's part of a variable. A rank whose decomposition is empty takes part
-    /// with an invalid array, so that all ranks throw.
+    /// tw_get_array: reads this rank's part of a variable. A rank whose decomposition is empty
+    /// takes part with an invalid array, so that all ranks throw.
     /// @param held    a Decomposition, or `replicated`
     /// @param record  from 0; ignored for a variable without record dimension
     /// @note Collective
-    template <ArrayInPlace A>
+    template <AnyArrayInPlace A>
     void get(const std::string& var, const Holding& held, std::int64_t record, A&& data) {
-        if (held.empty()) return take_part(var, held, record);
-        check(tw_get(file(), var.c_str(), held.handle(), record, handles::type_in<A>(),
-                     std::ranges::data(data), handles::size_of(data)));
+        const tw_status code =
+            tw_get_array(file(), var.c_str(), held.handle(), record,
+                         held.empty() ? handles::no_array() : handles::target_of(data), 0);
+        held.check(var);
+        check(code);
     }
-    /// tw_get_strided @note Collective
-    template <class T>
-    void get(const std::string& var, const Holding& held, std::int64_t record,
-             StridedArray<T> array) {
-        if (held.empty()) return take_part(var, held, record);
-        check(tw_get_strided(
-            file(), var.c_str(), held.handle(), record, static_cast<tw_type>(type_of<T>()),
-            array.data, handles::rank_of(array), array.extent.data(), array.byte_stride.data()));
-    }
-    /// tw_get_deferred: the array is in use until read()
-    template <ArrayInPlace A>
+    /// tw_get_array with TW_DEFERRED: the array is in use until read()
+    template <AnyArrayInPlace A>
     void get_deferred(const std::string& var, const Holding& held, std::int64_t record, A&& data) {
         held.check(var);
-        check(tw_get_deferred(file(), var.c_str(), held.handle(), record, handles::type_in<A>(),
-                              std::ranges::data(data), handles::size_of(data)));
-    }
-    /// tw_get_deferred_strided
-    template <class T>
-    void get_deferred(const std::string& var, const Holding& held, std::int64_t record,
-                      StridedArray<T> array) {
-        held.check(var);
-        check(tw_get_deferred_strided(
-            file(), var.c_str(), held.handle(), record, static_cast<tw_type>(type_of<T>()),
-            array.data, handles::rank_of(array), array.extent.data(), array.byte_stride.data()));
+        check(tw_get_array(file(), var.c_str(), held.handle(), record, handles::target_of(data),
+                           TW_DEFERRED));
     }
     /// tw_get_box: data must have as many elements as the section; without a stride, all strides
     /// are 1. A rank whose arguments differ in size takes part with a count of -1, so that all
@@ -205,12 +189,6 @@ private:
         if (code == TW_OK || owned_.session_ptr()->unseen) return;
         owned_.session_ptr()->unseen.emplace(code, tw_error_message(session));
     } catch (const std::exception&) {  // no memory for the text
-    }
-    /// In a collective call, without an array.
-    void take_part(const std::string& var, const Holding& held, std::int64_t record) {
-        (void)tw_get_strided(file(), var.c_str(), nullptr, record, TW_BYTE, nullptr, -1, nullptr,
-                             nullptr);
-        held.check(var);
     }
 
     handles::Owned<tw_file> owned_;

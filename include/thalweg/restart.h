@@ -7,7 +7,7 @@
 #ifndef THALWEG_RESTART_H
 #define THALWEG_RESTART_H
 
-#include "thalweg/base.h"
+#include "thalweg/array.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,11 +70,9 @@ enum tw_restart_flags TW_ENUM {
 tw_status tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
                          tw_decomposition decomposition, void* data, int64_t n, int flags);
 
-/** As tw_restart_add, for an array of any strides; see tw_put_strided. Local. */
-tw_status tw_restart_add_strided(tw_restart restart, const char* name, tw_type type,
-                                 const char* dims, tw_decomposition decomposition, void* data,
-                                 int rank, const int64_t* extent, const int64_t* byte_stride,
-                                 int flags);
+/** As tw_restart_add, for an array of any strides. Local. */
+tw_status tw_restart_add_array(tw_restart restart, const char* name, const char* dims,
+                               tw_decomposition decomposition, tw_array array, int flags);
 
 /** Settings of one registered variable in all files written from now on, as for tw_set_var:
  *  "fill=0; deflate=1". Elements that no rank holds get the fill value. Local, with the same
@@ -143,7 +141,7 @@ tw_status tw_restart_open(tw_restart restart, const char* path);
 tw_status tw_restart_get(tw_restart restart, const char* name, tw_type type, const char* dims,
                          tw_decomposition decomposition, void* data, int64_t n, int flags);
 
-/** As tw_restart_get, for an array of any strides; see tw_put_strided. @note Collective */
+/** As tw_restart_get, for an array of any strides; see tw_array. @note Collective */
 tw_status tw_restart_get_strided(tw_restart restart, const char* name, tw_type type,
                                  const char* dims, tw_decomposition decomposition, void* data,
                                  int rank, const int64_t* extent, const int64_t* byte_stride,

@@ -39,25 +39,15 @@ public:
     void def_dim(const std::string& name, std::int64_t length) {
         check(tw_restart_def_dim(restart(), name.c_str(), length));
     }
-    /// tw_restart_add: the array is used until the restart is freed or the name is added again
+    /// tw_restart_add_array: the array is used until the restart is freed or the name is added
+    /// again
     /// @param held  a Decomposition, or `replicated`
-    template <ArrayInPlace A>
+    template <AnyArrayInPlace A>
     void add(const std::string& name, const std::string& dims, const Holding& held, A&& data,
              RestartFlags flags = RestartFlags::required) {
         held.check(name);
-        check(tw_restart_add(restart(), name.c_str(), handles::type_in<A>(), dims.c_str(),
-                             held.handle(), std::ranges::data(data), handles::size_of(data),
-                             static_cast<int>(flags)));
-    }
-    /// tw_restart_add_strided
-    template <class T>
-    void add(const std::string& name, const std::string& dims, const Holding& held,
-             StridedArray<T> array, RestartFlags flags = RestartFlags::required) {
-        held.check(name);
-        check(tw_restart_add_strided(restart(), name.c_str(), static_cast<tw_type>(type_of<T>()),
-                                     dims.c_str(), held.handle(), array.data,
-                                     handles::rank_of(array), array.extent.data(),
-                                     array.byte_stride.data(), static_cast<int>(flags)));
+        check(tw_restart_add_array(restart(), name.c_str(), dims.c_str(), held.handle(),
+                                   handles::target_of(data), static_cast<int>(flags)));
     }
     /// tw_restart_set_var: "fill=0"
     void set_var(const std::string& var, const std::string& settings) {
@@ -106,7 +96,7 @@ public:
         if (held.empty()) return take_part(name, held);
         check(tw_restart_get_strided(restart(), name.c_str(), static_cast<tw_type>(type_of<T>()),
                                      dims.c_str(), held.handle(), array.data,
-                                     handles::rank_of(array), array.extent.data(),
+                                     handles::array_of(array).rank, array.extent.data(),
                                      array.byte_stride.data(), static_cast<int>(flags)));
     }
     /// tw_restart_close @note Collective

@@ -59,67 +59,32 @@ public:
 
     // Data. Local, except the first call in define mode; and put() of a step that is too large for
     // memory (see tw_put).
-    /// tw_put: data can be reused when the call returns
-    template <Array A>
+    /// tw_put_array: data can be reused when the call returns
+    template <AnyArray A>
     void put(const std::string& var, const A& data) {
-        check(tw_put(file(), var.c_str(), handles::type_in<const A>(), std::ranges::data(data),
-                     handles::size_of(data)));
+        check(tw_put_array(file(), var.c_str(), handles::array_of(data), 0));
     }
-    /// tw_put_strided
-    template <class T>
-    void put(const std::string& var, StridedArray<T> array) {
-        check(tw_put_strided(file(), var.c_str(), static_cast<tw_type>(type_of<T>()), array.data,
-                             handles::rank_of(array), array.extent.data(),
-                             array.byte_stride.data()));
-    }
-    /// tw_put_deferred: data must stay valid and unchanged until the step ends
-    template <ArrayInPlace A>
+    /// tw_put_array with TW_DEFERRED: data must stay valid and unchanged until the step ends
+    template <AnyArrayInPlace A>
     void put_deferred(const std::string& var, A&& data) {
-        check(tw_put_deferred(file(), var.c_str(), handles::type_in<A>(), std::ranges::data(data),
-                              handles::size_of(data)));
+        check(tw_put_array(file(), var.c_str(), handles::array_of(data), TW_DEFERRED));
     }
-    /// tw_put_deferred_strided
-    template <class T>
-    void put_deferred(const std::string& var, StridedArray<T> array) {
-        check(tw_put_deferred_strided(file(), var.c_str(), static_cast<tw_type>(type_of<T>()),
-                                      array.data, handles::rank_of(array), array.extent.data(),
-                                      array.byte_stride.data()));
-    }
-    /// tw_put_record: any record, by any decomposition
-    template <Array A>
+    /// tw_put_record_array: any record, by any decomposition
+    template <AnyArray A>
     void put_record(const std::string& var, const Holding& held, std::int64_t record,
                     const A& data) {
         held.check(var);
-        check(tw_put_record(file(), var.c_str(), held.handle(), record, handles::type_in<const A>(),
-                            std::ranges::data(data), handles::size_of(data)));
+        check(tw_put_record_array(file(), var.c_str(), held.handle(), record,
+                                  handles::array_of(data), 0));
     }
-    /// tw_put_record_strided
-    template <class T>
-    void put_record(const std::string& var, const Holding& held, std::int64_t record,
-                    StridedArray<T> array) {
-        held.check(var);
-        check(tw_put_record_strided(
-            file(), var.c_str(), held.handle(), record, static_cast<tw_type>(type_of<T>()),
-            array.data, handles::rank_of(array), array.extent.data(), array.byte_stride.data()));
-    }
-    /// tw_put_record_deferred: data must stay valid and unchanged until the next end_step, sync or
-    /// close
-    template <ArrayInPlace A>
+    /// tw_put_record_array with TW_DEFERRED: data must stay valid and unchanged until the next
+    /// end_step, sync or close
+    template <AnyArrayInPlace A>
     void put_record_deferred(const std::string& var, const Holding& held, std::int64_t record,
                              A&& data) {
         held.check(var);
-        check(tw_put_record_deferred(file(), var.c_str(), held.handle(), record,
-                                     handles::type_in<A>(), std::ranges::data(data),
-                                     handles::size_of(data)));
-    }
-    /// tw_put_record_deferred_strided
-    template <class T>
-    void put_record_deferred(const std::string& var, const Holding& held, std::int64_t record,
-                             StridedArray<T> array) {
-        held.check(var);
-        check(tw_put_record_deferred_strided(
-            file(), var.c_str(), held.handle(), record, static_cast<tw_type>(type_of<T>()),
-            array.data, handles::rank_of(array), array.extent.data(), array.byte_stride.data()));
+        check(tw_put_record_array(file(), var.c_str(), held.handle(), record,
+                                  handles::array_of(data), TW_DEFERRED));
     }
     /// tw_put_box: data must have as many elements as the section; without a stride, all strides
     /// are 1

@@ -89,18 +89,28 @@ tw_status with_put(tw_file file, F&& put, const char* call = __builtin_FUNCTION(
         call);
 }
 
-/// The same by a decomposition that the call names.
-template <class F>
-tw_status with_record(tw_file file, const char* var, tw_decomposition decomposition, F&& put,
-                      const char* call = __builtin_FUNCTION()) {
-    return with_file(
+tw_status put_array(tw_file file, const char* var, const tw_array& array, int flags,
+                    const char* call = __builtin_FUNCTION()) {
+    return with_put(
+        file,
+        [&](File& f) -> Status {
+            if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED); !s.ok()) return s;
+            return f.put(text_or_empty(var), array, (flags & TW_DEFERRED) != 0);
+        },
+        call);
+}
+
+tw_status put_record(tw_file file, const char* var, tw_decomposition decomposition,
+                     std::int64_t record, const tw_array& array, int flags,
+                     const char* call = __builtin_FUNCTION()) {
+    return with_put(
         file,
         [&](File& f) -> Status {
             std::shared_ptr<const Decomposition> held;
             if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
-            Status status = put(f, held);
-            if (status.ok() || status.code == TW_ERANGE) file->readback->note_put();
-            return status;
+            if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED); !s.ok()) return s;
+            return f.put_record(text_or_empty(var),
+                                {held, record, array, (flags & TW_DEFERRED) != 0});
         },
         call);
 }
@@ -171,32 +181,11 @@ tw_status tw_enddef(tw_file file) {
 }
 
 tw_status tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
-    return with_put(file, [&](File& f) {
-        return f.put(text_or_empty(var), ArrayToPut::dense(type, data, n, false));
-    });
+    return put_array(file, var, tw_dense(type, data, n), 0);
 }
 
-tw_status tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
-                         const int64_t* extent, const int64_t* byte_stride) {
-    return with_put(file, [&](File& f) {
-        return f.put(text_or_empty(var),
-                     ArrayToPut::with_strides(type, data, rank, extent, byte_stride, false));
-    });
-}
-
-tw_status tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data,
-                          int64_t n) {
-    return with_put(file, [&](File& f) {
-        return f.put(text_or_empty(var), ArrayToPut::dense(type, data, n, true));
-    });
-}
-
-tw_status tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const void* data,
-                                  int rank, const int64_t* extent, const int64_t* byte_stride) {
-    return with_put(file, [&](File& f) {
-        return f.put(text_or_empty(var),
-                     ArrayToPut::with_strides(type, data, rank, extent, byte_stride, true));
-    });
+tw_status tw_put_array(tw_file file, const char* var, tw_array array, int flags) {
+    return put_array(file, var, array, flags);
 }
 
 tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
@@ -207,48 +196,19 @@ tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t*
 tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims,
                              const int64_t* start, const int64_t* count, const int64_t* stride,
                              const void* data) {
-    return with_file(file, [&](File& f) {
-        Status status = f.put_box(text_or_empty(var), {type, start, count, stride, data, ndims});
-        if (status.ok() || status.code == TW_ERANGE) file->readback->note_put();
-        return status;
+    return with_put(file, [&](File& f) {
+        return f.put_box(text_or_empty(var), {type, start, count, stride, data, ndims});
     });
 }
 
 tw_status tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,
                         int64_t record, tw_type type, const void* data, int64_t n) {
-    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record(text_or_empty(var),
-                            {held, record, ArrayToPut::dense(type, data, n, false)});
-    });
+    return put_record(file, var, decomposition, record, tw_dense(type, data, n), 0);
 }
 
-tw_status tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                                int64_t record, tw_type type, const void* data, int rank,
-                                const int64_t* extent, const int64_t* byte_stride) {
-    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record(
-            text_or_empty(var),
-            {held, record, ArrayToPut::with_strides(type, data, rank, extent, byte_stride, false)});
-    });
-}
-
-tw_status tw_put_record_deferred(tw_file file, const char* var, tw_decomposition decomposition,
-                                 int64_t record, tw_type type, const void* data, int64_t n) {
-    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record(text_or_empty(var),
-                            {held, record, ArrayToPut::dense(type, data, n, true)});
-    });
-}
-
-tw_status tw_put_record_deferred_strided(tw_file file, const char* var,
-                                         tw_decomposition decomposition, int64_t record,
-                                         tw_type type, const void* data, int rank,
-                                         const int64_t* extent, const int64_t* byte_stride) {
-    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record(
-            text_or_empty(var),
-            {held, record, ArrayToPut::with_strides(type, data, rank, extent, byte_stride, true)});
-    });
+tw_status tw_put_record_array(tw_file file, const char* var, tw_decomposition decomposition,
+                              int64_t record, tw_array array, int flags) {
+    return put_record(file, var, decomposition, record, array, flags);
 }
 
 tw_status tw_end_step(tw_file file) {

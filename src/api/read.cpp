@@ -1,8 +1,5 @@
 // The C functions of files that are read.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cstring>
-
 #include "api/attributes.hpp"
 #include "base/nearest.hpp"
 #include "session/calls.hpp"
@@ -65,23 +62,21 @@ tw_status with_storage(tw_file file, const char* var, F&& body,
         call);
 }
 
-Wish wish_for(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-              tw_type type, void* data) {
-    Wish wish;
-    wish.name = text_or_empty(var);
-    wish.wrong = decomposition_of(decomposition, file->session, wish.decomposition);
-    wish.record = record;
-    wish.type = type;
-    wish.data = data;
-    return wish;
-}
-
-/// Of an array of any strides.
-void stride(Wish& wish, int rank, const int64_t* extent, const int64_t* byte_stride) {
-    wish.n = -1;
-    wish.rank = rank;
-    wish.extent = extent;
-    wish.byte_stride = byte_stride;
+tw_status get_array(tw_file file, const char* var, tw_decomposition decomposition,
+                    std::int64_t record, const tw_array& array, int flags,
+                    const char* call = __builtin_FUNCTION()) {
+    return with_reader(
+        file,
+        [&](auto& r) {
+            Wish wish;
+            wish.name = text_or_empty(var);
+            wish.wrong = decomposition_of(decomposition, file->session, wish.decomposition);
+            wish.record = record;
+            wish.array = array;
+            if (wish.wrong.ok()) wish.wrong = check_flags(file->path(), var, flags, TW_DEFERRED);
+            return (flags & TW_DEFERRED) != 0 ? r.get_deferred(wish) : r.get(wish);
+        },
+        call);
 }
 
 }  // namespace
@@ -241,40 +236,12 @@ tw_status tw_get_att_text(tw_file file, const char* var, const char* name, int64
 
 tw_status tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
                  tw_type type, void* data, int64_t n) {
-    return with_reader(file, [&](auto& r) {
-        Wish wish = wish_for(file, var, decomposition, record, type, data);
-        wish.n = std::max<int64_t>(n, 0);
-        return r.get(wish);
-    });
+    return get_array(file, var, decomposition, record, tw_dense(type, data, n), 0);
 }
 
-tw_status tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                         int64_t record, tw_type type, void* data, int rank, const int64_t* extent,
-                         const int64_t* byte_stride) {
-    return with_reader(file, [&](auto& r) {
-        Wish wish = wish_for(file, var, decomposition, record, type, data);
-        stride(wish, rank, extent, byte_stride);
-        return r.get(wish);
-    });
-}
-
-tw_status tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition,
-                          int64_t record, tw_type type, void* data, int64_t n) {
-    return with_reader(file, [&](auto& r) {
-        Wish wish = wish_for(file, var, decomposition, record, type, data);
-        wish.n = std::max<int64_t>(n, 0);
-        return r.get_deferred(wish);
-    });
-}
-
-tw_status tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                                  int64_t record, tw_type type, void* data, int rank,
-                                  const int64_t* extent, const int64_t* byte_stride) {
-    return with_reader(file, [&](auto& r) {
-        Wish wish = wish_for(file, var, decomposition, record, type, data);
-        stride(wish, rank, extent, byte_stride);
-        return r.get_deferred(wish);
-    });
+tw_status tw_get_array(tw_file file, const char* var, tw_decomposition decomposition,
+                       int64_t record, tw_array array, int flags) {
+    return get_array(file, var, decomposition, record, array, flags);
 }
 
 tw_status tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,

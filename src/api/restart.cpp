@@ -1,6 +1,5 @@
 // The C functions of restarts.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstring>
 
 #include "api/attributes.hpp"
@@ -39,31 +38,12 @@ Status make_one(const tw_restart_impl& restart, const std::string& path,
     }));
 }
 
-/// An array of so many elements.
-Registration counted(int64_t n) {
-    Registration r;
-    r.n = std::max<int64_t>(n, 0);
-    return r;
-}
-
-/// An array with extents and strides.
-Registration strided(int rank, const int64_t* extent, const int64_t* byte_stride) {
-    Registration r;
-    r.n = -1;
-    r.rank = rank;
-    r.extent = extent;
-    r.byte_stride = byte_stride;
-    return r;
-}
-
 /// Completes what a call is given. @param possible  flags
-Status complete(tw_restart restart, Registration& r, const char* name, tw_type type,
-                const char* dims, tw_decomposition decomposition, void* data, int flags,
-                int possible) {
+Status complete(tw_restart restart, Registration& r, const char* name, const char* dims,
+                tw_decomposition decomposition, const tw_array& array, int flags, int possible) {
     r.name = text_or_empty(name);
-    r.type = type;
     r.dims = text_or_empty(dims);
-    r.data = data;
+    r.array = array;
     r.optional = (flags & TW_OPTIONAL) != 0;
     r.copied = (flags & TW_COPIED) != 0;
     r.by_position = (flags & TW_BY_POSITION) != 0;
@@ -73,28 +53,40 @@ Status complete(tw_restart restart, Registration& r, const char* name, tw_type t
         return status;
     }
     if (decomposition != nullptr) r.declared = decomposition->declared;
-    if ((flags & ~possible) != 0)
-        return failure(TW_EARG, "restart: variable '{}': unknown flags {}", r.name,
-                       flags & ~possible);
-    return {};
+    return check_flags("restart", name, flags, possible);
 }
 
-Status add(tw_restart restart, Registration r, const char* name, tw_type type, const char* dims,
-           tw_decomposition decomposition, void* data, int flags) {
-    Status status = complete(restart, r, name, type, dims, decomposition, data, flags,
-                             TW_OPTIONAL | TW_COPIED | TW_BY_POSITION);
-    return status.ok() ? restart->restart.add(r) : status;
+tw_status add(tw_restart restart, const char* name, const char* dims,
+              tw_decomposition decomposition, const tw_array& array, int flags,
+              const char* call = __builtin_FUNCTION()) {
+    return with_restart(
+        restart,
+        [&] {
+            Registration r;
+            Status status = complete(restart, r, name, dims, decomposition, array, flags,
+                                     TW_OPTIONAL | TW_COPIED | TW_BY_POSITION);
+            return status.ok() ? restart->restart.add(r) : status;
+        },
+        call);
 }
 
 /// @note Collective
-Status get(tw_restart restart, Registration r, const char* name, tw_type type, const char* dims,
-           tw_decomposition decomposition, void* data, int flags) {
-    const Status mine = alone([&] {
-        return complete(restart, r, name, type, dims, decomposition, data, flags,
-                        TW_OPTIONAL | TW_BY_POSITION);
-    });
-    Status status = enter(restart->session, Call::restart_get, text_or_empty(name), mine);
-    return status.ok() ? restart->restart.get(r, restart->settings.flag("checksum")) : status;
+tw_status get(tw_restart restart, const char* name, const char* dims,
+              tw_decomposition decomposition, const tw_array& array, int flags,
+              const char* call = __builtin_FUNCTION()) {
+    return with_restart(
+        restart,
+        [&] {
+            Registration r;
+            const Status mine = alone([&] {
+                return complete(restart, r, name, dims, decomposition, array, flags,
+                                TW_OPTIONAL | TW_BY_POSITION);
+            });
+            Status status = enter(restart->session, Call::restart_get, text_or_empty(name), mine);
+            return status.ok() ? restart->restart.get(r, restart->settings.flag("checksum"))
+                               : status;
+        },
+        call);
 }
 
 Status find_read(const tw_restart_impl& restart, const char* var, const char* name,
@@ -155,19 +147,12 @@ tw_status tw_restart_def_dim(tw_restart restart, const char* name, int64_t lengt
 
 tw_status tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
                          tw_decomposition decomposition, void* data, int64_t n, int flags) {
-    return with_restart(restart, [&] {
-        return add(restart, counted(n), name, type, dims, decomposition, data, flags);
-    });
+    return add(restart, name, dims, decomposition, tw_dense(type, data, n), flags);
 }
 
-tw_status tw_restart_add_strided(tw_restart restart, const char* name, tw_type type,
-                                 const char* dims, tw_decomposition decomposition, void* data,
-                                 int rank, const int64_t* extent, const int64_t* byte_stride,
-                                 int flags) {
-    return with_restart(restart, [&] {
-        return add(restart, strided(rank, extent, byte_stride), name, type, dims, decomposition,
-                   data, flags);
-    });
+tw_status tw_restart_add_array(tw_restart restart, const char* name, const char* dims,
+                               tw_decomposition decomposition, tw_array array, int flags) {
+    return add(restart, name, dims, decomposition, array, flags);
 }
 
 tw_status tw_restart_set_var(tw_restart restart, const char* var, const char* settings) {
@@ -246,19 +231,15 @@ tw_status tw_restart_open(tw_restart restart, const char* path) {
 
 tw_status tw_restart_get(tw_restart restart, const char* name, tw_type type, const char* dims,
                          tw_decomposition decomposition, void* data, int64_t n, int flags) {
-    return with_restart(restart, [&] {
-        return get(restart, counted(n), name, type, dims, decomposition, data, flags);
-    });
+    return get(restart, name, dims, decomposition, tw_dense(type, data, n), flags);
 }
 
 tw_status tw_restart_get_strided(tw_restart restart, const char* name, tw_type type,
                                  const char* dims, tw_decomposition decomposition, void* data,
                                  int rank, const int64_t* extent, const int64_t* byte_stride,
                                  int flags) {
-    return with_restart(restart, [&] {
-        return get(restart, strided(rank, extent, byte_stride), name, type, dims, decomposition,
-                   data, flags);
-    });
+    return get(restart, name, dims, decomposition,
+               tw_strided(type, data, rank, extent, byte_stride), flags);
 }
 
 tw_status tw_restart_close(tw_restart restart) {

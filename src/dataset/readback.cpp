@@ -176,17 +176,12 @@ Status Readback::get_deferred(const Wish& wish) {
         return failure(TW_EBOUNDS, "{}: variable '{}': no record {}; the file has {} records",
                        file_.path(), wish.name, file_.options().wording.index(wish.record),
                        contents_->records());
-    Asked asked{wish, {}, {}};
-    if (wish.n < 0 && wish.rank > 0 && wish.extent != nullptr && wish.byte_stride != nullptr) {
-        asked.extent.assign(wish.extent, wish.extent + wish.rank);
-        asked.byte_stride.assign(wish.byte_stride, wish.byte_stride + wish.rank);
-    }
-    asked_.push_back(std::move(asked));
+    asked_.emplace_back(wish);
     return {};
 }
 
 Status Readback::read() {
-    std::vector<Asked> all = std::exchange(asked_, {});
+    const std::vector<Asked> all = std::exchange(asked_, {});
     const auto names = with_reserve([&] {
         std::vector<const std::string*> all_names;
         for (const Asked& a : all) all_names.push_back(&a.wish.name);
@@ -194,13 +189,8 @@ Status Readback::read() {
     });
     if (Status status = ready(Call::read, names); !status.ok()) return status;
     const Status mine = alone([&]() -> Status {
-        for (Asked& a : all) {
-            if (!a.extent.empty()) {
-                a.wish.extent = a.extent.data();
-                a.wish.byte_stride = a.byte_stride.data();
-            }
+        for (const Asked& a : all)
             if (Status status = reader_->get_deferred(a.wish); !status.ok()) return status;
-        }
         return {};
     });
     return reader_->read(mine);

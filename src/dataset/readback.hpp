@@ -52,8 +52,9 @@ public:
 private:
     /// A wish that outlives the call.
     struct Asked {
+        explicit Asked(const Wish& asked) : wish(asked), array(asked.array) { wish.array = array; }
         Wish wish;
-        std::vector<std::int64_t> extent, byte_stride;
+        KeptArray array;
     };
 
     Status not_synced() const;

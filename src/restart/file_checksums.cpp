@@ -70,7 +70,6 @@ Status sum_file(Team& team, Reader& reader, const ExpectedChecksum& check, const
         Wish wish;
         mine = alone([&]() -> Status {
             wish.name = check.own->name;
-            wish.type = theirs.type;
             part.type = theirs.type;
             part.shape = theirs.shape;
             std::vector<int> order(part.shape.size());
@@ -81,10 +80,9 @@ Status sum_file(Team& team, Reader& reader, const ExpectedChecksum& check, const
                            : part_of(dims, part.shape,
                                      {std::min(n, first), std::min(n, first + at_once)}, round);
             if (!replicated) wish.decomposition = decomposition;
-            wish.n = decomposition->stored;
             holding = make_holding(decomposition, std::move(order), part.shape);
-            values.resize(wish.n * size);
-            wish.data = values.data();
+            values.resize(decomposition->stored * size);
+            wish.array = tw_dense(theirs.type, values.data(), decomposition->stored);
             return {};
         });
         wish.wrong = mine;

@@ -13,11 +13,7 @@ Status put_all(const Registry& registry, File& file) {
     for (std::size_t i = 0; i < registry.arrays().size(); ++i) {
         const RegisteredArray& a = registry.arrays()[i];
         const Variable& v = registry.definitions().variables[i];
-        const ArrayToPut array =
-            a.n >= 0 ? ArrayToPut::dense(v.type, a.data, a.n, true)
-                     : ArrayToPut::with_strides(v.type, a.data, a.extent.size(), a.extent.data(),
-                                                a.byte_stride.data(), true);
-        if (Status s = file.put(v.name, array); !s.ok()) return s;
+        if (Status s = file.put(v.name, a.array, true); !s.ok()) return s;
     }
     return {};
 }

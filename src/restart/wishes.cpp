@@ -74,12 +74,7 @@ Status ask_for(const Source& source, const std::string& path, const Definitions&
         wish.decomposition = a.holding->decomposition;
         wish.order = a.holding->order;  // the names may be others
     }
-    wish.type = own.type;
-    wish.data = a.data;
-    wish.n = a.n;
-    wish.rank = a.extent.size();
-    wish.extent = a.extent.data();
-    wish.byte_stride = a.byte_stride.data();
+    wish.array = a.array;
     for (const Attribute& attribute : theirs.attributes)
         if (attribute.name == checksum_attribute)
             checks.push_back({&own,

@@ -24,6 +24,9 @@ void tell(T* to, std::type_identity_t<T> value) {
     if (to != nullptr) *to = value;
 }
 
+/// Refuses flags that a call does not have. @param path  of the file, for the text
+Status check_flags(const std::string& path, const char* variable, int flags, int possible);
+
 /// Keeps the text of a failure for tw_error_message. @param path  of the call's file, if it has one
 inline tw_status report(tw_session session, Status status, const char* path = nullptr) {
     if (!status.ok() && session != nullptr) {

@@ -208,9 +208,11 @@ private:
         std::vector<int> h(static_cast<std::size_t>(grid_->shape[0] * nx));
         const auto n = static_cast<std::int64_t>(h.size());
         const auto ask = [&] {
-            ok(tw_get_deferred(file_, "T", grid_->list, 1, TW_INT, array_.data(),
-                               static_cast<std::int64_t>(grid_->indices.size())));
-            ok(tw_get_deferred(file_, "h", nullptr, 0, TW_INT, h.data(), n));
+            ok(tw_get_array(
+                file_, "T", grid_->list, 1,
+                tw_dense(TW_INT, array_.data(), static_cast<std::int64_t>(grid_->indices.size())),
+                TW_DEFERRED));
+            ok(tw_get_array(file_, "h", nullptr, 0, tw_dense(TW_INT, h.data(), n), TW_DEFERRED));
         };
         trial_->run(
             "tw_read", ask, [&] { return tw_read(file_); },
@@ -225,8 +227,8 @@ private:
 
     void read_ahead() {
         const auto ask = [&] {
-            ok(tw_get_deferred(file_, "T", grid_->boxes, 1, TW_INT, array_.data(),
-                               grid_->count[0] * nx));
+            ok(tw_get_array(file_, "T", grid_->boxes, 1,
+                            tw_dense(TW_INT, array_.data(), grid_->count[0] * nx), TW_DEFERRED));
         };
         trial_->run(
             "tw_prefetch",

@@ -296,7 +296,8 @@ private:
                 what_ = std::string("prefetch, ") + (lasting ? "lasting, " : "once, ") + settings;
                 check::step("%s", what_.c_str());
                 open("classic.nc", (std::string("piece=1KiB; ") + settings).c_str());
-                ok(tw_get_deferred(file_, "T", grid_, 1, TW_INT, array_.data(), n()));
+                ok(tw_get_array(file_, "T", grid_, 1, tw_dense(TW_INT, array_.data(), n()),
+                                TW_DEFERRED));
                 arm(path("classic.nc"), -1, lasting ? "every" : "1", "read-eio");
                 ok(tw_prefetch(file_));
                 ::usleep(10000);  // it happens behind, or else in the read

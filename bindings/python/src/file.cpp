@@ -70,9 +70,7 @@ public:
     void put(const std::string& name, nb::handle values, bool deferred) {
         Array a = array_of(values, Access::read);
         call(name, false, [&] {
-            const auto put = deferred ? tw_put_deferred_strided : tw_put_strided;
-            return put(file_, name.c_str(), a.type, a.data(), a.rank(), a.extent().data(),
-                       a.stride().data());
+            return tw_put_array(file_, name.c_str(), a.view(), deferred ? TW_DEFERRED : 0);
         });
         if (deferred) deferred_.push_back(std::move(a.held));
     }
@@ -84,10 +82,8 @@ public:
                     nb::handle values) {
         const Array a = array_of(values, Access::read);
         tw_decomposition held = handle_of(d);
-        call(name, false, [&] {
-            return tw_put_record_strided(file_, name.c_str(), held, record, a.type, a.data(),
-                                         a.rank(), a.extent().data(), a.stride().data());
-        });
+        call(name, false,
+             [&] { return tw_put_record_array(file_, name.c_str(), held, record, a.view(), 0); });
     }
     /// @param values  contiguous
     void put_box(const std::string& name, Integers start, Integers count, Integers stride,
@@ -187,9 +183,8 @@ public:
         Array a = array_of(out, Access::write);
         tw_decomposition held = handle_of(d);
         call(name, !deferred, [&] {
-            const auto get = deferred ? tw_get_deferred_strided : tw_get_strided;
-            return get(file_, name.c_str(), held, record, a.type, a.data(), a.rank(),
-                       a.extent().data(), a.stride().data());
+            return tw_get_array(file_, name.c_str(), held, record, a.view(),
+                                deferred ? TW_DEFERRED : 0);
         });
         if (deferred) wanted_.push_back(std::move(a.held));
     }

@@ -38,9 +38,8 @@ public:
         Array a = array_of(values, copied ? Access::read : Access::write);
         tw_decomposition held = handle_of(d);
         call({}, name, false, [&] {
-            return tw_restart_add_strided(restart_, name.c_str(), a.type, dims.c_str(), held,
-                                          a.data(), a.rank(), a.extent().data(), a.stride().data(),
-                                          flags);
+            return tw_restart_add_array(restart_, name.c_str(), dims.c_str(), held, a.view(),
+                                        flags);
         });
         if (copied)
             arrays_.erase(name);

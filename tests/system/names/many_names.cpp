@@ -85,7 +85,8 @@ void variables(const char* path, const char* settings, int n) {
     OK(tw_open(session, path, nullptr, &f));
     std::vector<float> read(static_cast<std::size_t>(4 * n));
     for (int i = 0; i < n; ++i)
-        OK(tw_get_deferred(f, name("v", i).c_str(), d, 1, TW_FLOAT, &read[std::size_t(4) * i], 4));
+        OK(tw_get_array(f, name("v", i).c_str(), d, 1,
+                        tw_dense(TW_FLOAT, &read[std::size_t(4) * i], 4), TW_DEFERRED));
     OK(tw_read(f));
     CHECK(read[3] == 4 && read.back() == 4);
     inquire(f, n);

@@ -153,7 +153,8 @@ struct Input {
         return tw_get(file, names[v], parts, record, TW_FLOAT, place(v), per_rank * nx);
     }
     void ask(int v, std::int64_t record) {
-        OK(tw_get_deferred(file, names[v], parts, record, TW_FLOAT, place(v), per_rank * nx));
+        OK(tw_get_array(file, names[v], parts, record, tw_dense(TW_FLOAT, place(v), per_rank * nx),
+                        TW_DEFERRED));
     }
     void expect(int v, std::int64_t record) const {
         for (std::int64_t i = 0; i < per_rank * nx; ++i) {

@@ -139,7 +139,8 @@ void before_sync(Written& w) {
     REFUSED(w.get_columns("T", 0, got), TW_ESTATE, "tw_sync");
     REFUSED(tw_get_box(w.file, "T", TW_FLOAT, start, count, nullptr, got.data()), TW_ESTATE,
             "tw_sync");
-    CHECK(tw_get_deferred(w.file, "T", w.rows, 0, TW_FLOAT, got.data(), 1) == TW_ESTATE);
+    CHECK(tw_get_array(w.file, "T", w.rows, 0, tw_dense(TW_FLOAT, got.data(), 1), TW_DEFERRED) ==
+          TW_ESTATE);
     REFUSED(tw_read(w.file), TW_ESTATE, "tw_sync");
     REFUSED(tw_prefetch(w.file), TW_ESTATE, "tw_prefetch");
     CHECK(tw_inq(w.file, nullptr, nullptr, nullptr, nullptr, nullptr) == TW_ESTATE);
@@ -171,17 +172,22 @@ void write_and_read(const std::string& settings, const std::string& format) {
     std::vector<double> all(static_cast<std::size_t>(ny * nx));
     got.assign(static_cast<std::size_t>((w.high - w.low) * nx), -1);
     other = got;
-    OK(tw_get_deferred(w.file, "T", w.rows, 0, TW_FLOAT, got.data(),
-                       static_cast<std::int64_t>(got.size())));
-    OK(tw_get_deferred(w.file, "T", nullptr, 1, TW_DOUBLE, all.data(), ny * nx));
+    OK(tw_get_array(w.file, "T", w.rows, 0,
+                    tw_dense(TW_FLOAT, got.data(), static_cast<std::int64_t>(got.size())),
+                    TW_DEFERRED));
+    OK(tw_get_array(w.file, "T", nullptr, 1, tw_dense(TW_DOUBLE, all.data(), ny * nx),
+                    TW_DEFERRED));
     {
         const std::int64_t extent[] = {w.high - w.low, nx}, stride[] = {4 * nx, -4};
-        OK(tw_get_deferred_strided(w.file, "h", w.rows, 0, TW_FLOAT,
-                                   other.empty() ? other.data() : other.data() + nx - 1, 2, extent,
-                                   stride));
+        OK(tw_get_array(w.file, "h", w.rows, 0,
+                        tw_strided(TW_FLOAT, other.empty() ? other.data() : other.data() + nx - 1,
+                                   2, extent, stride),
+                        TW_DEFERRED));
     }
-    CHECK(tw_get_deferred(w.file, "T", w.rows, 2, TW_FLOAT, got.data(), 1) == TW_EBOUNDS);
-    CHECK(tw_get_deferred(w.file, "U", w.rows, 0, TW_FLOAT, got.data(), 1) == TW_ENOTFOUND);
+    CHECK(tw_get_array(w.file, "T", w.rows, 2, tw_dense(TW_FLOAT, got.data(), 1), TW_DEFERRED) ==
+          TW_EBOUNDS);
+    CHECK(tw_get_array(w.file, "U", w.rows, 0, tw_dense(TW_FLOAT, got.data(), 1), TW_DEFERRED) ==
+          TW_ENOTFOUND);
     OK(tw_read(w.file));
     CHECK(got == w.own(0));
     const std::vector<float> wanted = w.own(7);
@@ -194,7 +200,8 @@ void write_and_read(const std::string& settings, const std::string& format) {
     CHECK(all.back() == static_cast<double>(value(1, ny - 1, nx - 1)) &&
           all.front() == static_cast<double>(value(1, 0, 0)));
     // What is wrong with an array is found out by tw_read.
-    OK(tw_get_deferred(w.file, "T", w.rows, 0, TW_FLOAT, all.data(), ny * nx + 1));
+    OK(tw_get_array(w.file, "T", w.rows, 0, tw_dense(TW_FLOAT, all.data(), ny * nx + 1),
+                    TW_DEFERRED));
     REFUSED(tw_read(w.file), TW_ESHAPE, "'T'");
     OK(tw_read(w.file));
     // What came after the last tw_sync is not there, whoever has written it already.

@@ -483,12 +483,14 @@ private:
     int issue(Get& get, bool deferred) {
         const std::string& name = contents_.variables[static_cast<std::size_t>(get.variable)].name;
         if (get.strided)
-            return (deferred ? tw_get_deferred_strided : tw_get_strided)(
-                file_, name.c_str(), get.decomposition, get.record, get.memory, get.bytes.data(),
-                static_cast<int>(get.extent.size()), get.extent.data(), get.stride.data());
-        return (deferred ? tw_get_deferred : tw_get)(file_, name.c_str(), get.decomposition,
-                                                     get.record, get.memory, get.bytes.data(),
-                                                     get.n);
+            return tw_get_array(
+                file_, name.c_str(), get.decomposition, get.record,
+                tw_strided(get.memory, get.bytes.data(), static_cast<int>(get.extent.size()),
+                           get.extent.data(), get.stride.data()),
+                deferred ? TW_DEFERRED : 0);
+        return tw_get_array(file_, name.c_str(), get.decomposition, get.record,
+                            tw_dense(get.memory, get.bytes.data(), get.n),
+                            deferred ? TW_DEFERRED : 0);
     }
 
     void read_batch(Random& random) {
@@ -520,7 +522,7 @@ private:
             int status = TW_OK;
             for (Get& get : gets) {
                 status = issue(get, deferred);
-                if (deferred) expect(status, "tw_get_deferred");
+                if (deferred) expect(status, "tw_get_array");
                 if (deferred && random.percent(30)) expect(tw_prefetch(file_), "tw_prefetch");
             }
             if (deferred) status = tw_read(file_);

@@ -329,11 +329,16 @@ private:
         std::string dims;
         for (const int d : v.dims) dims += dim_name(d) + " ";
         if (a.strided)
-            expect(
-                (get ? tw_restart_get_strided : tw_restart_add_strided)(
-                    restart_, v.name.c_str(), v.type, dims.c_str(), a.decomposition, a.bytes.data(),
-                    static_cast<int>(a.extent.size()), a.extent.data(), a.stride.data(), flags),
-                get ? "tw_restart_get_strided" : "tw_restart_add_strided");
+            expect(get ? tw_restart_get_strided(restart_, v.name.c_str(), v.type, dims.c_str(),
+                                                a.decomposition, a.bytes.data(),
+                                                static_cast<int>(a.extent.size()), a.extent.data(),
+                                                a.stride.data(), flags)
+                       : tw_restart_add_array(
+                             restart_, v.name.c_str(), dims.c_str(), a.decomposition,
+                             tw_strided(v.type, a.bytes.data(), static_cast<int>(a.extent.size()),
+                                        a.extent.data(), a.stride.data()),
+                             flags),
+                   get ? "tw_restart_get_strided" : "tw_restart_add_array");
         else
             expect((get ? tw_restart_get : tw_restart_add)(restart_, v.name.c_str(), v.type,
                                                            dims.c_str(), a.decomposition,

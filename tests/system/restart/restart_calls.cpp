@@ -129,11 +129,11 @@ void registering() {
              static_cast<std::int64_t>(state.h.size())));
     HERE(s, CODES(TW_EEXISTS), WORDS("'levels'"), add("levels", TW_INT, "", nullptr, d, 1));
     HERE(s, CODES(TW_ESHAPE), WORDS("'v'", "dimensions"),
-         tw_restart_add_strided(r, "v", TW_DOUBLE, "y x", state.cells, d, 1, nullptr, nullptr,
-                                TW_REQUIRED));
+         tw_restart_add_array(r, "v", "y x", state.cells,
+                              tw_strided(TW_DOUBLE, d, 1, nullptr, nullptr), TW_REQUIRED));
     HERE(s, CODES(TW_EARG), WORDS("'v'"),
-         tw_restart_add_strided(r, "v", TW_DOUBLE, "y x", state.cells, d, 2, nullptr, nullptr,
-                                TW_REQUIRED));
+         tw_restart_add_array(r, "v", "y x", state.cells,
+                              tw_strided(TW_DOUBLE, d, 2, nullptr, nullptr), TW_REQUIRED));
     {
         State foreign(other);
         HERE(s, CODES(TW_EHANDLE), WORDS("'v'", "another session"),
