@@ -239,7 +239,7 @@ void Model::restart() {
     measure_.begin("restart");
     check(tw_restart_write(made, path.c_str()), "tw_restart_write");
     measure_.begin("restart_read");
-    check(tw_restart_read(made, path.c_str()), "tw_restart_read");
+    check(tw_restart_read(made, path.c_str(), nullptr), "tw_restart_read");
     measure_.end();
     check(tw_restart_free(&made), "tw_restart_free");
 }

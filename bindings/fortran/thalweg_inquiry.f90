@@ -4,7 +4,6 @@
 !> attributes are numbered from 1; a variable's dimensions from its fastest.
 module thalweg_inquiry
   use, intrinsic :: iso_c_binding
-  use thalweg_attributes, only: c_inq_att_of, c_get_att_text_of, inq_att, get_att_text
   use thalweg_base, only: tw_file, TW_OK
   use thalweg_c, only: check, c_text, f_text
   implicit none
@@ -107,6 +106,23 @@ module thalweg_inquiry
       integer(c_int), value :: index
       type(c_ptr), intent(inout) :: name
     end function c_inq_att_name
+
+    integer(c_int) function c_inq_att(file, var, name, type, n) bind(C, name='tw_inq_att')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: var(*), name(*)
+      integer(c_int), intent(inout) :: type
+      integer(c_int64_t), intent(inout) :: n
+    end function c_inq_att
+
+    integer(c_int) function c_get_att_text(file, var, name, size, text) &
+        bind(C, name='tw_get_att_text')
+      import
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: var(*), name(*)
+      integer(c_int64_t), value :: size
+      character(kind=c_char), intent(inout) :: text(*)
+    end function c_get_att_text
   end interface
 
   abstract interface
@@ -120,8 +136,6 @@ module thalweg_inquiry
 
   procedure(c_name_of), bind(C, name='tw_inq_dim_name') :: c_inq_dim_name
   procedure(c_name_of), bind(C, name='tw_inq_var_name') :: c_inq_var_name
-  procedure(c_inq_att_of), bind(C, name='tw_inq_att') :: c_inq_att
-  procedure(c_get_att_text_of), bind(C, name='tw_get_att_text') :: c_get_att_text
 
 contains
 
@@ -313,7 +327,14 @@ contains
     integer(c_int), intent(out), optional :: type
     integer(c_int64_t), intent(out), optional :: n
     integer(c_int), intent(out), optional :: ierr
-    call inq_att(c_inq_att, file%handle, file%session, 'tw_inq_att', var, name, type, n, ierr)
+    integer(c_int) :: kind, status
+    integer(c_int64_t) :: values
+    kind = 0
+    values = 0
+    status = c_inq_att(file%handle, c_text(var), c_text(name), kind, values)
+    if (present(type)) type = kind
+    if (present(n)) n = values
+    call check(status, file%session, 'tw_inq_att', ierr)
   end subroutine tw_inq_att
 
   !> text = tw_get_att_text(file, var, name [, ierr]): a text attribute of a variable or, with
@@ -323,8 +344,19 @@ contains
     character(len=*), intent(in) :: var, name
     integer(c_int), intent(out), optional :: ierr
     character(len=:), allocatable :: text
-    text = get_att_text(c_inq_att, c_get_att_text, file%handle, file%session, &
-      'tw_get_att_text', var, name, ierr)
+    character(len=:), allocatable :: room
+    integer(c_int) :: kind, status
+    integer(c_int64_t) :: n
+    kind = 0
+    n = 0
+    text = ''
+    status = c_inq_att(file%handle, c_text(var), c_text(name), kind, n)
+    if (status == TW_OK) then
+      allocate (character(len=n + 1) :: room)
+      status = c_get_att_text(file%handle, c_text(var), c_text(name), n + 1, room)
+      if (status == TW_OK) text = room(:n)
+    end if
+    call check(status, file%session, 'tw_get_att_text', ierr)
   end function tw_get_att_text
 
   !> A name by its number; `caller` is the name of the procedure that the program called.

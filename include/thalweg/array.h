@@ -39,7 +39,7 @@ typedef struct tw_array {
 } tw_array;
 
 /** Flag of the functions whose names end in _array: the array stays in use after the call. */
-#define TW_DEFERRED 1
+#define TW_DEFERRED 16
 
 /** Describes an array of n elements that follow one another. Local; any thread may call it. */
 static inline tw_array tw_dense(tw_type type, const void* data, int64_t n) {

@@ -194,7 +194,7 @@ private:
     handles::Owned<tw_file> owned_;
 };
 
-/// A file open for reading (Session::open).
+/// A file open for reading (Session::open, Restart::read).
 class Reader : public OpenFile {
 public:
     Reader() = default;
@@ -226,6 +226,7 @@ public:
 
 private:
     friend class Session;
+    friend class Restart;
     using OpenFile::OpenFile;
 };
 

@@ -12,10 +12,10 @@
  *   dimensions are listed fastest first, and indices start at 1.)
  * - Counts, indices and sizes are 64-bit.
  * - What is opened is closed, and what is made is freed, by the other verb of the pair: tw_init and
- *   tw_finalize; tw_create or tw_open and tw_close; tw_decompose... and tw_free_decomposition;
- *   tw_restart_new and tw_restart_free; tw_restart_open and tw_restart_close. The second one sets
- *   the handle to NULL, also if it returns an error, with two exceptions, which return TW_ESTATE
- *   and have no effect: another thread is in the session; the file of a restart is still open.
+ *   tw_finalize; tw_create, tw_open or tw_restart_read and tw_close; tw_decompose... and
+ *   tw_free_decomposition; tw_restart_new and tw_restart_free. The second one sets the handle to
+ *   NULL, also if it returns an error, with one exception, which returns TW_ESTATE and has no
+ *   effect: another thread is in the session.
  * - tw_put, tw_put_record, tw_get and tw_restart_add take dense arrays. The functions of the same
  *   names with _array take a tw_array, which may have any strides, and flags: TW_DEFERRED leaves
  *   the array in use after the call, until the step ends (puts) or until tw_read (tw_get_array).

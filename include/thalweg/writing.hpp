@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "thalweg/definitions.hpp"
 #include "thalweg/reading.hpp"
 
 namespace thalweg {
@@ -14,41 +15,17 @@ enum class Later : int {
 };
 
 /// A file that is written (Session::create, Session::append).
-class File : public OpenFile {
+class File : public OpenFile, public Definable<File> {
 public:
     File() = default;
 
     // Definitions. Local, with the same arguments on every rank.
-    /// tw_def_dim; `unlimited` makes it the record dimension
-    void def_dim(const std::string& name, std::int64_t length) {
-        check(tw_def_dim(file(), name.c_str(), length));
-    }
     /// tw_def_var
     void def_var(const std::string& name, Type type, const std::string& dims,
                  const Holding& held = replicated) {
         held.check(name);
         check(tw_def_var(file(), name.c_str(), static_cast<tw_type>(type), dims.c_str(),
                          held.handle()));
-    }
-    /// tw_put_att_text; an empty variable name means a global attribute
-    void put_att(const std::string& var, const std::string& name, const std::string& text) {
-        check(tw_put_att_text(file(), var.c_str(), name.c_str(), text.c_str()));
-    }
-    /// tw_put_att
-    template <class T>
-    requires std::is_arithmetic_v<T>
-    void put_att(const std::string& var, const std::string& name, T value) {
-        check(tw_put_att(file(), var.c_str(), name.c_str(), static_cast<tw_type>(type_of<T>()), 1,
-                         &value));
-    }
-    template <class T>
-    void put_att(const std::string& var, const std::string& name, const std::vector<T>& values) {
-        check(tw_put_att(file(), var.c_str(), name.c_str(), static_cast<tw_type>(type_of<T>()),
-                         handles::size_of(values), values.data()));
-    }
-    /// tw_set_var: "fill=0; deflate=1; chunks=lev=10"
-    void set_var(const std::string& var, const std::string& settings) {
-        check(tw_set_var(file(), var.c_str(), settings.c_str()));
     }
     /// tw_set_record: for a file of Session::append
     void set_record(std::int64_t record, Later later = Later::keep) {
@@ -106,7 +83,9 @@ public:
 
 private:
     friend class Session;
+    friend class Definable<File>;
     using OpenFile::OpenFile;
+    tw_file defined() const { return file(); }
 };
 
 }  // namespace thalweg

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "api/attributes.hpp"
-#include "session/calls.hpp"
+#include "api/new_handle.hpp"
 
 using namespace thalweg::detail;
 
@@ -34,46 +34,13 @@ Status find_decomposition(const tw_file_impl& file, const char* variable,
     return status;
 }
 
-/// The handle of a file that is to be written or read, once begin(it) has succeeded.
-/// @note Collective
-template <class Kind, class Begin>
-Status new_handle(tw_session session, const std::string& path, const Settings& own,
-                  std::unique_ptr<Kind> tw_file_impl::*kind, Begin&& begin, tw_file* file) {
-    const int serial = ++session->created;
-    tw_file_impl made{session, nullptr, nullptr, nullptr, nullptr};
-    bool added = false;
-    Status status = session->team->agree(alone([&]() -> Status {
-        session->files.reserve(session->files.size() + 1);
-        made.about = std::make_shared<FileAbout>();
-        made.about->path = path;
-        made.about->later = own.text("close") == "later";
-        made.about->staging = own.number("staging");
-        made.*kind = std::make_unique<Kind>(*session->team, *session, path, serial,
-                                            session->options_for(own));
-        if constexpr (std::is_same_v<Kind, File>)
-            made.readback = std::make_unique<Readback>(*session->team, *session, *made.file);
-        session->files.reserve(session->files.size() + 1);
-        session->file_handles.push_back({session, nullptr, nullptr, nullptr, nullptr});
-        added = true;
-        return {};
-    }));
-    if (status.ok()) status = begin(*(made.*kind));
-    if (!status.ok()) {
-        if (added) session->file_handles.pop_back();
-        return status;
-    }
-    session->file_handles.back() = std::move(made);
-    *file = &session->file_handles.back();
-    session->files.push_back(*file);
-    return {};
-}
-
 /// A file that is new, or there already. @note Collective
 Status start_writing(tw_session session, const std::string& path, const Settings& own,
                      tw_file* file) {
     if (Status status = check_unused(session, path); !status.ok()) return status;
     return new_handle(
-        session, path, own, &tw_file_impl::file, [](File& f) { return f.begin(); }, file);
+        session, path, own, [&] { return session->options_for(own); }, &tw_file_impl::file,
+        [](File& f) { return f.begin(); }, file);
 }
 
 /// A put, which may become readable.
@@ -140,8 +107,8 @@ tw_status tw_set_record(tw_file file, int64_t record, tw_later later) {
 }
 
 tw_status tw_def_dim(tw_file file, const char* name, int64_t length) {
-    return with_file(file,
-                     [&](File& f) { return f.define_dimension(text_or_empty(name), length); });
+    return with_definitions(
+        file, [&](auto& f) { return f.define_dimension(text_or_empty(name), length); });
 }
 
 tw_status tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
@@ -155,7 +122,7 @@ tw_status tw_def_var(tw_file file, const char* name, tw_type type, const char* d
 
 tw_status tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                      const void* values) {
-    return with_file(file, [&](File& f) -> Status {
+    return with_definitions(file, [&](auto& f) -> Status {
         Attribute a;
         Status status = make_attribute(file->path(), name, type, n, values, a);
         return status.ok() ? f.put_attribute(text_or_empty(var), std::move(a)) : status;
@@ -164,7 +131,7 @@ tw_status tw_put_att(tw_file file, const char* var, const char* name, tw_type ty
 
 tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const char* text) {
     if (text == nullptr)
-        return with_file(file, [&](File&) {
+        return with_definitions(file, [&](auto&) {
             return failure(TW_EARG, "{}: attribute '{}': the text is missing (null pointer)",
                            file->path(), text_or_empty(name));
         });
@@ -172,8 +139,8 @@ tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const
 }
 
 tw_status tw_set_var(tw_file file, const char* var, const char* settings) {
-    return with_file(
-        file, [&](File& f) { return f.set_variable(text_or_empty(var), text_or_empty(settings)); });
+    return with_definitions(
+        file, [&](auto& f) { return f.set_variable(text_or_empty(var), text_or_empty(settings)); });
 }
 
 tw_status tw_enddef(tw_file file) {
@@ -251,8 +218,8 @@ tw_status tw_open(tw_session session, const char* path, const char* settings, tw
         if (!status.ok()) return status;
         if (own.text("mode") == "append") return start_writing(session, absolute, own, file);
         return new_handle(
-            session, absolute, own, &tw_file_impl::reader, [](Reader& r) { return r.open(); },
-            file);
+            session, absolute, own, [&] { return session->options_for(own); },
+            &tw_file_impl::reader, [](Reader& r) { return r.open(); }, file);
     });
 }
 

@@ -74,7 +74,12 @@ tw_status get_array(tw_file file, const char* var, tw_decomposition decompositio
             wish.record = record;
             wish.array = array;
             if (wish.wrong.ok()) wish.wrong = check_flags(file->path(), var, flags, TW_DEFERRED);
-            return (flags & TW_DEFERRED) != 0 ? r.get_deferred(wish) : r.get(wish);
+            if ((flags & TW_DEFERRED) != 0) return r.get_deferred(wish);
+            if constexpr (std::is_same_v<decltype(r), Reader&>)
+                if (file->exact)
+                    return read_exactly(*file->session->team, r, file->path(), std::move(wish),
+                                        file->checksums);
+            return r.get(wish);
         },
         call);
 }

@@ -78,11 +78,6 @@ tw_status tw_finalize(tw_session* session) {
                 }
                 if (i < s->files.size() && s->files[i] == &f) ++i;  // else it is gone
             }
-            for (const auto& r : s->restarts) {
-                if (!r->restart.is_open()) continue;
-                Status status = r->restart.close();
-                if (first.ok()) first = std::move(status);
-            }
             Status written = write_outputs(*s);
             if (first.ok()) first = std::move(written);
             return first;

@@ -32,9 +32,6 @@ const char* name_of(Call call) {
         case Call::restart_new: return "tw_restart_new";
         case Call::restart_write: return "tw_restart_write";
         case Call::restart_read: return "tw_restart_read";
-        case Call::restart_open: return "tw_restart_open";
-        case Call::restart_get: return "tw_restart_get";
-        case Call::restart_close: return "tw_restart_close";
         case Call::finalize: return "tw_finalize";
         case Call::cancel: return "tw_cancel";
         case Call::mpi_finalize: return "MPI_Finalize before tw_finalize";

@@ -135,7 +135,9 @@ Status verify_checksums(Team& team, Reader& reader, const std::string& path,
     for (std::size_t i = 0; i < checks.size(); ++i) {
         const Variable& own = *checks[i].own;
         const Variable& theirs = reader.contents().definitions().variables[checks[i].in_file];
-        if (checks[i].holding->decomposition->whole && own.type == theirs.type) {
+        const Decomposition& d = *checks[i].holding->decomposition;
+        const bool once = d.whole && !(d.listed && d.listed->shared);
+        if (once && own.type == theirs.type) {
             Status summed = alone([&]() -> Status {
                 sums[i] = sum_held(own, *checks[i].holding, *checks[i].view);
                 return {};

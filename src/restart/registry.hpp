@@ -26,7 +26,7 @@ struct RegisteredArray {
     std::shared_ptr<const Holding> holding;
     KeptArray array;
     ArrayView view;
-    bool optional = false, found = false, by_position = false;
+    bool optional = false, by_position = false;
     bool copied = false;     ///< the array is `copy`
     std::vector<char> copy;  ///< until it is written
     bool written = false;    ///< the copy was written; the variable must be registered again

@@ -166,6 +166,10 @@ inline std::int64_t step_of(const tw_file_impl& file) {
 }
 
 inline Status check_open(const tw_file_impl& file) {
+    if (file.restart != nullptr)
+        return failure(
+            TW_ESTATE,
+            "restart: its file has only dimensions, attributes and settings of variables");
     if (!file.closed) return {};
     if (!file.about) return failure(TW_ECLOSED, "the file was closed earlier");
     return file.about->left.ok() ? failure(TW_ECLOSED, "{}: the file is closed", file.path())
@@ -183,6 +187,15 @@ tw_status with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTIO
         return body(*file->file);
     };
     return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
+}
+
+/// A file being written, or the definitions of the files that a restart writes.
+template <class F>
+tw_status with_definitions(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+    if (file == nullptr || file->restart == nullptr)
+        return with_file(file, std::forward<F>(body), call);
+    return guarded(
+        file->session, [&] { return body(file->restart->restart); }, call);
 }
 
 /// What is in a file; of one that is being written, what the last tw_sync made readable, and before

@@ -376,7 +376,7 @@ private:
         };
         const auto expect_one = [&](double generation) {
             std::fill(a.begin(), a.end(), 0);
-            ok(tw_restart_read(restart, at.c_str()));
+            ok(tw_restart_read(restart, at.c_str(), nullptr));
             CHECK_TEXT(std::all_of(a.begin(), a.end(), [&](double x) { return x == generation; }),
                        "%s: not generation %g", what_.c_str(), generation);
         };
@@ -399,7 +399,7 @@ private:
         every_call(
             "reading a restart", "restart.nc", "read-eio", [] {},
             [&](int victim) {
-                judge(alike(tw_restart_read(restart, at.c_str())), victim);
+                judge(alike(tw_restart_read(restart, at.c_str(), nullptr)), victim);
                 expect_one(generation);
             });
         ok(tw_restart_free(&restart));

@@ -23,6 +23,8 @@ public:
                           }),
               about({}, true));
     }
+    File(SessionRef session, tw_file file, std::string path)
+        : session_(std::move(session)), file_(file), path_(std::move(path)) {}
     ~File() {
         // The session closes the file, if it is open, and writes these arrays.
         if (session_->handle == nullptr) return;
@@ -266,6 +268,11 @@ private:
 };
 
 }  // namespace
+
+nb::object file_object(SessionRef session, tw_file file, std::string path) {
+    return nb::cast(new File(std::move(session), file, std::move(path)),
+                    nb::rv_policy::take_ownership);
+}
 
 std::int64_t size_of(tw_type type) {
     switch (type) {

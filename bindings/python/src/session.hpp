@@ -105,6 +105,9 @@ void bind_session(nb::module_& module);
 void bind_file(nb::module_& module);
 void bind_restart(nb::module_& module);
 
+/// The object of a file that is open for reading.
+nb::object file_object(SessionRef session, tw_file file, std::string path);
+
 /// What no call accepts: a rank whose arguments are wrong makes a collective call with it, so that
 /// the call fails on all ranks and nobody waits.
 constexpr auto no_type = static_cast<tw_type>(0);

@@ -16,7 +16,6 @@ _CALLS = {f"tw_{name}": name for name in _SAME.split()} | {
     "tw_put_record_array": "put_record",
     "tw_put_array": "put",
     "tw_restart_add_array": "Restart.add",
-    "tw_restart_get_strided": "Restart.get",
 }
 _CALL = re.compile(r"(?<![\w./-])(" + "|".join(sorted(_CALLS, reverse=True)) + r")(?![\w./-]*\w)")
 

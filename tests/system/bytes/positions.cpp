@@ -96,7 +96,7 @@ void restart(tw_decomposition d) {
     CHECK(tw_restart_add(r, "w", TW_FLOAT, "k j i", d, v.data(), n, TW_REQUIRED) == TW_ENOTFOUND);
     OK(tw_restart_write(r, path.c_str()));
     v.assign(v.size(), -1);
-    OK(tw_restart_read(r, path.c_str()));
+    OK(tw_restart_read(r, path.c_str(), nullptr));
     CHECK(v == values_of(0, 0));
     OK(tw_restart_free(&r));
 }

@@ -144,7 +144,7 @@ void in_a_restart() {
     OK(tw_restart_write(restart, path.c_str()));
     const Values written = v;
     fill(5);
-    OK(tw_restart_read(restart, path.c_str()));
+    OK(tw_restart_read(restart, path.c_str(), nullptr));
     CHECK(v == written);
     OK(tw_restart_free(&restart));
 }

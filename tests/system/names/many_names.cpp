@@ -160,7 +160,7 @@ void restart(int n) {
         OK(tw_restart_add(r, name("v", i).c_str(), TW_DOUBLE, "x", d, &values[std::size_t(4) * i],
                           4, 0));
     OK(tw_restart_write(r, "restart.nc"));
-    OK(tw_restart_read(r, "restart.nc"));
+    OK(tw_restart_read(r, "restart.nc", nullptr));
     OK(tw_restart_free(&r));
 }
 

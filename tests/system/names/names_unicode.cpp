@@ -71,7 +71,7 @@ void restart(const Model& m, tw_decomposition d, const std::string& path) {
     std::fill(data.begin(), data.end(), 0.0);
     OK(tw_restart_add(read, one, TW_DOUBLE, (std::string(two) + " x").c_str(), d, data.data(),
                       m.count * columns, 0));
-    OK(tw_restart_read(read, path.c_str()));
+    OK(tw_restart_read(read, path.c_str(), nullptr));
     OK(tw_restart_free(&read));
     CHECK(data == values);
 }
