@@ -247,7 +247,7 @@ void Model::restart() {
 /// Empty but on rank 0. @note Collective
 nlohmann::ordered_json Model::describe() const {
     const char* text = nullptr;
-    check(tw_summary(session_, &text), "tw_summary");
+    check(tw_summary(session_, TW_SUMMARY_JSON, &text), "tw_summary");
     int all = 0, ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &all);
     MPI_Comm comm = MPI_COMM_NULL;

@@ -73,7 +73,7 @@ public:
 
     FileReport report() override {
         const char* text = nullptr;
-        check(tw_summary(session_, &text), "tw_summary");
+        check(tw_summary(session_, TW_SUMMARY_JSON, &text), "tw_summary");
         const auto file = nlohmann::ordered_json::parse(text).at("files").back();
         const auto& seconds = file.at("seconds");
         FileReport r;

@@ -28,7 +28,6 @@ const char* name_of(Call call) {
         case Call::create: return "tw_create";
         case Call::open: return "tw_open";
         case Call::summary: return "tw_summary";
-        case Call::print_summary: return "tw_print_summary";
         case Call::restart_new: return "tw_restart_new";
         case Call::restart_write: return "tw_restart_write";
         case Call::restart_read: return "tw_restart_read";

@@ -27,7 +27,6 @@ enum class Call {
     create,
     open,
     summary,
-    print_summary,
     restart_new,
     restart_write,
     restart_read,

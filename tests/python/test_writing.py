@@ -400,6 +400,8 @@ def test_summary_and_settings(comm, folder):
             f.define("x", "i4")
             f["x"] = 1
         assert io.summary()["files"]
+        assert "a.nc" in io.summary("table") and "slabs" in io.summary("settings")
+        fails("TW_EARG", lambda: io.summary("page"))
         assert (io.rank, io.size, io.is_server) == (comm.rank, comm.size, False)
         assert io.comm.size == comm.size
     assert not io.is_open

@@ -60,7 +60,7 @@ public:
 
     std::string details() override {
         const char* text = nullptr;
-        check(tw_summary(session_, &text), "tw_summary");
+        check(tw_summary(session_, TW_SUMMARY_JSON, &text), "tw_summary");
         return nlohmann::ordered_json::parse(text).at("files").back().dump();
     }
 

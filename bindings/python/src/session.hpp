@@ -81,9 +81,7 @@ public:
                              const Integers& halo_low, const Integers& halo_high);
     Decomposition* decompose_list(const std::optional<std::string>& dims, const Integers& shape,
                                   const std::string& listed, nb::handle indices, bool shared);
-    std::string summary();
-    void print_summary();
-    void print_config();
+    std::string summary(int form);
     void wait(std::int64_t most);
     void finalize();
     void abandon();

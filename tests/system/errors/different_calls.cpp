@@ -118,9 +118,8 @@ const std::vector<Named> calls{
     {"tw_summary",
      [](World& w) {
          const char* json = nullptr;
-         return tw_summary(w.session, &json);
+         return tw_summary(w.session, TW_SUMMARY_JSON, &json);
      }},
-    {"tw_print_summary", [](World& w) { return tw_print_summary(w.session); }},
     {"tw_restart_new", [](World& w) { return tw_restart_new(w.session, nullptr, &made_restart); }},
     {"tw_restart_write",
      [](World& w) { return tw_restart_write(w.restart, w.path("written").c_str()); }},

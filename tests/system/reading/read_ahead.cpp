@@ -184,7 +184,7 @@ struct Input {
 /// A number of the summary's last input.
 double figure(const std::string& name) {
     const char* json = nullptr;
-    OK(tw_summary(session, &json));
+    OK(tw_summary(session, TW_SUMMARY_JSON, &json));
     const std::string summary = json;
     const std::size_t at = summary.rfind("\"" + name + "\": ");
     return at == std::string::npos ? -1 : std::atof(summary.c_str() + at + name.size() + 4);

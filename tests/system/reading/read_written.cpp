@@ -252,7 +252,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
     w.check_section(40);
     w.check_record(39);
     const char* json = nullptr;
-    OK(tw_summary(session, &json));
+    OK(tw_summary(session, TW_SUMMARY_JSON, &json));
     CHECK(std::string(json).find("inputs") != std::string::npos);
     OK(tw_close(&w.file));
     OK(tw_open(session, w.path.c_str(), nullptr, &w.file));

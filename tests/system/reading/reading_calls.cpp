@@ -430,7 +430,7 @@ void straight() {
         OK(tw_get(file, "T", turned, 1, TW_FLOAT, got, 2));
         CHECK(got[0] == value(1, start) && got[1] == value(1, start + 1));
         const char* json = nullptr;
-        OK(tw_summary(session, &json));
+        OK(tw_summary(session, TW_SUMMARY_JSON, &json));
         const std::string all = json;
         const bool any = all.find("\"messages\": 0,", all.rfind("\"path\"")) == std::string::npos;
         CHECK_TEXT(any == (exchanges && ranks() > 2), "%s: %s", settings, json);

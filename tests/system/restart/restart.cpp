@@ -118,7 +118,7 @@ public:
             if (random.percent(50) || needed(static_cast<int>(d)))
                 expect(tw_def_dim(definitions_of(restart_), dim_name(static_cast<int>(d)).c_str(),
                                   model_.lengths[d]),
-                       "tw_restart_def_dim");
+                       "tw_def_dim");
         arrays_.resize(model_.variables.size());
         for (std::size_t i = 0; i < arrays_.size(); ++i) {
             hold(model_.variables[i], random, arrays_[i]);
@@ -144,7 +144,7 @@ public:
             if (v.has_fill)
                 expect(tw_put_att(definitions_of(restart_), v.name.c_str(), "_FillValue", v.type, 1,
                                   &bits),
-                       "tw_restart_put_att");
+                       "tw_put_att");
         }
         // Some arrays are used for something else before they are written.
         for (std::size_t i = 1; i < arrays_.size(); i += 2) {
