@@ -58,24 +58,33 @@ tw_status tw_open(tw_session session, const char* path, const char* settings, tw
  * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such number), TW_EARG, TW_ESTATE (a new file, before the
  * first tw_sync), TW_ECLOSED. */
 
-/** The file: its format ("cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"), and its number of
- *  dimensions, variables, global attributes and records. */
-tw_status tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts,
-                 int64_t* records);
+/** What tw_inq tells of a file. */
+typedef struct tw_file_info {
+    const char* format;    /**< "cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic" */
+    const char* unlimited; /**< name of the record dimension, "" if there is none. If there are
+                                several unlimited dimensions (netCDF-4), it is the first; the others
+                                keep the length that they had when the file was opened */
+    int ndims;             /**< number of dimensions */
+    int nvars;             /**< number of variables */
+    int natts;             /**< number of global attributes */
+    int ngroups;           /**< groups in the root group (netCDF-4) when the file was opened; what
+                                they hold cannot be read */
+    int64_t records;       /**< number of records */
+} tw_file_info;
+
+/** Describes the file. */
+tw_status tw_inq(tw_file file, tw_file_info* info);
 
 /** Length of a dimension; for the record dimension, the number of records. */
 tw_status tw_inq_dim(tw_file file, const char* name, int64_t* length);
 
-/** Name of a dimension by its number. */
-tw_status tw_inq_dim_name(tw_file file, int index, const char** name);
+/** What tw_inq_name gives the name of. */
+enum tw_item TW_ENUM { TW_DIMENSION = 0, TW_VARIABLE = 1, TW_ATTRIBUTE = 2 };
+typedef enum tw_item tw_item;
 
-/** Name of the record dimension, "" if there is none. If there are several unlimited dimensions
- *  (netCDF-4), it is the first; the others keep the length that they had when the file was opened.
- */
-tw_status tw_inq_unlimited(tw_file file, const char** name);
-
-/** Name of a variable by its number. */
-tw_status tw_inq_var_name(tw_file file, int index, const char** name);
+/** Name of a dimension, a variable or an attribute by its number.
+ *  @param var  of an attribute: its variable, NULL or "" for a global one; else ignored */
+tw_status tw_inq_name(tw_file file, tw_item item, const char* var, int index, const char** name);
 
 /** Type, number of dimensions (with the record dimension) and number of attributes of a variable.
  *  The type is 0 for strings and user-defined types (netCDF-4), which cannot be read. */
@@ -85,27 +94,22 @@ tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, i
 tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** name,
                          int64_t* length);
 
-/** How a variable is stored: whether in chunks (netCDF-4), and the number of filters. For files
- *  opened for reading, and for netCDF-4 files that are being written, after tw_sync. Of a set of
- *  tiles, in its first file. Returns also TW_ESTATE (a file that is being written, if it is not
- *  netCDF-4 or was not synced). */
-tw_status tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilters);
+/** The largest number of filters of a variable. */
+#define TW_MAX_FILTERS 32
 
-/** Length of a variable's chunks along a dimension, in elements: index 0 is the slowest. 0 if the
- *  variable is not stored in chunks. Errors as of tw_inq_var_storage. */
-tw_status tw_inq_var_chunk(tw_file file, const char* var, int index, int64_t* length);
-
-/** A filter of a variable, in the order in which they were applied: its number in HDF5 (1 deflate,
- *  2 shuffle, 3 fletcher32, 4 szip, 32015 zstd) and, for deflate and zstd, the level; for others
- *  the level is 0. Errors as of tw_inq_var_storage. */
-tw_status tw_inq_var_filter(tw_file file, const char* var, int index, int* id, int* level);
-
-/** Number of groups in the root group of a file opened for reading (netCDF-4); what they hold
- *  cannot be read. Returns also TW_ESTATE (a file that is being written). */
-tw_status tw_inq_groups(tw_file file, int* ngroups);
-
-/** Name of an attribute by its number; var NULL or "" for a global one. */
-tw_status tw_inq_att_name(tw_file file, const char* var, int index, const char** name);
+/**
+ * How a variable is stored. For files opened for reading, and for netCDF-4 files that are being
+ * written, after tw_sync. Of a set of tiles, in its first file.
+ * @param chunk     [dimensions of the variable] receives the lengths of its chunks, in elements,
+ *                  slowest first; all 0 if it is not stored in chunks
+ * @param nfilters  receives the number of filters
+ * @param filter    [TW_MAX_FILTERS] receives their numbers in HDF5, in the order in which they were
+ *                  applied: 1 deflate, 2 shuffle, 3 fletcher32, 4 szip, 32015 zstd
+ * @param level     [TW_MAX_FILTERS] receives the levels of deflate and zstd; 0 for others
+ * @return also TW_ESTATE (a file that is being written, if it is not netCDF-4 or was not synced)
+ */
+tw_status tw_inq_var_storage(tw_file file, const char* var, int64_t* chunk, int* nfilters,
+                             int* filter, int* level);
 
 /** Type and number of values of an attribute; for text, the number of characters. A single string
  *  (netCDF-4) is text (TW_CHAR); for other strings and user-defined types the type is 0. */

@@ -53,11 +53,6 @@ std::optional<VariableStorage> Readback::stored(int variable) const {
     return reader_->contents().storage(number);
 }
 
-int Readback::groups() const {
-    if (!contents_) return -1;
-    return file_.contents() != nullptr ? file_.contents()->groups() : 0;
-}
-
 Status Readback::not_synced() const {
     return failure(TW_ESTATE, "{}: the file is being written: call tw_sync before reading it",
                    file_.path());

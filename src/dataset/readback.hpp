@@ -34,8 +34,6 @@ public:
     /// How a variable is stored; null before the first tw_sync, and of files of other formats than
     /// netCDF-4, if nothing was read.
     std::optional<VariableStorage> stored(int variable) const;
-    /// Groups that are not read; -1 before the first tw_sync.
-    int groups() const;
 
     /// Asks for what the next read() reads. Local.
     Status get_deferred(const Wish& wish);

@@ -197,7 +197,7 @@ void run(int rank, int size) {
         }
         const thalweg::Summary all = file.inq();
         CHECK(all.format == "cdf5" || all.format == "cdf2");
-        CHECK(all.records == 3 && file.unlimited() == "time");
+        CHECK(all.records == 3 && all.unlimited == "time" && all.groups == 0);
         CHECK(file.var("T").dims == (std::vector<std::string>{"time", "lat", "lon"}));
         CHECK(file.var("T").shape == (std::vector<std::int64_t>{3, rows * size, lon}));
         for (int v = 0; v < all.variables; ++v) {

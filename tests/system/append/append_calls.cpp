@@ -81,12 +81,14 @@ void whereabouts() {
     CHECK(text().find("record 4; the file has 3") != std::string::npos);
     CHECK(tw_set_record(file, -1, TW_KEEP_LATER) == TW_EBOUNDS);
     CHECK(tw_set_record(file, 1, static_cast<tw_later>(5)) == TW_EARG);
-    const char *format = nullptr, *name = nullptr;
-    int ndims = 0, nvars = 0, natts = 0, nd = 0;
-    std::int64_t records = 0, length = 0;
-    OK(tw_inq(file, &format, &ndims, &nvars, &natts, &records));
-    CHECK(std::string(format) == "cdf2" && ndims == 2 && nvars == 2 && natts == 1 && records == 3);
-    OK(tw_inq_var_name(file, 1, &name));
+    const char* name = nullptr;
+    tw_file_info info{};
+    int nd = 0;
+    std::int64_t length = 0;
+    OK(tw_inq(file, &info));
+    CHECK(std::string(info.format) == "cdf2" && info.ndims == 2 && info.nvars == 2 &&
+          info.natts == 1 && info.records == 3);
+    OK(tw_inq_name(file, TW_VARIABLE, nullptr, 1, &name));
     CHECK(std::string(name) == "h");
     OK(tw_inq_var(file, "T", nullptr, &nd, nullptr));
     OK(tw_inq_dim(file, "time", &length));

@@ -65,7 +65,7 @@ void inquire(tw_file f, int n) {
         const char* var = nullptr;
         int nd = 0, na = 0;
         tw_type type{};
-        OK(tw_inq_var_name(f, i, &var));
+        OK(tw_inq_name(f, TW_VARIABLE, nullptr, i, &var));
         OK(tw_inq_var(f, var, &type, &nd, &na));
         CHECK(nd == 2 && na == 1);
         OK(tw_inq_var_dim(f, var, 1, &var, nullptr));

@@ -35,7 +35,7 @@ void look(const Model& m, tw_decomposition d, const std::string& path) {
     OK(tw_open(session, path.c_str(), nullptr, &file));
     if (file == nullptr) return;
     const char* name = "";
-    OK(tw_inq_var_name(file, 0, &name));
+    OK(tw_inq_name(file, TW_VARIABLE, nullptr, 0, &name));
     CHECK_TEXT(std::string(name) == one, "%s", name);
     for (const char* spelt : {one, two}) {
         std::int64_t length = 0;

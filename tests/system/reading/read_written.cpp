@@ -101,21 +101,21 @@ struct Written {
         CHECK(good);
     }
     std::int64_t records() {
-        std::int64_t n = -1;
-        OK(tw_inq(file, nullptr, nullptr, nullptr, nullptr, &n));
-        return n;
+        tw_file_info info{};
+        OK(tw_inq(file, &info));
+        return info.records;
     }
 };
 
 void check_inquiry(Written& w, const std::string& format) {
-    const char *name = nullptr, *told = nullptr;
-    int ndims = 0, nvars = 0, natts = -1, nd = 0;
-    std::int64_t records = 0, length = 0;
-    OK(tw_inq(w.file, &told, &ndims, &nvars, &natts, &records));
-    CHECK(ndims == 4 && nvars == 3 && natts == 0 && records == 2);
-    CHECK(told != nullptr && format == told);
-    OK(tw_inq_unlimited(w.file, &name));
-    CHECK(std::string(name) == "time");
+    const char* name = nullptr;
+    int natts = -1, nd = 0;
+    std::int64_t length = 0;
+    tw_file_info info{};
+    OK(tw_inq(w.file, &info));
+    CHECK(info.ndims == 4 && info.nvars == 3 && info.natts == 0 && info.records == 2);
+    CHECK(info.format != nullptr && format == info.format && info.ngroups == 0);
+    CHECK(std::string(info.unlimited) == "time");
     OK(tw_inq_dim(w.file, "time", &length));
     CHECK(length == 2);
     OK(tw_inq_dim(w.file, "x", &length));
@@ -125,7 +125,7 @@ void check_inquiry(Written& w, const std::string& format) {
     CHECK(type == TW_FLOAT && nd == 3 && natts == 1);
     OK(tw_inq_var_dim(w.file, "T", 1, &name, &length));
     CHECK(std::string(name) == "y" && length == ny);
-    OK(tw_inq_var_name(w.file, 1, &name));
+    OK(tw_inq_name(w.file, TW_VARIABLE, nullptr, 1, &name));
     CHECK(std::string(name) == "h");
     char units[8] = "";
     OK(tw_get_att_text(w.file, "T", "units", 8, units));
@@ -143,7 +143,8 @@ void before_sync(Written& w) {
           TW_ESTATE);
     REFUSED(tw_read(w.file), TW_ESTATE, "tw_sync");
     REFUSED(tw_prefetch(w.file), TW_ESTATE, "tw_prefetch");
-    CHECK(tw_inq(w.file, nullptr, nullptr, nullptr, nullptr, nullptr) == TW_ESTATE);
+    tw_file_info info;
+    CHECK(tw_inq(w.file, &info) == TW_ESTATE);
     CHECK(text().find("tw_sync") != std::string::npos);
 }
 

@@ -194,8 +194,10 @@ void wrong_arguments() {
     CHECK(tw_put(file, "T", TW_FLOAT, got, 2) == TW_ESTATE);
     CHECK(tw_end_step(file) == TW_ESTATE);
     const char* name = nullptr;
-    CHECK(tw_inq_var_name(file, 2, &name) == TW_EBOUNDS);
-    CHECK(tw_inq_var_name(file, -1, &name) == TW_EBOUNDS);
+    CHECK(tw_inq_name(file, TW_VARIABLE, nullptr, 2, &name) == TW_EBOUNDS);
+    CHECK(tw_inq_name(file, TW_VARIABLE, nullptr, -1, &name) == TW_EBOUNDS);
+    CHECK(tw_inq_name(file, static_cast<tw_item>(3), nullptr, 0, &name) == TW_EARG);
+    CHECK(tw_inq(file, nullptr) == TW_EARG);
     CHECK(tw_inq_att(file, "T", "units", nullptr, nullptr) == TW_ENOTFOUND);
     CHECK(text().find("'units'") != std::string::npos);
     CHECK(tw_get(nullptr, "T", line, 0, TW_FLOAT, got, 2) == TW_EHANDLE);
@@ -218,7 +220,8 @@ void wrong_arguments() {
     tw_file closed = file;
     check_record(file, 1);
     OK(tw_close(&file));
-    CHECK(tw_inq(closed, nullptr, nullptr, nullptr, nullptr, nullptr) == TW_ECLOSED);
+    tw_file_info info;
+    CHECK(tw_inq(closed, &info) == TW_ECLOSED);
     CHECK(get(closed, "T", 0, got) == TW_ECLOSED);
 }
 

@@ -153,8 +153,8 @@ void registering() {
     tw_file file = definitions_of(r);
     HERE(s, CODES(TW_ESTATE), WORDS("restart", "only dimensions"),
          tw_put(file, "h", TW_DOUBLE, d, 1));
-    HERE(s, CODES(TW_ESTATE), WORDS("restart"),
-         tw_inq(file, nullptr, nullptr, nullptr, nullptr, nullptr));
+    tw_file_info info;
+    HERE(s, CODES(TW_ESTATE), WORDS("restart"), tw_inq(file, &info));
     HERE(s, CODES(TW_ESTATE), WORDS("restart"), tw_get_att(file, nullptr, "time", TW_DOUBLE, 1, d));
     HERE(s, CODES(TW_ESTATE), WORDS("restart"), tw_get(file, "h", nullptr, 0, TW_DOUBLE, d, 1));
     HERE(s, CODES(TW_ESTATE), WORDS("restart"), tw_sync(file, 0));
