@@ -106,15 +106,9 @@ void whereabouts() {
 
     REFUSED(tw_create(session, path.c_str(), "mode=append", &file), TW_ESETTING, "tw_open");
     REFUSED(tw_open(session, path.c_str(), "mode=write", &file), TW_ESETTING, "read|append");
-    REFUSED(tw_open(session, path.c_str(), "mode=append; format=cdf5", &file), TW_ESETTING,
-            "setting format is cdf5, but the file has format cdf2");
     REFUSED(tw_open(session, path.c_str(), "mode=append; method=tiles; tile_files=yes", &file),
             TW_ESETTING, "tile_files is yes, but there is no set of tiles of this name");
-    file = append("mode=append; storage=netcdf4");
-    define(file);
-    REFUSED(tw_enddef(file), TW_ESETTING, "storage=netcdf4 cannot write format cdf2");
-    CHECK(tw_close(&file) == TW_ESETTING);
-    file = nullptr;
+    refuse_others("cdf2", "cdf5", "netcdf4");
     OK(tw_create(session, (path + ".new").c_str(), nullptr, &file));
     CHECK(tw_set_record(file, 0, TW_KEEP_LATER) == TW_ESTATE);
     OK(tw_close(&file));
