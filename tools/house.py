@@ -113,7 +113,7 @@ def settings():
 
 def functions():
     text = "".join(p.read_text() for p in (ROOT / "include/thalweg").glob("*.h"))
-    return len(set(re.findall(r"^(?:TW_API )?[\w *]+\b(tw_\w+)\(", text, re.MULTILINE)))
+    return len(set(re.findall(r"^(?!static )[\w *]+\b(tw_\w+)\(", text, re.MULTILINE)))
 
 
 def service_methods():

@@ -53,17 +53,18 @@ public:
     }
 
     void step(int) override {
-        const auto put = deferred_ ? tw_put_deferred : tw_put;
+        const auto put = [&](const char* name, tw_array array) {
+            check(tw_put_array(file_, name, array, deferred_ ? TW_DEFERRED : 0), "tw_put_array");
+        };
         scalars_.resize(workload().variables.size());
         for (std::size_t i = 0; i < scalars_.size(); ++i) {
             const Variable& v = workload().variables[i];
             if (workload().layout_of(v).dims.empty()) {
                 scalars_[i] = static_cast<double>(v.values.front());
-                check(put(file_, v.name.c_str(), TW_DOUBLE, &scalars_[i], 1), "tw_put");
+                put(v.name.c_str(), tw_dense(TW_DOUBLE, &scalars_[i], 1));
             } else {
-                check(put(file_, v.name.c_str(), TW_FLOAT, v.values.data(),
-                          static_cast<std::int64_t>(v.values.size())),
-                      "tw_put");
+                put(v.name.c_str(), tw_dense(TW_FLOAT, v.values.data(),
+                                             static_cast<std::int64_t>(v.values.size())));
             }
         }
         check(tw_end_step(file_), "tw_end_step");

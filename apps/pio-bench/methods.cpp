@@ -18,7 +18,7 @@ const Entry entries[] = {
 #ifndef PIO_BENCH_ONLY_PIO
     {"thalweg", "Thalweg's own calls: tw_put, tw_end_step",
      [](const Context& c) { return make_thalweg(c, false); }},
-    {"thalweg-deferred", "likewise with tw_put_deferred, which makes no copy",
+    {"thalweg-deferred", "likewise with deferred puts, which make no copy",
      [](const Context& c) { return make_thalweg(c, true); }},
 #endif
     {"raw", "every rank writes its contiguous 1/P of the same bytes, without a format", make_raw},

@@ -42,7 +42,7 @@ struct Work {
     double stored = 1;        ///< part of the bytes that is left by compressing
     bool compressed = false;  ///< by the writers
     bool exchanged = true;    ///< else each writer writes what it holds
-    bool copied = true;       ///< tw_put copies; tw_put_deferred does not
+    bool copied = true;       ///< tw_put copies; a deferred put does not
     bool durable = false;
 };
 

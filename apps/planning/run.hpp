@@ -46,7 +46,7 @@ struct Run {
     std::int64_t deflate = 0;       ///< the setting
     double stored = 1;              ///< part of the bytes that is left by compressing
     double list_run = 0;            ///< consecutive indices in the ranks' lists; 0: they hold boxes
-    bool deferred = false;          ///< tw_put_deferred, which does not copy
+    bool deferred = false;          ///< puts with TW_DEFERRED, which do not copy
     bool durable = false;
     Limits limits;
     std::string calibration;  ///< file of the machine's figures; empty: they are assumed

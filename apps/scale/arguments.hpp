@@ -17,7 +17,7 @@ struct Arguments {
     double compute = 0;         ///< seconds that the model computes a step, asleep
     std::string puts = "step";  ///< step: tw_put and tw_end_step; record: tw_put_record, box:
                                 ///< tw_put_box, and tw_sync
-    bool copies = true;         ///< tw_put; else tw_put_deferred
+    bool copies = true;         ///< tw_put; else puts with TW_DEFERRED
     bool read = false;          ///< the last record is read back
     bool restart = false;       ///< the variables are written as a restart, and that is read
     bool fields = false;        ///< every element has a value of its own; else all are zero, and

@@ -135,11 +135,12 @@ void Model::open() {
 
 void Model::step(int step) {
     if (arguments_.puts != "step") return put_at(step);
-    const auto put = arguments_.copies ? tw_put : tw_put_deferred;
     measure_.begin("put");
     for (const Variable& v : contents_->variables()) {
         const Group& g = contents_->group(v);
-        check(put(file_, v.name.c_str(), g.type, values(v, step), g.elements), "tw_put");
+        check(tw_put_array(file_, v.name.c_str(), tw_dense(g.type, values(v, step), g.elements),
+                           arguments_.copies ? 0 : TW_DEFERRED),
+              "tw_put_array");
     }
     measure_.begin("end_step");
     check(tw_end_step(file_), "tw_end_step");
@@ -207,9 +208,9 @@ void Model::read_back() {
     measure_.begin("read");
     for (const Variable& v : contents_->variables()) {
         const Group& g = contents_->group(v);
-        check(tw_get_deferred(file_, v.name.c_str(), decomposition_of(g), last, g.type, room_for(v),
-                              g.elements),
-              "tw_get_deferred");
+        check(tw_get_array(file_, v.name.c_str(), decomposition_of(g), last,
+                           tw_dense(g.type, room_for(v), g.elements), TW_DEFERRED),
+              "tw_get_array");
     }
     check(tw_read(file_), "tw_read");
     measure_.end();
@@ -238,7 +239,7 @@ void Model::restart() {
     measure_.begin("restart");
     check(tw_restart_write(made, path.c_str()), "tw_restart_write");
     measure_.begin("restart_read");
-    check(tw_restart_read(made, path.c_str()), "tw_restart_read");
+    check(tw_restart_read(made, path.c_str(), nullptr), "tw_restart_read");
     measure_.end();
     check(tw_restart_free(&made), "tw_restart_free");
 }
@@ -246,7 +247,7 @@ void Model::restart() {
 /// Empty but on rank 0. @note Collective
 nlohmann::ordered_json Model::describe() const {
     const char* text = nullptr;
-    check(tw_summary(session_, &text), "tw_summary");
+    check(tw_summary(session_, TW_SUMMARY_JSON, &text), "tw_summary");
     int all = 0, ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &all);
     MPI_Comm comm = MPI_COMM_NULL;

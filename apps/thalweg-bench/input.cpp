@@ -35,13 +35,14 @@ void LibraryInput::open(const std::string& path) {
     check(tw_open(session_, path.c_str(), nullptr, &file_), "tw_open");
 }
 
-void LibraryInput::get_all(decltype(tw_get)* call, int record, const Arrays& arrays) {
+void LibraryInput::get_all(int flags, int record, const Arrays& arrays) {
     for (const Variable& v : problem_.variables()) {
         const Group& g = problem_.group(v);
-        check(call(file_, v.name.c_str(), decompositions_[static_cast<std::size_t>(v.group)],
-                   record, g.spec->type == Element::f4 ? TW_FLOAT : TW_DOUBLE, arrays.of(v),
-                   g.part.elements()),
-              "tw_get");
+        const tw_type type = g.spec->type == Element::f4 ? TW_FLOAT : TW_DOUBLE;
+        check(
+            tw_get_array(file_, v.name.c_str(), decompositions_[static_cast<std::size_t>(v.group)],
+                         record, tw_dense(type, arrays.of(v), g.part.elements()), flags),
+            "tw_get_array");
     }
 }
 

@@ -21,16 +21,16 @@ public:
     LibraryInput& operator=(const LibraryInput&) = delete;
 
     void open(const std::string& path);
-    /// All variables by tw_get_deferred.
-    void ask(int record, const Arrays& arrays) { get_all(tw_get_deferred, record, arrays); }
-    /// One tw_get a variable.
-    void get(int record, const Arrays& arrays) { get_all(tw_get, record, arrays); }
+    /// Requests all variables.
+    void ask(int record, const Arrays& arrays) { get_all(TW_DEFERRED, record, arrays); }
+    /// One call a variable.
+    void get(int record, const Arrays& arrays) { get_all(0, record, arrays); }
     void read() { check(tw_read(file_), "tw_read"); }
     void prefetch() { check(tw_prefetch(file_), "tw_prefetch"); }
     void close() { check(tw_close(&file_), "tw_close"); }
 
 private:
-    void get_all(decltype(tw_get)* call, int record, const Arrays& arrays);
+    void get_all(int flags, int record, const Arrays& arrays);
     void check(int status, const char* what) const;
 
     const Problem& problem_;

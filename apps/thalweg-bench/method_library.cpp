@@ -57,11 +57,12 @@ public:
 
     void step(int step) override {
         const Problem& p = context_.problem;
-        const auto put = context_.options.copy_puts ? tw_put : tw_put_deferred;
+        const int flags = context_.options.copy_puts ? 0 : TW_DEFERRED;
         for (const Variable& v : p.variables()) {
             const Group& g = p.group(v);
-            check(put(file_, v.name.c_str(), type_of(g), p.values(v, step), g.part.elements()),
-                  "tw_put");
+            check(tw_put_array(file_, v.name.c_str(),
+                               tw_dense(type_of(g), p.values(v, step), g.part.elements()), flags),
+                  "tw_put_array");
         }
         check(tw_end_step(file_), "tw_end_step");
     }
@@ -72,7 +73,7 @@ public:
 
     FileReport report() override {
         const char* text = nullptr;
-        check(tw_summary(session_, &text), "tw_summary");
+        check(tw_summary(session_, TW_SUMMARY_JSON, &text), "tw_summary");
         const auto file = nlohmann::ordered_json::parse(text).at("files").back();
         const auto& seconds = file.at("seconds");
         FileReport r;

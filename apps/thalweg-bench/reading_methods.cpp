@@ -162,7 +162,7 @@ const std::vector<ReadMethodInfo>& read_methods() {
     static const std::vector<ReadMethodInfo> table = {
         {"raw", "every rank reads 1/P of the bytes with pread, without a format: the baseline",
          Reads::all, false, make_raw_read},
-        {"thalweg", "tw_get_deferred of all variables, one tw_read", Reads::all, true,
+        {"thalweg", "all variables requested with TW_DEFERRED, one tw_read", Reads::all, true,
          make_together},
         {"thalweg-get", "one tw_get per variable", Reads::all, true, make_one_by_one},
         {"pnetcdf", "plain PnetCDF: every rank reads its block, one collective get per variable",

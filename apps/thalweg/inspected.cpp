@@ -99,7 +99,7 @@ Status inspect(detail::Comm& comm, const std::string& path, Inspection& result) 
 
 Names unlimited_of(const Reader& file, const Inspection& inspection) {
     if (inspection.netcdf4) return inspection.unlimited;
-    const std::string record = file.unlimited();
+    const std::string record = file.inq().unlimited;
     return record.empty() ? Names{} : Names{record};
 }
 

@@ -25,13 +25,13 @@ public:
           inspection_(inspection),
           options_(options),
           plan_(plan),
-          record_(in.unlimited()),
+          record_(in.inq().unlimited),
           unlimited_(unlimited_of(in, inspection)) {}
 
     Status run() {
-        if (in_.groups() > 0)
+        if (in_.inq().groups > 0)
             return failure(TW_EUNSUPPORTED, "it has {} groups; only the root group can be read",
-                           in_.groups());
+                           in_.inq().groups);
         for (const detail::UnlistedObject& o : inspection_.unlisted)
             return failure(TW_EUNSUPPORTED,
                            "{} has the HDF5 type {}, which netCDF-C does not list; it cannot be "

@@ -103,9 +103,9 @@ private:
     }
 
     void look_for_groups(const Reader& file, const std::string& name) {
-        if (file.groups() > 0)
+        if (file.inq().groups > 0)
             found_.not_compared.push_back(fmt::format(
-                "{} groups of {}: only the root group can be read", file.groups(), name));
+                "{} groups of {}: only the root group can be read", file.inq().groups, name));
     }
 
     static const detail::UnlistedObject* find(const detail::Inspection& in,
@@ -228,7 +228,7 @@ private:
         }
         CommonVariable v{name, a, a.shape, false};
         const auto of_record = [&](const Reader& file) {
-            return !a.dims.empty() && a.dims.front() == file.unlimited();
+            return !a.dims.empty() && a.dims.front() == file.inq().unlimited;
         };
         v.record = of_record(files_.a) || of_record(files_.b);
         if (v.record) v.shape.front() = std::min(a.shape.front(), b.shape.front());

@@ -24,49 +24,38 @@ void thalweg_f_get_deferred(const struct fortran_file* file, const CFI_cdesc_t* 
                             const struct fortran_decomposition* decomposition, const int* record,
                             int* ierr);
 
-typedef int (*put_strided)(tw_file file, const char* var, tw_type type, const void* data, int rank,
-                           const int64_t* extent, const int64_t* byte_stride);
-typedef int (*record_put_strided)(tw_file file, const char* var, tw_decomposition decomposition,
-                                  int64_t record, tw_type type, const void* data, int rank,
-                                  const int64_t* extent, const int64_t* byte_stride);
-typedef int (*get_strided)(tw_file file, const char* var, tw_decomposition decomposition,
-                           int64_t record, tw_type type, void* data, int rank,
-                           const int64_t* extent, const int64_t* byte_stride);
-
 static const char no_decomposition[] = "the decomposition was never created, or was freed";
 
-static int put(put_strided act, const struct fortran_file* file, const CFI_cdesc_t* name,
-               const CFI_cdesc_t* array) {
+static int put(const struct fortran_file* file, const CFI_cdesc_t* name, const CFI_cdesc_t* array,
+               int flags) {
     const struct name var = thalweg_f_name(name);
     const struct view view = thalweg_f_view(array);
-    return act(file->handle, var.text, (tw_type)view.type, view.data, view.rank, view.extent,
-               view.stride);
+    return tw_put_array(file->handle, var.text, thalweg_f_array(&view), flags);
 }
 
 void thalweg_f_put(const struct fortran_file* file, const CFI_cdesc_t* name,
                    const CFI_cdesc_t* array, int* ierr) {
-    thalweg_f_check(put(tw_put_strided, file, name, array), file->session, "tw_put", ierr);
+    thalweg_f_check(put(file, name, array, 0), file->session, "tw_put", ierr);
 }
 
 void thalweg_f_put_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
                             const CFI_cdesc_t* array, int* ierr) {
-    thalweg_f_check(put(tw_put_deferred_strided, file, name, array), file->session,
-                    "tw_put_deferred", ierr);
+    thalweg_f_check(put(file, name, array, TW_DEFERRED), file->session, "tw_put_deferred", ierr);
 }
 
-static void put_record(record_put_strided act, const char* procedure,
-                       const struct fortran_file* file, const CFI_cdesc_t* name,
-                       const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
-                       const int* record, int* ierr) {
+static void put_record(const char* procedure, const struct fortran_file* file,
+                       const CFI_cdesc_t* name, const CFI_cdesc_t* array,
+                       const struct fortran_decomposition* decomposition, const int* record,
+                       int flags, int* ierr) {
     const struct name var = thalweg_f_name(name);
     const struct view view = thalweg_f_view(array);
     if (thalweg_f_is_empty(decomposition)) {
         thalweg_f_check(TW_EHANDLE, NULL, no_decomposition, ierr);
         return;
     }
-    thalweg_f_check(act(file->handle, var.text,
-                        decomposition == NULL ? NULL : decomposition->handle, (int64_t)*record - 1,
-                        (tw_type)view.type, view.data, view.rank, view.extent, view.stride),
+    thalweg_f_check(tw_put_record_array(file->handle, var.text,
+                                        decomposition == NULL ? NULL : decomposition->handle,
+                                        (int64_t)*record - 1, thalweg_f_array(&view), flags),
                     file->session, procedure, ierr);
 }
 
@@ -74,30 +63,31 @@ void thalweg_f_put_record(const struct fortran_file* file, const CFI_cdesc_t* na
                           const CFI_cdesc_t* array,
                           const struct fortran_decomposition* decomposition, const int* record,
                           int* ierr) {
-    put_record(tw_put_record_strided, "tw_put_record", file, name, array, decomposition, record,
-               ierr);
+    put_record("tw_put_record", file, name, array, decomposition, record, 0, ierr);
 }
 
 void thalweg_f_put_record_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
                                    const CFI_cdesc_t* array,
                                    const struct fortran_decomposition* decomposition,
                                    const int* record, int* ierr) {
-    put_record(tw_put_record_deferred_strided, "tw_put_record_deferred", file, name, array,
-               decomposition, record, ierr);
+    put_record("tw_put_record_deferred", file, name, array, decomposition, record, TW_DEFERRED,
+               ierr);
 }
 
 /* Where the call is collective, a rank without the decomposition takes part with an invalid
  * array. */
-static void get(get_strided act, const char* procedure, const struct fortran_file* file,
-                const CFI_cdesc_t* name, const CFI_cdesc_t* array,
-                const struct fortran_decomposition* decomposition, const int* record, int* ierr) {
+static void get(const char* procedure, const struct fortran_file* file, const CFI_cdesc_t* name,
+                const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
+                const int* record, int flags, int* ierr) {
     const struct name var = thalweg_f_name(name);
-    const struct view view = thalweg_f_view(array);
+    struct view view = thalweg_f_view(array);
     const int empty = thalweg_f_is_empty(decomposition);
+    if (empty) {
+        view.rank = -1;
+    }
     const int status =
-        act(file->handle, var.text, decomposition == NULL ? NULL : decomposition->handle,
-            record == NULL ? 0 : (int64_t)*record - 1, (tw_type)view.type, view.data,
-            empty ? -1 : view.rank, view.extent, view.stride);
+        tw_get_array(file->handle, var.text, decomposition == NULL ? NULL : decomposition->handle,
+                     record == NULL ? 0 : (int64_t)*record - 1, thalweg_f_array(&view), flags);
     if (empty) {
         thalweg_f_check(TW_EHANDLE, NULL, no_decomposition, ierr);
     } else {
@@ -108,12 +98,12 @@ static void get(get_strided act, const char* procedure, const struct fortran_fil
 void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,
                    const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
                    const int* record, int* ierr) {
-    get(tw_get_strided, "tw_get", file, name, array, decomposition, record, ierr);
+    get("tw_get", file, name, array, decomposition, record, 0, ierr);
 }
 
 void thalweg_f_get_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
                             const CFI_cdesc_t* array,
                             const struct fortran_decomposition* decomposition, const int* record,
                             int* ierr) {
-    get(tw_get_deferred_strided, "tw_get_deferred", file, name, array, decomposition, record, ierr);
+    get("tw_get_deferred", file, name, array, decomposition, record, TW_DEFERRED, ierr);
 }

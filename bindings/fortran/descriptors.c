@@ -84,6 +84,10 @@ struct view thalweg_f_view(const CFI_cdesc_t* array) {
     return view;
 }
 
+tw_array thalweg_f_array(const struct view* view) {
+    return tw_strided((tw_type)view->type, view->data, view->rank, view->extent, view->stride);
+}
+
 char* thalweg_f_reversed(const CFI_cdesc_t* names) {
     const char* from = names->base_addr;
     const size_t size = names->elem_len;

@@ -47,6 +47,9 @@ int thalweg_f_type(const CFI_cdesc_t* array);
 
 struct view thalweg_f_view(const CFI_cdesc_t* array);
 
+/* The same for the library; valid as long as the view. */
+tw_array thalweg_f_array(const struct view* view);
+
 /* The names of a list in reverse order, for C; NULL if there is no memory. A backslash escapes a
  * blank or a backslash in a name. The caller frees it. */
 char* thalweg_f_reversed(const CFI_cdesc_t* names);

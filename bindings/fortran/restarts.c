@@ -10,11 +10,6 @@ void thalweg_f_restart_add(const struct fortran_restart* restart, const CFI_cdes
                            const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
                            const struct fortran_decomposition* decomposition, const int* flags,
                            int* ierr);
-void thalweg_f_restart_get(const struct fortran_restart* restart, const CFI_cdesc_t* name,
-                           const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
-                           const struct fortran_decomposition* decomposition, const int* flags,
-                           int* ierr);
-
 void thalweg_f_restart_add(const struct fortran_restart* restart, const CFI_cdesc_t* name,
                            const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
                            const struct fortran_decomposition* decomposition, const int* flags,
@@ -31,36 +26,9 @@ void thalweg_f_restart_add(const struct fortran_restart* restart, const CFI_cdes
         thalweg_f_check(TW_ENOMEM, NULL, "tw_restart_add", ierr);
         return;
     }
-    const int status = tw_restart_add_strided(restart->handle, var.text, (tw_type)view.type, names,
-                                              decomposition == NULL ? NULL : decomposition->handle,
-                                              view.data, view.rank, view.extent, view.stride,
-                                              flags == NULL ? TW_REQUIRED : *flags);
+    const int status = tw_restart_add_array(
+        restart->handle, var.text, names, decomposition == NULL ? NULL : decomposition->handle,
+        thalweg_f_array(&view), flags == NULL ? TW_REQUIRED : *flags);
     free(names);
     thalweg_f_check(status, restart->session, "tw_restart_add", ierr);
-}
-
-/* Collective: a rank that has no decomposition, or no memory, takes part with an invalid
- * array. */
-void thalweg_f_restart_get(const struct fortran_restart* restart, const CFI_cdesc_t* name,
-                           const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
-                           const struct fortran_decomposition* decomposition, const int* flags,
-                           int* ierr) {
-    const struct name var = thalweg_f_name(name);
-    const struct view view = thalweg_f_view(array);
-    const int empty = thalweg_f_is_empty(decomposition);
-    char* names = thalweg_f_reversed(dims);
-    const int impossible = empty || names == NULL;
-    const int status = tw_restart_get_strided(restart->handle, var.text, (tw_type)view.type,
-                                              names == NULL ? "" : names,
-                                              decomposition == NULL ? NULL : decomposition->handle,
-                                              view.data, impossible ? -1 : view.rank, view.extent,
-                                              view.stride, flags == NULL ? TW_REQUIRED : *flags);
-    if (empty) {
-        thalweg_f_check(TW_EHANDLE, NULL,
-                        "tw_restart_get: the decomposition was never created, or was freed", ierr);
-    } else {
-        thalweg_f_check(names == NULL ? TW_ENOMEM : status, restart->session, "tw_restart_get",
-                        ierr);
-    }
-    free(names);
 }

@@ -4,14 +4,23 @@
 !> attributes are numbered from 1; a variable's dimensions from its fastest.
 module thalweg_inquiry
   use, intrinsic :: iso_c_binding
-  use thalweg_attributes, only: c_inq_att_of, c_get_att_text_of, inq_att, get_att_text
   use thalweg_base, only: tw_file, TW_OK
   use thalweg_c, only: check, c_text, f_text
   implicit none
   private
 
-  public :: tw_inq, tw_inq_dim, tw_inq_dim_name, tw_inq_unlimited, tw_inq_var_name, tw_inq_var, &
-    tw_inq_var_dim, tw_inq_var_storage, tw_inq_groups, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text
+  public :: tw_inq, tw_inq_dim, tw_inq_dim_name, tw_inq_var_name, tw_inq_var, tw_inq_var_dim, &
+    tw_inq_var_storage, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text
+
+  ! Those of thalweg/reading.h.
+  integer(c_int), parameter :: a_dimension = 0, a_variable = 1, an_attribute = 2
+  integer, parameter :: max_filters = 32
+
+  type, bind(C) :: file_info
+    type(c_ptr) :: format, unlimited
+    integer(c_int) :: ndims, nvars, natts, ngroups
+    integer(c_int64_t) :: records
+  end type file_info
 
   interface
 
@@ -29,14 +38,20 @@ module thalweg_inquiry
       integer(c_int), intent(out), optional :: ierr
     end subroutine tw_get_att
 
-    integer(c_int) function c_inq(file, format, ndims, nvars, natts, records) &
-        bind(C, name='tw_inq')
+    integer(c_int) function c_inq(file, info) bind(C, name='tw_inq')
       import
       type(c_ptr), value :: file
-      type(c_ptr), intent(inout) :: format
-      integer(c_int), intent(inout) :: ndims, nvars, natts
-      integer(c_int64_t), intent(inout) :: records
+      type(file_info), intent(inout) :: info
     end function c_inq
+
+    integer(c_int) function c_inq_name(file, item, var, index, name) bind(C, name='tw_inq_name')
+      import
+      type(c_ptr), value :: file
+      integer(c_int), value :: item
+      character(kind=c_char), intent(in) :: var(*)
+      integer(c_int), value :: index
+      type(c_ptr), intent(inout) :: name
+    end function c_inq_name
 
     integer(c_int) function c_inq_dim(file, name, length) bind(C, name='tw_inq_dim')
       import
@@ -44,12 +59,6 @@ module thalweg_inquiry
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int64_t), intent(inout) :: length
     end function c_inq_dim
-
-    integer(c_int) function c_inq_unlimited(file, name) bind(C, name='tw_inq_unlimited')
-      import
-      type(c_ptr), value :: file
-      type(c_ptr), intent(inout) :: name
-    end function c_inq_unlimited
 
     integer(c_int) function c_inq_var(file, var, type, ndims, natts) bind(C, name='tw_inq_var')
       import
@@ -68,87 +77,56 @@ module thalweg_inquiry
       integer(c_int64_t), intent(inout) :: length
     end function c_inq_var_dim
 
-    integer(c_int) function c_inq_var_storage(file, var, chunked, nfilters) &
+    integer(c_int) function c_inq_var_storage(file, var, chunk, nfilters, filter, level) &
         bind(C, name='tw_inq_var_storage')
       import
       type(c_ptr), value :: file
       character(kind=c_char), intent(in) :: var(*)
-      integer(c_int), intent(inout) :: chunked, nfilters
+      integer(c_int64_t), intent(inout) :: chunk(*)
+      integer(c_int), intent(inout) :: nfilters, filter(*), level(*)
     end function c_inq_var_storage
 
-    integer(c_int) function c_inq_var_chunk(file, var, index, length) &
-        bind(C, name='tw_inq_var_chunk')
+    integer(c_int) function c_inq_att(file, var, name, type, n) bind(C, name='tw_inq_att')
       import
       type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: var(*)
-      integer(c_int), value :: index
-      integer(c_int64_t), intent(inout) :: length
-    end function c_inq_var_chunk
+      character(kind=c_char), intent(in) :: var(*), name(*)
+      integer(c_int), intent(inout) :: type
+      integer(c_int64_t), intent(inout) :: n
+    end function c_inq_att
 
-    integer(c_int) function c_inq_var_filter(file, var, index, id, level) &
-        bind(C, name='tw_inq_var_filter')
+    integer(c_int) function c_get_att_text(file, var, name, size, text) &
+        bind(C, name='tw_get_att_text')
       import
       type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: var(*)
-      integer(c_int), value :: index
-      integer(c_int), intent(inout) :: id, level
-    end function c_inq_var_filter
-
-    integer(c_int) function c_inq_groups(file, ngroups) bind(C, name='tw_inq_groups')
-      import
-      type(c_ptr), value :: file
-      integer(c_int), intent(inout) :: ngroups
-    end function c_inq_groups
-
-    integer(c_int) function c_inq_att_name(file, var, index, name) bind(C, name='tw_inq_att_name')
-      import
-      type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: var(*)
-      integer(c_int), value :: index
-      type(c_ptr), intent(inout) :: name
-    end function c_inq_att_name
+      character(kind=c_char), intent(in) :: var(*), name(*)
+      integer(c_int64_t), value :: size
+      character(kind=c_char), intent(inout) :: text(*)
+    end function c_get_att_text
   end interface
-
-  abstract interface
-    integer(c_int) function c_name_of(file, index, name) bind(C)
-      import
-      type(c_ptr), value :: file
-      integer(c_int), value :: index
-      type(c_ptr), intent(inout) :: name
-    end function c_name_of
-  end interface
-
-  procedure(c_name_of), bind(C, name='tw_inq_dim_name') :: c_inq_dim_name
-  procedure(c_name_of), bind(C, name='tw_inq_var_name') :: c_inq_var_name
-  procedure(c_inq_att_of), bind(C, name='tw_inq_att') :: c_inq_att
-  procedure(c_get_att_text_of), bind(C, name='tw_get_att_text') :: c_get_att_text
 
 contains
 
-  !> call tw_inq(file [, ndims] [, nvars] [, natts] [, records] [, format] [, ierr]): a file's
-  !> number of dimensions, variables, global attributes and records, and its format ('cdf1',
-  !> 'cdf2', 'cdf5', 'netcdf4', 'netcdf4-classic'). Errors: TW_ESTATE, TW_ECLOSED. Local, like all
-  !> inquiries.
-  subroutine tw_inq(file, ndims, nvars, natts, records, format, ierr)
+  !> A file's number of dimensions, variables, global attributes and records, its format ('cdf1',
+  !> 'cdf2', 'cdf5', 'netcdf4', 'netcdf4-classic'), the name of its record dimension ('' if there is
+  !> none), and the number of groups in its root group (netCDF-4), which cannot be read. Errors:
+  !> TW_ESTATE, TW_ECLOSED. Local, like all inquiries.
+  subroutine tw_inq(file, ndims, nvars, natts, records, format, unlimited, ngroups, ierr)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(out), optional :: ndims, nvars, natts
     integer(c_int64_t), intent(out), optional :: records
-    character(len=:), allocatable, intent(out), optional :: format
-    integer(c_int), intent(out), optional :: ierr
-    type(c_ptr) :: text
-    integer(c_int) :: nd, nv, na, status
-    integer(c_int64_t) :: n
-    text = c_null_ptr
-    nd = 0
-    nv = 0
-    na = 0
-    n = 0
-    status = c_inq(file%handle, text, nd, nv, na, n)
-    if (present(ndims)) ndims = nd
-    if (present(nvars)) nvars = nv
-    if (present(natts)) natts = na
-    if (present(records)) records = n
-    if (present(format)) format = f_text(text)
+    character(len=:), allocatable, intent(out), optional :: format, unlimited
+    integer(c_int), intent(out), optional :: ngroups, ierr
+    type(file_info) :: info
+    integer(c_int) :: status
+    info = file_info(c_null_ptr, c_null_ptr, 0, 0, 0, 0, 0)
+    status = c_inq(file%handle, info)
+    if (present(ndims)) ndims = info%ndims
+    if (present(nvars)) nvars = info%nvars
+    if (present(natts)) natts = info%natts
+    if (present(records)) records = info%records
+    if (present(format)) format = f_text(info%format)
+    if (present(unlimited)) unlimited = f_text(info%unlimited)
+    if (present(ngroups)) ngroups = info%ngroups
     call check(status, file%session, 'tw_inq', ierr)
   end subroutine tw_inq
 
@@ -172,21 +150,8 @@ contains
     integer(c_int), intent(in) :: number
     integer(c_int), intent(out), optional :: ierr
     character(len=:), allocatable :: name
-    name = name_of(c_inq_dim_name, file, number, 'tw_inq_dim_name', ierr)
+    name = name_of(file, a_dimension, '', number, 'tw_inq_dim_name', ierr)
   end function tw_inq_dim_name
-
-  !> Name of the record dimension, '' if there is none.
-  function tw_inq_unlimited(file, ierr) result(name)
-    type(tw_file), intent(in) :: file
-    integer(c_int), intent(out), optional :: ierr
-    character(len=:), allocatable :: name
-    type(c_ptr) :: text
-    integer(c_int) :: status
-    text = c_null_ptr
-    status = c_inq_unlimited(file%handle, text)
-    name = f_text(text)
-    call check(status, file%session, 'tw_inq_unlimited', ierr)
-  end function tw_inq_unlimited
 
   !> Name of a variable by its number. Errors: TW_EBOUNDS.
   function tw_inq_var_name(file, number, ierr) result(name)
@@ -194,7 +159,7 @@ contains
     integer(c_int), intent(in) :: number
     integer(c_int), intent(out), optional :: ierr
     character(len=:), allocatable :: name
-    name = name_of(c_inq_var_name, file, number, 'tw_inq_var_name', ierr)
+    name = name_of(file, a_variable, '', number, 'tw_inq_var_name', ierr)
   end function tw_inq_var_name
 
   !> call tw_inq_var(file, var [, type] [, ndims] [, natts] [, ierr]): type (TW_FLOAT, ...), number
@@ -253,41 +218,23 @@ contains
     integer(c_int), allocatable, intent(out), optional :: filters(:), levels(:)
     integer(c_int), intent(out), optional :: ierr
     integer(c_int64_t), allocatable :: lengths(:)
-    integer(c_int), allocatable :: ids(:), its_levels(:)
-    integer(c_int) :: chunked, n, kind, nd, na, i, status
-    chunked = 0
+    integer(c_int) :: ids(max_filters), its_levels(max_filters), n, kind, nd, na, status
     n = 0
     nd = 0
     kind = 0
     na = 0
-    status = c_inq_var_storage(file%handle, c_text(var), chunked, n)
-    if (status == TW_OK) status = c_inq_var(file%handle, c_text(var), kind, nd, na)
-    if (chunked == 0) nd = 0
-    allocate(lengths(nd), ids(n), its_levels(n))
-    do i = 1, nd
-      if (status == TW_OK) status = c_inq_var_chunk(file%handle, c_text(var), nd - i, lengths(i))
-    end do
-    do i = 1, n
-      if (status == TW_OK) &
-        status = c_inq_var_filter(file%handle, c_text(var), i - 1, ids(i), its_levels(i))
-    end do
-    if (present(chunks)) call move_alloc(lengths, chunks)
-    if (present(filters)) call move_alloc(ids, filters)
-    if (present(levels)) call move_alloc(its_levels, levels)
+    status = c_inq_var(file%handle, c_text(var), kind, nd, na)
+    allocate (lengths(nd))
+    if (status == TW_OK) status = c_inq_var_storage(file%handle, c_text(var), lengths, n, ids, its_levels)
+    if (status /= TW_OK) nd = 0
+    if (nd > 0) then
+      if (lengths(1) == 0) nd = 0
+    end if
+    if (present(chunks)) chunks = lengths(nd:1:-1)
+    if (present(filters)) filters = ids(:n)
+    if (present(levels)) levels = its_levels(:n)
     call check(status, file%session, 'tw_inq_var_storage', ierr)
   end subroutine tw_inq_var_storage
-
-  !> n = tw_inq_groups(file [, ierr]): number of groups in the root group of a file opened for
-  !> reading (netCDF-4); what they hold cannot be read. Errors: TW_ESTATE (a file that is being
-  !> written).
-  function tw_inq_groups(file, ierr) result(n)
-    type(tw_file), intent(in) :: file
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: n, status
-    n = 0
-    status = c_inq_groups(file%handle, n)
-    call check(status, file%session, 'tw_inq_groups', ierr)
-  end function tw_inq_groups
 
   !> Name of an attribute of a variable or, with var = '', of the file, by its number. Errors:
   !> TW_ENOTFOUND, TW_EBOUNDS.
@@ -297,12 +244,7 @@ contains
     integer(c_int), intent(in) :: number
     integer(c_int), intent(out), optional :: ierr
     character(len=:), allocatable :: name
-    type(c_ptr) :: text
-    integer(c_int) :: status
-    text = c_null_ptr
-    status = c_inq_att_name(file%handle, c_text(var), number - 1, text)
-    name = f_text(text)
-    call check(status, file%session, 'tw_inq_att_name', ierr)
+    name = name_of(file, an_attribute, var, number, 'tw_inq_att_name', ierr)
   end function tw_inq_att_name
 
   !> call tw_inq_att(file, var, name [, type] [, n] [, ierr]): type and number of values; for text,
@@ -313,7 +255,14 @@ contains
     integer(c_int), intent(out), optional :: type
     integer(c_int64_t), intent(out), optional :: n
     integer(c_int), intent(out), optional :: ierr
-    call inq_att(c_inq_att, file%handle, file%session, 'tw_inq_att', var, name, type, n, ierr)
+    integer(c_int) :: kind, status
+    integer(c_int64_t) :: values
+    kind = 0
+    values = 0
+    status = c_inq_att(file%handle, c_text(var), c_text(name), kind, values)
+    if (present(type)) type = kind
+    if (present(n)) n = values
+    call check(status, file%session, 'tw_inq_att', ierr)
   end subroutine tw_inq_att
 
   !> text = tw_get_att_text(file, var, name [, ierr]): a text attribute of a variable or, with
@@ -323,22 +272,32 @@ contains
     character(len=*), intent(in) :: var, name
     integer(c_int), intent(out), optional :: ierr
     character(len=:), allocatable :: text
-    text = get_att_text(c_inq_att, c_get_att_text, file%handle, file%session, &
-      'tw_get_att_text', var, name, ierr)
+    character(len=:), allocatable :: room
+    integer(c_int) :: kind, status
+    integer(c_int64_t) :: n
+    kind = 0
+    n = 0
+    text = ''
+    status = c_inq_att(file%handle, c_text(var), c_text(name), kind, n)
+    if (status == TW_OK) then
+      allocate (character(len=n + 1) :: room)
+      status = c_get_att_text(file%handle, c_text(var), c_text(name), n + 1, room)
+      if (status == TW_OK) text = room(:n)
+    end if
+    call check(status, file%session, 'tw_get_att_text', ierr)
   end function tw_get_att_text
 
   !> A name by its number; `caller` is the name of the procedure that the program called.
-  function name_of(c_inq_name, file, number, caller, ierr) result(name)
-    procedure(c_name_of) :: c_inq_name
+  function name_of(file, item, var, number, caller, ierr) result(name)
     type(tw_file), intent(in) :: file
-    integer(c_int), intent(in) :: number
-    character(len=*), intent(in) :: caller
+    integer(c_int), intent(in) :: item, number
+    character(len=*), intent(in) :: var, caller
     integer(c_int), intent(out), optional :: ierr
     character(len=:), allocatable :: name
     type(c_ptr) :: text
     integer(c_int) :: status
     text = c_null_ptr
-    status = c_inq_name(file%handle, number - 1, text)
+    status = c_inq_name(file%handle, item, c_text(var), number - 1, text)
     name = f_text(text)
     call check(status, file%session, caller, ierr)
   end function name_of

@@ -15,7 +15,12 @@ module thalweg_session
   public :: tw_init, tw_init_components, tw_model_comm, tw_model_comm_integer
 #endif
   public :: tw_init_serial, tw_finalize, tw_abandon, tw_cancel, tw_wait, tw_inq_role, tw_is_server, tw_strerror, &
-    tw_error_message, tw_print_config, tw_summary, tw_print_summary
+    tw_error_message, tw_summary
+
+  !> What tw_summary returns.
+  integer(c_int), parameter, public :: TW_SUMMARY_JSON = 0
+  integer(c_int), parameter, public :: TW_SUMMARY_TABLE = 1
+  integer(c_int), parameter, public :: TW_SUMMARY_SETTINGS = 2
 
   ! What a rank does in its session.
   integer(c_int), parameter, public :: TW_MODEL = 0
@@ -134,21 +139,12 @@ module thalweg_session
       type(c_ptr), value :: session
     end function c_error_message
 
-    integer(c_int) function c_print_config(session) bind(C, name='tw_print_config')
+    integer(c_int) function c_summary(session, form, text) bind(C, name='tw_summary')
       import
       type(c_ptr), value :: session
-    end function c_print_config
-
-    integer(c_int) function c_summary(session, json) bind(C, name='tw_summary')
-      import
-      type(c_ptr), value :: session
-      type(c_ptr), intent(inout) :: json
+      integer(c_int), value :: form
+      type(c_ptr), intent(inout) :: text
     end function c_summary
-
-    integer(c_int) function c_print_summary(session) bind(C, name='tw_print_summary')
-      import
-      type(c_ptr), value :: session
-    end function c_print_summary
   end interface
 
 contains
@@ -345,36 +341,26 @@ contains
     text = f_text(c_error_message(io%handle))
   end function tw_error_message
 
-  !> Rank 0 prints all settings, and where each value comes from. Errors: TW_EHANDLE. Local.
-  subroutine tw_print_config(io, ierr)
+  !> text = tw_summary(io [, form] [, ierr]): a summary of the session so far, the same on every
+  !> rank.
+  !>   form  TW_SUMMARY_JSON (default): phases (seconds of the slowest rank), bytes, messages, peak
+  !>         memory, totals per file; TW_SUMMARY_TABLE: the most important of these figures, to be
+  !>         printed; TW_SUMMARY_SETTINGS: all settings, and where each value comes from
+  !> Errors: TW_EARG, TW_EHANDLE, TW_EMISMATCH. Collective.
+  function tw_summary(io, form, ierr) result(text)
     type(tw_session), intent(in) :: io
+    integer(c_int), intent(in), optional :: form
     integer(c_int), intent(out), optional :: ierr
-    call check(c_print_config(io%handle), io%handle, 'tw_print_config', ierr)
-  end subroutine tw_print_config
-
-  !> JSON summary of the session so far: phases (seconds of the slowest rank), bytes, messages, peak
-  !> memory, totals per file. The same on every rank. Errors: TW_EHANDLE. Collective.
-  function tw_summary(io, ierr) result(json)
-    type(tw_session), intent(in) :: io
-    integer(c_int), intent(out), optional :: ierr
-    character(len=:), allocatable :: json
-    type(c_ptr) :: text
-    integer(c_int) :: status
-    text = c_null_ptr
-    status = c_summary(io%handle, text)
-    if (status == TW_OK) then
-      json = f_text(text)
-    else
-      json = ''
-    end if
+    character(len=:), allocatable :: text
+    type(c_ptr) :: words
+    integer(c_int) :: chosen, status
+    words = c_null_ptr
+    chosen = TW_SUMMARY_JSON
+    if (present(form)) chosen = form
+    status = c_summary(io%handle, chosen, words)
+    text = ''
+    if (status == TW_OK) text = f_text(words)
     call check(status, io%handle, 'tw_summary', ierr)
   end function tw_summary
-
-  !> Rank 0 prints the summary as a table. Errors: TW_EHANDLE. Collective.
-  subroutine tw_print_summary(io, ierr)
-    type(tw_session), intent(in) :: io
-    integer(c_int), intent(out), optional :: ierr
-    call check(c_print_summary(io%handle), io%handle, 'tw_print_summary', ierr)
-  end subroutine tw_print_summary
 
 end module thalweg_session

@@ -114,14 +114,13 @@ void File::open_for_reading() {
 
 void File::adopt() {
     const char* text = nullptr;
-    int ndims = 0, nvars = 0, natts = 0;
-    check(tw_inq(file_, &text, &ndims, &nvars, &natts, nullptr));
-    format_ = format_named(text);
-    check(tw_inq_unlimited(file_, &text));
-    const std::string unlimited = text;
-    for (int d = 0; d < ndims; d++) {
+    tw_file_info info;
+    check(tw_inq(file_, &info));
+    format_ = format_named(info.format);
+    const std::string unlimited = info.unlimited;
+    for (int d = 0; d < info.ndims; d++) {
         Dimension dimension;
-        check(tw_inq_dim_name(file_, d, &text));
+        check(tw_inq_name(file_, TW_DIMENSION, nullptr, d, &text));
         dimension.name = text;
         check(tw_inq_dim(file_, text, &dimension.length));
         dimension.unlimited = !unlimited.empty() && dimension.name == unlimited;
@@ -131,7 +130,7 @@ void File::adopt() {
         detail::NamedList<Attribute> result;
         for (int a = 0; a < n; a++) {
             Attribute attribute;
-            check(tw_inq_att_name(file_, var, a, &text));
+            check(tw_inq_name(file_, TW_ATTRIBUTE, var, a, &text));
             attribute.name = text;
             tw_type type = TW_CHAR;
             check(tw_inq_att(file_, var, attribute.name.c_str(), &type, &attribute.n));
@@ -144,10 +143,10 @@ void File::adopt() {
         }
         return result;
     };
-    table_.attributes = attributes("", natts);
-    for (int v = 0; v < nvars; v++) {
+    table_.attributes = attributes("", info.natts);
+    for (int v = 0; v < info.nvars; v++) {
         Variable variable;
-        check(tw_inq_var_name(file_, v, &text));
+        check(tw_inq_name(file_, TW_VARIABLE, nullptr, v, &text));
         variable.name = text;
         tw_type type = TW_CHAR;
         int rank = 0, own = 0;

@@ -167,7 +167,6 @@ Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, 
     const bool converts = differs_from_library(type, v.type);
     const nc_type as = converts ? v.type : type;
     const bool deferred = session_.keeps_arrays() && always_fits(as, v.type);
-    const auto put = deferred ? tw_put_record_deferred : tw_put_record;
     const auto n = static_cast<std::size_t>(place.grid->elements());
     const void* values = data;
     char* copied = nullptr;
@@ -182,8 +181,10 @@ Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, 
         code = convert(type, values, as, copied, static_cast<Index>(n), Table::fill_of(v));
         values = copied;
     }
-    const int status = put(file_, v.name.c_str(), d, place.record, static_cast<tw_type>(as), values,
-                           static_cast<Index>(n));
+    const int status =
+        tw_put_record_array(file_, v.name.c_str(), d, place.record,
+                            tw_dense(static_cast<tw_type>(as), values, static_cast<Index>(n)),
+                            deferred ? TW_DEFERRED : 0);
     const Error failed{code_of(status), tw_error_message(session_.handle())};
     if (copied != nullptr && (!deferred || status != TW_OK)) copies_.undo(copied);
     if (status != TW_OK) return failed;
@@ -420,20 +421,15 @@ void File::ask_library(Variable& v) {
     s.quantize = v.storage.quantize;
     s.digits = v.storage.digits;
     s.no_fill = v.storage.no_fill;
-    int chunked = 0, filters = 0;
-    check(tw_inq_var_storage(file_, v.name.c_str(), &chunked, &filters));
-    s.layout = chunked != 0 ? NC_CHUNKED : NC_CONTIGUOUS;
-    for (std::size_t d = 0; d < v.dims.size(); d++) {
-        Index length = 0;
-        check(tw_inq_var_chunk(file_, v.name.c_str(), static_cast<int>(d), &length));
-        s.chunks.push_back(static_cast<std::size_t>(length));
-    }
+    int filters = 0, id[TW_MAX_FILTERS], level[TW_MAX_FILTERS];
+    std::vector<Index> chunk(v.dims.size());
+    check(tw_inq_var_storage(file_, v.name.c_str(), chunk.data(), &filters, id, level));
+    s.layout = !chunk.empty() && chunk.front() > 0 ? NC_CHUNKED : NC_CONTIGUOUS;
+    s.chunks.assign(chunk.begin(), chunk.end());
     for (int f = 0; f < filters; f++) {
-        int id = 0, level = 0;
-        check(tw_inq_var_filter(file_, v.name.c_str(), f, &id, &level));
-        if (id == 2) s.shuffle = 1;
-        if (id == 1) s.deflate = 1, s.level = level;
-        if (id == 32015) s.zstandard = true, s.zstandard_level = level;
+        if (id[f] == 2) s.shuffle = 1;
+        if (id[f] == 1) s.deflate = 1, s.level = level[f];
+        if (id[f] == 32015) s.zstandard = true, s.zstandard_level = level[f];
     }
     v.storage = std::move(s);
 }

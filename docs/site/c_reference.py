@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prose import CONDITION, definition, inline, markdown
 
-PARTS = ("session", "decomposition", "definitions", "writing", "reading", "restart")
+PARTS = ("array", "session", "decomposition", "definitions", "writing", "reading", "restart")
 
 
 @dataclass
@@ -30,7 +30,7 @@ def without_marks(comment: str) -> str:
 
 
 def name_of(code: str) -> str:
-    found = re.search(r"\benum (\w+)|#define (\w+)|\b(\w+)\(", code)
+    found = re.search(r"\benum (\w+)|\bstruct (\w+) \{|#define (\w+)|\b(\w+)\(", code)
     return next(name for name in found.groups() if name)
 
 
@@ -141,6 +141,6 @@ def c_page(include: Path) -> str:
 def undocumented_c(include: Path, page: str) -> list[str]:
     """Functions that the headers declare and the page does not show."""
     headers = "".join(header.read_text() for header in include.glob("*.h"))
-    declared = set(re.findall(r"^(?:int|const char\*) (tw_\w+)\(", headers, re.MULTILINE))
+    declared = set(re.findall(r"^(?:tw_status|const char\*) (tw_\w+)\(", headers, re.MULTILINE))
     code = "".join(re.findall(r"```c\n.*?```", page, re.DOTALL))
     return sorted(declared - set(re.findall(r"\b(tw_\w+)\(", code)))

@@ -12,7 +12,7 @@ from prose import CONDITION
 from tree_sitter import Language, Node, Parser
 
 # In this order; base.hpp has the types.
-PARTS = ("session", "decomposition", "writing", "reading", "restart", "base")
+PARTS = ("session", "decomposition", "definitions", "writing", "reading", "restart", "base")
 
 INTRODUCTION = """# C++ reference
 

@@ -52,15 +52,19 @@ int main(int argc, char** argv) {
     check(tw_restart_add(restart, "T", TW_DOUBLE, "lat lon", cells, T, n, TW_REQUIRED), io);
     check(tw_restart_add(restart, "forcing", TW_DOUBLE, "", NULL, &forcing, 1, TW_OPTIONAL), io);
     if (argc > 1) {
-        check(tw_restart_read(restart, "checkpoint.nc"), io);
-        check(tw_restart_get_att(restart, NULL, "step", TW_INT, 1, &step), io);
+        tw_file file;
+        check(tw_restart_read(restart, "checkpoint.nc", &file), io);
+        check(tw_get_att(file, NULL, "step", TW_INT, 1, &step), io);
+        check(tw_close(&file), io);
     }
     for (const int last = step + NSTEPS; step < last; ++step) {
         for (int64_t i = 0; i < n; ++i) { /* the model computes */
             T[i] += forcing / (step + 1);
         }
     }
-    check(tw_restart_put_att(restart, NULL, "step", TW_INT, 1, &step), io);
+    tw_file definitions;
+    check(tw_restart_file(restart, &definitions), io);
+    check(tw_put_att(definitions, NULL, "step", TW_INT, 1, &step), io);
     check(tw_restart_write(restart, "checkpoint.nc"), io);
     if (rank == 0) {
         printf("step %d: T is %.17g\n", step, T[0]);

@@ -60,7 +60,9 @@ int main(int argc, char** argv) {
     for (int64_t step = 0; step < steps; ++step) {
         if (step + 1 < steps) {
             float* next = T[(step + 1) % 2];
-            check(tw_get_deferred(input, "T", cells, step + 1, TW_FLOAT, next, n), io);
+            check(
+                tw_get_array(input, "T", cells, step + 1, tw_dense(TW_FLOAT, next, n), TW_DEFERRED),
+                io);
             check(tw_prefetch(input), io);
         }
         compute(rank, step, T[step % 2], n);

@@ -47,8 +47,9 @@ int main(int argc, char** argv) {
     check(tw_decompose(io, "lat lev lon", 1, (int64_t[]){ny, NZ, NX}, (int64_t[]){js, 0, 0},
                        (int64_t[]){nj, NZ, NX}, &cells),
           io);
-    check(tw_get_deferred(history, "T", cells, steps - 1, TW_FLOAT, T, n), io);
-    check(tw_get_deferred(history, "T", cells, steps - 2, TW_FLOAT, T_old, n), io);
+    check(tw_get_array(history, "T", cells, steps - 1, tw_dense(TW_FLOAT, T, n), TW_DEFERRED), io);
+    check(tw_get_array(history, "T", cells, steps - 2, tw_dense(TW_FLOAT, T_old, n), TW_DEFERRED),
+          io);
     check(tw_read(history), io); /* both, in one go through the file */
     check(tw_close(&history), io);
     if (n > 0) {

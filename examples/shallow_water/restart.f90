@@ -60,8 +60,8 @@ contains
     type(model_t), intent(inout), target :: m
     character(len=*), intent(in) :: path
     call register(self, p, m)
-    call tw_restart_put_att(self%arrays, '', 'step', m%step)
-    call tw_restart_put_att(self%arrays, '', 'time_step', m%c%dt)
+    call tw_put_att(tw_restart_file(self%arrays), '', 'step', m%step)
+    call tw_put_att(tw_restart_file(self%arrays), '', 'time_step', m%c%dt)
     call tw_restart_write(self%arrays, path)
   end subroutine write_restart
 
@@ -72,11 +72,13 @@ contains
     type(model_t), intent(inout), target :: m
     character(len=*), intent(in) :: path
     character(len=80), intent(out) :: trouble
+    type(tw_file) :: file
     real(real64) :: dt
     call register(self, p, m)
-    call tw_restart_read(self%arrays, path)
-    call tw_restart_get_att(self%arrays, '', 'step', m%step)
-    call tw_restart_get_att(self%arrays, '', 'time_step', dt)
+    call tw_restart_read(self%arrays, path, file)
+    call tw_get_att(file, '', 'step', m%step)
+    call tw_get_att(file, '', 'time_step', dt)
+    call tw_close(file)
     trouble = ''
     if (abs(dt - m%c%dt) > 0) trouble = 'the restart was written with another dt'
     call resume(m, p)

@@ -137,11 +137,14 @@ contains
 
   subroutine finish_output()
     real(real64) :: start
+    character(len=:), allocatable :: table
     if (output == '') return
     start = MPI_Wtime()
     call close_history(file)
     output_seconds = output_seconds + (MPI_Wtime() - start)
-    if (summary) call tw_print_summary(io)
+    if (.not. summary) return
+    table = tw_summary(io, TW_SUMMARY_TABLE)
+    if (patch%rank == 0) write (*, '(a)') table
   end subroutine finish_output
 
   !> The largest of the ranks' numbers, on rank 0.

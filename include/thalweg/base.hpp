@@ -84,13 +84,26 @@ concept ArrayInPlace = Array<A> && std::ranges::borrowed_range<A>;
 template <class A>
 using Element = std::remove_reference_t<std::ranges::range_reference_t<A>>;
 
-/// An array of any strides, slowest dimension first; see tw_put_strided.
+/// An array of any strides, slowest dimension first; see tw_array.
 template <class T>
 struct StridedArray {
     T* data = nullptr;                          ///< the first element
     std::span<const std::int64_t> extent;       ///< in elements
     std::span<const std::int64_t> byte_stride;  ///< as many as extents
 };
+
+template <class A>
+inline constexpr bool is_strided = false;
+template <class T>
+inline constexpr bool is_strided<StridedArray<T>> = true;
+
+/// An Array or a StridedArray.
+template <class A>
+concept AnyArray = Array<A> || is_strided<std::remove_cvref_t<A>>;
+
+/// An ArrayInPlace or a StridedArray.
+template <class A>
+concept AnyArrayInPlace = ArrayInPlace<A> || is_strided<std::remove_cvref_t<A>>;
 
 /// What the members of this namespace share. Internal.
 namespace handles {
@@ -154,12 +167,29 @@ std::int64_t size_of(const A& array) {
     return static_cast<std::int64_t>(std::ranges::size(array));
 }
 
-/// Number of dimensions of an array; an invalid one if its extents and strides differ in number.
+/// The array with an invalid number of dimensions if its extents and strides differ in number.
 template <class T>
-int rank_of(const StridedArray<T>& array) {
-    return array.extent.size() == array.byte_stride.size() ? static_cast<int>(array.extent.size())
-                                                           : -1;
+tw_array array_of(const StridedArray<T>& array) {
+    const bool fits = array.extent.size() == array.byte_stride.size();
+    return tw_strided(static_cast<tw_type>(type_of<T>()), array.data,
+                      fits ? static_cast<int>(array.extent.size()) : -1, array.extent.data(),
+                      array.byte_stride.data());
 }
+template <Array A>
+tw_array array_of(const A& array) {
+    return tw_dense(type_in<const A>(), std::ranges::data(array), size_of(array));
+}
+/// An array that is written to.
+template <class A>
+tw_array target_of(A& array) {
+    if constexpr (is_strided<std::remove_const_t<A>>)
+        static_assert(!std::is_const_v<std::remove_pointer_t<decltype(array.data)>>);
+    else
+        static_assert(!std::is_const_v<Element<A>>);
+    return array_of(array);
+}
+/// What a rank without an array passes to a collective call.
+inline tw_array no_array() { return tw_strided(TW_BYTE, nullptr, -1, nullptr, nullptr); }
 
 /// Padded with invalid values, so that too few values are an error.
 inline std::vector<std::int64_t> padded(const std::vector<std::int64_t>& values) {

@@ -61,7 +61,7 @@ typedef enum tw_list_kind tw_list_kind;
  * order: columns of an unstructured mesh, land points. The list covers some of the dimensions; of
  * the others, every rank holds the full length. In memory the listed dimensions are a single one of
  * length n, in the same position: an array has n elements times the lengths of the other
- * dimensions, and tw_put_strided and tw_get_strided take that number of dimensions. Elements that
+ * dimensions, and a strided array (see tw_array) has that number of dimensions. Elements that
  * are in no rank's list get the fill value.
  * @param dims     names of all dimensions in the order of the array in memory, slowest first; or
  *                 an asterisk for each of them, as for tw_decompose
@@ -109,8 +109,8 @@ tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges);
  * dimension; the elements after it and its halo are padding, which is never written. This applies
  * to the variables defined, reads called and restarts written from now on. They take arrays of
  *   - boxes x extent elements, or extent elements for each box that this rank has;
- *   - with the functions named _strided also without the halo: extent - halo_low - halo_high along
- *     each dimension.
+ *   - if strided (see tw_array), also without the halo: extent - halo_low - halo_high along each
+ *     dimension.
  * A warning is logged if the extent along some dimension is larger than every box with its halo,
  * because an undeclared halo would be written as part of the box.
  * @param extent  [ndims] length of the array of one box along each dimension, halo included; the

@@ -7,7 +7,7 @@
 #ifndef THALWEG_READING_H
 #define THALWEG_READING_H
 
-#include "thalweg/base.h"
+#include "thalweg/array.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,8 +19,8 @@ extern "C" {
  * are not seen before the next tw_sync, except elements that are written again. TW_ESTATE: before
  * the first tw_sync; and for a netCDF-4 file with service background or servers, if something was
  * put since the last tw_sync. TW_EUNSUPPORTED: sets of tiles (tile_files) and storage memory.
- * tw_get_deferred checks less than for a file opened for reading; tw_read reports the rest. See
- * docs/reading.md. */
+ * tw_get_array with TW_DEFERRED checks less than for a file opened for reading; tw_read reports the
+ * rest. See docs/reading.md. */
 
 /**
  * Opens an existing netCDF file, written by any program, for reading or, with mode=append, for
@@ -58,24 +58,33 @@ tw_status tw_open(tw_session session, const char* path, const char* settings, tw
  * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such number), TW_EARG, TW_ESTATE (a new file, before the
  * first tw_sync), TW_ECLOSED. */
 
-/** The file: its format ("cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"), and its number of
- *  dimensions, variables, global attributes and records. */
-tw_status tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts,
-                 int64_t* records);
+/** What tw_inq tells of a file. */
+typedef struct tw_file_info {
+    const char* format;    /**< "cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic" */
+    const char* unlimited; /**< name of the record dimension, "" if there is none. If there are
+                                several unlimited dimensions (netCDF-4), it is the first; the others
+                                keep the length that they had when the file was opened */
+    int ndims;             /**< number of dimensions */
+    int nvars;             /**< number of variables */
+    int natts;             /**< number of global attributes */
+    int ngroups;           /**< groups in the root group (netCDF-4) when the file was opened; what
+                                they hold cannot be read */
+    int64_t records;       /**< number of records */
+} tw_file_info;
+
+/** Describes the file. */
+tw_status tw_inq(tw_file file, tw_file_info* info);
 
 /** Length of a dimension; for the record dimension, the number of records. */
 tw_status tw_inq_dim(tw_file file, const char* name, int64_t* length);
 
-/** Name of a dimension by its number. */
-tw_status tw_inq_dim_name(tw_file file, int index, const char** name);
+/** What tw_inq_name gives the name of. */
+enum tw_item TW_ENUM { TW_DIMENSION = 0, TW_VARIABLE = 1, TW_ATTRIBUTE = 2 };
+typedef enum tw_item tw_item;
 
-/** Name of the record dimension, "" if there is none. If there are several unlimited dimensions
- *  (netCDF-4), it is the first; the others keep the length that they had when the file was opened.
- */
-tw_status tw_inq_unlimited(tw_file file, const char** name);
-
-/** Name of a variable by its number. */
-tw_status tw_inq_var_name(tw_file file, int index, const char** name);
+/** Name of a dimension, a variable or an attribute by its number.
+ *  @param var  of an attribute: its variable, NULL or "" for a global one; else ignored */
+tw_status tw_inq_name(tw_file file, tw_item item, const char* var, int index, const char** name);
 
 /** Type, number of dimensions (with the record dimension) and number of attributes of a variable.
  *  The type is 0 for strings and user-defined types (netCDF-4), which cannot be read. */
@@ -85,27 +94,22 @@ tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, i
 tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** name,
                          int64_t* length);
 
-/** How a variable is stored: whether in chunks (netCDF-4), and the number of filters. For files
- *  opened for reading, and for netCDF-4 files that are being written, after tw_sync. Of a set of
- *  tiles, in its first file. Returns also TW_ESTATE (a file that is being written, if it is not
- *  netCDF-4 or was not synced). */
-tw_status tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilters);
+/** The largest number of filters of a variable. */
+#define TW_MAX_FILTERS 32
 
-/** Length of a variable's chunks along a dimension, in elements: index 0 is the slowest. 0 if the
- *  variable is not stored in chunks. Errors as of tw_inq_var_storage. */
-tw_status tw_inq_var_chunk(tw_file file, const char* var, int index, int64_t* length);
-
-/** A filter of a variable, in the order in which they were applied: its number in HDF5 (1 deflate,
- *  2 shuffle, 3 fletcher32, 4 szip, 32015 zstd) and, for deflate and zstd, the level; for others
- *  the level is 0. Errors as of tw_inq_var_storage. */
-tw_status tw_inq_var_filter(tw_file file, const char* var, int index, int* id, int* level);
-
-/** Number of groups in the root group of a file opened for reading (netCDF-4); what they hold
- *  cannot be read. Returns also TW_ESTATE (a file that is being written). */
-tw_status tw_inq_groups(tw_file file, int* ngroups);
-
-/** Name of an attribute by its number; var NULL or "" for a global one. */
-tw_status tw_inq_att_name(tw_file file, const char* var, int index, const char** name);
+/**
+ * How a variable is stored. For files opened for reading, and for netCDF-4 files that are being
+ * written, after tw_sync. Of a set of tiles, in its first file.
+ * @param chunk     [dimensions of the variable] receives the lengths of its chunks, in elements,
+ *                  slowest first; all 0 if it is not stored in chunks
+ * @param nfilters  receives the number of filters
+ * @param filter    [TW_MAX_FILTERS] receives their numbers in HDF5, in the order in which they were
+ *                  applied: 1 deflate, 2 shuffle, 3 fletcher32, 4 szip, 32015 zstd
+ * @param level     [TW_MAX_FILTERS] receives the levels of deflate and zstd; 0 for others
+ * @return also TW_ESTATE (a file that is being written, if it is not netCDF-4 or was not synced)
+ */
+tw_status tw_inq_var_storage(tw_file file, const char* var, int64_t* chunk, int* nfilters,
+                             int* filter, int* level);
 
 /** Type and number of values of an attribute; for text, the number of characters. A single string
  *  (netCDF-4) is text (TW_CHAR); for other strings and user-defined types the type is 0. */
@@ -150,15 +154,18 @@ tw_status tw_get(tw_file file, const char* var, tw_decomposition decomposition, 
                  tw_type type, void* data, int64_t n);
 
 /**
- * As tw_get, for an array of any strides.
- * @param rank, extent, byte_stride  as for tw_put_strided; if the extents do not include the halo,
- *                                   no halo is read
- * @return as tw_get
- * @note Collective
+ * As tw_get, for an array of any strides, or together with others.
+ * @param array  if its extents do not include the halo, no halo is read
+ * @param flags  0, or TW_DEFERRED: only requests what would be read, and is then local; the next
+ *               tw_read reads it, with everything else requested. Do not use the array until then;
+ *               each request needs an array of its own. Every rank must request the same variables,
+ *               records and decompositions in the same order.
+ * @return as tw_get (a request: as far as it can be told without the other ranks and the file);
+ *         TW_EARG (unknown flags)
+ * @note Collective, unless it is deferred
  */
-tw_status tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                         int64_t record, tw_type type, void* data, int rank, const int64_t* extent,
-                         const int64_t* byte_stride);
+tw_status tw_get_array(tw_file file, const char* var, tw_decomposition decomposition,
+                       int64_t record, tw_array array, int flags);
 
 /**
  * Reads any section of a variable, independent of its decomposition: for programs that do not know
@@ -189,28 +196,14 @@ tw_status tw_get_box_checked(tw_file file, const char* var, tw_type type, int nd
                              const int64_t* start, const int64_t* count, const int64_t* stride,
                              void* data);
 
-/**
- * Requests what tw_get would read; the next tw_read reads it, with everything else requested. Do
- * not use the array until then; each request needs an array of its own. Every rank must request the
- * same variables, records and decompositions in the same order. Local.
- * @return as tw_get, as far as it can be told without the other ranks and the file
- */
-tw_status tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition,
-                          int64_t record, tw_type type, void* data, int64_t n);
-
-/** As tw_get_deferred, for an array of any strides; see tw_get_strided. Local. */
-tw_status tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                                  int64_t record, tw_type type, void* data, int rank,
-                                  const int64_t* extent, const int64_t* byte_stride);
-
-/** Reads everything requested with tw_get_deferred, in one pass through the file: the fastest way
- *  to read many variables. Afterwards no request is left, even after an error. Errors as of tw_get.
+/** Reads everything requested with TW_DEFERRED, in one pass through the file: the fastest way to
+ *  read many variables. Afterwards no request is left, even after an error. Errors as of tw_get.
  *  @note Collective */
 tw_status tw_read(tw_file file);
 
-/** Starts reading in the background, on threads of the reader ranks, what tw_get_deferred has
- *  requested so far; the next tw_read fills the arrays. Data that exceed the setting "staging" are
- *  read by tw_read, which also returns any read errors.
+/** Starts reading in the background, on threads of the reader ranks, what tw_get_array has
+ *  requested with TW_DEFERRED so far; the next tw_read fills the arrays. Data that exceed the
+ * setting "staging" are read by tw_read, which also returns any read errors.
  *  @return TW_OK, TW_EMISMATCH (requests differ between ranks), TW_ENOMEM
  *  @note Collective */
 tw_status tw_prefetch(tw_file file);

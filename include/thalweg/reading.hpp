@@ -10,7 +10,8 @@ namespace thalweg {
 /// The results of tw_inq.
 struct Summary {
     std::string format;
-    int dims = 0, variables = 0, attributes = 0;
+    std::string unlimited;  ///< "" if there is no record dimension
+    int dims = 0, variables = 0, attributes = 0, groups = 0;
     std::int64_t records = 0;
 };
 
@@ -22,7 +23,7 @@ struct Variable {
     int attributes = 0;
 };
 
-/// The results of tw_inq_var_storage, tw_inq_var_chunk and tw_inq_var_filter.
+/// The results of tw_inq_var_storage.
 struct Storage {
     struct Filter {
         int id = 0, level = 0;
@@ -55,33 +56,16 @@ public:
     // Inquiry. Local. Dimensions, variables and attributes are numbered from 0.
     /// tw_inq
     Summary inq() const {
-        Summary s;
-        const char* format = nullptr;
-        check(tw_inq(file(), &format, &s.dims, &s.variables, &s.attributes, &s.records));
-        s.format = format;
-        return s;
+        tw_file_info info;
+        check(tw_inq(file(), &info));
+        return {info.format, info.unlimited, info.ndims,  info.nvars,
+                info.natts,  info.ngroups,   info.records};
     }
-    /// tw_inq_dim_name, tw_inq_var_name, tw_inq_att_name
-    std::string dim_name(int index) const {
-        const char* name = nullptr;
-        check(tw_inq_dim_name(file(), index, &name));
-        return name;
-    }
-    std::string var_name(int index) const {
-        const char* name = nullptr;
-        check(tw_inq_var_name(file(), index, &name));
-        return name;
-    }
+    /// tw_inq_name
+    std::string dim_name(int index) const { return name_of(TW_DIMENSION, nullptr, index); }
+    std::string var_name(int index) const { return name_of(TW_VARIABLE, nullptr, index); }
     std::string att_name(const std::string& var, int index) const {
-        const char* name = nullptr;
-        check(tw_inq_att_name(file(), var.c_str(), index, &name));
-        return name;
-    }
-    /// tw_inq_unlimited: "" if there is no record dimension
-    std::string unlimited() const {
-        const char* name = nullptr;
-        check(tw_inq_unlimited(file(), &name));
-        return name;
+        return name_of(TW_ATTRIBUTE, var.c_str(), index);
     }
     /// tw_inq_dim: length of a dimension
     std::int64_t dim(const std::string& name) const {
@@ -121,41 +105,25 @@ public:
         return {text.begin(), text.end()};
     }
 
-    /// tw_get: reads this rank's part of a variable. A rank whose decomposition is empty takes part
-    /// with an invalid array, so that all ranks throw.
+    /// tw_get_array: reads this rank's part of a variable. A rank whose decomposition is empty
+    /// takes part with an invalid array, so that all ranks throw.
     /// @param held    a Decomposition, or `replicated`
     /// @param record  from 0; ignored for a variable without record dimension
     /// @note Collective
-    template <ArrayInPlace A>
+    template <AnyArrayInPlace A>
     void get(const std::string& var, const Holding& held, std::int64_t record, A&& data) {
-        if (held.empty()) return take_part(var, held, record);
-        check(tw_get(file(), var.c_str(), held.handle(), record, handles::type_in<A>(),
-                     std::ranges::data(data), handles::size_of(data)));
+        const tw_status code =
+            tw_get_array(file(), var.c_str(), held.handle(), record,
+                         held.empty() ? handles::no_array() : handles::target_of(data), 0);
+        held.check(var);
+        check(code);
     }
-    /// tw_get_strided @note Collective
-    template <class T>
-    void get(const std::string& var, const Holding& held, std::int64_t record,
-             StridedArray<T> array) {
-        if (held.empty()) return take_part(var, held, record);
-        check(tw_get_strided(
-            file(), var.c_str(), held.handle(), record, static_cast<tw_type>(type_of<T>()),
-            array.data, handles::rank_of(array), array.extent.data(), array.byte_stride.data()));
-    }
-    /// tw_get_deferred: the array is in use until read()
-    template <ArrayInPlace A>
+    /// tw_get_array with TW_DEFERRED: the array is in use until read()
+    template <AnyArrayInPlace A>
     void get_deferred(const std::string& var, const Holding& held, std::int64_t record, A&& data) {
         held.check(var);
-        check(tw_get_deferred(file(), var.c_str(), held.handle(), record, handles::type_in<A>(),
-                              std::ranges::data(data), handles::size_of(data)));
-    }
-    /// tw_get_deferred_strided
-    template <class T>
-    void get_deferred(const std::string& var, const Holding& held, std::int64_t record,
-                      StridedArray<T> array) {
-        held.check(var);
-        check(tw_get_deferred_strided(
-            file(), var.c_str(), held.handle(), record, static_cast<tw_type>(type_of<T>()),
-            array.data, handles::rank_of(array), array.extent.data(), array.byte_stride.data()));
+        check(tw_get_array(file(), var.c_str(), held.handle(), record, handles::target_of(data),
+                           TW_DEFERRED));
     }
     /// tw_get_box: data must have as many elements as the section; without a stride, all strides
     /// are 1. A rank whose arguments differ in size takes part with a count of -1, so that all
@@ -198,6 +166,11 @@ protected:
     void check(tw_status code) const { owned_.check(code); }
 
 private:
+    std::string name_of(tw_item item, const char* var, int index) const {
+        const char* name = nullptr;
+        check(tw_inq_name(file(), item, var, index, &name));
+        return name;
+    }
     void end() noexcept try {
         if (file() == nullptr || owned_.unwinding()) return;
         const tw_session session = owned_.session();
@@ -206,48 +179,32 @@ private:
         owned_.session_ptr()->unseen.emplace(code, tw_error_message(session));
     } catch (const std::exception&) {  // no memory for the text
     }
-    /// In a collective call, without an array.
-    void take_part(const std::string& var, const Holding& held, std::int64_t record) {
-        (void)tw_get_strided(file(), var.c_str(), nullptr, record, TW_BYTE, nullptr, -1, nullptr,
-                             nullptr);
-        held.check(var);
-    }
 
     handles::Owned<tw_file> owned_;
 };
 
-/// A file open for reading (Session::open).
+/// A file open for reading (Session::open, Restart::read).
 class Reader : public OpenFile {
 public:
     Reader() = default;
 
     /// tw_prefetch @note Collective
     void prefetch() { check(tw_prefetch(file())); }
-    /// tw_inq_var_storage, tw_inq_var_chunk, tw_inq_var_filter
+    /// tw_inq_var_storage
     Storage storage(const std::string& var) const {
         Storage s;
-        int chunked = 0, filters = 0, nd = 0;
-        check(tw_inq_var_storage(file(), var.c_str(), &chunked, &filters));
+        int nd = 0, filters = 0, id[TW_MAX_FILTERS], level[TW_MAX_FILTERS];
         check(tw_inq_var(file(), var.c_str(), nullptr, &nd, nullptr));
-        if (chunked != 0) s.chunks.resize(static_cast<std::size_t>(nd));
-        for (int d = 0; d < static_cast<int>(s.chunks.size()); ++d)
-            check(tw_inq_var_chunk(file(), var.c_str(), d, &s.chunks[static_cast<std::size_t>(d)]));
-        s.filters.resize(static_cast<std::size_t>(filters));
-        for (int k = 0; k < filters; ++k) {
-            Storage::Filter& f = s.filters[static_cast<std::size_t>(k)];
-            check(tw_inq_var_filter(file(), var.c_str(), k, &f.id, &f.level));
-        }
+        s.chunks.resize(static_cast<std::size_t>(nd));
+        check(tw_inq_var_storage(file(), var.c_str(), s.chunks.data(), &filters, id, level));
+        if (nd > 0 && s.chunks.front() == 0) s.chunks.clear();
+        for (int k = 0; k < filters; ++k) s.filters.push_back({id[k], level[k]});
         return s;
-    }
-    /// tw_inq_groups
-    int groups() const {
-        int n = 0;
-        check(tw_inq_groups(file(), &n));
-        return n;
     }
 
 private:
     friend class Session;
+    friend class Restart;
     using OpenFile::OpenFile;
 };
 

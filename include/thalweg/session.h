@@ -146,24 +146,27 @@ const char* tw_error_message(tw_session session);
 tw_status tw_error_place(tw_session session, const char** file, const char** variable,
                          int64_t* record, int* rank);
 
-/** Rank 0 prints the effective settings, and where each value comes from, to standard output.
- *  Local.
- *  @return TW_OK, TW_EHANDLE */
-tw_status tw_print_config(tw_session session);
+/** What tw_summary returns. */
+enum tw_summary_form TW_ENUM {
+    TW_SUMMARY_JSON = 0,  /**< figures of the session so far, as JSON: phases (seconds, slowest
+                               rank), bytes, writes, messages, peak memory, totals per file; files
+                               beyond the first 1000 are summed up */
+    TW_SUMMARY_TABLE = 1, /**< the most important of these figures, as a table to be printed */
+    TW_SUMMARY_SETTINGS =
+        2 /**< the effective settings, and where each value comes from, likewise */
+};
+typedef enum tw_summary_form tw_summary_form;
 
 /**
- * JSON summary of the session so far: phases (seconds, slowest rank), bytes, writes, messages,
- * peak memory, totals per file; files beyond the first 1000 are summed up. The text belongs
- * to the session and is valid until the next call of this function; it is the same on every rank.
- * @return TW_OK, TW_EARG, TW_EHANDLE, TW_EMISMATCH (the ranks are in different calls)
+ * A summary of the session.
+ * @param form  the same on every rank
+ * @param text  receives the text, which is the same on every rank, belongs to the session and is
+ *              valid until the next call of this function
+ * @return TW_OK, TW_EARG, TW_EHANDLE, TW_EMISMATCH (the ranks are in different calls, or form
+ *         differs)
  * @note Collective
  */
-tw_status tw_summary(tw_session session, const char** json);
-
-/** Rank 0 prints the summary as a table to standard output.
- *  @return TW_OK, TW_EHANDLE, TW_EMISMATCH (the ranks are in different calls)
- *  @note Collective */
-tw_status tw_print_summary(tw_session session);
+tw_status tw_summary(tw_session session, tw_summary_form form, const char** text);
 
 #ifdef __cplusplus
 }

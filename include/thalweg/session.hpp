@@ -16,6 +16,13 @@ enum class Role : int {
     server = TW_SERVER  ///< it writes files for the model's ranks
 };
 
+/// What Session::summary returns.
+enum class SummaryForm : int {
+    json = TW_SUMMARY_JSON,         ///< figures of the session so far
+    table = TW_SUMMARY_TABLE,       ///< the most important of them, to be printed
+    settings = TW_SUMMARY_SETTINGS  ///< the effective settings, and where each value comes from
+};
+
 /// tw_init to tw_finalize. Files, decompositions and restarts may outlive it: they are then empty.
 class Session {
 public:
@@ -183,16 +190,12 @@ public:
         return {session_, made};
     }
 
-    /// tw_print_config
-    void print_config() const { check(tw_print_config(handle())); }
     /// tw_summary @note Collective
-    std::string summary() {
-        const char* json = nullptr;
-        check(tw_summary(handle(), &json));
-        return json;
+    std::string summary(SummaryForm form = SummaryForm::json) {
+        const char* text = nullptr;
+        check(tw_summary(handle(), static_cast<tw_summary_form>(form), &text));
+        return text;
     }
-    /// tw_print_summary @note Collective
-    void print_summary() { check(tw_print_summary(handle())); }
 
 private:
     Session() = default;

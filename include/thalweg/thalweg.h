@@ -12,14 +12,14 @@
  *   dimensions are listed fastest first, and indices start at 1.)
  * - Counts, indices and sizes are 64-bit.
  * - What is opened is closed, and what is made is freed, by the other verb of the pair: tw_init and
- *   tw_finalize; tw_create or tw_open and tw_close; tw_decompose... and tw_free_decomposition;
- *   tw_restart_new and tw_restart_free; tw_restart_open and tw_restart_close. The second one sets
- *   the handle to NULL, also if it returns an error, with two exceptions, which return TW_ESTATE
- *   and have no effect: another thread is in the session; the file of a restart is still open.
- * - A name with _strided at its end takes an array of any strides: the number of its dimensions,
- *   its extents and its strides in bytes take the place of the number of elements. A name with
- *   _deferred leaves the array in use after the call: until the step ends (tw_put_deferred), or
- *   until tw_read (tw_get_deferred). All others have finished with the array when they return.
+ *   tw_finalize; tw_create, tw_open or tw_restart_read and tw_close; tw_decompose... and
+ *   tw_free_decomposition; tw_restart_new and tw_restart_free. The second one sets the handle to
+ *   NULL, also if it returns an error, with one exception, which returns TW_ESTATE and has no
+ *   effect: another thread is in the session.
+ * - tw_put, tw_put_record, tw_get and tw_restart_add take dense arrays. The functions of the same
+ *   names with _array take a tw_array, which may have any strides, and flags: TW_DEFERRED leaves
+ *   the array in use after the call, until the step ends (puts) or until tw_read (tw_get_array).
+ * All other calls have finished with the array when they return.
  * - A function marked "@note Collective" must be called by every rank of the session's
  *   communicator; it returns the same code and sets the same text on every rank. All others are
  *   local: no rank waits for another.
@@ -59,6 +59,7 @@
 #define TW_VERSION_MINOR 1
 #define TW_VERSION_PATCH 0
 
+#include "thalweg/array.h"
 #include "thalweg/base.h"
 #include "thalweg/decomposition.h"
 #include "thalweg/definitions.h"

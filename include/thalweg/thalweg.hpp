@@ -18,6 +18,7 @@
 
 #include "thalweg/base.hpp"
 #include "thalweg/decomposition.hpp"
+#include "thalweg/definitions.hpp"
 #include "thalweg/reading.hpp"
 #include "thalweg/restart.hpp"
 #include "thalweg/session.hpp"

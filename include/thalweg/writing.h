@@ -7,7 +7,7 @@
 #ifndef THALWEG_WRITING_H
 #define THALWEG_WRITING_H
 
-#include "thalweg/base.h"
+#include "thalweg/array.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,38 +31,16 @@ extern "C" {
 tw_status tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
 
 /**
- * As tw_put, for an array of any strides.
- * @param data         the first element
- * @param rank         number of array dimensions: that of the decomposition, or one more (the
- *                     slowest), which counts the boxes
- * @param extent       [rank] lengths in memory, with or without the halo: of the box; of several
- *                     boxes, the largest along each dimension; after tw_pad, the extent set there.
- *                     Of a replicated variable, its shape. All ranks (except those that hold
- *                     nothing) must agree on whether the halo is included; otherwise the
- *                     tw_end_step, tw_sync or tw_close that would write it, or tw_get, returns
- *                     TW_EMISMATCH.
- * @param byte_stride  [rank] bytes from one element to the next along each dimension; may be
- *                     negative
- * @return as tw_put
- * @note Local, with the exceptions of tw_put
+ * As tw_put, for an array of any strides, or without a copy.
+ * @param flags  0, or TW_DEFERRED: the library makes no copy, which is the fastest way to write.
+ *               The array must stay valid and unchanged until the tw_end_step (or tw_close) that
+ *               writes it has succeeded; for a fixed-size variable, until the next tw_end_step,
+ *               tw_sync or tw_close. That call returns TW_EARG if it detects that data have changed
+ *               or are gone (not every case is detected), or that two variables share an array.
+ * @return as tw_put; TW_EARG (unknown flags)
+ * @note Local, with the exceptions of tw_put; of these, only the first if the put is deferred
  */
-tw_status tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
-                         const int64_t* extent, const int64_t* byte_stride);
-
-/**
- * As tw_put, but without the copy, which is the fastest way to write: data must stay valid and
- * unchanged until the tw_end_step (or tw_close) that writes it has succeeded; for a fixed-size
- * variable, until the next tw_end_step, tw_sync or tw_close. That call returns TW_EARG if it
- * detects that data have changed or are gone (not every case is detected), or that two variables
- * share an array.
- * @return as tw_put
- * @note Local, except the first call in define mode (see tw_enddef)
- */
-tw_status tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
-
-/** As tw_put_deferred, for an array of any strides; see tw_put_strided. */
-tw_status tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const void* data,
-                                  int rank, const int64_t* extent, const int64_t* byte_stride);
+tw_status tw_put_array(tw_file file, const char* var, tw_array array, int flags);
 
 /**
  * Puts this rank's part of any record of a variable, by any decomposition: the counterpart of
@@ -99,25 +77,18 @@ tw_status tw_put_deferred_strided(tw_file file, const char* var, tw_type type, c
 tw_status tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,
                         int64_t record, tw_type type, const void* data, int64_t n);
 
-/** As tw_put_record, for an array of any strides; see tw_put_strided. */
-tw_status tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                                int64_t record, tw_type type, const void* data, int rank,
-                                const int64_t* extent, const int64_t* byte_stride);
-
 /**
- * As tw_put_record, but the array may be read until the next tw_end_step, tw_sync or tw_close of
- * the file returns: with service inline it is packed straight into the writers' buffers where all
- * ranks put the record by the same decomposition. It must stay unchanged, and at its address, until
- * then. If the library detects that it did not (docs/arrays.md), that call returns TW_EARG.
+ * As tw_put_record, for an array of any strides, or without a copy.
+ * @param flags  0, or TW_DEFERRED: the array may be read until the next tw_end_step, tw_sync or
+ *               tw_close of the file returns: with service inline it is packed straight into the
+ *               writers' buffers where all ranks put the record by the same decomposition. It must
+ *               stay unchanged, and at its address, until then. If the library detects that it did
+ *               not (docs/arrays.md), that call returns TW_EARG.
+ * @return as tw_put_record; TW_EARG (unknown flags)
+ * @note Local, except the first call in define mode (see tw_enddef)
  */
-tw_status tw_put_record_deferred(tw_file file, const char* var, tw_decomposition decomposition,
-                                 int64_t record, tw_type type, const void* data, int64_t n);
-
-/** As tw_put_record_deferred, for an array of any strides; see tw_put_strided. */
-tw_status tw_put_record_deferred_strided(tw_file file, const char* var,
-                                         tw_decomposition decomposition, int64_t record,
-                                         tw_type type, const void* data, int rank,
-                                         const int64_t* extent, const int64_t* byte_stride);
+tw_status tw_put_record_array(tw_file file, const char* var, tw_decomposition decomposition,
+                              int64_t record, tw_array array, int flags);
 
 /**
  * Puts any section of a variable, independent of its decomposition: for programs that do not know
@@ -156,8 +127,8 @@ tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int nd
  * all ranks alike from tw_sync, tw_close and tw_finalize. With auto, the default, a file that is
  * written inline may go on in the background: set inline where a program relies on the former.
  * @return TW_OK; TW_EMISSING if a variable was put on some ranks only; TW_EMISMATCH if it was put
- *         with its halo on some ranks and without it on others; TW_EARG if an array of
- *         tw_put_deferred has changed (with these three the step stays open; with a service they
+ *         with its halo on some ranks and without it on others; TW_EARG if an array put
+ *         with TW_DEFERRED has changed (with these three the step stays open; with a service they
  *         are errors of the file); TW_ERANGE if values did not fit the variable's type (they become
  *         the fill value; with netCDF-C they are undefined); TW_EIO; with a service also the error
  *         of an earlier step, on the ranks that know of it: see docs/services.md

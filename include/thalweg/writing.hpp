@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "thalweg/definitions.hpp"
 #include "thalweg/reading.hpp"
 
 namespace thalweg {
@@ -14,41 +15,17 @@ enum class Later : int {
 };
 
 /// A file that is written (Session::create, Session::append).
-class File : public OpenFile {
+class File : public OpenFile, public Definable<File> {
 public:
     File() = default;
 
     // Definitions. Local, with the same arguments on every rank.
-    /// tw_def_dim; `unlimited` makes it the record dimension
-    void def_dim(const std::string& name, std::int64_t length) {
-        check(tw_def_dim(file(), name.c_str(), length));
-    }
     /// tw_def_var
     void def_var(const std::string& name, Type type, const std::string& dims,
                  const Holding& held = replicated) {
         held.check(name);
         check(tw_def_var(file(), name.c_str(), static_cast<tw_type>(type), dims.c_str(),
                          held.handle()));
-    }
-    /// tw_put_att_text; an empty variable name means a global attribute
-    void put_att(const std::string& var, const std::string& name, const std::string& text) {
-        check(tw_put_att_text(file(), var.c_str(), name.c_str(), text.c_str()));
-    }
-    /// tw_put_att
-    template <class T>
-    requires std::is_arithmetic_v<T>
-    void put_att(const std::string& var, const std::string& name, T value) {
-        check(tw_put_att(file(), var.c_str(), name.c_str(), static_cast<tw_type>(type_of<T>()), 1,
-                         &value));
-    }
-    template <class T>
-    void put_att(const std::string& var, const std::string& name, const std::vector<T>& values) {
-        check(tw_put_att(file(), var.c_str(), name.c_str(), static_cast<tw_type>(type_of<T>()),
-                         handles::size_of(values), values.data()));
-    }
-    /// tw_set_var: "fill=0; deflate=1; chunks=lev=10"
-    void set_var(const std::string& var, const std::string& settings) {
-        check(tw_set_var(file(), var.c_str(), settings.c_str()));
     }
     /// tw_set_record: for a file of Session::append
     void set_record(std::int64_t record, Later later = Later::keep) {
@@ -59,67 +36,32 @@ public:
 
     // Data. Local, except the first call in define mode; and put() of a step that is too large for
     // memory (see tw_put).
-    /// tw_put: data can be reused when the call returns
-    template <Array A>
+    /// tw_put_array: data can be reused when the call returns
+    template <AnyArray A>
     void put(const std::string& var, const A& data) {
-        check(tw_put(file(), var.c_str(), handles::type_in<const A>(), std::ranges::data(data),
-                     handles::size_of(data)));
+        check(tw_put_array(file(), var.c_str(), handles::array_of(data), 0));
     }
-    /// tw_put_strided
-    template <class T>
-    void put(const std::string& var, StridedArray<T> array) {
-        check(tw_put_strided(file(), var.c_str(), static_cast<tw_type>(type_of<T>()), array.data,
-                             handles::rank_of(array), array.extent.data(),
-                             array.byte_stride.data()));
-    }
-    /// tw_put_deferred: data must stay valid and unchanged until the step ends
-    template <ArrayInPlace A>
+    /// tw_put_array with TW_DEFERRED: data must stay valid and unchanged until the step ends
+    template <AnyArrayInPlace A>
     void put_deferred(const std::string& var, A&& data) {
-        check(tw_put_deferred(file(), var.c_str(), handles::type_in<A>(), std::ranges::data(data),
-                              handles::size_of(data)));
+        check(tw_put_array(file(), var.c_str(), handles::array_of(data), TW_DEFERRED));
     }
-    /// tw_put_deferred_strided
-    template <class T>
-    void put_deferred(const std::string& var, StridedArray<T> array) {
-        check(tw_put_deferred_strided(file(), var.c_str(), static_cast<tw_type>(type_of<T>()),
-                                      array.data, handles::rank_of(array), array.extent.data(),
-                                      array.byte_stride.data()));
-    }
-    /// tw_put_record: any record, by any decomposition
-    template <Array A>
+    /// tw_put_record_array: any record, by any decomposition
+    template <AnyArray A>
     void put_record(const std::string& var, const Holding& held, std::int64_t record,
                     const A& data) {
         held.check(var);
-        check(tw_put_record(file(), var.c_str(), held.handle(), record, handles::type_in<const A>(),
-                            std::ranges::data(data), handles::size_of(data)));
+        check(tw_put_record_array(file(), var.c_str(), held.handle(), record,
+                                  handles::array_of(data), 0));
     }
-    /// tw_put_record_strided
-    template <class T>
-    void put_record(const std::string& var, const Holding& held, std::int64_t record,
-                    StridedArray<T> array) {
-        held.check(var);
-        check(tw_put_record_strided(
-            file(), var.c_str(), held.handle(), record, static_cast<tw_type>(type_of<T>()),
-            array.data, handles::rank_of(array), array.extent.data(), array.byte_stride.data()));
-    }
-    /// tw_put_record_deferred: data must stay valid and unchanged until the next end_step, sync or
-    /// close
-    template <ArrayInPlace A>
+    /// tw_put_record_array with TW_DEFERRED: data must stay valid and unchanged until the next
+    /// end_step, sync or close
+    template <AnyArrayInPlace A>
     void put_record_deferred(const std::string& var, const Holding& held, std::int64_t record,
                              A&& data) {
         held.check(var);
-        check(tw_put_record_deferred(file(), var.c_str(), held.handle(), record,
-                                     handles::type_in<A>(), std::ranges::data(data),
-                                     handles::size_of(data)));
-    }
-    /// tw_put_record_deferred_strided
-    template <class T>
-    void put_record_deferred(const std::string& var, const Holding& held, std::int64_t record,
-                             StridedArray<T> array) {
-        held.check(var);
-        check(tw_put_record_deferred_strided(
-            file(), var.c_str(), held.handle(), record, static_cast<tw_type>(type_of<T>()),
-            array.data, handles::rank_of(array), array.extent.data(), array.byte_stride.data()));
+        check(tw_put_record_array(file(), var.c_str(), held.handle(), record,
+                                  handles::array_of(data), TW_DEFERRED));
     }
     /// tw_put_box: data must have as many elements as the section; without a stride, all strides
     /// are 1
@@ -141,7 +83,9 @@ public:
 
 private:
     friend class Session;
+    friend class Definable<File>;
     using OpenFile::OpenFile;
+    tw_file defined() const { return file(); }
 };
 
 }  // namespace thalweg

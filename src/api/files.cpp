@@ -5,64 +5,13 @@
 #include <utility>
 
 #include "api/attributes.hpp"
+#include "api/new_handle.hpp"
 #include "base/hash.hpp"
-#include "session/calls.hpp"
 #include "storage/posix/paths.hpp"
 
 using namespace thalweg::detail;
 
 namespace {
-
-/// The handle of a file, made before the ranks meet: nobody may lack memory for it afterwards. It
-/// is gone again unless it is kept.
-class NewHandle {
-public:
-    explicit NewHandle(tw_session session) : session_(session) {}
-    ~NewHandle() { drop(); }
-    NewHandle(const NewHandle&) = delete;
-    NewHandle& operator=(const NewHandle&) = delete;
-
-    /// @param writes  else it is read
-    Status make(const std::string& path, const Settings& own, bool writes) {
-        drop();
-        session_->files.reserve(session_->files.size() + 1);
-        tw_file_impl made{session_, std::make_shared<FileAbout>(), nullptr, nullptr, nullptr};
-        made.about->path = path;
-        made.about->later = own.text("close") == "later";
-        made.about->staging = own.number("staging");
-        const int serial = session_->created + 1;
-        FileOptions options = session_->options_for(own);
-        if (writes) {
-            made.file = std::make_unique<File>(*session_->team, *session_, path, serial,
-                                               std::move(options));
-            made.readback = std::make_unique<Readback>(*session_->team, *session_, *made.file);
-        } else {
-            made.reader = std::make_unique<Reader>(*session_->team, *session_, path, serial,
-                                                   std::move(options));
-        }
-        session_->file_handles.push_back(std::move(made));
-        made_ = &session_->file_handles.back();
-        return {};
-    }
-    /// Creates or opens the file. @note Collective
-    Status begin(tw_file* file) {
-        ++session_->created;
-        Status status = made_->file ? made_->file->begin() : made_->reader->open();
-        if (!status.ok()) return status;
-        session_->files.push_back(made_);
-        *file = std::exchange(made_, nullptr);
-        return {};
-    }
-
-private:
-    void drop() {
-        if (made_ != nullptr) session_->file_handles.pop_back();
-        made_ = nullptr;
-    }
-
-    tw_session session_;
-    tw_file_impl* made_ = nullptr;
-};
 
 /// The arguments of tw_create and tw_open, as a rank understands them.
 struct Request {
@@ -73,6 +22,16 @@ struct Request {
     std::string absolute = {};  ///< the path that all ranks use
     bool writes = false;
 };
+
+Status make(tw_session session, const Request& request, NewHandle& handle) {
+    return handle.make(request.absolute, request.own, session->options_for(request.own),
+                       request.writes);
+}
+
+/// Creates or opens a file. @note Collective
+Status begin_file(tw_file_impl& made) {
+    return made.file ? made.file->begin() : made.reader->open();
+}
 
 /// Reads the arguments and makes the handle, without the other ranks. Rank 0 says which file the
 /// path means.
@@ -85,7 +44,7 @@ Status prepare(tw_session session, Request& request, NewHandle& handle) {
     if (session->rank == 0 && !named.ok()) return named;
     if (request.writes)
         if (Status s = check_unused(session, request.absolute); !s.ok()) return s;
-    return handle.make(request.absolute, request.own, request.writes);
+    return make(session, request, handle);
 }
 
 /// Lets the ranks meet before a file begins. @note Collective
@@ -110,8 +69,7 @@ Status meet(tw_session session, tw_file* file, Request& request, NewHandle& hand
     if (alike(2) && alike(4)) return {};
     // Another path, or another working folder.
     if (Status s = share_path(session->team->world(), path, request.absolute); !s.ok()) return s;
-    return session->team->agree(
-        alone([&] { return handle.make(request.absolute, request.own, request.writes); }));
+    return session->team->agree(alone([&] { return make(session, request, handle); }));
 }
 
 /// What a decomposition's handle stands for that is given with a variable; null: none.
@@ -138,18 +96,28 @@ tw_status with_put(tw_file file, F&& put, const char* call = __builtin_FUNCTION(
         call);
 }
 
-/// The same by a decomposition that the call names.
-template <class F>
-tw_status with_record(tw_file file, const char* var, tw_decomposition decomposition, F&& put,
-                      const char* call = __builtin_FUNCTION()) {
-    return with_file(
+tw_status put_array(tw_file file, const char* var, const tw_array& array, int flags,
+                    const char* call = __builtin_FUNCTION()) {
+    return with_put(
+        file,
+        [&](File& f) -> Status {
+            if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED); !s.ok()) return s;
+            return f.put(text_or_empty(var), array, (flags & TW_DEFERRED) != 0);
+        },
+        call);
+}
+
+tw_status put_record(tw_file file, const char* var, tw_decomposition decomposition,
+                     std::int64_t record, const tw_array& array, int flags,
+                     const char* call = __builtin_FUNCTION()) {
+    return with_put(
         file,
         [&](File& f) -> Status {
             std::shared_ptr<const Decomposition> held;
             if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
-            Status status = put(f, held);
-            if (status.ok() || status.code == TW_ERANGE) file->readback->note_put();
-            return status;
+            if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED); !s.ok()) return s;
+            return f.put_record(text_or_empty(var),
+                                {held, record, array, (flags & TW_DEFERRED) != 0});
         },
         call);
 }
@@ -170,7 +138,7 @@ tw_status tw_create(tw_session session, const char* path, const char* settings, 
             return failure(TW_ESETTING,
                            "{}: mode={} is only for tw_open; tw_create creates a new file",
                            request.absolute, request.own.text("mode"));
-        return handle.begin(file);
+        return handle.begin(begin_file, file);
     });
 }
 
@@ -179,8 +147,8 @@ tw_status tw_set_record(tw_file file, int64_t record, tw_later later) {
 }
 
 tw_status tw_def_dim(tw_file file, const char* name, int64_t length) {
-    return with_file(file,
-                     [&](File& f) { return f.define_dimension(text_or_empty(name), length); });
+    return with_definitions(
+        file, [&](auto& f) { return f.define_dimension(text_or_empty(name), length); });
 }
 
 tw_status tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
@@ -194,7 +162,7 @@ tw_status tw_def_var(tw_file file, const char* name, tw_type type, const char* d
 
 tw_status tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                      const void* values) {
-    return with_file(file, [&](File& f) -> Status {
+    return with_definitions(file, [&](auto& f) -> Status {
         Attribute a;
         Status status = make_attribute(file->path(), name, type, n, values, a);
         return status.ok() ? f.put_attribute(text_or_empty(var), std::move(a)) : status;
@@ -203,7 +171,7 @@ tw_status tw_put_att(tw_file file, const char* var, const char* name, tw_type ty
 
 tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const char* text) {
     if (text == nullptr)
-        return with_file(file, [&](File&) {
+        return with_definitions(file, [&](auto&) {
             return failure(TW_EARG, "{}: attribute '{}': the text is missing (null pointer)",
                            file->path(), text_or_empty(name));
         });
@@ -211,8 +179,8 @@ tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const
 }
 
 tw_status tw_set_var(tw_file file, const char* var, const char* settings) {
-    return with_file(
-        file, [&](File& f) { return f.set_variable(text_or_empty(var), text_or_empty(settings)); });
+    return with_definitions(
+        file, [&](auto& f) { return f.set_variable(text_or_empty(var), text_or_empty(settings)); });
 }
 
 tw_status tw_enddef(tw_file file) {
@@ -220,32 +188,11 @@ tw_status tw_enddef(tw_file file) {
 }
 
 tw_status tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
-    return with_put(file, [&](File& f) {
-        return f.put(text_or_empty(var), ArrayToPut::dense(type, data, n, false));
-    });
+    return put_array(file, var, tw_dense(type, data, n), 0);
 }
 
-tw_status tw_put_strided(tw_file file, const char* var, tw_type type, const void* data, int rank,
-                         const int64_t* extent, const int64_t* byte_stride) {
-    return with_put(file, [&](File& f) {
-        return f.put(text_or_empty(var),
-                     ArrayToPut::with_strides(type, data, rank, extent, byte_stride, false));
-    });
-}
-
-tw_status tw_put_deferred(tw_file file, const char* var, tw_type type, const void* data,
-                          int64_t n) {
-    return with_put(file, [&](File& f) {
-        return f.put(text_or_empty(var), ArrayToPut::dense(type, data, n, true));
-    });
-}
-
-tw_status tw_put_deferred_strided(tw_file file, const char* var, tw_type type, const void* data,
-                                  int rank, const int64_t* extent, const int64_t* byte_stride) {
-    return with_put(file, [&](File& f) {
-        return f.put(text_or_empty(var),
-                     ArrayToPut::with_strides(type, data, rank, extent, byte_stride, true));
-    });
+tw_status tw_put_array(tw_file file, const char* var, tw_array array, int flags) {
+    return put_array(file, var, array, flags);
 }
 
 tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
@@ -256,48 +203,19 @@ tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t*
 tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims,
                              const int64_t* start, const int64_t* count, const int64_t* stride,
                              const void* data) {
-    return with_file(file, [&](File& f) {
-        Status status = f.put_box(text_or_empty(var), {type, start, count, stride, data, ndims});
-        if (status.ok() || status.code == TW_ERANGE) file->readback->note_put();
-        return status;
+    return with_put(file, [&](File& f) {
+        return f.put_box(text_or_empty(var), {type, start, count, stride, data, ndims});
     });
 }
 
 tw_status tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,
                         int64_t record, tw_type type, const void* data, int64_t n) {
-    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record(text_or_empty(var),
-                            {held, record, ArrayToPut::dense(type, data, n, false)});
-    });
+    return put_record(file, var, decomposition, record, tw_dense(type, data, n), 0);
 }
 
-tw_status tw_put_record_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                                int64_t record, tw_type type, const void* data, int rank,
-                                const int64_t* extent, const int64_t* byte_stride) {
-    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record(
-            text_or_empty(var),
-            {held, record, ArrayToPut::with_strides(type, data, rank, extent, byte_stride, false)});
-    });
-}
-
-tw_status tw_put_record_deferred(tw_file file, const char* var, tw_decomposition decomposition,
-                                 int64_t record, tw_type type, const void* data, int64_t n) {
-    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record(text_or_empty(var),
-                            {held, record, ArrayToPut::dense(type, data, n, true)});
-    });
-}
-
-tw_status tw_put_record_deferred_strided(tw_file file, const char* var,
-                                         tw_decomposition decomposition, int64_t record,
-                                         tw_type type, const void* data, int rank,
-                                         const int64_t* extent, const int64_t* byte_stride) {
-    return with_record(file, var, decomposition, [&](File& f, const auto& held) {
-        return f.put_record(
-            text_or_empty(var),
-            {held, record, ArrayToPut::with_strides(type, data, rank, extent, byte_stride, true)});
-    });
+tw_status tw_put_record_array(tw_file file, const char* var, tw_decomposition decomposition,
+                              int64_t record, tw_array array, int flags) {
+    return put_record(file, var, decomposition, record, array, flags);
 }
 
 tw_status tw_end_step(tw_file file) {
@@ -338,7 +256,7 @@ tw_status tw_open(tw_session session, const char* path, const char* settings, tw
         Request request{Call::open, path, settings};
         if (Status s = meet(session, file, request, handle); !s.ok()) return s;
         if (Status s = settle_path(session, request.absolute); !s.ok()) return s;
-        return handle.begin(file);
+        return handle.begin(begin_file, file);
     });
 }
 

@@ -1,7 +1,6 @@
 // The C functions of files that are read.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
 
 #include "api/attributes.hpp"
 #include "base/nearest.hpp"
@@ -49,54 +48,46 @@ std::optional<VariableStorage> stored(const Readback& readback, int variable) {
     return readback.stored(variable);
 }
 
-/// The body takes the variable and its VariableStorage.
-template <class F>
-tw_status with_storage(tw_file file, const char* var, F&& body,
-                       const char* call = __builtin_FUNCTION()) {
-    return with_stored(
+tw_status get_array(tw_file file, const char* var, tw_decomposition decomposition,
+                    std::int64_t record, const tw_array& array, int flags,
+                    const char* call = __builtin_FUNCTION()) {
+    return with_reader(
         file,
-        [&](const Contents& contents, const auto& teller) {
-            const Variable* v = nullptr;
-            Status status = find_variable(*file, contents, var, v);
-            if (!status.ok()) return status;
-            const auto storage = stored(teller, v - contents.definitions().variables.data());
-            return storage ? body(*v, *storage) : not_stored_yet(*file);
+        [&](auto& r) {
+            Wish wish;
+            wish.name = text_or_empty(var);
+            wish.wrong = decomposition_of(decomposition, file->session, wish.decomposition);
+            wish.record = record;
+            wish.array = array;
+            if (wish.wrong.ok()) wish.wrong = check_flags(file->path(), var, flags, TW_DEFERRED);
+            if ((flags & TW_DEFERRED) != 0) return r.get_deferred(wish);
+            if constexpr (std::is_same_v<decltype(r), Reader&>)
+                if (file->exact)
+                    return read_exactly(*file->session->team, r, file->path(), std::move(wish),
+                                        file->checksums);
+            return r.get(wish);
         },
         call);
-}
-
-Wish wish_for(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
-              tw_type type, void* data) {
-    Wish wish;
-    wish.name = text_or_empty(var);
-    wish.wrong = decomposition_of(decomposition, file->session, wish.decomposition);
-    wish.record = record;
-    wish.type = type;
-    wish.data = data;
-    return wish;
-}
-
-/// Of an array of any strides.
-void stride(Wish& wish, int rank, const int64_t* extent, const int64_t* byte_stride) {
-    wish.n = -1;
-    wish.rank = rank;
-    wish.extent = extent;
-    wish.byte_stride = byte_stride;
 }
 
 }  // namespace
 
 extern "C" {
 
-tw_status tw_inq(tw_file file, const char** format, int* ndims, int* nvars, int* natts,
-                 int64_t* records) {
+tw_status tw_inq(tw_file file, tw_file_info* info) {
     return with_contents(file, [&](const Contents& contents) -> Status {
+        if (info == nullptr)
+            return failure(TW_EARG, "{}: the pointer for the information is null", file->path());
         const Definitions& d = contents.definitions();
-        tell(format, contents.format());
-        tell(ndims, d.dims.size());
-        tell(nvars, d.variables.size());
-        tell(natts, d.attributes.size());
-        tell(records, contents.records());
+        const int record = d.record_dim();
+        const Source* source = file->reader ? &file->reader->contents() : file->file->contents();
+        info->format = contents.format();
+        info->unlimited = record < 0 ? "" : d.dims[record].name.c_str();
+        info->ndims = d.dims.size();
+        info->nvars = d.variables.size();
+        info->natts = d.attributes.size();
+        info->ngroups = source != nullptr ? source->groups() : 0;
+        info->records = contents.records();
         return {};
     });
 }
@@ -116,24 +107,16 @@ tw_status tw_inq_dim(tw_file file, const char* name, int64_t* length) {
     });
 }
 
-tw_status tw_inq_dim_name(tw_file file, int index, const char** name) {
-    return with_contents(file, [&](const Contents& contents) {
-        return name_of_entry(*file, contents.definitions().dims, index, "dimension", name);
-    });
-}
-
-tw_status tw_inq_unlimited(tw_file file, const char** name) {
+tw_status tw_inq_name(tw_file file, tw_item item, const char* var, int index, const char** name) {
     return with_contents(file, [&](const Contents& contents) -> Status {
         const Definitions& d = contents.definitions();
-        const int at = d.record_dim();
-        tell(name, at < 0 ? "" : d.dims[at].name.c_str());
-        return {};
-    });
-}
-
-tw_status tw_inq_var_name(tw_file file, int index, const char** name) {
-    return with_contents(file, [&](const Contents& contents) {
-        return name_of_entry(*file, contents.definitions().variables, index, "variable", name);
+        if (item == TW_DIMENSION) return name_of_entry(*file, d.dims, index, "dimension", name);
+        if (item == TW_VARIABLE) return name_of_entry(*file, d.variables, index, "variable", name);
+        if (item != TW_ATTRIBUTE)
+            return failure(TW_EARG, "{}: unknown item {}", file->path(), static_cast<int>(item));
+        const NamedList<Attribute>* list = nullptr;
+        Status status = attributes_of(file->path(), d, var, list);
+        return status.ok() ? name_of_entry(*file, *list, index, "attribute", name) : status;
     });
 }
 
@@ -165,47 +148,22 @@ tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** 
     });
 }
 
-tw_status tw_inq_var_storage(tw_file file, const char* var, int* chunked, int* nfilters) {
-    return with_storage(file, var, [&](const Variable&, const VariableStorage& storage) -> Status {
-        tell(chunked, storage.chunk.empty() ? 0 : 1);
-        tell(nfilters, storage.filters.size());
+tw_status tw_inq_var_storage(tw_file file, const char* var, int64_t* chunk, int* nfilters,
+                             int* filter, int* level) {
+    return with_stored(file, [&](const Contents& contents, const auto& teller) -> Status {
+        const Variable* v = nullptr;
+        if (Status status = find_variable(*file, contents, var, v); !status.ok()) return status;
+        const auto storage = stored(teller, v - contents.definitions().variables.data());
+        if (!storage) return not_stored_yet(*file);
+        for (std::size_t d = 0; chunk != nullptr && d < v->dims.size(); ++d)
+            chunk[d] = storage->chunk.empty() ? 0 : storage->chunk[d];
+        const std::size_t n = std::min<std::size_t>(storage->filters.size(), TW_MAX_FILTERS);
+        tell(nfilters, n);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (filter != nullptr) filter[i] = storage->filters[i].id;
+            if (level != nullptr) level[i] = storage->filters[i].level;
+        }
         return {};
-    });
-}
-
-tw_status tw_inq_var_chunk(tw_file file, const char* var, int index, int64_t* length) {
-    return with_storage(file, var, [&](const Variable& v, const VariableStorage& storage) {
-        const int* dim = nullptr;
-        Status status = entry(*file, v.dims, index, "dimension of the variable", dim);
-        if (!status.ok()) return status;
-        tell(length, storage.chunk.empty() ? 0 : storage.chunk[index]);
-        return status;
-    });
-}
-
-tw_status tw_inq_var_filter(tw_file file, const char* var, int index, int* id, int* level) {
-    return with_storage(file, var, [&](const Variable&, const VariableStorage& storage) {
-        const VariableStorage::Filter* filter = nullptr;
-        Status status = entry(*file, storage.filters, index, "filter of the variable", filter);
-        if (!status.ok()) return status;
-        tell(id, filter->id);
-        tell(level, filter->level);
-        return status;
-    });
-}
-
-tw_status tw_inq_groups(tw_file file, int* ngroups) {
-    return with_stored(file, [&](const Contents&, const auto& teller) -> Status {
-        tell(ngroups, teller.groups());
-        return {};
-    });
-}
-
-tw_status tw_inq_att_name(tw_file file, const char* var, int index, const char** name) {
-    return with_contents(file, [&](const Contents& contents) {
-        const NamedList<Attribute>* list = nullptr;
-        Status status = attributes_of(file->path(), contents.definitions(), var, list);
-        return status.ok() ? name_of_entry(*file, *list, index, "attribute", name) : status;
     });
 }
 
@@ -241,40 +199,12 @@ tw_status tw_get_att_text(tw_file file, const char* var, const char* name, int64
 
 tw_status tw_get(tw_file file, const char* var, tw_decomposition decomposition, int64_t record,
                  tw_type type, void* data, int64_t n) {
-    return with_reader(file, [&](auto& r) {
-        Wish wish = wish_for(file, var, decomposition, record, type, data);
-        wish.n = std::max<int64_t>(n, 0);
-        return r.get(wish);
-    });
+    return get_array(file, var, decomposition, record, tw_dense(type, data, n), 0);
 }
 
-tw_status tw_get_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                         int64_t record, tw_type type, void* data, int rank, const int64_t* extent,
-                         const int64_t* byte_stride) {
-    return with_reader(file, [&](auto& r) {
-        Wish wish = wish_for(file, var, decomposition, record, type, data);
-        stride(wish, rank, extent, byte_stride);
-        return r.get(wish);
-    });
-}
-
-tw_status tw_get_deferred(tw_file file, const char* var, tw_decomposition decomposition,
-                          int64_t record, tw_type type, void* data, int64_t n) {
-    return with_reader(file, [&](auto& r) {
-        Wish wish = wish_for(file, var, decomposition, record, type, data);
-        wish.n = std::max<int64_t>(n, 0);
-        return r.get_deferred(wish);
-    });
-}
-
-tw_status tw_get_deferred_strided(tw_file file, const char* var, tw_decomposition decomposition,
-                                  int64_t record, tw_type type, void* data, int rank,
-                                  const int64_t* extent, const int64_t* byte_stride) {
-    return with_reader(file, [&](auto& r) {
-        Wish wish = wish_for(file, var, decomposition, record, type, data);
-        stride(wish, rank, extent, byte_stride);
-        return r.get_deferred(wish);
-    });
+tw_status tw_get_array(tw_file file, const char* var, tw_decomposition decomposition,
+                       int64_t record, tw_array array, int flags) {
+    return get_array(file, var, decomposition, record, array, flags);
 }
 
 tw_status tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,

@@ -1,10 +1,6 @@
 // The C functions of restarts.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cstring>
-
-#include "api/attributes.hpp"
-#include "session/calls.hpp"
+#include "api/new_handle.hpp"
 
 using namespace thalweg::detail;
 
@@ -27,83 +23,40 @@ FileOptions options_of(const tw_restart_impl& restart) {
     return options;
 }
 
-/// A file that is written or read. @note Collective
-template <class Kind>
-Status make_one(const tw_restart_impl& restart, const std::string& path,
-                std::unique_ptr<Kind>& made) {
-    tw_session session = restart.session;
-    const int serial = ++session->created;
-    return session->team->agree(alone([&]() -> Status {
-        made = std::make_unique<Kind>(*session->team, *session, path, serial, options_of(restart));
-        return {};
-    }));
+/// Begins a call that writes or reads a file. @note Collective
+/// @param detail    what else must be the same on all ranks
+/// @param absolute  receives the path that all ranks use
+Status begin(tw_session session, Call call, const char* path, std::int64_t detail,
+             std::string& absolute) {
+    Status status = enter(session, call, text_or_empty(path), {}, detail);
+    if (status.ok()) status = share_path(session->team->world(), text_or_empty(path), absolute);
+    return status.ok() ? settle_path(session, absolute) : status;
 }
 
-/// An array of so many elements.
-Registration counted(int64_t n) {
-    Registration r;
-    r.n = std::max<int64_t>(n, 0);
-    return r;
-}
-
-/// An array with extents and strides.
-Registration strided(int rank, const int64_t* extent, const int64_t* byte_stride) {
-    Registration r;
-    r.n = -1;
-    r.rank = rank;
-    r.extent = extent;
-    r.byte_stride = byte_stride;
-    return r;
-}
-
-/// Completes what a call is given. @param possible  flags
-Status complete(tw_restart restart, Registration& r, const char* name, tw_type type,
-                const char* dims, tw_decomposition decomposition, void* data, int flags,
-                int possible) {
-    r.name = text_or_empty(name);
-    r.type = type;
-    r.dims = text_or_empty(dims);
-    r.data = data;
-    r.optional = (flags & TW_OPTIONAL) != 0;
-    r.copied = (flags & TW_COPIED) != 0;
-    r.by_position = (flags & TW_BY_POSITION) != 0;
-    std::shared_ptr<const Decomposition> held;
-    if (Status status = decomposition_of(decomposition, restart->session, held); !status.ok()) {
-        status.text = fmt::format("restart: variable '{}': {}", r.name, status.text);
-        return status;
-    }
-    if (decomposition != nullptr) r.declared = decomposition->declared;
-    if ((flags & ~possible) != 0)
-        return failure(TW_EARG, "restart: variable '{}': unknown flags {}", r.name,
-                       flags & ~possible);
-    return {};
-}
-
-Status add(tw_restart restart, Registration r, const char* name, tw_type type, const char* dims,
-           tw_decomposition decomposition, void* data, int flags) {
-    Status status = complete(restart, r, name, type, dims, decomposition, data, flags,
-                             TW_OPTIONAL | TW_COPIED | TW_BY_POSITION);
-    return status.ok() ? restart->restart.add(r) : status;
-}
-
-/// @note Collective
-Status get(tw_restart restart, Registration r, const char* name, tw_type type, const char* dims,
-           tw_decomposition decomposition, void* data, int flags) {
-    const Status mine = alone([&] {
-        return complete(restart, r, name, type, dims, decomposition, data, flags,
-                        TW_OPTIONAL | TW_BY_POSITION);
-    });
-    Status status = enter(restart->session, Call::restart_get, text_or_empty(name), mine);
-    return status.ok() ? restart->restart.get(r, restart->settings.flag("checksum")) : status;
-}
-
-Status find_read(const tw_restart_impl& restart, const char* var, const char* name,
-                 const Attribute*& found) {
-    const Definitions* read = restart.restart.read_definitions();
-    if (read == nullptr)
-        return failure(TW_ESTATE, "restart: attribute '{}': nothing has been read yet",
-                       text_or_empty(name));
-    return find_attribute("restart", *read, var, name, found);
+tw_status add(tw_restart restart, const char* name, const char* dims,
+              tw_decomposition decomposition, const tw_array& array, int flags,
+              const char* call = __builtin_FUNCTION()) {
+    return with_restart(
+        restart,
+        [&] {
+            Registration r;
+            r.name = text_or_empty(name);
+            r.dims = text_or_empty(dims);
+            r.array = array;
+            r.optional = (flags & TW_OPTIONAL) != 0;
+            r.copied = (flags & TW_COPIED) != 0;
+            r.by_position = (flags & TW_BY_POSITION) != 0;
+            std::shared_ptr<const Decomposition> held;
+            Status status = decomposition_of(decomposition, restart->session, held);
+            if (!status.ok()) {
+                status.text = fmt::format("restart: variable '{}': {}", r.name, status.text);
+                return status;
+            }
+            if (decomposition != nullptr) r.declared = decomposition->declared;
+            status = check_flags("restart", name, flags, TW_OPTIONAL | TW_COPIED | TW_BY_POSITION);
+            return status.ok() ? restart->restart.add(r) : status;
+        },
+        call);
 }
 
 }  // namespace
@@ -126,8 +79,13 @@ tw_status tw_restart_new(tw_session session, const char* settings, tw_restart* r
         if (status = own.compare(world); !status.ok()) return status;
         status = session->team->agree(alone([&]() -> Status {
             session->restarts.reserve(session->restarts.size() + 1);
+            auto about = std::make_shared<FileAbout>();
+            about->path = "restart";
+            session->file_handles.push_back({.session = session, .about = std::move(about)});
+            tw_file file = &session->file_handles.back();
             session->restarts.push_back(std::unique_ptr<tw_restart_impl>(new tw_restart_impl{
-                session, std::move(own), Restart(*session->team, session->wording)}));
+                session, std::move(own), Restart(*session->team, session->wording), file}));
+            file->restart = session->restarts.back().get();
             return {};
         }));
         if (status.ok()) *restart = session->restarts.back().get();
@@ -139,72 +97,50 @@ tw_status tw_restart_free(tw_restart* restart) {
     if (restart == nullptr || *restart == nullptr) return no_handle();
     const tw_restart r = *restart;
     const tw_status code = guarded(r->session, [&]() -> Status {
-        if (r->restart.is_open())
-            return failure(TW_ESTATE, "restart: a file is still open; call tw_restart_close first");
+        *r->file = {.session = r->session, .closed = true};
         std::erase_if(r->session->restarts, [&](const auto& own) { return own.get() == r; });
         return {};
     });
-    if (code != TW_ESTATE) *restart = nullptr;
+    if (!was_refused(code)) *restart = nullptr;
     return code;
 }
 
-tw_status tw_restart_def_dim(tw_restart restart, const char* name, int64_t length) {
-    return with_restart(
-        restart, [&] { return restart->restart.define_dimension(text_or_empty(name), length); });
+tw_status tw_restart_file(tw_restart restart, tw_file* file) {
+    tell(file, tw_file{});
+    return with_restart(restart, [&]() -> Status {
+        if (file == nullptr) return failure(TW_EARG, "the pointer for the file's handle is null");
+        *file = restart->file;
+        return {};
+    });
 }
 
 tw_status tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
                          tw_decomposition decomposition, void* data, int64_t n, int flags) {
-    return with_restart(restart, [&] {
-        return add(restart, counted(n), name, type, dims, decomposition, data, flags);
-    });
+    return add(restart, name, dims, decomposition, tw_dense(type, data, n), flags);
 }
 
-tw_status tw_restart_add_strided(tw_restart restart, const char* name, tw_type type,
-                                 const char* dims, tw_decomposition decomposition, void* data,
-                                 int rank, const int64_t* extent, const int64_t* byte_stride,
-                                 int flags) {
-    return with_restart(restart, [&] {
-        return add(restart, strided(rank, extent, byte_stride), name, type, dims, decomposition,
-                   data, flags);
-    });
-}
-
-tw_status tw_restart_set_var(tw_restart restart, const char* var, const char* settings) {
-    return with_restart(restart, [&] {
-        return restart->restart.set_variable(text_or_empty(var), text_or_empty(settings));
-    });
-}
-
-tw_status tw_restart_put_att(tw_restart restart, const char* var, const char* name, tw_type type,
-                             int64_t n, const void* values) {
-    return with_restart(restart, [&] {
-        Attribute a;
-        Status status = make_attribute("restart", name, type, n, values, a);
-        return status.ok() ? restart->restart.put_attribute(text_or_empty(var), std::move(a))
-                           : status;
-    });
-}
-
-tw_status tw_restart_put_att_text(tw_restart restart, const char* var, const char* name,
-                                  const char* text) {
-    return tw_restart_put_att(restart, var, name, TW_CHAR,
-                              text == nullptr ? -1 : static_cast<int64_t>(std::strlen(text)), text);
+tw_status tw_restart_add_array(tw_restart restart, const char* name, const char* dims,
+                               tw_decomposition decomposition, tw_array array, int flags) {
+    return add(restart, name, dims, decomposition, array, flags);
 }
 
 tw_status tw_restart_write(tw_restart restart, const char* path) {
     if (restart == nullptr) return no_handle();
     tw_session session = restart->session;
     return guarded(session, path, [&]() -> Status {
-        if (Status s = enter(session, Call::restart_write, text_or_empty(path)); !s.ok()) return s;
         std::string absolute;
-        Status status = share_path(session->team->world(), text_or_empty(path), absolute);
-        if (status.ok()) status = settle_path(session, absolute);
+        Status status = begin(session, Call::restart_write, path, 0, absolute);
         if (!status.ok()) return status;
         const auto check = [&] { return check_unused(session, absolute); };
         if (status = session->team->agree(alone(check)); !status.ok()) return status;
         std::unique_ptr<File> file;
-        if (status = make_one(*restart, absolute, file); !status.ok()) return status;
+        const int serial = ++session->created;
+        status = session->team->agree(alone([&]() -> Status {
+            file = std::make_unique<File>(*session->team, *session, absolute, serial,
+                                          options_of(*restart));
+            return {};
+        }));
+        if (!status.ok()) return status;
         status = restart->restart.write(*file, absolute, restart->settings.flag("checksum"),
                                         restart->settings.text("attributes") == "first");
         (void)alone([&]() -> Status {  // not worth an error
@@ -215,97 +151,27 @@ tw_status tw_restart_write(tw_restart restart, const char* path) {
     });
 }
 
-tw_status tw_restart_read(tw_restart restart, const char* path) {
+tw_status tw_restart_read(tw_restart restart, const char* path, tw_file* file) {
+    const bool keep = file != nullptr;
+    tell(file, tw_file{});
     if (restart == nullptr) return no_handle();
     tw_session session = restart->session;
     return guarded(session, path, [&]() -> Status {
-        if (Status s = enter(session, Call::restart_read, text_or_empty(path)); !s.ok()) return s;
         std::string absolute;
-        Status status = share_path(session->team->world(), text_or_empty(path), absolute);
+        Status status = begin(session, Call::restart_read, path, keep ? 1 : 0, absolute);
         if (!status.ok()) return status;
-        if (status = settle_path(session, absolute); !status.ok()) return status;
-        std::unique_ptr<Reader> reader;
-        if (status = make_one(*restart, absolute, reader); !status.ok()) return status;
-        return restart->restart.read(*reader, absolute, restart->settings.flag("checksum"));
-    });
-}
-
-tw_status tw_restart_open(tw_restart restart, const char* path) {
-    if (restart == nullptr) return no_handle();
-    tw_session session = restart->session;
-    return guarded(session, path, [&]() -> Status {
-        if (Status s = enter(session, Call::restart_open, text_or_empty(path)); !s.ok()) return s;
-        std::string absolute;
-        Status status = share_path(session->team->world(), text_or_empty(path), absolute);
+        const bool checksums = restart->settings.flag("checksum");
+        const auto options = [&] { return options_of(*restart); };
+        const auto read = [&](Reader& r) { return restart->restart.read(r, absolute, checksums); };
+        tw_file made = nullptr;
+        status = new_handle(session, absolute, restart->settings, options, &tw_file_impl::reader,
+                            read, &made);
         if (!status.ok()) return status;
-        if (status = settle_path(session, absolute); !status.ok()) return status;
-        std::unique_ptr<Reader> reader;
-        if (status = make_one(*restart, absolute, reader); !status.ok()) return status;
-        return restart->restart.open(std::move(reader), absolute);
-    });
-}
-
-tw_status tw_restart_get(tw_restart restart, const char* name, tw_type type, const char* dims,
-                         tw_decomposition decomposition, void* data, int64_t n, int flags) {
-    return with_restart(restart, [&] {
-        return get(restart, counted(n), name, type, dims, decomposition, data, flags);
-    });
-}
-
-tw_status tw_restart_get_strided(tw_restart restart, const char* name, tw_type type,
-                                 const char* dims, tw_decomposition decomposition, void* data,
-                                 int rank, const int64_t* extent, const int64_t* byte_stride,
-                                 int flags) {
-    return with_restart(restart, [&] {
-        return get(restart, strided(rank, extent, byte_stride), name, type, dims, decomposition,
-                   data, flags);
-    });
-}
-
-tw_status tw_restart_close(tw_restart restart) {
-    return with_restart(restart, [&]() -> Status {
-        Status status = enter(restart->session, Call::restart_close);
-        return status.ok() ? restart->restart.close() : status;
-    });
-}
-
-tw_status tw_restart_found(tw_restart restart, const char* name, int* found) {
-    return with_restart(restart, [&] {
-        bool there = false;
-        Status status = restart->restart.found(text_or_empty(name), there);
-        if (status.ok()) tell(found, there ? 1 : 0);
+        made->exact = true;
+        made->checksums = checksums;
+        if (!keep) return close_file(*made);
+        *file = made;
         return status;
-    });
-}
-
-tw_status tw_restart_inq_att(tw_restart restart, const char* var, const char* name, tw_type* type,
-                             int64_t* n) {
-    return with_restart(restart, [&] {
-        const Attribute* a = nullptr;
-        Status status = find_read(*restart, var, name, a);
-        if (!status.ok()) return status;
-        tell(type, a->type);
-        tell(n, a->n);
-        return status;
-    });
-}
-
-tw_status tw_restart_get_att(tw_restart restart, const char* var, const char* name, tw_type type,
-                             int64_t n, void* values) {
-    return with_restart(restart, [&] {
-        const Attribute* a = nullptr;
-        Status status = find_read(*restart, var, name, a);
-        if (!status.ok()) return status;
-        return get_attribute("restart", *a, restart->restart.byte_of_any_sign(), type, n, values);
-    });
-}
-
-tw_status tw_restart_get_att_text(tw_restart restart, const char* var, const char* name,
-                                  int64_t size, char* text) {
-    return with_restart(restart, [&] {
-        const Attribute* a = nullptr;
-        Status status = find_read(*restart, var, name, a);
-        return status.ok() ? get_attribute_text("restart", *a, size, text) : status;
     });
 }
 

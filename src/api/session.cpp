@@ -1,6 +1,5 @@
 // The C functions of sessions.
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
 #include <optional>
 
 #include "base/log.hpp"
@@ -77,11 +76,6 @@ tw_status tw_finalize(tw_session* session) {
                     if (first.ok()) first = std::move(status);
                 }
                 if (i < s->files.size() && s->files[i] == &f) ++i;  // else it is gone
-            }
-            for (const auto& r : s->restarts) {
-                if (!r->restart.is_open()) continue;
-                Status status = r->restart.close();
-                if (first.ok()) first = std::move(status);
             }
             Status written = write_outputs(*s);
             if (first.ok()) first = std::move(written);
@@ -169,37 +163,21 @@ tw_status tw_error_place(tw_session session, const char** file, const char** var
     return TW_OK;
 }
 
-tw_status tw_print_config(tw_session session) {
+tw_status tw_summary(tw_session session, tw_summary_form form, const char** text) {
     if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
-        if (session->team->rank() == 0) {
-            std::fputs(session->settings.table().c_str(), stdout);
-            std::fflush(stdout);
-        }
-        return {};
-    });
-}
-
-tw_status tw_summary(tw_session session, const char** json) {
-    if (!is_model(session)) return no_model(session);
-    return guarded(session, [&]() -> Status {
-        if (Status status = enter(session, Call::summary); !status.ok()) return status;
-        const std::string& text = session->summarize();
-        if (json == nullptr) return failure(TW_EARG, "the pointer for the summary is null");
-        *json = text.c_str();
-        return {};
-    });
-}
-
-tw_status tw_print_summary(tw_session session) {
-    if (!is_model(session)) return no_model(session);
-    return guarded(session, [&]() -> Status {
-        if (Status status = enter(session, Call::print_summary); !status.ok()) return status;
-        const std::string table = summary_table(session->summarize());
-        if (session->team->rank() == 0) {
-            std::fputs(table.c_str(), stdout);
-            std::fflush(stdout);
-        }
+        const Status mine = alone([&]() -> Status {
+            if (text == nullptr) return failure(TW_EARG, "the pointer for the summary is null");
+            if (form >= TW_SUMMARY_JSON && form <= TW_SUMMARY_SETTINGS) return {};
+            return failure(TW_EARG, "unknown form of the summary {}", static_cast<int>(form));
+        });
+        Status status = enter(session, Call::summary, "", mine, form);
+        if (!status.ok()) return status;
+        if (form == TW_SUMMARY_SETTINGS)
+            session->summary = session->settings.table();
+        else if (session->summarize(); form == TW_SUMMARY_TABLE)
+            session->summary = summary_table(session->summary);
+        *text = session->summary.c_str();
         return {};
     });
 }

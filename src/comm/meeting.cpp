@@ -26,13 +26,9 @@ const char* name_of(Call call) {
         case Call::create: return "tw_create";
         case Call::open: return "tw_open";
         case Call::summary: return "tw_summary";
-        case Call::print_summary: return "tw_print_summary";
         case Call::restart_new: return "tw_restart_new";
         case Call::restart_write: return "tw_restart_write";
         case Call::restart_read: return "tw_restart_read";
-        case Call::restart_open: return "tw_restart_open";
-        case Call::restart_get: return "tw_restart_get";
-        case Call::restart_close: return "tw_restart_close";
         case Call::finalize: return "tw_finalize";
         case Call::cancel: return "tw_cancel";
         case Call::mpi_finalize: return "MPI_Finalize before tw_finalize";

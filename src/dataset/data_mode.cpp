@@ -43,7 +43,7 @@ Status DataMode::begin(const ToldOfRoom& told, const FileOptions& asked, FileNam
     return {};
 }
 
-Status DataMode::put(const std::string& name, const ArrayToPut& array) {
+Status DataMode::put(const std::string& name, const tw_array& array, bool deferred) {
     Stopwatch watch(file_.figures.put);
     Span span("put");
     Part part;
@@ -62,10 +62,10 @@ Status DataMode::put(const std::string& name, const ArrayToPut& array) {
         batch_[part.variable].form = part.array.dense ? Form::either : part.array.form;
         file_.use_netcdf_byte_rule(part.variable, part.array.type);
     }
-    return service_->put(std::move(status), part, array.deferred);
+    return service_->put(std::move(status), part, deferred);
 }
 
-Status DataMode::check(int variable, const ArrayToPut& array, ArrayView& view) const {
+Status DataMode::check(int variable, const tw_array& array, ArrayView& view) const {
     const Variable& v = file_.variable(variable);
     const Decomposition& d = *file_.holdings[variable]->decomposition;
     if (batch_[variable].boxed)
@@ -73,10 +73,10 @@ Status DataMode::check(int variable, const ArrayToPut& array, ArrayView& view) c
                        "{}: variable '{}': tw_put_box or tw_put_record has written this record in "
                        "this step; call tw_end_step before tw_put (rank {})",
                        file_.path, v.name, file_.team.rank());
-    if (array.lacks_data(d))
+    if (lacks_data(d, array))
         return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
                        file_.path, v.name, file_.team.rank());
-    return file_.in_variable(array.check(d, view), variable);
+    return file_.in_variable(check_array(d, array, view), variable);
 }
 
 Status DataMode::put_box(const std::string& name, const BoxToPut& put) {

@@ -30,7 +30,7 @@ public:
     bool storage_open() const { return storage_open_; }
 
     // See File.
-    Status put(const std::string& name, const ArrayToPut& array);
+    Status put(const std::string& name, const tw_array& array, bool deferred);
     Status put_box(const std::string& name, const BoxToPut& put);
     Status put_record(const std::string& name, const RecordToPut& put);
     Status end_step();
@@ -62,7 +62,7 @@ public:
     FileFigures figures() const;
 
 private:
-    Status check(int variable, const ArrayToPut& array, ArrayView& view) const;
+    Status check(int variable, const tw_array& array, ArrayView& view) const;
     Status choose(const ToldOfRoom& told, const FileOptions& asked, FileNames& names);
     Status reconsider_service();
 

@@ -124,9 +124,9 @@ Status File::begin_data() {
     return in_data_mode() ? Status{} : end_definitions();
 }
 
-Status File::put(const std::string& name, const ArrayToPut& array) {
+Status File::put(const std::string& name, const tw_array& array, bool deferred) {
     Status s = begin_data();
-    return s.ok() ? data_->put(name, array) : s;
+    return s.ok() ? data_->put(name, array, deferred) : s;
 }
 
 Status File::put_box(const std::string& name, const BoxToPut& put) {

@@ -64,7 +64,7 @@ public:
     /// Makes the file, or opens the one that is there. @note Collective, as are the next ones
     Status begin();
     Status end_definitions();
-    Status put(const std::string& name, const ArrayToPut& array);
+    Status put(const std::string& name, const tw_array& array, bool deferred);
     // Local.
     Status put_box(const std::string& name, const BoxToPut& put);
     Status put_record(const std::string& name, const RecordToPut& put);

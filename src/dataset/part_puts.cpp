@@ -117,14 +117,14 @@ Status PartPuts::put_record_of(int at, const RecordToPut& put) {
     if (Status s = file_.check_record(at, part.record); !s.ok()) return s;
     if (!put.decomposition) part.holding = find_whole(at, 0);
     const Decomposition& d = put.decomposition ? *put.decomposition : *part.holding->decomposition;
-    if (Status s = put.array.check(d, part.array); !s.ok())
+    if (Status s = check_array(d, put.array, part.array); !s.ok())
         return file_.in_variable(std::move(s), at);
-    if (put.array.lacks_data(d)) return data_missing(file_, v.name);
+    if (lacks_data(d, put.array)) return data_missing(file_, v.name);
     if (put.decomposition)
         if (Status s = find_holding(at, put.decomposition, part.holding); !s.ok())
             return file_.in_variable(std::move(s), at);
     if (Status s = service_.allow_records(at); !s.ok()) return s;
-    return put_parts(std::move(part), 1, 1, 0, put.array.deferred);
+    return put_parts(std::move(part), 1, 1, 0, put.deferred);
 }
 
 /// Hands over a part, and those of later records.

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "dataset/array_to_put.hpp"
 #include "dataset/section_to_put.hpp"
 #include "service/service.hpp"
 
@@ -27,7 +26,8 @@ struct BoxToPut {
 struct RecordToPut {
     std::shared_ptr<const Decomposition> decomposition;  ///< null: the whole, of rank 0
     std::int64_t record = 0;
-    ArrayToPut array;
+    tw_array array{};
+    bool deferred = false;  ///< it stays as it is until the ranks meet
 };
 
 class PartPuts {

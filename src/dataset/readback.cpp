@@ -53,11 +53,6 @@ std::optional<VariableStorage> Readback::stored(int variable) const {
     return reader_->contents().storage(number);
 }
 
-int Readback::groups() const {
-    if (!contents_) return -1;
-    return file_.contents() != nullptr ? file_.contents()->groups() : 0;
-}
-
 Status Readback::not_synced() const {
     return failure(TW_ESTATE, "{}: the file is being written: call tw_sync before reading it",
                    file_.path());
@@ -176,17 +171,12 @@ Status Readback::get_deferred(const Wish& wish) {
         return failure(TW_EBOUNDS, "{}: variable '{}': no record {}; the file has {} records",
                        file_.path(), wish.name, file_.options().wording.index(wish.record),
                        contents_->records());
-    Asked asked{wish, {}, {}};
-    if (wish.n < 0 && wish.rank > 0 && wish.extent != nullptr && wish.byte_stride != nullptr) {
-        asked.extent.assign(wish.extent, wish.extent + wish.rank);
-        asked.byte_stride.assign(wish.byte_stride, wish.byte_stride + wish.rank);
-    }
-    asked_.push_back(std::move(asked));
+    asked_.emplace_back(wish);
     return {};
 }
 
 Status Readback::read() {
-    std::vector<Asked> all = std::exchange(asked_, {});
+    const std::vector<Asked> all = std::exchange(asked_, {});
     const auto names = with_reserve([&] {
         std::vector<const std::string*> all_names;
         for (const Asked& a : all) all_names.push_back(&a.wish.name);
@@ -194,13 +184,8 @@ Status Readback::read() {
     });
     if (Status status = ready(Call::read, names); !status.ok()) return status;
     const Status mine = alone([&]() -> Status {
-        for (Asked& a : all) {
-            if (!a.extent.empty()) {
-                a.wish.extent = a.extent.data();
-                a.wish.byte_stride = a.byte_stride.data();
-            }
+        for (const Asked& a : all)
             if (Status status = reader_->get_deferred(a.wish); !status.ok()) return status;
-        }
         return {};
     });
     return reader_->read(mine);

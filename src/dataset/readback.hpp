@@ -34,8 +34,6 @@ public:
     /// How a variable is stored; null before the first tw_sync, and of files of other formats than
     /// netCDF-4, if nothing was read.
     std::optional<VariableStorage> stored(int variable) const;
-    /// Groups that are not read; -1 before the first tw_sync.
-    int groups() const;
 
     /// Asks for what the next read() reads. Local.
     Status get_deferred(const Wish& wish);
@@ -52,8 +50,9 @@ public:
 private:
     /// A wish that outlives the call.
     struct Asked {
+        explicit Asked(const Wish& asked) : wish(asked), array(asked.array) { wish.array = array; }
         Wish wish;
-        std::vector<std::int64_t> extent, byte_stride;
+        KeptArray array;
     };
 
     Status not_synced() const;

@@ -180,6 +180,22 @@ Status check_strided(const Decomposition& d, int rank, const std::int64_t* exten
     return {};
 }
 
+Status check_array(const Decomposition& d, const tw_array& array, ArrayView& view) {
+    view.data = static_cast<const char*>(array.data);
+    view.type = array.type;
+    return array.rank == TW_DENSE
+               ? check_dense(d, array.n, view)
+               : check_strided(d, array.rank, array.extent, array.byte_stride, view);
+}
+
+KeptArray::KeptArray(const tw_array& array) : tw_array(array) {
+    if (rank <= 0 || extent == nullptr || byte_stride == nullptr) return;
+    extents_.assign(extent, extent + rank);
+    strides_.assign(byte_stride, byte_stride + rank);
+    extent = extents_.data();
+    byte_stride = strides_.data();
+}
+
 Strided locate(const Decomposition& d, std::span<const int> order, const HeldBox& held,
                const ArrayView& array) {
     if (d.listed) return locate_listed(d, order, held, array);

@@ -14,6 +14,7 @@
 #include "decomposition/listed.hpp"
 #include "index/box.hpp"
 #include "index/types.hpp"
+#include "thalweg/array.h"
 
 namespace thalweg::detail {
 
@@ -177,6 +178,25 @@ Status check_dense(const Decomposition& decomposition, std::int64_t n, ArrayView
 /// the largest along each dimension, or as padded.
 Status check_strided(const Decomposition& decomposition, int rank, const std::int64_t* extent,
                      const std::int64_t* byte_stride, ArrayView& view);
+
+/// Makes the view of an array, if it is this rank's part.
+Status check_array(const Decomposition& decomposition, const tw_array& array, ArrayView& view);
+
+/// Tests if the array is missing although this rank has elements in memory.
+inline bool lacks_data(const Decomposition& decomposition, const tw_array& array) {
+    return array.data == nullptr && decomposition.stored > 0;
+}
+
+/// An array with extents and strides of its own: those that a call is given end with it.
+struct KeptArray : tw_array {
+    KeptArray() : tw_array{} {}
+    explicit KeptArray(const tw_array& array);
+    KeptArray(KeptArray&&) = default;
+    KeptArray& operator=(KeptArray&&) = default;
+
+private:
+    std::vector<std::int64_t> extents_, strides_;
+};
 
 /// The extents of an array of that form, in words: "(2, 30, 30)".
 std::string extents_in_words(const Decomposition& decomposition, Form form);

@@ -90,6 +90,10 @@ Status Reader::perform(Call call, std::span<const ReadRequest> requests, Status 
 
 Status Reader::get(const Wish& wish) {
     ReadRequest request;
+    return get(wish, request);
+}
+
+Status Reader::get(const Wish& wish, ReadRequest& request) {
     Status mine = alone([&] { return check_wish(file_, wish, request); });
     return perform(Call::get, {&request, 1}, std::move(mine));
 }

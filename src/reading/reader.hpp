@@ -32,7 +32,8 @@ public:
     /// @note Collective, as are the next ones but get_deferred
     Status open();
     Status get(const Wish& wish);
-    Status get_deferred(const Wish& wish);  ///< local
+    Status get(const Wish& wish, ReadRequest& request);  ///< tells what the wish means
+    Status get_deferred(const Wish& wish);               ///< local
     Status get_box(const BoxWish& wish);
     /// @param mine  this rank's own failure so far
     Status read(const Status& mine = {});

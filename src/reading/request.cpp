@@ -37,22 +37,16 @@ Status check_wish(const ReadContext& file, const Wish& wish, ReadRequest& reques
     const Variable& v = file.variable(request.variable);
     const auto checked = [&]() -> Status {
         if (!wish.wrong.ok()) return wish.wrong;
-        if (Status s = file.check_type(request.variable, wish.type); !s.ok()) return s;
+        if (Status s = file.check_type(request.variable, wish.array.type); !s.ok()) return s;
         if (v.record && (wish.record < 0 || wish.record >= file.source->records()))
             return failure(TW_EBOUNDS, "no record {}; the file has {} records",
                            file.options.wording.index(wish.record), file.source->records());
         request.record = v.record ? wish.record : 0;
         if (Status status = match(file, wish, v, request); !status.ok()) return status;
-        ArrayView& view = request.view;
-        view.data = static_cast<const char*>(wish.data);
-        view.type = static_cast<tw_type>(wish.type);
         const Decomposition& d = *request.decomposition;
-        Status fits = wish.n >= 0
-                          ? check_dense(d, wish.n, view)
-                          : check_strided(d, wish.rank, wish.extent, wish.byte_stride, view);
-        if (!fits.ok()) return fits;
-        view.type = file.type_of_array(request.variable, wish.type);
-        if (wish.data == nullptr && d.held > 0)
+        if (Status s = check_array(d, wish.array, request.view); !s.ok()) return s;
+        request.view.type = file.type_of_array(request.variable, wish.array.type);
+        if (wish.array.data == nullptr && d.held > 0)
             return failure(TW_EARG, "the array is missing (null pointer)");
         return file.readable(request.variable, request.record);
     };

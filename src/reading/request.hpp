@@ -18,12 +18,7 @@ struct Wish {
     std::shared_ptr<const Decomposition> decomposition;  ///< null: every rank wants the whole
     std::vector<int> order;  ///< memory dimension of each of the variable's; empty: by the names
     std::int64_t record = 0;
-    int type = 0;
-    void* data = nullptr;
-    std::int64_t n = 0;  ///< elements of a dense array; -1 for a strided one
-    int rank = 0;
-    const std::int64_t* extent = nullptr;
-    const std::int64_t* byte_stride = nullptr;
+    tw_array array{};
     Status wrong;  ///< what the caller has found already
 };
 

@@ -70,7 +70,6 @@ Status sum_file(Team& team, Reader& reader, const ExpectedChecksum& check, const
         Wish wish;
         mine = alone([&]() -> Status {
             wish.name = check.own->name;
-            wish.type = theirs.type;
             part.type = theirs.type;
             part.shape = theirs.shape;
             std::vector<int> order(part.shape.size());
@@ -81,10 +80,9 @@ Status sum_file(Team& team, Reader& reader, const ExpectedChecksum& check, const
                            : part_of(dims, part.shape,
                                      {std::min(n, first), std::min(n, first + at_once)}, round);
             if (!replicated) wish.decomposition = decomposition;
-            wish.n = decomposition->stored;
             holding = make_holding(decomposition, std::move(order), part.shape);
-            values.resize(wish.n * size);
-            wish.data = values.data();
+            values.resize(decomposition->stored * size);
+            wish.array = tw_dense(theirs.type, values.data(), decomposition->stored);
             return {};
         });
         wish.wrong = mine;
@@ -137,7 +135,9 @@ Status verify_checksums(Team& team, Reader& reader, const std::string& path,
     for (std::size_t i = 0; i < checks.size(); ++i) {
         const Variable& own = *checks[i].own;
         const Variable& theirs = reader.contents().definitions().variables[checks[i].in_file];
-        if (checks[i].holding->decomposition->whole && own.type == theirs.type) {
+        const Decomposition& d = *checks[i].holding->decomposition;
+        const bool once = d.whole && !(d.listed && d.listed->shared);
+        if (once && own.type == theirs.type) {
             Status summed = alone([&]() -> Status {
                 sums[i] = sum_held(own, *checks[i].holding, *checks[i].view);
                 return {};

@@ -20,39 +20,38 @@ std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extent,
     return strides;
 }
 
-Status check_array(const Decomposition& d, RegisteredArray& a) {
-    return a.n >= 0
-               ? check_dense(d, a.n, a.view)
-               : check_strided(d, a.extent.size(), a.extent.data(), a.byte_stride.data(), a.view);
-}
-
 /// Takes a copy of a model's array, dense, of the same extents.
 void copy_array(const Decomposition& d, RegisteredArray& a) {
-    if (a.data == nullptr || !d.has_part()) return;  // the rank holds nothing
+    const tw_array array = a.array;
+    if (array.data == nullptr || !d.has_part()) return;  // the rank holds nothing
+    const bool dense = array.rank == TW_DENSE;
+    const std::vector<std::int64_t> extent(array.extent, array.extent + (dense ? 0 : array.rank));
     const std::size_t size = size_of(a.view.type);
-    const std::size_t n = a.n >= 0 ? a.n : volume(a.extent);
+    const std::size_t n = dense ? array.n : volume(extent);
     a.copy.resize(n * size);
-    const auto* from = static_cast<const char*>(a.data);
-    if (a.n >= 0) {
+    const auto* from = static_cast<const char*>(array.data);
+    const std::vector<std::int64_t> strides = dense_strides(extent, size);
+    if (dense) {
         if (n > 0) std::memcpy(a.copy.data(), from, a.copy.size());
     } else {
-        const std::size_t rows = a.extent.empty() ? 0 : a.extent.size() - 1;
-        const std::size_t row = a.extent.empty() ? 1 : a.extent.back();
-        const std::int64_t step = a.extent.empty() ? 0 : a.byte_stride.back();
+        const std::size_t rows = extent.empty() ? 0 : extent.size() - 1;
+        const std::size_t row = extent.empty() ? 1 : extent.back();
+        const std::int64_t step = extent.empty() ? 0 : array.byte_stride[rows];
         std::vector<std::int64_t> at(rows, 0);
         char* to = a.copy.data();
         for (std::size_t done = 0; done < n; done += row) {
             std::ptrdiff_t offset = 0;
-            for (std::size_t k = 0; k < rows; ++k) offset += at[k] * a.byte_stride[k];
+            for (std::size_t k = 0; k < rows; ++k) offset += at[k] * array.byte_stride[k];
             for (std::size_t i = 0; i < row; ++i, to += size, offset += step)
                 std::memcpy(to, from + offset, size);
-            for (std::size_t k = rows; k-- > 0 && ++at[k] == a.extent[k];) at[k] = 0;
+            for (std::size_t k = rows; k-- > 0 && ++at[k] == extent[k];) at[k] = 0;
         }
-        a.byte_stride = dense_strides(a.extent, size);
     }
-    a.data = a.copy.data();
-    a.view.data = a.copy.data();
-    (void)check_array(d, a);  // as before, so that it is the rank's part still
+    tw_array copy = array;
+    copy.data = a.copy.data();
+    copy.byte_stride = strides.data();
+    a.array = KeptArray(copy);
+    (void)check_array(d, a.array, a.view);  // as before, so that it is the rank's part still
 }
 
 }  // namespace
@@ -84,30 +83,21 @@ Status Registry::check(const Registration& r, Definitions& made, RegisteredArray
         if (known != nullptr) made.dims.set(*known);
     }
     Holdings holdings;
-    Status status = define_held_variable(made, holdings, "restart", rank_, r.name, r.type, r.dims,
-                                         held_as, wording_);
+    Status status = define_held_variable(made, holdings, "restart", rank_, r.name, r.array.type,
+                                         r.dims, held_as, wording_);
     if (!status.ok()) return status;
-    const Variable& v = made.variables.front();
 
     array.holding = holdings.front();
     array.declared = r.declared;
-    array.data = r.data;
-    array.n = r.n;
-    array.view.data = static_cast<const char*>(r.data);
-    array.view.type = v.type;
     array.optional = r.optional;
     array.by_position = r.by_position;
     array.copied = r.copied;
     const Decomposition& d = *array.holding->decomposition;
-    status = r.n >= 0 ? check_dense(d, r.n, array.view)
-                      : check_strided(d, r.rank, r.extent, r.byte_stride, array.view);
+    status = check_array(d, r.array, array.view);
     if (!status.ok()) return refused(r.name, std::move(status));
-    if (r.data == nullptr && d.stored > 0)
+    if (lacks_data(d, r.array))
         return refused(r.name, failure(TW_EARG, "the array is missing (null pointer)"));
-    if (r.n < 0 && r.rank > 0) {
-        array.extent.assign(r.extent, r.extent + r.rank);
-        array.byte_stride.assign(r.byte_stride, r.byte_stride + r.rank);
-    }
+    array.array = KeptArray(r.array);
     return {};
 }
 
@@ -190,7 +180,7 @@ Status Registry::use_decompositions() {
         if (a.declared && a.declared->decomposition != a.holding->decomposition)
             a.holding = make_holding(a.declared->decomposition, a.holding->order, v.shape);
         const Holding& h = *a.holding;
-        Status status = check_array(*h.decomposition, a);
+        Status status = check_array(*h.decomposition, a.array, a.view);
         if (!status.ok()) return refused(v.name, std::move(status));
         if (a.copied) continue;
         seen.emplace_back(*h.decomposition, h.order, h.held, a.view);
@@ -212,7 +202,7 @@ void Registry::drop_copies() {
         if (!a.copied) continue;
         a.written = true;
         std::vector<char>().swap(a.copy);
-        a.data = nullptr;
+        a.array.data = nullptr;
         a.view.data = nullptr;
     }
 }

@@ -13,15 +13,10 @@ namespace thalweg::detail {
 /// What tw_restart_add and its relative are given.
 struct Registration {
     std::string name;
-    int type = 0;
     std::string dims;
     /// The handle's, so that what becomes of its halos later counts; null: replicated.
     std::shared_ptr<const Declared> declared;
-    void* data = nullptr;
-    std::int64_t n = 0;  ///< elements of a dense array; -1 for a strided one
-    int rank = 0;
-    const std::int64_t* extent = nullptr;
-    const std::int64_t* byte_stride = nullptr;
+    tw_array array{};
     bool optional = false, copied = false, by_position = false;
 };
 
@@ -29,11 +24,9 @@ struct Registration {
 struct RegisteredArray {
     std::shared_ptr<const Declared> declared;
     std::shared_ptr<const Holding> holding;
-    void* data = nullptr;
-    std::int64_t n = 0;
-    std::vector<std::int64_t> extent, byte_stride;
+    KeptArray array;
     ArrayView view;
-    bool optional = false, found = false, by_position = false;
+    bool optional = false, by_position = false;
     bool copied = false;     ///< the array is `copy`
     std::vector<char> copy;  ///< until it is written
     bool written = false;    ///< the copy was written; the variable must be registered again

@@ -13,11 +13,7 @@ Status put_all(const Registry& registry, File& file) {
     for (std::size_t i = 0; i < registry.arrays().size(); ++i) {
         const RegisteredArray& a = registry.arrays()[i];
         const Variable& v = registry.definitions().variables[i];
-        const ArrayToPut array =
-            a.n >= 0 ? ArrayToPut::dense(v.type, a.data, a.n, true)
-                     : ArrayToPut::with_strides(v.type, a.data, a.extent.size(), a.extent.data(),
-                                                a.byte_stride.data(), true);
-        if (Status s = file.put(v.name, array); !s.ok()) return s;
+        if (Status s = file.put(v.name, a.array, true); !s.ok()) return s;
     }
     return {};
 }
@@ -29,14 +25,12 @@ Status ask(Registry& registry, const Wording& wording, Reader& reader, const std
     for (std::size_t i = 0; i < registry.arrays().size(); ++i) {
         RegisteredArray& a = registry.arrays()[i];
         const Variable& own = registry.definitions().variables[i];
-        if (a.copied) {
-            a.found = source.definitions().find_variable(own.name) >= 0;
-            continue;
-        }
+        if (a.copied) continue;
+        if (a.optional && source.definitions().find_variable(own.name) < 0) continue;
         Wish wish;
         Status status =
             ask_for(source, path, registry.definitions(), own, wording, a, wish, checks);
-        if (status.ok() && a.found) status = reader.get_deferred(wish);
+        if (status.ok()) status = reader.get_deferred(wish);
         if (!status.ok()) return status;
     }
     return {};
@@ -44,20 +38,7 @@ Status ask(Registry& registry, const Wording& wording, Reader& reader, const std
 
 }  // namespace
 
-Status Restart::found(const std::string& name, bool& found) const {
-    if (reader_) {
-        found = reader_->contents().definitions().find_variable(name) >= 0;
-        return {};
-    }
-    const int at = registry_.definitions().find_variable(name);
-    if (at < 0) return no_variable(registry_.definitions(), "restart", name);
-    if (!read_) return failure(TW_ESTATE, "restart: nothing has been read yet");
-    found = registry_.arrays()[at].found;
-    return {};
-}
-
 Status Restart::write(File& file, const std::string& path, bool checksums, bool first_attributes) {
-    if (reader_) return still_open(path);
     Definitions definitions;
     Holdings holdings;
     std::vector<std::string> lines;
@@ -91,13 +72,7 @@ Status Restart::write(File& file, const std::string& path, bool checksums, bool 
     return status;
 }
 
-Status Restart::still_open(const std::string& path) const {
-    return failure(TW_ESTATE, "{}: {} is still open; call tw_restart_close first", path, path_);
-}
-
 Status Restart::read(Reader& reader, const std::string& path, bool checksums) {
-    if (reader_) return still_open(path);
-    read_.reset();
     Status status = reader.open();
     if (!status.ok()) return status;
     std::vector<ExpectedChecksum> checks;
@@ -107,73 +82,40 @@ Status Restart::read(Reader& reader, const std::string& path, bool checksums) {
     }));
     if (status.ok()) status = reader.read();
     if (status.ok() && checksums) status = verify_checksums(team_, reader, path, checks);
-    std::optional<Definitions> read;
-    if (status.ok())
-        status = team_.agree(alone([&]() -> Status {
-            read = reader.contents().definitions();
-            return {};
-        }));
-    byte_of_any_sign_ = reader.contents().byte_of_any_sign();
-    Status closed = reader.close();
-    if (status.ok()) status = std::move(closed);
-    if (status.ok()) read_ = std::move(read);
+    if (!status.ok()) (void)reader.close();
     return status;
 }
 
-Status Restart::open(std::unique_ptr<Reader> reader, const std::string& path) {
-    if (reader_) return still_open(path);
-    read_.reset();
-    Status status = reader->open();
-    if (!status.ok()) return status;
-    status = team_.agree(alone([&]() -> Status {
-        path_ = path;
-        read_ = reader->contents().definitions();
-        return {};
-    }));
-    if (!status.ok()) {
-        read_.reset();
-        (void)reader->close();
-        return status;
-    }
-    byte_of_any_sign_ = reader->contents().byte_of_any_sign();
-    reader_ = std::move(reader);
-    return {};
-}
-
-Status Restart::get(const Registration& r, bool checksums) {
-    if (!reader_)
-        return failure(TW_ESTATE,
-                       "restart: variable '{}': no file is open; call tw_restart_open first",
-                       r.name);
-    Definitions made;
-    RegisteredArray array;
-    std::vector<std::string> lines;
-    Status status = team_.agree(alone([&]() -> Status {
-        Status own = registry_.check(r, made, array);
-        if (!own.ok()) return own;
-        lines = describe(made, {array.holding}, wording_);
-        lines.push_back(fmt::format("'{}' {}, {}", r.name, r.optional ? "optional" : "required",
-                                    r.by_position ? "by position" : "by name"));
-        return {};
-    }));
-    if (!status.ok()) return status;
-    // From here on all ranks know the same of the variable, and do the same.
-    if (status = check_alike(team_, path_, lines); !status.ok()) return status;
-    Wish wish;
+Status read_exactly(Team& team, Reader& reader, const std::string& path, Wish wish,
+                    bool checksums) {
+    const Definitions& definitions = reader.contents().definitions();
+    const int at = definitions.find_variable(wish.name);
+    if (at >= 0 && wish.wrong.ok() && valid_type(wish.array.type))
+        wish.wrong = alone([&] {
+            return check_exact(reader.contents(), wish.array.type, definitions.variables[at]);
+        });
+    ReadRequest request;
+    Status status = reader.get(wish, request);
+    if (!status.ok() || !checksums) return status;
+    const Variable& theirs = definitions.variables[at];
+    Variable own;
+    std::shared_ptr<const Holding> holding;
     std::vector<ExpectedChecksum> checks;
-    status = team_.agree(alone([&] {
-        return ask_for(reader_->contents(), path_, made, made.variables.front(), wording_, array,
-                       wish, checks);
+    status = team.agree(alone([&]() -> Status {
+        const Attribute* const sum = theirs.attributes.get(checksum_attribute);
+        if (sum == nullptr) return {};
+        own.name = theirs.name;
+        own.type = request.view.type;
+        own.shape = theirs.shape;
+        holding = wish.decomposition ? make_holding(request.decomposition, request.order, own.shape)
+                                     : hold_whole(team.rank(), 0, definitions.fixed_dims(theirs),
+                                                  own.shape, request.decomposition->wording);
+        checks.push_back(
+            {&own, holding.get(), &request.view, at, {sum->values.begin(), sum->values.end()}});
+        return {};
     }));
-    if (!status.ok() || !array.found) return status;
-    status = reader_->get(wish);
-    return status.ok() && checksums ? verify_checksums(team_, *reader_, path_, checks) : status;
-}
-
-Status Restart::close() {
-    if (!reader_) return failure(TW_ESTATE, "restart: no file is open; call tw_restart_open first");
-    const std::unique_ptr<Reader> reader = std::move(reader_);
-    return reader->close();
+    if (!status.ok() || checks.empty()) return status;
+    return verify_checksums(team, reader, path, checks);
 }
 
 }  // namespace thalweg::detail

@@ -50,23 +50,23 @@ Status match(const Source& source, const Definitions& definitions, const Variabl
                            ? "; to ignore the names of dimensions, use TW_BY_POSITION"
                            : "");
     }
-    const bool any_sign =
-        own.type == TW_UBYTE && theirs.type == TW_BYTE && source.byte_of_any_sign();
-    if (!holds_exactly(own.type, theirs.type) && !any_sign)
-        return failure(TW_ETYPE, "it has type {} in the file, and {} cannot hold all its values",
-                       name_of(theirs.type), name_of(own.type));
-    return {};
+    return check_exact(source, own.type, theirs);
 }
 
 }  // namespace
 
+Status check_exact(const Source& source, tw_type type, const Variable& theirs) {
+    const bool any_sign = type == TW_UBYTE && theirs.type == TW_BYTE && source.byte_of_any_sign();
+    if (any_sign || !valid_type(theirs.type) || holds_exactly(type, theirs.type)) return {};
+    return failure(TW_ETYPE, "it has type {} in the file, and {} cannot hold all its values",
+                   name_of(theirs.type), name_of(type));
+}
+
 Status ask_for(const Source& source, const std::string& path, const Definitions& definitions,
-               const Variable& own, const Wording& wording, RegisteredArray& a, Wish& wish,
+               const Variable& own, const Wording& wording, const RegisteredArray& a, Wish& wish,
                std::vector<ExpectedChecksum>& checks) {
     const int at = source.definitions().find_variable(own.name);
-    a.found = at >= 0;
-    if (!a.found && a.optional) return {};
-    if (!a.found) return no_variable(source.definitions(), path, own.name);
+    if (at < 0) return no_variable(source.definitions(), path, own.name);
     const Variable& theirs = source.definitions().variables[at];
     wish.wrong = match(source, definitions, own, theirs, wording, a.by_position);
     wish.name = own.name;
@@ -74,12 +74,7 @@ Status ask_for(const Source& source, const std::string& path, const Definitions&
         wish.decomposition = a.holding->decomposition;
         wish.order = a.holding->order;  // the names may be others
     }
-    wish.type = own.type;
-    wish.data = a.data;
-    wish.n = a.n;
-    wish.rank = a.extent.size();
-    wish.extent = a.extent.data();
-    wish.byte_stride = a.byte_stride.data();
+    wish.array = a.array;
     for (const Attribute& attribute : theirs.attributes)
         if (attribute.name == checksum_attribute)
             checks.push_back({&own,

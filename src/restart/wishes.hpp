@@ -6,11 +6,13 @@
 
 namespace thalweg::detail {
 
-/// What a read has to bring for one array, and whether there is a checksum to compare. Nothing if
-/// the file may lack the variable and does. Local.
+/// Tests if a type holds every value of a variable of a file.
+Status check_exact(const Source& source, tw_type type, const Variable& theirs);
+
+/// What a read has to bring for one array, and whether there is a checksum to compare. Local.
 /// @param definitions  those that `own` is of
 Status ask_for(const Source& source, const std::string& path, const Definitions& definitions,
-               const Variable& own, const Wording& wording, RegisteredArray& array, Wish& wish,
-               std::vector<ExpectedChecksum>& checks);
+               const Variable& own, const Wording& wording, const RegisteredArray& array,
+               Wish& wish, std::vector<ExpectedChecksum>& checks);
 
 }  // namespace thalweg::detail

@@ -89,8 +89,7 @@ std::uint64_t Glimpse::hash() const {
 Status Glimpse::compare() const {
     if (!is_there()) return failure(TW_EARG, "the memory of its array was freed: {}", advice);
     if (hash() != hash_)
-        return failure(
-            TW_EARG, "its array has changed since tw_put_deferred or tw_get_deferred: {}", advice);
+        return failure(TW_EARG, "its array has changed since the deferred put or get: {}", advice);
     return {};
 }
 

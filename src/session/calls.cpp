@@ -40,6 +40,12 @@ const char* loose_text() { return loose.c_str(); }
 
 void forget_loose_text() { loose.clear(); }
 
+Status check_flags(const std::string& path, const char* variable, int flags, int possible) {
+    if ((flags & ~possible) == 0) return {};
+    return failure(TW_EARG, "{}: variable '{}': unknown flags {}", path, text_or_empty(variable),
+                   flags & ~possible);
+}
+
 tw_status no_handle(const char* call) {
     return keep_loose(alone([&] {
         return failure(

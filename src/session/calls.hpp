@@ -24,6 +24,9 @@ void tell(T* to, std::type_identity_t<T> value) {
     if (to != nullptr) *to = value;
 }
 
+/// Refuses flags that a call does not have. @param path  of the file, for the text
+Status check_flags(const std::string& path, const char* variable, int flags, int possible);
+
 /// Keeps the text of a failure for tw_error_message. @param path  of the call's file, if it has one
 inline tw_status report(tw_session session, Status status, const char* path = nullptr) {
     if (!status.ok() && session != nullptr) {
@@ -163,6 +166,10 @@ inline std::int64_t step_of(const tw_file_impl& file) {
 }
 
 inline Status check_open(const tw_file_impl& file) {
+    if (file.restart != nullptr)
+        return failure(
+            TW_ESTATE,
+            "restart: its file has only dimensions, attributes and settings of variables");
     if (!file.closed) return {};
     if (!file.about) return failure(TW_ECLOSED, "the file was closed earlier");
     return file.about->left.ok() ? failure(TW_ECLOSED, "{}: the file is closed", file.path())
@@ -180,6 +187,15 @@ tw_status with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTIO
         return body(*file->file);
     };
     return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
+}
+
+/// A file being written, or the definitions of the files that a restart writes.
+template <class F>
+tw_status with_definitions(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+    if (file == nullptr || file->restart == nullptr)
+        return with_file(file, std::forward<F>(body), call);
+    return guarded(
+        file->session, [&] { return body(file->restart->restart); }, call);
 }
 
 /// What is in a file; of one that is being written, what the last tw_sync made readable, and before

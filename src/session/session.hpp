@@ -49,15 +49,19 @@ struct FileAbout {
 
 }  // namespace thalweg::detail
 
-/// One of the two, until it is closed; a file that is closed later, until it is complete. Kept
-/// until the session ends, small, so that a copy of a closed handle is known.
+/// A File or a Reader, until it is closed; a file that is closed later, until it is complete; or
+/// what a restart defines, until it is freed. Kept until the session ends, small, so that a copy of
+/// a closed handle is known.
 struct tw_file_impl {
-    tw_session session;
+    tw_session session = nullptr;
     std::shared_ptr<thalweg::detail::FileAbout>
-        about;  ///< null: of a file that was closed long ago
-    std::unique_ptr<thalweg::detail::File> file;
-    std::unique_ptr<thalweg::detail::Reader> reader;
-    std::unique_ptr<thalweg::detail::Readback> readback;  ///< with a file that is written
+        about{};  ///< null: of a file that was closed long ago
+    std::unique_ptr<thalweg::detail::File> file{};
+    std::unique_ptr<thalweg::detail::Reader> reader{};
+    std::unique_ptr<thalweg::detail::Readback> readback{};  ///< with a file that is written
+    tw_restart restart = nullptr;  ///< the handle stands for its definitions
+    bool exact = false;            ///< opened by a restart: values are read without loss
+    bool checksums = false;        ///< and compared with their checksums
     bool closed = false;
 
     const std::string& path() const {
@@ -70,6 +74,7 @@ struct tw_restart_impl {
     tw_session session;
     thalweg::detail::Settings settings;
     thalweg::detail::Restart restart;
+    tw_file file;  ///< stands for its definitions
 };
 
 struct tw_session_impl : thalweg::detail::SessionResources {

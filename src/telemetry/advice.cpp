@@ -224,7 +224,7 @@ private:
             });
         note("put", number_in(s, "put"), [&](const std::string& cost) {
             return fmt::format(
-                "{}: tw_put took up to {} to copy: tw_put_deferred makes no copy; or set threads, "
+                "{}: tw_put took up to {} to copy: a deferred put makes no copy; or set threads, "
                 "if a rank has several cores.",
                 path, cost);
         });

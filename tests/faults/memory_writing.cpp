@@ -188,8 +188,9 @@ private:
         ok(tw_open(session_, path_.c_str(), "", &file_));
         std::vector<int> got(values_.size());
         const auto n = static_cast<std::int64_t>(got.size());
-        std::int64_t counted = 0;
-        ok(tw_inq(file_, nullptr, nullptr, nullptr, nullptr, &counted));
+        tw_file_info info{};
+        ok(tw_inq(file_, &info));
+        const std::int64_t counted = info.records;
         CHECK_TEXT(counted >= least && counted <= steps, "%ld records", static_cast<long>(counted));
         for (std::int64_t r = 0; r < counted; ++r) {
             ok(tw_get(file_, "T", cells_, r, TW_INT, got.data(), n));

@@ -296,7 +296,8 @@ private:
                 what_ = std::string("prefetch, ") + (lasting ? "lasting, " : "once, ") + settings;
                 check::step("%s", what_.c_str());
                 open("classic.nc", (std::string("piece=1KiB; ") + settings).c_str());
-                ok(tw_get_deferred(file_, "T", grid_, 1, TW_INT, array_.data(), n()));
+                ok(tw_get_array(file_, "T", grid_, 1, tw_dense(TW_INT, array_.data(), n()),
+                                TW_DEFERRED));
                 arm(path("classic.nc"), -1, lasting ? "every" : "1", "read-eio");
                 ok(tw_prefetch(file_));
                 ::usleep(10000);  // it happens behind, or else in the read
@@ -375,7 +376,7 @@ private:
         };
         const auto expect_one = [&](double generation) {
             std::fill(a.begin(), a.end(), 0);
-            ok(tw_restart_read(restart, at.c_str()));
+            ok(tw_restart_read(restart, at.c_str(), nullptr));
             CHECK_TEXT(std::all_of(a.begin(), a.end(), [&](double x) { return x == generation; }),
                        "%s: not generation %g", what_.c_str(), generation);
         };
@@ -398,7 +399,7 @@ private:
         every_call(
             "reading a restart", "restart.nc", "read-eio", [] {},
             [&](int victim) {
-                judge(alike(tw_restart_read(restart, at.c_str())), victim);
+                judge(alike(tw_restart_read(restart, at.c_str(), nullptr)), victim);
                 expect_one(generation);
             });
         ok(tw_restart_free(&restart));

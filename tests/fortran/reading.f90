@@ -53,17 +53,17 @@ contains
 
   subroutine inquire_file()
     type(tw_file) :: file
-    integer :: ndims, nvars, natts, type, nd, levels(3), status
+    integer :: ndims, nvars, natts, groups, type, nd, levels(3), status
     integer(int16) :: level(2)
     integer(int64) :: records, length, n
     integer(int64), allocatable :: chunks(:)
     integer, allocatable :: filters(:), of_filters(:)
-    character(len=:), allocatable :: format, name
+    character(len=:), allocatable :: format, name, unlimited
     file = tw_open(io, 'reading.nc')
-    call tw_inq(file, ndims, nvars, natts, records, format)
+    call tw_inq(file, ndims, nvars, natts, records, format, unlimited, groups)
     call expect(ndims == 3 .and. nvars == 2 .and. natts == 1, 'tw_inq')
     call expect(records == 2 .and. format == 'cdf5', 'tw_inq of records and format')
-    call expect(tw_inq_unlimited(file) == 'time', 'tw_inq_unlimited')
+    call expect(unlimited == 'time' .and. groups == 0, 'tw_inq of the record dimension and groups')
     call expect(tw_inq_dim_name(file, 1) == 'time', 'tw_inq_dim_name')
     call expect(tw_inq_var_name(file, 2) == 'b', 'tw_inq_var_name')
     name = tw_inq_var_name(file, 3, status)
@@ -75,7 +75,6 @@ contains
     call tw_inq_var_storage(file, 'b', chunks, filters, of_filters)
     call expect(size(chunks) == 0 .and. size(filters) == 0 .and. size(of_filters) == 0, &
       'tw_inq_var_storage of a classic file')
-    call expect(tw_inq_groups(file) == 0, 'tw_inq_groups of a classic file')
     call tw_inq_var_dim(file, 'b', 3, name, length)
     call expect(name == 'time' .and. length == 2, 'tw_inq_var_dim of the slowest')
     call expect(tw_inq_att_name(file, 'a', 1) == 'units', 'tw_inq_att_name')

@@ -13,6 +13,7 @@ program restarts
   type(tw_session) :: io
   type(tw_decomposition) :: rows, columns, other_names, none
   type(tw_restart) :: restart, other, work
+  type(tw_file) :: file
   real(real64), allocatable, target :: t(:, :, :), other_t(:, :, :)
   real, target :: profile(nz), spare, another
   integer(int64), target :: clock
@@ -29,7 +30,7 @@ program restarts
   allocate (t(0:nx + 1, nz, 0:3))
   restart = tw_restart_new(io, 'durable=no')
   call tw_restart_add(restart, 't', 'x y z', t(1:nx, :, 1:2), rows)
-  call tw_restart_def_dim(restart, 'letter', 8)
+  call tw_def_dim(tw_restart_file(restart), 'letter', 8)
   call tw_restart_add(restart, 'profile', 'z', profile)
   call tw_restart_add(restart, 'clock', '', clock)
   call tw_restart_add(restart, 'title', 'letter', title)
@@ -40,26 +41,29 @@ program restarts
   clock = 2_int64**40 + 1
   title = 'a text'
   spare = 3
-  call tw_restart_put_att(restart, '', 'date', [2026, 11, 21])
-  call tw_restart_put_att(restart, 't', 'units', 'K')
+  file = tw_restart_file(restart)
+  call tw_put_att(file, '', 'date', [2026, 11, 21])
+  call tw_put_att(file, 't', 'units', 'K')
   call tw_restart_write(restart, 'restart.nc')
 
   t = -1
   profile = 1
   clock = 0
   title = ''
-  call tw_restart_read(restart, 'restart.nc')
+  call tw_restart_read(restart, 'restart.nc', file)
   call expect(all(same(t(1:nx, :, 1:2), wanted(2*rank))), 'the rows that were written')
   call expect(all(t(0, :, :) < 0) .and. all(t(:, :, 3) < 0), 'the halo of a section')
   call expect(abs(profile(1) - 0.5) <= 0 .and. sign(1.0, profile(2)) < 0, 'a replicated array')
   call expect(clock == 2_int64**40 + 1 .and. title == 'a text', 'a number and a text')
-  call expect(tw_restart_found(restart, 'spare'), 'what was there')
-  call tw_restart_get_att(restart, '', 'date', values)
+  call tw_inq_var(file, 'spare', ierr=status)
+  call expect_status(status, TW_OK, 'what was there')
+  call tw_get_att(file, '', 'date', values)
   call expect(all(values == [2026, 11, 21]), 'numbers of an attribute')
-  text = tw_restart_get_att_text(restart, 't', 'units')
+  text = tw_get_att_text(file, 't', 'units')
   call expect(text == 'K', 'the text of an attribute')
-  call tw_restart_inq_att(restart, 't', 'thalweg_checksum', n=clock)
+  call tw_inq_att(file, 't', 'thalweg_checksum', n=clock)
   call expect(clock == 16, 'the checksum')
+  call tw_close(file)
 
   ! The whole array with its halo, filled; registered anew, and before the halo is asked for.
   call tw_restart_add(restart, 't', 'x y z', t, rows)
@@ -82,7 +86,7 @@ program restarts
   call tw_restart_add(other, 'not there', '', spare, flags=TW_OPTIONAL)
   call tw_restart_read(other, 'restart.nc')
   call expect(all(same(other_t, parts_of_x())), 'parts of x')
-  call expect(.not. tw_restart_found(other, 'not there') .and. abs(spare - 4) <= 0, 'what was not there')
+  call expect(abs(spare - 4) <= 0, 'what was not there')
 
   ! Two fields that pass through one work array.
   work = tw_restart_new(io, 'durable=no')
@@ -90,33 +94,27 @@ program restarts
   call tw_restart_add(work, 'first', 'x y z', other_t, columns, flags=TW_COPIED)
   other_t = -2*other_t
   call tw_restart_add(work, 'second', 'x y z', other_t, columns, flags=TW_COPIED)
-  call tw_restart_set_var(work, 'second', 'fill=0')
+  call tw_set_var(tw_restart_file(work), 'second', 'fill=0')
   other_t = 5
   call tw_restart_write(work, 'work.nc')
   call tw_restart_write(work, 'work.nc', status)
   call expect_status(status, TW_EMISSING, 'copies that have been written')
-  call tw_restart_open(work, 'work.nc')
-  call tw_restart_get(work, 'second', 'x y z', other_t, columns)
+  call tw_restart_read(work, 'work.nc', file)
+  call tw_get(file, 'second', other_t, columns)
   call expect(all(same(other_t, -2*parts_of_x())), 'the second field')
-  call tw_restart_get(work, 'first', 'x y z', other_t, columns)
+  call tw_get(file, 'first', other_t, columns)
   call expect(all(same(other_t, parts_of_x())), 'the first field')
-  call tw_restart_get(work, 'third', 'x y z', other_t, columns, TW_OPTIONAL)
-  call expect(.not. tw_restart_found(work, 'third'), 'no third field')
-  call tw_restart_get(work, 'first', 'x y z', other_t, none, ierr=status)
+  call tw_inq_var(file, 'third', ierr=status)
+  call expect_status(status, TW_ENOTFOUND, 'no third field')
+  call tw_get(file, 'first', other_t, none, ierr=status)
   call expect_status(status, TW_EHANDLE, 'no decomposition to read into')
-  call tw_restart_close(work)
   other_names = tw_decompose(io, 'c b a', [nz, ny, nx], [1, 1, i0 + 1], [nz, ny, ni])
   other_t = 5
   call tw_restart_add(work, 'first', 'a b c', other_t, other_names, ierr=status)
   call expect_status(status, TW_EEXISTS, 'other dimensions')
-  call tw_restart_open(work, 'work.nc')
-  call tw_restart_get(work, 'first', 'a b c', other_t, other_names, ierr=status)
+  call tw_get(file, 'first', other_t, other_names, ierr=status)
   call expect_status(status, TW_ESHAPE, 'dimensions of other names')
-  call tw_restart_get(work, 'first', 'a b c', other_t, other_names, TW_BY_POSITION)
-  call expect(all(same(other_t, parts_of_x())), 'the first field by position')
-  call tw_restart_close(work)
-  call tw_restart_close(work, status)
-  call expect_status(status, TW_ESTATE, 'nothing is open')
+  call tw_close(file)
   call tw_restart_free(work)
   other_t = parts_of_x()
 
@@ -129,16 +127,16 @@ program restarts
   call expect_status(status, TW_EHANDLE, 'a decomposition that was never made')
   call tw_restart_add(other, 'u', 'x y z', other_t(:, :, :0), columns, ierr=status)
   call expect_status(status, merge(TW_OK, TW_ESHAPE, ni == 0), 'an array that is too small')
-  call tw_restart_def_dim(other, 'w', 0_int64, status)
+  call tw_def_dim(tw_restart_file(other), 'w', 0_int64, status)
   call expect_status(status, TW_ESHAPE, 'a dimension without a length')
   another = 0
   call tw_restart_add(other, 'v', '', another, ierr=status)
   call expect_status(status, TW_OK, 'a scalar')
-  call tw_restart_read(other, 'restart.nc', status)
+  call tw_restart_read(other, 'restart.nc', file, status)
   call expect_status(status, TW_ENOTFOUND, 'a variable that is missing')
   call expect(index(tw_error_message(io), '''v''') > 0, 'the text names it')
-  call expect(.not. tw_restart_found(other, 't', status), 'nothing is found after an error')
-  call expect_status(status, TW_ESTATE, 'after an error')
+  call tw_close(file, status)
+  call expect_status(status, TW_EHANDLE, 'no file after an error')
   call tw_restart_free(other)
   call tw_restart_free(other, status)
   call expect_status(status, TW_EHANDLE, 'what is free already')

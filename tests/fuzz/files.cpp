@@ -56,14 +56,13 @@ public:
     /// Asks for all there is, and reads the variables. The codes that came back.
     std::set<int> read_all() {
         std::set<int> codes;
-        int nvars = 0, ndims = 0, natts = 0;
-        std::int64_t records = 0;
-        tw_inq(file_, nullptr, &ndims, &nvars, &natts, &records);
-        attributes("", natts);
-        for (int v = 0; v < std::min(nvars, 20); ++v) {
+        tw_file_info info{};
+        tw_inq(file_, &info);
+        attributes("", info.natts);
+        for (int v = 0; v < std::min(info.nvars, 20); ++v) {
             const char* name = nullptr;
-            CHECK(tw_inq_var_name(file_, v, &name) == TW_OK);
-            for (const std::int64_t record : {std::int64_t(0), records - 1, records}) {
+            CHECK(tw_inq_name(file_, TW_VARIABLE, nullptr, v, &name) == TW_OK);
+            for (const std::int64_t record : {std::int64_t(0), info.records - 1, info.records}) {
                 const int status = read_variable(name, record);
                 expect_alike(status, "tw_get");
                 codes.insert(status);
@@ -79,7 +78,7 @@ private:
             const char* name = nullptr;
             tw_type type{};
             std::int64_t n = 0;
-            CHECK(tw_inq_att_name(file_, var, a, &name) == TW_OK);
+            CHECK(tw_inq_name(file_, TW_ATTRIBUTE, var, a, &name) == TW_OK);
             CHECK(tw_inq_att(file_, var, name, &type, &n) == TW_OK);
             std::vector<double> values(static_cast<std::size_t>(n) + 1);
             (void)tw_get_att(file_, var, name, type == TW_CHAR ? TW_CHAR : TW_DOUBLE, n,
@@ -94,8 +93,9 @@ private:
         CHECK(tw_inq_var(file_, name, &type, &nd, &natts) == TW_OK);
         attributes(name, natts);
         const tw_type memory = type == TW_CHAR ? TW_CHAR : TW_DOUBLE;
-        const char* unlimited = "";
-        tw_inq_unlimited(file_, &unlimited);
+        tw_file_info info{};
+        info.unlimited = "";
+        tw_inq(file_, &info);
         std::vector<std::int64_t> shape;
         std::string dims;
         std::int64_t n = 1;
@@ -104,7 +104,7 @@ private:
             const char* dim = nullptr;
             std::int64_t length = 0;
             CHECK(tw_inq_var_dim(file_, name, d, &dim, &length) == TW_OK);
-            if (std::string(dim) == unlimited) continue;
+            if (std::string(dim) == info.unlimited) continue;
             named &= std::strpbrk(dim, " \t\n\v\f\r") == nullptr;
             dims += std::string(dim) + " ";
             shape.push_back(length);

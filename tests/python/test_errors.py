@@ -268,10 +268,10 @@ def test_restarts(io, folder):
     fails("TW_EARG", lambda: r.add("a", [1, 2], "y", cells), everywhere=False)
     r.add("a", np.zeros(cells.array_shape()), "y", cells)
     fails("TW_EIO", lambda: r.read(folder / "none.nc"))
-    fails("TW_ESTATE", lambda: r.get("a", np.zeros(cells.array_shape()), "y", cells))
     r.write(folder / "r.nc")
-    with r.open(folder / "r.nc"):
-        fails("TW_ENOTFOUND", lambda: r.get("b", np.zeros(cells.array_shape()), "y", cells))
+    with r.open(folder / "r.nc") as f:
+        fails("TW_ENOTFOUND", lambda: f.get("b", cells, out=np.zeros(cells.array_shape())))
+        fails("TW_ETYPE", lambda: f.get("a", cells, dtype="f4"))
     r.free()
     fails("TW_EHANDLE", lambda: r.write(folder / "r.nc"), everywhere=False)
 

@@ -343,7 +343,8 @@ void Rank::put_record(int i, const Variable& v, std::int64_t record, const Made&
         RecordToPut put;
         put.record = record;
         put.decomposition = made.decomposition;
-        put.array = ArrayToPut::dense(TW_DOUBLE, values.data(), std::ssize(values), deferred);
+        put.array = tw_dense(TW_DOUBLE, values.data(), std::ssize(values));
+        put.deferred = deferred;
         ok(parts_->put_record(v.name, put));
         if (deferred) kept_.push_back(std::move(values));
     }

@@ -56,7 +56,7 @@ struct Model {
     // What follows `"name": ` in the part of the summary that tells of a file.
     std::string entry(const std::string& path, const std::string& name) {
         const char* json = nullptr;
-        CHECK(tw_summary(session, &json) == TW_OK);
+        CHECK(tw_summary(session, TW_SUMMARY_JSON, &json) == TW_OK);
         const std::string text = json == nullptr ? "" : json;
         const auto file = text.find(path + "\"");
         const auto at = text.find("\"" + name + "\": ", file);

@@ -69,7 +69,7 @@ TEST(Advice, OnCallsThatWrite) {
     f["seconds"]["put"] = 20;
     f["seconds"]["wait"] = 10;
     expect_said(summary, "service=background");
-    expect_said(summary, "tw_put_deferred");
+    expect_said(summary, "deferred put");
     expect_said(summary, "load imbalance");
     // What costs most comes first.
     EXPECT_NE(advice_on(summary)[0].find("tw_end_step"), std::string::npos);

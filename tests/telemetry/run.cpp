@@ -53,8 +53,9 @@ void write(const char* path, tw_decomposition cells, const Part& part, int steps
         const std::vector<float> values = part.values(step);
         const auto n = static_cast<std::int64_t>(values.size());
         check(tw_put(file, "T", TW_FLOAT, values.data(), n), "tw_put");
-        check(tw_put_deferred(file, "wind \"speed\"", TW_FLOAT, values.data(), n),
-              "tw_put_deferred");
+        check(
+            tw_put_array(file, "wind \"speed\"", tw_dense(TW_FLOAT, values.data(), n), TW_DEFERRED),
+            "tw_put_array");
         check(tw_end_step(file), "tw_end_step");
         usleep(static_cast<useconds_t>(pause) * 1000);
     }

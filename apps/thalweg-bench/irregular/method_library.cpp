@@ -46,11 +46,13 @@ public:
     }
 
     void step(int step) override {
-        const auto put = context_.options.copy_puts ? tw_put : tw_put_deferred;
+        const int flags = context_.options.copy_puts ? 0 : TW_DEFERRED;
         for (int v = 0; v < context_.variables; ++v)
-            check(put(file_, variable_name(v).c_str(), TW_FLOAT, context_.fields.values(v, step),
-                      context_.fields.elements()),
-                  "tw_put");
+            check(tw_put_array(file_, variable_name(v).c_str(),
+                               tw_dense(TW_FLOAT, context_.fields.values(v, step),
+                                        context_.fields.elements()),
+                               flags),
+                  "tw_put_array");
         check(tw_end_step(file_), "tw_end_step");
     }
 
@@ -58,7 +60,7 @@ public:
 
     std::string details() override {
         const char* text = nullptr;
-        check(tw_summary(session_, &text), "tw_summary");
+        check(tw_summary(session_, TW_SUMMARY_JSON, &text), "tw_summary");
         return nlohmann::ordered_json::parse(text).at("files").back().dump();
     }
 

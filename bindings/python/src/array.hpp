@@ -41,6 +41,9 @@ struct Array {
     int rank() const { return held->ndim; }
     std::span<const std::int64_t> extent() const { return span(held->shape); }
     std::span<const std::int64_t> stride() const { return span(held->strides); }
+    tw_array view() const {
+        return tw_strided(type, data(), rank(), extent().data(), stride().data());
+    }
     bool contiguous() const { return PyBuffer_IsContiguous(held.operator->(), 'C') != 0; }
     std::int64_t elements() const { return held->itemsize == 0 ? 0 : held->len / held->itemsize; }
     bool writable() const { return held->readonly == 0; }

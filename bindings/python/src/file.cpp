@@ -23,6 +23,8 @@ public:
                           }),
               about({}, true));
     }
+    File(SessionRef session, tw_file file, std::string path)
+        : session_(std::move(session)), file_(file), path_(std::move(path)) {}
     ~File() {
         // The session closes the file, if it is open, and writes these arrays.
         if (session_->handle == nullptr) return;
@@ -70,9 +72,7 @@ public:
     void put(const std::string& name, nb::handle values, bool deferred) {
         Array a = array_of(values, Access::read);
         call(name, false, [&] {
-            const auto put = deferred ? tw_put_deferred_strided : tw_put_strided;
-            return put(file_, name.c_str(), a.type, a.data(), a.rank(), a.extent().data(),
-                       a.stride().data());
+            return tw_put_array(file_, name.c_str(), a.view(), deferred ? TW_DEFERRED : 0);
         });
         if (deferred) deferred_.push_back(std::move(a.held));
     }
@@ -84,10 +84,8 @@ public:
                     nb::handle values) {
         const Array a = array_of(values, Access::read);
         tw_decomposition held = handle_of(d);
-        call(name, false, [&] {
-            return tw_put_record_strided(file_, name.c_str(), held, record, a.type, a.data(),
-                                         a.rank(), a.extent().data(), a.stride().data());
-        });
+        call(name, false,
+             [&] { return tw_put_record_array(file_, name.c_str(), held, record, a.view(), 0); });
     }
     /// @param values  contiguous
     void put_box(const std::string& name, Integers start, Integers count, Integers stride,
@@ -113,24 +111,15 @@ public:
     }
 
     nb::tuple inq() const {
-        const char* format = "";
-        int dims = 0, variables = 0, attributes = 0;
-        std::int64_t records = 0;
-        ask([&] { return tw_inq(file_, &format, &dims, &variables, &attributes, &records); });
-        return nb::make_tuple(format, dims, variables, attributes, records);
+        tw_file_info info;
+        ask([&] { return tw_inq(file_, &info); });
+        return nb::make_tuple(info.format, info.ndims, info.nvars, info.natts, info.records,
+                              info.unlimited);
     }
-    std::string unlimited() const {
-        return name([&](const char** to) { return tw_inq_unlimited(file_, to); });
-    }
-    std::string dim_name(int index) const {
-        return name([&](const char** to) { return tw_inq_dim_name(file_, index, to); });
-    }
-    std::string var_name(int index) const {
-        return name([&](const char** to) { return tw_inq_var_name(file_, index, to); });
-    }
+    std::string dim_name(int index) const { return name_of(TW_DIMENSION, "", index); }
+    std::string var_name(int index) const { return name_of(TW_VARIABLE, "", index); }
     std::string att_name(const std::string& var, int index) const {
-        return name(
-            [&](const char** to) { return tw_inq_att_name(file_, var.c_str(), index, to); });
+        return name_of(TW_ATTRIBUTE, var, index);
     }
     std::int64_t dim(const std::string& name) const {
         std::int64_t length = 0;
@@ -155,20 +144,18 @@ public:
     }
     /// (lengths of chunks, filters: their numbers and levels)
     nb::tuple storage(const std::string& name) const {
-        int chunked = 0, filters = 0, rank = 0;
-        ask([&] { return tw_inq_var_storage(file_, name.c_str(), &chunked, &filters); }, name);
+        int filters = 0, rank = 0, id[TW_MAX_FILTERS], level[TW_MAX_FILTERS];
         ask([&] { return tw_inq_var(file_, name.c_str(), nullptr, &rank, nullptr); }, name);
+        Integers chunk(static_cast<std::size_t>(rank));
+        ask(
+            [&] {
+                return tw_inq_var_storage(file_, name.c_str(), chunk.data(), &filters, id, level);
+            },
+            name);
         nb::list chunks, all;
-        for (int d = 0; d < (chunked != 0 ? rank : 0); ++d) {
-            std::int64_t length = 0;
-            ask([&] { return tw_inq_var_chunk(file_, name.c_str(), d, &length); }, name);
-            chunks.append(length);
-        }
-        for (int k = 0; k < filters; ++k) {
-            int id = 0, level = 0;
-            ask([&] { return tw_inq_var_filter(file_, name.c_str(), k, &id, &level); }, name);
-            all.append(nb::make_tuple(id, level));
-        }
+        for (const std::int64_t length : chunk)
+            if (length > 0) chunks.append(length);
+        for (int k = 0; k < filters; ++k) all.append(nb::make_tuple(id[k], level[k]));
         return nb::make_tuple(nb::tuple(chunks), nb::tuple(all));
     }
     /// (type, the values' bytes)
@@ -187,9 +174,8 @@ public:
         Array a = array_of(out, Access::write);
         tw_decomposition held = handle_of(d);
         call(name, !deferred, [&] {
-            const auto get = deferred ? tw_get_deferred_strided : tw_get_strided;
-            return get(file_, name.c_str(), held, record, a.type, a.data(), a.rank(),
-                       a.extent().data(), a.stride().data());
+            return tw_get_array(file_, name.c_str(), held, record, a.view(),
+                                deferred ? TW_DEFERRED : 0);
         });
         if (deferred) wanted_.push_back(std::move(a.held));
     }
@@ -256,10 +242,9 @@ private:
             raise_error(outcome, about(variable, false));
         }
     }
-    template <class F>
-    std::string name(F&& body) const {
+    std::string name_of(tw_item item, const std::string& var, int index) const {
         const char* text = "";
-        ask([&] { return body(&text); });
+        ask([&] { return tw_inq_name(file_, item, var.c_str(), index, &text); });
         return text;
     }
 
@@ -271,6 +256,11 @@ private:
 };
 
 }  // namespace
+
+nb::object file_object(SessionRef session, tw_file file, std::string path) {
+    return nb::cast(new File(std::move(session), file, std::move(path)),
+                    nb::rv_policy::take_ownership);
+}
 
 std::int64_t size_of(tw_type type) {
     switch (type) {
@@ -310,7 +300,6 @@ void bind_file(nb::module_& module) {
         .def("sync", &File::sync)
         .def("close", &File::close)
         .def("inq", &File::inq)
-        .def("unlimited", &File::unlimited)
         .def("dim_name", &File::dim_name)
         .def("var_name", &File::var_name)
         .def("att_name", &File::att_name)

@@ -156,21 +156,12 @@ Decomposition* Session::decompose_list(const std::optional<std::string>& dims,
     return new Decomposition(state_, made);
 }
 
-std::string Session::summary() {
+std::string Session::summary(int form) {
     tw_session s = state_->get();
-    const char* json = "";
-    check(without_gil(s, [&] { return tw_summary(s, &json); }), {{}, {}, true});
-    return json;
-}
-
-void Session::print_summary() {
-    tw_session s = state_->get();
-    check(without_gil(s, [&] { return tw_print_summary(s); }), {{}, {}, true});
-}
-
-void Session::print_config() {
-    tw_session s = state_->get();
-    check(without_gil(s, [&] { return tw_print_config(s); }), {});
+    const char* text = "";
+    check(without_gil(s, [&] { return tw_summary(s, static_cast<tw_summary_form>(form), &text); }),
+          {{}, {}, true});
+    return text;
 }
 
 void Session::wait(std::int64_t most) {
@@ -242,8 +233,6 @@ void bind_session(nb::module_& module) {
         .def("decompose_list", &Session::decompose_list, nb::arg("dims").none(), nb::arg("shape"),
              nb::arg("listed"), nb::arg("indices").none(), nb::arg("shared"))
         .def("summary", &Session::summary)
-        .def("print_summary", &Session::print_summary)
-        .def("print_config", &Session::print_config)
         .def("wait", &Session::wait)
         .def("finalize", &Session::finalize)
         .def("abandon", &Session::abandon)

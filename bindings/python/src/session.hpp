@@ -81,9 +81,7 @@ public:
                              const Integers& halo_low, const Integers& halo_high);
     Decomposition* decompose_list(const std::optional<std::string>& dims, const Integers& shape,
                                   const std::string& listed, nb::handle indices, bool shared);
-    std::string summary();
-    void print_summary();
-    void print_config();
+    std::string summary(int form);
     void wait(std::int64_t most);
     void finalize();
     void abandon();
@@ -104,6 +102,9 @@ private:
 void bind_session(nb::module_& module);
 void bind_file(nb::module_& module);
 void bind_restart(nb::module_& module);
+
+/// The object of a file that is open for reading.
+nb::object file_object(SessionRef session, tw_file file, std::string path);
 
 /// What no call accepts: a rank whose arguments are wrong makes a collective call with it, so that
 /// the call fails on all ranks and nobody waits.

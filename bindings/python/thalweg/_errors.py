@@ -7,16 +7,15 @@ import re
 
 # The library's messages name the functions of C; these are called otherwise here.
 _SAME = """decompose decompose_list create open set_record enddef put put_record put_box end_step
-sync close wait get get_box get_deferred read prefetch summary finalize recover fill_halo pad"""
+sync close wait get get_box read prefetch summary finalize recover fill_halo pad"""
 _CALLS = {f"tw_{name}": name for name in _SAME.split()} | {
     "tw_decompose_halo": "decompose",
     "tw_def_dim": "define_dim",
     "tw_def_var": "define",
-    "tw_get_strided": "get",
-    "tw_put_record_strided": "put_record",
-    "tw_put_strided": "put",
-    "tw_restart_add_strided": "Restart.add",
-    "tw_restart_get_strided": "Restart.get",
+    "tw_get_array": "get",
+    "tw_put_record_array": "put_record",
+    "tw_put_array": "put",
+    "tw_restart_add_array": "Restart.add",
 }
 _CALL = re.compile(r"(?<![\w./-])(" + "|".join(sorted(_CALLS, reverse=True)) + r")(?![\w./-]*\w)")
 

@@ -391,7 +391,7 @@ class File:
 
     @property
     def record_dim(self) -> str | None:
-        return self._core.unlimited() or None
+        return self._core.inq()[5] or None
 
     @property
     def records(self) -> int:
@@ -492,7 +492,7 @@ class File:
 
     def _has_records(self, name: str) -> bool:
         try:
-            unlimited = self._core.unlimited()
+            unlimited = self._core.inq()[5]
             return bool(unlimited) and unlimited in self._core.var(name)[1][:1]
         except (Error, TypeError):
             return False  # the call that follows tells why

@@ -7,10 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ._arrays import (
-    TYPES,
     ByName,
     UnusableError,
     as_array,
@@ -25,6 +22,7 @@ from ._arrays import (
 )
 from ._decomposition import Decomposition
 from ._errors import error
+from ._file import File
 
 OPTIONAL, COPIED, BY_POSITION = 1, 2, 4
 
@@ -36,7 +34,6 @@ class Restart:
         self._session = session
         self._core = core
         self._fills = ByName()
-        self._is_open = False
 
     def add(
         self,
@@ -110,19 +107,11 @@ class Restart:
         else:
             self._core.put_att(variable, name, values)
 
-    def attr(self, name: str, variable: str = "") -> Any:
-        """An attribute of the open file, or of the one read last.
-
-        Raises:
-            Error: TW_ENOTFOUND, TW_ESTATE
-        """
-        return attribute_of(*self._core.att(variable, name))
-
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes all registered arrays. An old file is replaced when the new one is complete.
 
         Raises:
-            Error: TW_EARG, TW_EINUSE, TW_EMISMATCH, TW_EMISSING, TW_ESTATE, TW_EFORMAT, TW_EIO
+            Error: TW_EARG, TW_EINUSE, TW_EMISMATCH, TW_EMISSING, TW_EFORMAT, TW_EIO
         Note: Collective.
         """
         self._with_path(path, self._core.write)
@@ -131,88 +120,33 @@ class Restart:
         """Fills all registered arrays, and verifies the checksums in the file.
 
         Raises:
-            Error: TW_EIO, TW_EFORMAT, TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE, TW_ECHECKSUM, TW_ESTATE
+            Error: TW_EIO, TW_EFORMAT, TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE, TW_ECHECKSUM
         Note: Collective. After an error the arrays may hold anything.
         """
         self._with_path(path, self._core.read)
 
-    def open(self, path: str | os.PathLike[str]) -> Restart:
-        """Opens a file for get; `with restart.open(path):` closes it. Note: Collective."""
-        self._with_path(path, self._core.open)
-        self._is_open = True
-        return self
+    def open(self, path: str | os.PathLike[str]) -> File:
+        """The same as read, and returns the file, open for its attributes and for variables that
+        are not registered. Its get verifies the checksum of a variable that it reads.
 
-    def get(
-        self,
-        name: str,
-        out: np.ndarray,
-        dims: str | Sequence[str] = "",
-        decomposition: Decomposition | None = None,
-        *,
-        optional: bool = False,
-        by_position: bool = False,
-    ) -> np.ndarray:
-        """Reads one variable of the open file into an array that is not registered.
-
-        Args: as for add.
-        Returns: out.
         Raises:
-            Error: TW_ESTATE (no file is open), those of add and read
+            Error: as read
         Note: Collective.
         """
-        flags = OPTIONAL * optional + BY_POSITION * by_position
-        self._session._together(
-            lambda: (
-                plain_text(name, "the name"),
-                names_text(dims),
-                decomposition and decomposition._usable(),
-                writable_array(out),
-            ),
-            lambda args: self._core.get(*args, flags),
-            lambda: self._core.get_nothing(str(name)),
-            variable=str(name),
-        )
-        return out
-
-    def found(self, name: str) -> bool:
-        """Whether the file has a variable.
-
-        Raises:
-            Error: TW_ENOTFOUND (not registered, and no file is open), TW_ESTATE
-        """
-        return self._core.found(name)
-
-    def close(self) -> None:
-        """Closes the file opened with open(). Note: Collective."""
-        self._is_open = False
-        self._core.close()
+        core = self._with_path(path, self._core.open)
+        return self._session._add(File(self._session, core, os.fspath(path), "r"))
 
     def free(self) -> None:
-        """Frees the restart, not the arrays.
-
-        Raises:
-            Error: TW_ESTATE (a file is open)
-        """
+        """Frees the restart, not the arrays. Files that open has returned stay open."""
         self._core.free()
 
     def __enter__(self) -> Restart:
         return self
 
     def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
-        if not self._is_open:
-            return
-        if kind is None or self._session.size == 1 or getattr(value, "collective", False):
-            self.close()
+        self.free()
 
-    def _with_path(self, path: Any, call: Any) -> None:
-        self._session._together(
+    def _with_path(self, path: Any, call: Any) -> Any:
+        return self._session._together(
             lambda: plain_text(os.fspath(path), "path"), call, lambda: call(None)
         )
-
-
-def attribute_of(code: int, values: bytes) -> Any:
-    """The value of an attribute: text, a number, or an array of one dimension."""
-    if code == 2:
-        return values.decode(errors="replace").rstrip("\0")
-    array = np.frombuffer(values, TYPES[code])
-    return array[0] if array.size == 1 else array

@@ -373,17 +373,20 @@ class Session:
 
     # ---- the session ----------------------------------------------------------------------------
 
-    def summary(self) -> dict[str, Any]:
-        """What the session has done so far: seconds, bytes, memory. Note: Collective."""
-        return json.loads(self._core.summary())
+    def summary(self, form: str = "json") -> Any:
+        """What the session has done so far: seconds, bytes, memory.
 
-    def print_summary(self) -> None:
-        """Rank 0 prints the summary as a table. Note: Collective."""
-        self._core.print_summary()
-
-    def print_config(self) -> None:
-        """Rank 0 prints the settings, and where each value comes from."""
-        self._core.print_config()
+        Args:
+            form: "json": a dictionary; "table": the most important figures, as a text to be
+                printed; "settings": the effective settings, and where each value comes from, as a
+                text
+        Raises:
+            Error: TW_EARG, TW_EMISMATCH
+        Note: Collective.
+        """
+        forms = ("json", "table", "settings")
+        text = self._core.summary(forms.index(form) if form in forms else -1)
+        return json.loads(text) if form == "json" else text
 
     def wait(self, most: int = 0) -> None:
         """Waits for files that were closed with close="later", until at most `most` are incomplete.

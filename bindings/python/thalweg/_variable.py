@@ -10,7 +10,6 @@ import numpy as np
 
 from ._arrays import TYPES
 from ._errors import Error
-from ._restart import attribute_of
 from ._section import section_of
 
 if TYPE_CHECKING:
@@ -113,3 +112,11 @@ class Variable:
 
     def __repr__(self) -> str:
         return f"<Variable {self.dtype} {self.name}({', '.join(self.dims)})>"
+
+
+def attribute_of(code: int, values: bytes) -> Any:
+    """The value of an attribute: text, a number, or an array of one dimension."""
+    if code == 2:
+        return values.decode(errors="replace").rstrip("\0")
+    array = np.frombuffer(values, TYPES[code])
+    return array[0] if array.size == 1 else array

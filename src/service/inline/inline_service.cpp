@@ -41,7 +41,7 @@ Status InlineService::begin(Status mine) {
     if (immediate_ && file_.team.rank() == 0)
         log::info(
             "{}: a step has up to {} bytes per rank, more than 'staging' ({}): tw_put is "
-            "collective; tw_put_deferred stays local",
+            "collective; a deferred put stays local",
             file_.path, bytes, file_.options.staging);
     return {};
 }

@@ -43,9 +43,9 @@ public:
             expect(tw_create(session_, path.c_str(), all.c_str(), &file_), "tw_create");
         } else {
             expect(tw_open(session_, path.c_str(), all.c_str(), &file_), "tw_open");
-            std::int64_t records = -1;
-            expect(tw_inq(file_, nullptr, nullptr, nullptr, nullptr, &records), "tw_inq");
-            CHECK(records == case_.before);
+            tw_file_info info{};
+            expect(tw_inq(file_, &info), "tw_inq");
+            CHECK(info.records == case_.before);
         }
         define();
         if (run_ == 1 && case_.told)
@@ -254,21 +254,20 @@ std::string choose_settings(const Case& c, Random& random, bool servers, bool fi
 std::string tile_difference(const std::string& expected, const std::string& path) {
     tw_session alone = nullptr;
     tw_file file = nullptr;
-    int id = 0, variables = 0;
-    std::int64_t records = 0;
+    int id = 0;
+    tw_file_info info{};
     std::size_t n = 0;
     std::string wrong;
     if (tw_init(MPI_COMM_SELF, "log=off", &alone) != TW_OK ||
-        tw_open(alone, path.c_str(), nullptr, &file) != TW_OK ||
-        tw_inq(file, nullptr, nullptr, &variables, nullptr, &records) != TW_OK)
+        tw_open(alone, path.c_str(), nullptr, &file) != TW_OK || tw_inq(file, &info) != TW_OK)
         wrong = tw_error_message(alone);
     if (nc_open(expected.c_str(), NC_NOWRITE, &id) != NC_NOERR) wrong = "no reference";
     int unlimited = -1;
     nc_inq_unlimdim(id, &unlimited);
     nc_inq_dimlen(id, unlimited, &n);
-    if (wrong.empty() && records != static_cast<std::int64_t>(n))
-        wrong = check::text("%ld records, not %zu", static_cast<long>(records), n);
-    for (int v = 0; v < variables && wrong.empty(); ++v) {
+    if (wrong.empty() && info.records != static_cast<std::int64_t>(n))
+        wrong = check::text("%ld records, not %zu", static_cast<long>(info.records), n);
+    for (int v = 0; v < info.nvars && wrong.empty(); ++v) {
         char name[NC_MAX_NAME + 1] = "";
         nc_type type = 0;
         int nd = 0, dims[4] = {}, number = 0;

@@ -69,6 +69,18 @@ inline tw_file append(const char* settings = "mode=append") {
     return file;
 }
 
+/// A file of a format is not continued in another one, or by a storage that cannot write it.
+inline void refuse_others(const std::string& format, const std::string& other,
+                          const std::string& storage) {
+    tw_file file = nullptr;
+    REFUSED(tw_open(session, path.c_str(), ("mode=append; format=" + other).c_str(), &file),
+            TW_ESETTING, "setting format is " + other + ", but the file has format " + format);
+    file = append(("mode=append; storage=" + storage).c_str());
+    define(file);
+    REFUSED(tw_enddef(file), TW_ESETTING, "storage=" + storage + " cannot write format " + format);
+    CHECK(tw_close(&file) == TW_ESETTING);
+}
+
 /// What serial netCDF-C finds: "" if the records are these, and so is h.
 inline std::string look(const std::vector<int>& records, int h) {
     int id = 0, t = 0, hid = 0, dim = 0;

@@ -97,15 +97,9 @@ void refusals() {
                NC(nc_def_var(id, "second", NC_INT, 2, dims, &v));
            });
     make_by_netcdf(nothing);
-    REFUSED(tw_open(session, path.c_str(), "mode=append; format=cdf5", &file), TW_ESETTING,
-            "setting format is cdf5, but the file has format netcdf4");
     REFUSED(tw_open(session, path.c_str(), "mode=append; format=netcdf4-classic", &file),
             TW_ESETTING, "the file has format netcdf4");
-    file = append("mode=append; storage=posix");
-    define(file);
-    REFUSED(tw_enddef(file), TW_ESETTING, "storage=posix cannot write format netcdf4");
-    CHECK(tw_close(&file) == TW_ESETTING);
-    file = nullptr;
+    refuse_others("netcdf4", "cdf5", "posix");
     expect_file(__LINE__, {0, 1, 2}, 9);
     on_rank_0([] { std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8); });
     REFUSED(tw_open(session, path.c_str(), "mode=append", &file), TW_EFORMAT, "truncated");

@@ -39,17 +39,17 @@ void expect_set(int source_line, const std::vector<int>& records, int h) {
     tw_file file = nullptr;
     check::step("line %d", source_line);
     OK(tw_open(session, path.c_str(), nullptr, &file));
-    std::int64_t n = 0;
-    OK(tw_inq(file, nullptr, nullptr, nullptr, nullptr, &n));
-    CHECK_TEXT(n == static_cast<std::int64_t>(records.size()), "line %d: %ld records", source_line,
-               static_cast<long>(n));
+    tw_file_info info{};
+    OK(tw_inq(file, &info));
+    CHECK_TEXT(info.records == static_cast<std::int64_t>(records.size()), "line %d: %ld records",
+               source_line, static_cast<long>(info.records));
     float got[2] = {};
     const auto expect = [&](int record) {
         CHECK_TEXT(got[0] == value(record, 2 * rank()) && got[1] == value(record, 2 * rank() + 1),
                    "line %d: record %d is %g %g", source_line, record, double(got[0]),
                    double(got[1]));
     };
-    for (std::int64_t r = 0; r < n; ++r) {
+    for (std::int64_t r = 0; r < info.records; ++r) {
         OK(tw_get(file, "T", line, r, TW_FLOAT, got, 2));
         expect(records[static_cast<std::size_t>(r)]);
     }

@@ -144,8 +144,9 @@ int main(int argc, char** argv) {
         CHECK(tw_def_var(f, "v", file, "x", d) == TW_OK);
         const char* mine = values.bytes.data() + start * type_size(values.type);
         CHECK(tw_enddef(f) == TW_OK);
-        const int put = deferred ? tw_put_deferred(f, "v", values.type, mine, count)
-                                 : tw_put(f, "v", values.type, mine, count);
+        const int put = deferred
+                            ? tw_put_array(f, "v", tw_dense(values.type, mine, count), TW_DEFERRED)
+                            : tw_put(f, "v", values.type, mine, count);
         CHECK_TEXT(put == TW_OK, "%s: %s", name.c_str(), tw_error_message(session));
         const int status = tw_end_step(f);
         CHECK_TEXT(status == (good ? TW_OK : TW_ERANGE), "%s: %s %s", name.c_str(),

@@ -306,7 +306,9 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
             const std::int64_t extent[3] = {count3[0], nlev, nlon};
             const std::int64_t stride[3] = {8 * nlev * wide, 8 * wide, 8};
             const double* first = q.empty() ? q.data() : q.data() + nlev * wide + 1;
-            expect(tw_put_deferred_strided(f, "Q", TW_DOUBLE, first, 3, extent, stride), "Q");
+            expect(
+                tw_put_array(f, "Q", tw_strided(TW_DOUBLE, first, 3, extent, stride), TW_DEFERRED),
+                "Q");
         };
         if (rank % 2 == 0 || same_order) {
             put_t();

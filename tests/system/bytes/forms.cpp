@@ -35,14 +35,16 @@ struct Corner {
     /// The section without what is declared as halo, of this many elements a side.
     int put(tw_file f, std::int64_t n, bool deferred = false) const {
         const Numbers extent{n, n}, stride{side * 8, 8};
-        return (deferred ? tw_put_deferred_strided : tw_put_strided)(
-            f, "T", TW_DOUBLE, &array[side + 1], 2, extent.data(), stride.data());
+        return tw_put_array(
+            f, "T", tw_strided(TW_DOUBLE, &array[side + 1], 2, extent.data(), stride.data()),
+            deferred ? TW_DEFERRED : 0);
     }
     int get(tw_file f, std::vector<double>& to, std::int64_t n, const char* name,
             bool deferred) const {
         const Numbers extent{n, n}, stride{side * 8, 8};
-        return (deferred ? tw_get_deferred_strided : tw_get_strided)(
-            f, name, handle, 0, TW_DOUBLE, &to[side + 1], 2, extent.data(), stride.data());
+        return tw_get_array(f, name, handle, 0,
+                            tw_strided(TW_DOUBLE, &to[side + 1], 2, extent.data(), stride.data()),
+                            deferred ? TW_DEFERRED : 0);
     }
 };
 
@@ -144,8 +146,8 @@ void reading(Model& m, const std::string& settings) {
     a.assign(a.size(), junk);
     const Numbers extent{c.count[0] + 2, c.count[1] + 2}, stride{Corner::side * 8, 8};
     OK(c.get(f, a, c.count[0], "T", true));
-    OK(tw_get_deferred_strided(f, "T", c.handle, 0, TW_DOUBLE, b.data(), 2, extent.data(),
-                               stride.data()));
+    OK(tw_get_array(f, "T", c.handle, 0,
+                    tw_strided(TW_DOUBLE, b.data(), 2, extent.data(), stride.data()), TW_DEFERRED));
     ALL(TW_OK, Words{}, tw_read(f));
     CHECK(a == c.array && b == c.array);
     ALL(TW_OK, Words{}, tw_close(&f));
@@ -168,8 +170,9 @@ void lost(Model& m, const std::string& settings) {
             mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
         std::vector<double> b(100, 2);
         const bool mine = m.rank == 0;
-        OK(tw_put_deferred(f, "a", TW_DOUBLE, a, 100));
-        OK(tw_put_deferred(f, "b", TW_DOUBLE, mine && *how == 't' ? a : b.data(), 100));
+        OK(tw_put_array(f, "a", tw_dense(TW_DOUBLE, a, 100), TW_DEFERRED));
+        OK(tw_put_array(f, "b", tw_dense(TW_DOUBLE, mine && *how == 't' ? a : b.data(), 100),
+                        TW_DEFERRED));
         if (mine && *how == 'c') b[0] = 7;
         if (mine && *how == 'g') munmap(a, bytes);
         Words words = WORDS("lost.nc", *how == 'c' ? "'b'" : "'a'", "rank 0");
@@ -191,9 +194,10 @@ void restarts(Model& m, const std::string& settings) {
     OK(tw_restart_new(m.session, settings.c_str(), &r));
     const auto add = [&](std::int64_t n) {
         const Numbers extent{n, n}, stride{Corner::side * 8, 8};
-        return tw_restart_add_strided(r, "T", TW_DOUBLE, "y x", c.handle,
-                                      &c.array[Corner::side + 1], 2, extent.data(), stride.data(),
-                                      TW_REQUIRED);
+        return tw_restart_add_array(
+            r, "T", "y x", c.handle,
+            tw_strided(TW_DOUBLE, &c.array[Corner::side + 1], 2, extent.data(), stride.data()),
+            TW_REQUIRED);
     };
     if (m.size > 1) {
         OK(add(6));
@@ -204,7 +208,7 @@ void restarts(Model& m, const std::string& settings) {
     OK(tw_restart_write(r, path.c_str()));
     const std::vector<double> written = c.array;
     c.array.assign(c.array.size(), junk);
-    OK(tw_restart_read(r, path.c_str()));
+    OK(tw_restart_read(r, path.c_str(), nullptr));
     CHECK(c.array == written);
 
     // An array that is padded after it was registered: the checksum is that of what is written.
@@ -214,7 +218,7 @@ void restarts(Model& m, const std::string& settings) {
     OK(tw_restart_add(r, "T", TW_DOUBLE, "y x", c.handle, c.array.data(), 64, TW_REQUIRED));
     OK(tw_restart_write(r, path.c_str()));
     c.array.assign(c.array.size(), junk);
-    OK(tw_restart_read(r, path.c_str()));
+    OK(tw_restart_read(r, path.c_str(), nullptr));
     CHECK(c.array == written);
     OK(tw_restart_free(&r));
 }
@@ -239,10 +243,14 @@ void replicated(Model& m, const std::string& settings) {
             const Numbers stride = dense_strides(extent);
             const auto rank = static_cast<int>(extent.size());
             double* const of_it = &data[std::string(name).size() == 2 ? 20 : *name == 's' ? 60 : 0];
-            return write ? tw_put_deferred_strided(f, name, TW_DOUBLE, of_it, rank, extent.data(),
-                                                   stride.data())
-                         : tw_get_deferred_strided(f, name, nullptr, 0, TW_DOUBLE, of_it, rank,
-                                                   extent.data(), stride.data());
+            return write ? tw_put_array(
+                               f, name,
+                               tw_strided(TW_DOUBLE, of_it, rank, extent.data(), stride.data()),
+                               TW_DEFERRED)
+                         : tw_get_array(
+                               f, name, nullptr, 0,
+                               tw_strided(TW_DOUBLE, of_it, rank, extent.data(), stride.data()),
+                               TW_DEFERRED);
         };
         HERE(TW_ESHAPE, WORDS("'b'", "(7, 2)", "is (2)"), act("b", {7, 2}));
         HERE(TW_ESHAPE, WORDS("'b'", "(2, 7)", "is (2)"), act("b", {2, 7}));
@@ -258,7 +266,8 @@ void replicated(Model& m, const std::string& settings) {
         OK(act("s", {1}));
         OK(act("s", {}));
         if (write)
-            HERE(TW_ESHAPE, WORDS("'b'", "7"), tw_put_deferred(f, "b", TW_DOUBLE, data.data(), 7));
+            HERE(TW_ESHAPE, WORDS("'b'", "7"),
+                 tw_put_array(f, "b", tw_dense(TW_DOUBLE, data.data(), 7), TW_DEFERRED));
         ALL(TW_OK, Words{}, tw_close(&f));
     }
 }
@@ -275,9 +284,10 @@ void lists(Model& m, const std::string& settings) {
     const std::vector<double> data(100, 1);
     const auto put = [&](const Numbers& extent) {
         const Numbers stride = dense_strides(extent);
-        return tw_put_deferred_strided(f, "L", TW_DOUBLE, data.data(),
-                                       static_cast<int>(extent.size()), extent.data(),
-                                       stride.data());
+        return tw_put_array(f, "L",
+                            tw_strided(TW_DOUBLE, data.data(), static_cast<int>(extent.size()),
+                                       extent.data(), stride.data()),
+                            TW_DEFERRED);
     };
     HERE(TW_ESHAPE, WORDS("(3, 5)", "(3, 4)"), put({3, 5}));
     HERE(TW_ESHAPE, WORDS("(4, 4)", "(3, 4)"), put({4, 4}));

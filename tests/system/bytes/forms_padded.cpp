@@ -65,24 +65,30 @@ void padded(Model& m, const std::string& settings) {
     const std::int64_t box = extent[1] * extent[2];
     OK(tw_put(f, "T", TW_DOUBLE, array[0].data(), b.room * box));
     OK(tw_end_step(f));
-    OK(tw_put_deferred(f, "T", TW_DOUBLE, array[1].data(), b.boxes * box));
+    OK(tw_put_array(f, "T", tw_dense(TW_DOUBLE, array[1].data(), b.boxes * box), TW_DEFERRED));
     OK(tw_end_step(f));
-    OK(tw_put_strided(f, "T", TW_DOUBLE, array[2].data(), 3, extent.data(), stride.data()));
+    OK(tw_put_array(f, "T", tw_strided(TW_DOUBLE, array[2].data(), 3, extent.data(), stride.data()),
+                    0));
     OK(tw_end_step(f));
     const Numbers used{b.boxes, extent[1], extent[2]};
-    OK(tw_put_deferred_strided(f, "T", TW_DOUBLE, array[3].data(), 3, used.data(), stride.data()));
+    OK(tw_put_array(f, "T", tw_strided(TW_DOUBLE, array[3].data(), 3, used.data(), stride.data()),
+                    TW_DEFERRED));
     OK(tw_end_step(f));
     const Numbers inner{b.room, Blocks::rows, Blocks::columns};
-    OK(tw_put_strided(f, "T", TW_DOUBLE, &array[4][b.at(0, b.low[0], b.low[1])], 3, inner.data(),
-                      stride.data()));
+    OK(tw_put_array(f, "T",
+                    tw_strided(TW_DOUBLE, &array[4][b.at(0, b.low[0], b.low[1])], 3, inner.data(),
+                               stride.data()),
+                    0));
     OK(tw_end_step(f));
     const Numbers odd{b.room, Blocks::rows + 1, Blocks::columns};
     if (b.boxes > 0) {
         HERE(TW_ESHAPE, WORDS(", 7, 9)", ", 4, 6) without halo", std::to_string(b.room)),
-             tw_put_deferred_strided(f, "T", TW_DOUBLE, array[4].data(), 3, odd.data(),
-                                     stride.data()));
+             tw_put_array(f, "T",
+                          tw_strided(TW_DOUBLE, array[4].data(), 3, odd.data(), stride.data()),
+                          TW_DEFERRED));
         HERE(TW_ESHAPE, WORDS("T", std::to_string(b.room * box + 1)),
-             tw_put_deferred(f, "T", TW_DOUBLE, array[4].data(), b.room * box + 1));
+             tw_put_array(f, "T", tw_dense(TW_DOUBLE, array[4].data(), b.room * box + 1),
+                          TW_DEFERRED));
     }
     ALL(TW_OK, Words{}, tw_close(&f));
     expect_records(m, path, b.shape, 5);
@@ -93,8 +99,8 @@ void padded(Model& m, const std::string& settings) {
         if (dense)
             OK(tw_get(f, "T", b.handle, 3, TW_DOUBLE, got.data(), b.room * box));
         else
-            OK(tw_get_strided(f, "T", b.handle, 3, TW_DOUBLE, got.data(), 3, extent.data(),
-                              stride.data()));
+            OK(tw_get_array(f, "T", b.handle, 3,
+                            tw_strided(TW_DOUBLE, got.data(), 3, extent.data(), stride.data()), 0));
         CHECK(got == array[3]);  // what is no box stays as it is
     }
     ALL(TW_OK, Words{}, tw_close(&f));
@@ -152,13 +158,16 @@ void blocks_without_padding(Model& m, const std::string& settings) {
     for (const std::int64_t boxes : {b.room, b.boxes}) {
         const Numbers extent{boxes, b.extent()[0], b.extent()[1]};
         HERE(TW_ESHAPE, WORDS("T", "(" + std::to_string(boxes) + ", 7, 9)", "tw_pad"),
-             tw_put_deferred_strided(f, "T", TW_DOUBLE, array.data(), 3, extent.data(),
-                                     stride.data()));
+             tw_put_array(f, "T",
+                          tw_strided(TW_DOUBLE, array.data(), 3, extent.data(), stride.data()),
+                          TW_DEFERRED));
     }
     const Numbers extent{b.room, b.extent()[0], b.extent()[1]};
     HERE(TW_ESHAPE, WORDS("H", "(" + std::to_string(b.room), "tw_pad"),
-         tw_put_deferred_strided(f, "H", TW_DOUBLE, array.data(), 3, extent.data(), stride.data()));
-    HERE(TW_ESHAPE, WORDS("T"), tw_put_deferred(f, "T", TW_DOUBLE, array.data(), b.room * 63));
+         tw_put_array(f, "H", tw_strided(TW_DOUBLE, array.data(), 3, extent.data(), stride.data()),
+                      TW_DEFERRED));
+    HERE(TW_ESHAPE, WORDS("T"),
+         tw_put_array(f, "T", tw_dense(TW_DOUBLE, array.data(), b.room * 63), TW_DEFERRED));
     ALL(TW_OK, Words{}, tw_close(&f));
 }
 

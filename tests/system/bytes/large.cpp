@@ -65,8 +65,8 @@ void write(const std::string& path, const std::string& settings, std::int64_t ro
     if (rank == 0)
         check::print(check::text("large: rank 0 puts %lld elements; %s", static_cast<long long>(n),
                                  settings.c_str()));
-    CHECK_TEXT(tw_put_deferred(f, "big", TW_BYTE, data.data(), n) == TW_OK, "%s",
-               tw_error_message(s));
+    CHECK_TEXT(tw_put_array(f, "big", tw_dense(TW_BYTE, data.data(), n), TW_DEFERRED) == TW_OK,
+               "%s", tw_error_message(s));
     const std::int32_t answer = 42;
     CHECK_TEXT(tw_put(f, "behind", TW_INT, &answer, 1) == TW_OK, "%s", tw_error_message(s));
     const double begin = MPI_Wtime();

@@ -279,14 +279,16 @@ private:
                 });
                 const std::string name = "v" + std::to_string(v);
                 if (strided_)
-                    expect(
-                        (deferred_ ? tw_put_deferred_strided : tw_put_strided)(
-                            file, name.c_str(), TW_DOUBLE, array.data(),
-                            static_cast<int>(extent.size()), extent.data(), strides(extent).data()),
-                        "tw_put_strided");
+                    expect(tw_put_array(
+                               file, name.c_str(),
+                               tw_strided(TW_DOUBLE, array.data(), static_cast<int>(extent.size()),
+                                          extent.data(), strides(extent).data()),
+                               deferred_ ? TW_DEFERRED : 0),
+                           "tw_put_array");
                 else if (deferred_)
-                    expect(tw_put_deferred(file, name.c_str(), TW_DOUBLE, array.data(), n),
-                           "tw_put_deferred");
+                    expect(tw_put_array(file, name.c_str(), tw_dense(TW_DOUBLE, array.data(), n),
+                                        TW_DEFERRED),
+                           "tw_put_array");
                 else
                     expect(tw_put(file, name.c_str(), TW_DOUBLE, array.data(), n), "tw_put");
             }
@@ -365,14 +367,16 @@ private:
             arrays[v].assign(static_cast<std::size_t>(strided_ ? 2 * n + 1 : n + 1), -5);
             const std::string name = "v" + std::to_string(v);
             if (strided_)
-                expect((deferred_ ? tw_get_deferred_strided : tw_get_strided)(
-                           file, name.c_str(), d, record, TW_DOUBLE, arrays[v].data(),
-                           static_cast<int>(extent.size()), extent.data(), strides(extent).data()),
-                       "tw_get_strided");
+                expect(tw_get_array(
+                           file, name.c_str(), d, record,
+                           tw_strided(TW_DOUBLE, arrays[v].data(), static_cast<int>(extent.size()),
+                                      extent.data(), strides(extent).data()),
+                           deferred_ ? TW_DEFERRED : 0),
+                       "tw_get_array");
             else if (deferred_)
-                expect(
-                    tw_get_deferred(file, name.c_str(), d, record, TW_DOUBLE, arrays[v].data(), n),
-                    "tw_get_deferred");
+                expect(tw_get_array(file, name.c_str(), d, record,
+                                    tw_dense(TW_DOUBLE, arrays[v].data(), n), TW_DEFERRED),
+                       "tw_get_array");
             else
                 expect(tw_get(file, name.c_str(), d, record, TW_DOUBLE, arrays[v].data(), n),
                        "tw_get");

@@ -199,7 +199,7 @@ void write_file(tw_session session, const std::string& path, const std::string& 
 /// Writers of the last file.
 int writers(tw_session session) {
     const char* json = nullptr;
-    CHECK(tw_summary(session, &json) == TW_OK);
+    CHECK(tw_summary(session, TW_SUMMARY_JSON, &json) == TW_OK);
     const std::string summary = json;
     const std::string name = "\"writers\": ";
     const std::size_t at = summary.rfind(name);

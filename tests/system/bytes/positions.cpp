@@ -77,7 +77,7 @@ void read(const std::string& path, tw_decomposition d, tw_decomposition l) {
     Values got(n), deferred(n);
     OK(tw_get(f, "T", d, 1, TW_FLOAT, got.data(), n));
     CHECK(got == values_of(1, 0));
-    OK(tw_get_deferred(f, "S", d, 0, TW_FLOAT, deferred.data(), n));
+    OK(tw_get_array(f, "S", d, 0, tw_dense(TW_FLOAT, deferred.data(), n), TW_DEFERRED));
     OK(tw_read(f));
     CHECK(deferred == values_of(0, 1));
     OK(tw_get(f, "L", l, 1, TW_FLOAT, got.data(), n));
@@ -96,7 +96,7 @@ void restart(tw_decomposition d) {
     CHECK(tw_restart_add(r, "w", TW_FLOAT, "k j i", d, v.data(), n, TW_REQUIRED) == TW_ENOTFOUND);
     OK(tw_restart_write(r, path.c_str()));
     v.assign(v.size(), -1);
-    OK(tw_restart_read(r, path.c_str()));
+    OK(tw_restart_read(r, path.c_str(), nullptr));
     CHECK(v == values_of(0, 0));
     OK(tw_restart_free(&r));
 }

@@ -243,13 +243,14 @@ public:
             read_reference(id, v, var, record, memory, x, wanted);
             const tw_decomposition d =
                 x < 0 ? nullptr : decompositions_[static_cast<std::size_t>(x)];
-            const int status = array.strided
-                                   ? tw_get_strided(handle, var.name.c_str(), d, record, memory,
-                                                    array.bytes.data() + array.first,
-                                                    static_cast<int>(array.extent.size()),
-                                                    array.extent.data(), array.stride.data())
-                                   : tw_get(handle, var.name.c_str(), d, record, memory,
-                                            array.bytes.data(), array.n);
+            const int status =
+                array.strided ? tw_get_array(handle, var.name.c_str(), d, record,
+                                             tw_strided(memory, array.bytes.data() + array.first,
+                                                        static_cast<int>(array.extent.size()),
+                                                        array.extent.data(), array.stride.data()),
+                                             0)
+                              : tw_get(handle, var.name.c_str(), d, record, memory,
+                                       array.bytes.data(), array.n);
             expect(status, "tw_get");
             ++check::state.checks;
             if (array.bytes != wanted.bytes && good_) {
@@ -430,13 +431,15 @@ private:
             Array array = make_array(case_, k, s, put, check::state.rank, random);
             int status = TW_OK;
             if (array.strided)
-                status = (put.deferred ? tw_put_deferred_strided : tw_put_strided)(
-                    handle, v.name.c_str(), put.memory, array.bytes.data() + array.first,
-                    static_cast<int>(array.extent.size()), array.extent.data(),
-                    array.stride.data());
+                status = tw_put_array(handle, v.name.c_str(),
+                                      tw_strided(put.memory, array.bytes.data() + array.first,
+                                                 static_cast<int>(array.extent.size()),
+                                                 array.extent.data(), array.stride.data()),
+                                      put.deferred ? TW_DEFERRED : 0);
             else if (put.deferred)
-                status = tw_put_deferred(handle, v.name.c_str(), put.memory, array.bytes.data(),
-                                         array.n);
+                status =
+                    tw_put_array(handle, v.name.c_str(),
+                                 tw_dense(put.memory, array.bytes.data(), array.n), TW_DEFERRED);
             else
                 status = tw_put(handle, v.name.c_str(), put.memory, array.bytes.data(), array.n);
             expect(status, "tw_put");

@@ -5,13 +5,12 @@ Usage: readers.py FILE
 """
 
 import json
-import shutil
-import subprocess
 import sys
 
 import netCDF4
 import numpy as np
 import xarray as xr
+from file_tools import run_tools
 from scipy.io import netcdf_file
 
 NLON, NLAT, NLEV, NRECORDS = 45, 31, 13, 3
@@ -110,19 +109,15 @@ def check_xarray(path):
 
 
 def check_tools(path):
-    for tool in (
+    tools = (
         ["ncvalidator", path],
         ["ncdump", "-h", path],
         ["ncdump", "-v", "time,label", path],
-    ):
-        if shutil.which(tool[0]) is None:
-            print(f"left out: {tool[0]} is not installed")
-            continue
-        done = subprocess.run(tool, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{' '.join(tool)}: {done.stdout}{done.stderr}"
-        if tool[0] == "ncdump":
-            assert 'T:units = "K"' in done.stdout
-            assert "UNLIMITED ; // (3 currently)" in done.stdout
+    )
+    for name, text in run_tools(tools):
+        if name == "ncdump":
+            assert 'T:units = "K"' in text
+            assert "UNLIMITED ; // (3 currently)" in text
 
 
 def main():

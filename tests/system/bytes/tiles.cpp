@@ -214,18 +214,19 @@ struct Model {
     /// Some variable of a file, all of it or this rank's part, of all records.
     std::vector<char> content(tw_file f, const char* name, How how) {
         int nd = 0;
-        std::int64_t records = 0, length = 0, n = 1;
-        const char *dim = nullptr, *unlimited = nullptr;
+        std::int64_t length = 0, n = 1;
+        const char* dim = nullptr;
         tw_type type{};
-        expect(tw_inq(f, nullptr, nullptr, nullptr, nullptr, &records), "tw_inq");
-        expect(tw_inq_unlimited(f, &unlimited), "tw_inq_unlimited");
+        tw_file_info info{};
+        expect(tw_inq(f, &info), "tw_inq");
+        const std::int64_t records = info.records;
         expect(tw_inq_var(f, name, &type, &nd, nullptr), "tw_inq_var");
         bool has_records = false;
         std::string dims;
         std::vector<std::int64_t> shape;
         for (int d = 0; d < nd; ++d) {
             expect(tw_inq_var_dim(f, name, d, &dim, &length), "tw_inq_var_dim");
-            if (std::string(dim) == unlimited && length == records) {
+            if (std::string(dim) == info.unlimited && length == records) {
                 has_records = true;
             } else {
                 n *= length;
@@ -257,16 +258,14 @@ struct Model {
         expect(tw_open(io, one.c_str(), nullptr, &a), "tw_open");
         expect(tw_open(io, set.c_str(), nullptr, &b), "tw_open");
         if (a == nullptr || b == nullptr) return;
-        int ndims[2], nvars[2], natts[2];
-        std::int64_t records[2];
-        const char* format[2];
-        expect(tw_inq(a, &format[0], &ndims[0], &nvars[0], &natts[0], &records[0]), "tw_inq");
-        expect(tw_inq(b, &format[1], &ndims[1], &nvars[1], &natts[1], &records[1]), "tw_inq");
-        CHECK(ndims[0] == ndims[1] && nvars[0] == nvars[1] && natts[0] == natts[1] &&
-              records[0] == records[1] && std::string(format[0]) == format[1]);
-        for (int v = 0; v < nvars[0]; ++v) {
+        tw_file_info of_a{}, of_b{};
+        expect(tw_inq(a, &of_a), "tw_inq");
+        expect(tw_inq(b, &of_b), "tw_inq");
+        CHECK(of_a.ndims == of_b.ndims && of_a.nvars == of_b.nvars && of_a.natts == of_b.natts &&
+              of_a.records == of_b.records && std::string(of_a.format) == of_b.format);
+        for (int v = 0; v < of_a.nvars; ++v) {
             const char* name = nullptr;
-            expect(tw_inq_var_name(a, v, &name), "tw_inq_var_name");
+            expect(tw_inq_name(a, TW_VARIABLE, nullptr, v, &name), "tw_inq_name");
             int n[2];
             expect(tw_inq_var(a, name, nullptr, nullptr, &n[0]), "tw_inq_var");
             expect(tw_inq_var(b, name, nullptr, nullptr, &n[1]), "tw_inq_var");

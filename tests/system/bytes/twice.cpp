@@ -171,7 +171,7 @@ void restarts() {
     OK(tw_restart_write(r, path.c_str()));
     expect(path, 0, false);
     v.assign(v.size(), -1);
-    OK(tw_restart_read(r, path.c_str()));
+    OK(tw_restart_read(r, path.c_str(), nullptr));
     CHECK(v == rows.values(0));
     OK(tw_restart_free(&r));
 
@@ -187,7 +187,7 @@ void restarts() {
     OK(tw_restart_new(session, "durable=no", &r));
     OK(tw_restart_add(r, "cov", TW_DOUBLE, "b a", turned, got.data(), size_of(got),
                       TW_BY_POSITION));
-    OK(tw_restart_read(r, path.c_str()));
+    OK(tw_restart_read(r, path.c_str(), nullptr));
     CHECK(got == wanted);
     OK(tw_restart_free(&r));
     OK(tw_free_decomposition(&turned));

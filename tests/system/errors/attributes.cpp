@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "system/calls.hpp"
+#include "system/restart/definitions.hpp"
 
 using calls::session;
 
@@ -144,19 +145,19 @@ void restart(tw_decomposition d, const std::string& settings, const std::string&
     std::vector<float> values(nx, static_cast<float>(rank));
     OK(tw_restart_new(session, ("durable=no; attributes=first; " + settings).c_str(), &r));
     OK(tw_restart_add(r, "T", TW_FLOAT, "y x", d, values.data(), nx, TW_REQUIRED));
-    OK(tw_restart_put_att_text(r, nullptr, "history", stamp(rank).c_str()));
+    OK(tw_put_att_text(definitions_of(r), nullptr, "history", stamp(rank).c_str()));
     const double range[] = {rank + 0.5, rank + 0.5};
-    OK(tw_restart_put_att(r, "T", "range", TW_DOUBLE, rank == 0 ? 2 : 1, range));
+    OK(tw_put_att(definitions_of(r), "T", "range", TW_DOUBLE, rank == 0 ? 2 : 1, range));
     const std::int32_t number = 0;
-    OK(tw_restart_put_att(r, nullptr, rank == 0 ? "zeroth" : "others", TW_INT, 1, &number));
+    OK(tw_put_att(definitions_of(r), nullptr, rank == 0 ? "zeroth" : "others", TW_INT, 1, &number));
     OK(tw_restart_write(r, path.c_str()));
     expect(path, -1, false, 0, 1);  // and a checksum
-    OK(tw_restart_read(r, path.c_str()));
+    OK(tw_restart_read(r, path.c_str(), nullptr));
     OK(tw_restart_free(&r));
     if (size == 1) return;
     OK(tw_restart_new(session, ("durable=no; " + settings).c_str(), &r));
     OK(tw_restart_add(r, "T", TW_FLOAT, "y x", d, values.data(), nx, TW_REQUIRED));
-    OK(tw_restart_put_att_text(r, nullptr, "history", stamp(rank).c_str()));
+    OK(tw_put_att_text(definitions_of(r), nullptr, "history", stamp(rank).c_str()));
     REFUSED(tw_restart_write(r, path.c_str()), TW_EMISMATCH, "attributes=first");
     OK(tw_restart_free(&r));
 }

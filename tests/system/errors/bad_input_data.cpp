@@ -38,25 +38,31 @@ void puts() {
              tw_put(f, "T", TW_FLOAT, t.data(), -7));
         HERE(s, CODES(TW_ESHAPE), WORDS("T"), tw_put(f, "T", TW_FLOAT, t.data(), huge));
         HERE(s, CODES(TW_EARG), WORDS("T"), tw_put(f, "T", TW_FLOAT, nullptr, n));
-        HERE(s, CODES(TW_EARG), WORDS("T"), tw_put_deferred(f, "T", TW_FLOAT, nullptr, n));
+        HERE(s, CODES(TW_EARG), WORDS("T"),
+             tw_put_array(f, "T", tw_dense(TW_FLOAT, nullptr, n), TW_DEFERRED));
         HERE(s, CODES(TW_ESHAPE), WORDS("r", "2"), tw_put(f, "r", TW_INT, &r, 2));
         const Numbers extent{n, n, n};
         const Numbers stride{4, 4, 4};
         HERE(s, CODES(TW_ESHAPE), WORDS("T", "3"),
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), 3, extent.data(), stride.data()));
+             tw_put_array(f, "T", tw_strided(TW_FLOAT, t.data(), 3, extent.data(), stride.data()),
+                          0));
         HERE(s, CODES(TW_ESHAPE, TW_EARG), WORDS("T"),
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), 0, extent.data(), stride.data()));
+             tw_put_array(f, "T", tw_strided(TW_FLOAT, t.data(), 0, extent.data(), stride.data()),
+                          0));
         HERE(s, CODES(TW_ESHAPE, TW_EARG), WORDS("T"),
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), -1, extent.data(), stride.data()));
+             tw_put_array(f, "T", tw_strided(TW_FLOAT, t.data(), -1, extent.data(), stride.data()),
+                          0));
         const Numbers longer{n + 1};
         HERE(s, CODES(TW_ESHAPE), WORDS("T", count, std::to_string(n + 1)),
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), 1, longer.data(), stride.data()));
+             tw_put_array(f, "T", tw_strided(TW_FLOAT, t.data(), 1, longer.data(), stride.data()),
+                          0));
         HERE(s, CODES(TW_EARG), Words{},
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), 1, nullptr, stride.data()));
+             tw_put_array(f, "T", tw_strided(TW_FLOAT, t.data(), 1, nullptr, stride.data()), 0));
         HERE(s, CODES(TW_EARG), Words{},
-             tw_put_strided(f, "T", TW_FLOAT, t.data(), 1, extent.data(), nullptr));
+             tw_put_array(f, "T", tw_strided(TW_FLOAT, t.data(), 1, extent.data(), nullptr), 0));
         HERE(s, CODES(TW_ESHAPE), Words{},
-             tw_put_deferred_strided(f, "T", TW_FLOAT, t.data(), 1, longer.data(), stride.data()));
+             tw_put_array(f, "T", tw_strided(TW_FLOAT, t.data(), 1, longer.data(), stride.data()),
+                          TW_DEFERRED));
         HERE(s, CODES(TW_EHANDLE), Words{}, tw_put(nullptr, "T", TW_FLOAT, t.data(), n));
     }
     for (int step = 0; step < 2; ++step) {
@@ -95,7 +101,8 @@ void puts() {
     // A copy of the handle of a closed file.
     tw_file stale = copy;
     HERE(s, CODES(TW_ECLOSED), WORDS("puts.nc"), tw_put(stale, "T", TW_FLOAT, t.data(), n));
-    HERE(s, CODES(TW_ECLOSED), Words{}, tw_put_deferred(stale, "T", TW_FLOAT, t.data(), n));
+    HERE(s, CODES(TW_ECLOSED), Words{},
+         tw_put_array(stale, "T", tw_dense(TW_FLOAT, t.data(), n), TW_DEFERRED));
     HERE(s, CODES(TW_ECLOSED), Words{}, tw_def_dim(stale, "q", 2));
     HERE(s, CODES(TW_ECLOSED), Words{}, tw_def_var(stale, "q", TW_INT, "", nullptr));
     HERE(s, CODES(TW_ECLOSED), Words{}, tw_put_att_text(stale, nullptr, "q", "q"));
@@ -219,9 +226,11 @@ void collective_puts() {
     OK_ALL(s, put(f, "h", h));
     OK_ALL(s, tw_end_step(f));
     // A deferred put stays local.
-    if (!odd) OK_HERE(s, tw_put_deferred(f, "T", TW_FLOAT, t.data(), line.count));
+    if (!odd)
+        OK_HERE(s, tw_put_array(f, "T", tw_dense(TW_FLOAT, t.data(), line.count), TW_DEFERRED));
     if (ranks() > 1) ALL(s, CODES(TW_EMISSING), WORDS("T", rank_word(last_rank())), tw_end_step(f));
-    if (odd) OK_HERE(s, tw_put_deferred(f, "T", TW_FLOAT, t.data(), line.count));
+    if (odd)
+        OK_HERE(s, tw_put_array(f, "T", tw_dense(TW_FLOAT, t.data(), line.count), TW_DEFERRED));
     OK_ALL(s, tw_end_step(f));
     OK_ALL(s, tw_close(&f));
     expect_file(path, line.length, {line.all_values<float>(2), line.all_values<float>(1)},

@@ -168,9 +168,8 @@ void sessions() {
     CHECK(tw_finalize(nullptr) != TW_OK);
     s = nullptr;
     CHECK(tw_finalize(&s) != TW_OK);
-    CHECK(tw_print_config(nullptr) == TW_EHANDLE);
     const char* json = nullptr;
-    CHECK(tw_summary(nullptr, &json) == TW_EHANDLE);
+    CHECK(tw_summary(nullptr, TW_SUMMARY_JSON, &json) == TW_EHANDLE);
     MPI_Barrier(MPI_COMM_WORLD);
     {  // finalize closes what is open
         const std::string path = path_of("open.nc");
@@ -181,7 +180,13 @@ void sessions() {
         OK_HERE(s, put(f, "T", line.values<float>(4)));
         OK_ALL(s, tw_end_step(f));
         OK_HERE(s, put(f, "h", line.values<float>(5)));
-        ALL(s, CODES(TW_EARG), Words{}, tw_summary(s, nullptr));
+        ALL(s, CODES(TW_EARG), Words{}, tw_summary(s, TW_SUMMARY_JSON, nullptr));
+        ALL(s, CODES(TW_EARG), WORDS("form", "3"),
+            tw_summary(s, static_cast<tw_summary_form>(3), &json));
+        OK_ALL(s, tw_summary(s, TW_SUMMARY_SETTINGS, &json));
+        CHECK(std::string(json).find("method") != std::string::npos);
+        OK_ALL(s, tw_summary(s, TW_SUMMARY_TABLE, &json));
+        CHECK(std::string(json).find("write") != std::string::npos);
         OK_ALL(s, tw_finalize(&s));
         CHECK(s == nullptr);
         expect_file(path, line.length, {line.all_values<float>(4)}, line.all_values<float>(5));

@@ -101,8 +101,10 @@ void lists() {
     const Numbers extent{4, 3, 1}, wrong{3, 4}, stride{12, 4, 4};
     const int codes[] = {
         tw_put(f, "v", TW_INT, array.data(), 11),
-        tw_put_deferred_strided(f, "v", TW_INT, array.data(), 3, extent.data(), stride.data()),
-        tw_put_deferred_strided(f, "v", TW_INT, array.data(), 2, wrong.data(), stride.data())};
+        tw_put_array(f, "v", tw_strided(TW_INT, array.data(), 3, extent.data(), stride.data()),
+                     TW_DEFERRED),
+        tw_put_array(f, "v", tw_strided(TW_INT, array.data(), 2, wrong.data(), stride.data()),
+                     TW_DEFERRED)};
     for (const int code : codes) {
         ++check::state.checks;
         if (code != TW_ESHAPE)
@@ -110,7 +112,8 @@ void lists() {
                         check::text("an array of another form gave %s", tw_strerror(code)));
     }
     OK_ALL(s,
-           tw_put_deferred_strided(f, "v", TW_INT, array.data(), 2, extent.data(), stride.data()));
+           tw_put_array(f, "v", tw_strided(TW_INT, array.data(), 2, extent.data(), stride.data()),
+                        TW_DEFERRED));
     OK_ALL(s, tw_close(&f));
 }
 

@@ -108,7 +108,7 @@ void while_read() {
     OK(tw_open(session, path.c_str(), nullptr, &file));
     Values v(rows * nx, -1);
     tw_decomposition d = decompose(1);
-    OK(tw_get_deferred(file, "T", d, 1, TW_DOUBLE, v.data(), rows * nx));
+    OK(tw_get_array(file, "T", d, 1, tw_dense(TW_DOUBLE, v.data(), rows * nx), TW_DEFERRED));
     OK(tw_free_decomposition(&d));
     OK(tw_read(file));
     CHECK(v == values_of(1, 1));
@@ -144,7 +144,7 @@ void in_a_restart() {
     OK(tw_restart_write(restart, path.c_str()));
     const Values written = v;
     fill(5);
-    OK(tw_restart_read(restart, path.c_str()));
+    OK(tw_restart_read(restart, path.c_str(), nullptr));
     CHECK(v == written);
     OK(tw_restart_free(&restart));
 }
@@ -194,7 +194,8 @@ void refused() {
     Values v(rows * nx, -1);
     REFUSED(get(file, copy, 0, v), TW_EHANDLE, freed);
     if (size > 1) REFUSED(get(file, rank == 1 ? copy : others[0], 0, v), TW_EHANDLE, "(rank 1)");
-    CHECK(tw_get_deferred(file, "T", copy, 0, TW_DOUBLE, v.data(), rows * nx) != TW_OK ||
+    CHECK(tw_get_array(file, "T", copy, 0, tw_dense(TW_DOUBLE, v.data(), rows * nx), TW_DEFERRED) !=
+              TW_OK ||
           tw_read(file) == TW_EHANDLE);
     OK(get(file, others[0], 0, v));
     CHECK(v == values_of(0));

@@ -104,7 +104,7 @@ void one_session(const std::string& folder) {
         std::thread first([&] { CHECK(w.step(0) == TW_OK); });
         usleep(100'000);  // it waits for the others
         const char* json = nullptr;
-        refused = tw_summary(w.session, &json);
+        refused = tw_summary(w.session, TW_SUMMARY_JSON, &json);
         text = tw_error_message(w.session);
         CHECK_TEXT(refused == TW_ESTATE, "%s", tw_strerror(refused));
         CHECK_TEXT(text.find("tw_summary was called while another thread") != std::string::npos,
@@ -124,11 +124,11 @@ void one_session(const std::string& folder) {
     // The others make the call that was refused there; and all are told at the next one.
     check::step("the call that was refused on rank 0");
     const char* json = nullptr;
-    const int status = tw_summary(w.session, &json);
+    const int status = tw_summary(w.session, TW_SUMMARY_JSON, &json);
     const std::string all = tw_error_message(w.session);
     CHECK_TEXT(status == TW_ESTATE && all.find("(rank 0)") != std::string::npos, "%s: %s",
                tw_strerror(status), all.c_str());
-    CHECK(tw_summary(w.session, &json) == TW_OK);
+    CHECK(tw_summary(w.session, TW_SUMMARY_JSON, &json) == TW_OK);
     CHECK(w.step(1) == TW_OK);
     CHECK_TEXT(tw_close(&w.file) == TW_OK, "%s", tw_error_message(w.session));
     CHECK(tw_finalize(&w.session) == TW_OK);
@@ -174,9 +174,9 @@ void no_handles() {
     CHECK_TEXT(text.find("tw_end_step") == 0 && text.find("nowhere") == std::string::npos, "%s",
                text.c_str());
     const char* json = nullptr;
-    CHECK(tw_summary(nullptr, &json) == TW_EHANDLE);
+    CHECK(tw_summary(nullptr, TW_SUMMARY_JSON, &json) == TW_EHANDLE);
     CHECK(std::string(tw_error_message(nullptr)).find("tw_summary") == 0);
-    CHECK(tw_summary(session, &json) == TW_OK);
+    CHECK(tw_summary(session, TW_SUMMARY_JSON, &json) == TW_OK);
     CHECK(tw_finalize(&session) == TW_OK);
 }
 

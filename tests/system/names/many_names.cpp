@@ -65,7 +65,7 @@ void inquire(tw_file f, int n) {
         const char* var = nullptr;
         int nd = 0, na = 0;
         tw_type type{};
-        OK(tw_inq_var_name(f, i, &var));
+        OK(tw_inq_name(f, TW_VARIABLE, nullptr, i, &var));
         OK(tw_inq_var(f, var, &type, &nd, &na));
         CHECK(nd == 2 && na == 1);
         OK(tw_inq_var_dim(f, var, 1, &var, nullptr));
@@ -85,7 +85,8 @@ void variables(const char* path, const char* settings, int n) {
     OK(tw_open(session, path, nullptr, &f));
     std::vector<float> read(static_cast<std::size_t>(4 * n));
     for (int i = 0; i < n; ++i)
-        OK(tw_get_deferred(f, name("v", i).c_str(), d, 1, TW_FLOAT, &read[std::size_t(4) * i], 4));
+        OK(tw_get_array(f, name("v", i).c_str(), d, 1,
+                        tw_dense(TW_FLOAT, &read[std::size_t(4) * i], 4), TW_DEFERRED));
     OK(tw_read(f));
     CHECK(read[3] == 4 && read.back() == 4);
     inquire(f, n);
@@ -159,7 +160,7 @@ void restart(int n) {
         OK(tw_restart_add(r, name("v", i).c_str(), TW_DOUBLE, "x", d, &values[std::size_t(4) * i],
                           4, 0));
     OK(tw_restart_write(r, "restart.nc"));
-    OK(tw_restart_read(r, "restart.nc"));
+    OK(tw_restart_read(r, "restart.nc", nullptr));
     OK(tw_restart_free(&r));
 }
 

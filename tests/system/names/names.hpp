@@ -76,8 +76,9 @@ struct Model {
         tw_file file = nullptr;
         OK(tw_open(session, path.c_str(), nullptr, &file));
         if (file == nullptr) return;
-        std::int64_t n = -1;
-        OK(tw_inq(file, nullptr, nullptr, nullptr, nullptr, &n));
+        tw_file_info info{};
+        OK(tw_inq(file, &info));
+        const std::int64_t n = info.records;
         CHECK_TEXT(n == records, "%s: %lld records", path.c_str(), static_cast<long long>(n));
         for (std::int64_t r = 0; r < n; ++r) {
             std::vector<double> data(static_cast<std::size_t>(count * columns));

@@ -128,7 +128,7 @@ void restarts() {
         OK(tw_restart_write(restart, "restart.nc"));
         const std::vector<double> before = data;
         std::fill(data.begin(), data.end(), 0.0);
-        OK(tw_restart_read(restart, "restart.nc"));
+        OK(tw_restart_read(restart, "restart.nc", nullptr));
         CHECK(data == before);
         OK(tw_restart_free(&restart));
     }

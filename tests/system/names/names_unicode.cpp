@@ -35,7 +35,7 @@ void look(const Model& m, tw_decomposition d, const std::string& path) {
     OK(tw_open(session, path.c_str(), nullptr, &file));
     if (file == nullptr) return;
     const char* name = "";
-    OK(tw_inq_var_name(file, 0, &name));
+    OK(tw_inq_name(file, TW_VARIABLE, nullptr, 0, &name));
     CHECK_TEXT(std::string(name) == one, "%s", name);
     for (const char* spelt : {one, two}) {
         std::int64_t length = 0;
@@ -71,7 +71,7 @@ void restart(const Model& m, tw_decomposition d, const std::string& path) {
     std::fill(data.begin(), data.end(), 0.0);
     OK(tw_restart_add(read, one, TW_DOUBLE, (std::string(two) + " x").c_str(), d, data.data(),
                       m.count * columns, 0));
-    OK(tw_restart_read(read, path.c_str()));
+    OK(tw_restart_read(read, path.c_str(), nullptr));
     OK(tw_restart_free(&read));
     CHECK(data == values);
 }

@@ -153,7 +153,8 @@ struct Input {
         return tw_get(file, names[v], parts, record, TW_FLOAT, place(v), per_rank * nx);
     }
     void ask(int v, std::int64_t record) {
-        OK(tw_get_deferred(file, names[v], parts, record, TW_FLOAT, place(v), per_rank * nx));
+        OK(tw_get_array(file, names[v], parts, record, tw_dense(TW_FLOAT, place(v), per_rank * nx),
+                        TW_DEFERRED));
     }
     void expect(int v, std::int64_t record) const {
         for (std::int64_t i = 0; i < per_rank * nx; ++i) {
@@ -183,7 +184,7 @@ struct Input {
 /// A number of the summary's last input.
 double figure(const std::string& name) {
     const char* json = nullptr;
-    OK(tw_summary(session, &json));
+    OK(tw_summary(session, TW_SUMMARY_JSON, &json));
     const std::string summary = json;
     const std::size_t at = summary.rfind("\"" + name + "\": ");
     return at == std::string::npos ? -1 : std::atof(summary.c_str() + at + name.size() + 4);

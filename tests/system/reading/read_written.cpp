@@ -101,21 +101,21 @@ struct Written {
         CHECK(good);
     }
     std::int64_t records() {
-        std::int64_t n = -1;
-        OK(tw_inq(file, nullptr, nullptr, nullptr, nullptr, &n));
-        return n;
+        tw_file_info info{};
+        OK(tw_inq(file, &info));
+        return info.records;
     }
 };
 
 void check_inquiry(Written& w, const std::string& format) {
-    const char *name = nullptr, *told = nullptr;
-    int ndims = 0, nvars = 0, natts = -1, nd = 0;
-    std::int64_t records = 0, length = 0;
-    OK(tw_inq(w.file, &told, &ndims, &nvars, &natts, &records));
-    CHECK(ndims == 4 && nvars == 3 && natts == 0 && records == 2);
-    CHECK(told != nullptr && format == told);
-    OK(tw_inq_unlimited(w.file, &name));
-    CHECK(std::string(name) == "time");
+    const char* name = nullptr;
+    int natts = -1, nd = 0;
+    std::int64_t length = 0;
+    tw_file_info info{};
+    OK(tw_inq(w.file, &info));
+    CHECK(info.ndims == 4 && info.nvars == 3 && info.natts == 0 && info.records == 2);
+    CHECK(info.format != nullptr && format == info.format && info.ngroups == 0);
+    CHECK(std::string(info.unlimited) == "time");
     OK(tw_inq_dim(w.file, "time", &length));
     CHECK(length == 2);
     OK(tw_inq_dim(w.file, "x", &length));
@@ -125,7 +125,7 @@ void check_inquiry(Written& w, const std::string& format) {
     CHECK(type == TW_FLOAT && nd == 3 && natts == 1);
     OK(tw_inq_var_dim(w.file, "T", 1, &name, &length));
     CHECK(std::string(name) == "y" && length == ny);
-    OK(tw_inq_var_name(w.file, 1, &name));
+    OK(tw_inq_name(w.file, TW_VARIABLE, nullptr, 1, &name));
     CHECK(std::string(name) == "h");
     char units[8] = "";
     OK(tw_get_att_text(w.file, "T", "units", 8, units));
@@ -139,10 +139,12 @@ void before_sync(Written& w) {
     REFUSED(w.get_columns("T", 0, got), TW_ESTATE, "tw_sync");
     REFUSED(tw_get_box(w.file, "T", TW_FLOAT, start, count, nullptr, got.data()), TW_ESTATE,
             "tw_sync");
-    CHECK(tw_get_deferred(w.file, "T", w.rows, 0, TW_FLOAT, got.data(), 1) == TW_ESTATE);
+    CHECK(tw_get_array(w.file, "T", w.rows, 0, tw_dense(TW_FLOAT, got.data(), 1), TW_DEFERRED) ==
+          TW_ESTATE);
     REFUSED(tw_read(w.file), TW_ESTATE, "tw_sync");
     REFUSED(tw_prefetch(w.file), TW_ESTATE, "tw_prefetch");
-    CHECK(tw_inq(w.file, nullptr, nullptr, nullptr, nullptr, nullptr) == TW_ESTATE);
+    tw_file_info info;
+    CHECK(tw_inq(w.file, &info) == TW_ESTATE);
     CHECK(text().find("tw_sync") != std::string::npos);
 }
 
@@ -171,17 +173,22 @@ void write_and_read(const std::string& settings, const std::string& format) {
     std::vector<double> all(static_cast<std::size_t>(ny * nx));
     got.assign(static_cast<std::size_t>((w.high - w.low) * nx), -1);
     other = got;
-    OK(tw_get_deferred(w.file, "T", w.rows, 0, TW_FLOAT, got.data(),
-                       static_cast<std::int64_t>(got.size())));
-    OK(tw_get_deferred(w.file, "T", nullptr, 1, TW_DOUBLE, all.data(), ny * nx));
+    OK(tw_get_array(w.file, "T", w.rows, 0,
+                    tw_dense(TW_FLOAT, got.data(), static_cast<std::int64_t>(got.size())),
+                    TW_DEFERRED));
+    OK(tw_get_array(w.file, "T", nullptr, 1, tw_dense(TW_DOUBLE, all.data(), ny * nx),
+                    TW_DEFERRED));
     {
         const std::int64_t extent[] = {w.high - w.low, nx}, stride[] = {4 * nx, -4};
-        OK(tw_get_deferred_strided(w.file, "h", w.rows, 0, TW_FLOAT,
-                                   other.empty() ? other.data() : other.data() + nx - 1, 2, extent,
-                                   stride));
+        OK(tw_get_array(w.file, "h", w.rows, 0,
+                        tw_strided(TW_FLOAT, other.empty() ? other.data() : other.data() + nx - 1,
+                                   2, extent, stride),
+                        TW_DEFERRED));
     }
-    CHECK(tw_get_deferred(w.file, "T", w.rows, 2, TW_FLOAT, got.data(), 1) == TW_EBOUNDS);
-    CHECK(tw_get_deferred(w.file, "U", w.rows, 0, TW_FLOAT, got.data(), 1) == TW_ENOTFOUND);
+    CHECK(tw_get_array(w.file, "T", w.rows, 2, tw_dense(TW_FLOAT, got.data(), 1), TW_DEFERRED) ==
+          TW_EBOUNDS);
+    CHECK(tw_get_array(w.file, "U", w.rows, 0, tw_dense(TW_FLOAT, got.data(), 1), TW_DEFERRED) ==
+          TW_ENOTFOUND);
     OK(tw_read(w.file));
     CHECK(got == w.own(0));
     const std::vector<float> wanted = w.own(7);
@@ -194,7 +201,8 @@ void write_and_read(const std::string& settings, const std::string& format) {
     CHECK(all.back() == static_cast<double>(value(1, ny - 1, nx - 1)) &&
           all.front() == static_cast<double>(value(1, 0, 0)));
     // What is wrong with an array is found out by tw_read.
-    OK(tw_get_deferred(w.file, "T", w.rows, 0, TW_FLOAT, all.data(), ny * nx + 1));
+    OK(tw_get_array(w.file, "T", w.rows, 0, tw_dense(TW_FLOAT, all.data(), ny * nx + 1),
+                    TW_DEFERRED));
     REFUSED(tw_read(w.file), TW_ESHAPE, "'T'");
     OK(tw_read(w.file));
     // What came after the last tw_sync is not there, whoever has written it already.
@@ -245,7 +253,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
     w.check_section(40);
     w.check_record(39);
     const char* json = nullptr;
-    OK(tw_summary(session, &json));
+    OK(tw_summary(session, TW_SUMMARY_JSON, &json));
     CHECK(std::string(json).find("inputs") != std::string::npos);
     OK(tw_close(&w.file));
     OK(tw_open(session, w.path.c_str(), nullptr, &w.file));

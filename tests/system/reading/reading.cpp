@@ -233,25 +233,24 @@ private:
         check::step("seed %llu: inquire", static_cast<unsigned long long>(seed_));
         int ndims = 0, nvars = 0, natts = 0, unlimited = -1;
         nc_inq(id_, &ndims, &nvars, &natts, &unlimited);
-        const char *format = nullptr, *name = nullptr;
-        int nd = 0, nv = 0, na = 0;
-        std::int64_t records = -1;
-        expect(tw_inq(file_, &format, &nd, &nv, &na, &records), "tw_inq");
+        const char* name = nullptr;
+        tw_file_info info{};
+        expect(tw_inq(file_, &info), "tw_inq");
         std::size_t n = 0;
         nc_inq_dimlen(id_, unlimited, &n);
-        CHECK(nd == ndims && nv == nvars && na == natts && contents_.format == format);
-        CHECK(records == static_cast<std::int64_t>(n));
+        CHECK(info.ndims == ndims && info.nvars == nvars && info.natts == natts &&
+              contents_.format == info.format);
+        CHECK(info.records == static_cast<std::int64_t>(n));
         char text[NC_MAX_NAME + 1];
         for (int d = 0; d < ndims; ++d) {
             nc_inq_dim(id_, d, text, &n);
             std::int64_t length = -1;
-            expect(tw_inq_dim_name(file_, d, &name), "tw_inq_dim_name");
+            expect(tw_inq_name(file_, TW_DIMENSION, nullptr, d, &name), "tw_inq_name");
             CHECK(std::string(name) == text);
             expect(tw_inq_dim(file_, text, &length), "tw_inq_dim");
             CHECK(length == static_cast<std::int64_t>(n));
         }
-        expect(tw_inq_unlimited(file_, &name), "tw_inq_unlimited");
-        CHECK(std::string(name) == "time");
+        CHECK(std::string(info.unlimited) == "time");
         for (int v = 0; v < nvars; ++v) inquire_variable(v);
         inquire_attributes(NC_GLOBAL, "", natts);
     }
@@ -262,7 +261,7 @@ private:
         int nd = 0, na = 0, dims[NC_MAX_VAR_DIMS];
         nc_inq_var(id_, v, text, &type, &nd, dims, &na);
         const char* name = nullptr;
-        expect(tw_inq_var_name(file_, v, &name), "tw_inq_var_name");
+        expect(tw_inq_name(file_, TW_VARIABLE, nullptr, v, &name), "tw_inq_name");
         CHECK(std::string(name) == text);
         tw_type own_type{};
         int own_nd = 0, own_na = 0;
@@ -287,7 +286,7 @@ private:
             nc_inq_attname(id_, var, a, text);
             nc_inq_att(id_, var, text, &type, &n);
             const char* name = nullptr;
-            expect(tw_inq_att_name(file_, owner, a, &name), "tw_inq_att_name");
+            expect(tw_inq_name(file_, TW_ATTRIBUTE, owner, a, &name), "tw_inq_name");
             CHECK(std::string(name) == text);
             tw_type own_type{};
             std::int64_t own_n = -1;
@@ -483,12 +482,14 @@ private:
     int issue(Get& get, bool deferred) {
         const std::string& name = contents_.variables[static_cast<std::size_t>(get.variable)].name;
         if (get.strided)
-            return (deferred ? tw_get_deferred_strided : tw_get_strided)(
-                file_, name.c_str(), get.decomposition, get.record, get.memory, get.bytes.data(),
-                static_cast<int>(get.extent.size()), get.extent.data(), get.stride.data());
-        return (deferred ? tw_get_deferred : tw_get)(file_, name.c_str(), get.decomposition,
-                                                     get.record, get.memory, get.bytes.data(),
-                                                     get.n);
+            return tw_get_array(
+                file_, name.c_str(), get.decomposition, get.record,
+                tw_strided(get.memory, get.bytes.data(), static_cast<int>(get.extent.size()),
+                           get.extent.data(), get.stride.data()),
+                deferred ? TW_DEFERRED : 0);
+        return tw_get_array(file_, name.c_str(), get.decomposition, get.record,
+                            tw_dense(get.memory, get.bytes.data(), get.n),
+                            deferred ? TW_DEFERRED : 0);
     }
 
     void read_batch(Random& random) {
@@ -520,7 +521,7 @@ private:
             int status = TW_OK;
             for (Get& get : gets) {
                 status = issue(get, deferred);
-                if (deferred) expect(status, "tw_get_deferred");
+                if (deferred) expect(status, "tw_get_array");
                 if (deferred && random.percent(30)) expect(tw_prefetch(file_), "tw_prefetch");
             }
             if (deferred) status = tw_read(file_);

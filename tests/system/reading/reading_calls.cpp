@@ -176,26 +176,28 @@ void wrong_arguments() {
     const std::int64_t extent = 2, stride = 4;
     REFUSED(get(file, "T", 2, got), TW_EBOUNDS, "variable 'T': no record 2");
     for (int record = 0; record < 2; ++record)
-        OK(tw_get_deferred(file, "T", line, record, TW_FLOAT, got, 2));
+        OK(tw_get_array(file, "T", line, record, tw_dense(TW_FLOAT, got, 2), TW_DEFERRED));
     REFUSED(tw_read(file), TW_EARG, "variable 'T' has the same array twice");
     REFUSED(tw_get(file, "T", line, 0, static_cast<tw_type>(77), got, 2), TW_ETYPE, "type 77");
     REFUSED(tw_get(file, "T", line, 0, TW_CHAR, got, 2), TW_ETYPE, "'T'");
     REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, got, 3), TW_ESHAPE, "3 elements");
     REFUSED(tw_get(file, "x", line, 0, TW_FLOAT, got, 2), TW_ENOTFOUND, "no variable 'x'");
     const std::int64_t three = 3;
-    REFUSED(tw_get_strided(file, "T", line, 0, TW_FLOAT, got, 1, &three, &stride), TW_ESHAPE,
-            "the array is (3)");
-    OK(tw_get_strided(file, "T", line, 0, TW_FLOAT, got, 1, &extent, &stride));
+    REFUSED(tw_get_array(file, "T", line, 0, tw_strided(TW_FLOAT, got, 1, &three, &stride), 0),
+            TW_ESHAPE, "the array is (3)");
+    OK(tw_get_array(file, "T", line, 0, tw_strided(TW_FLOAT, got, 1, &extent, &stride), 0));
     // Wrong on the last rank alone.
     const bool odd = rank() == ranks() - 1;
     REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, odd ? nullptr : got, 2), TW_EARG,
             "array is missing");
-    CHECK(tw_get_deferred(file, "T", line, 7, TW_FLOAT, got, 2) == TW_EBOUNDS);
+    CHECK(tw_get_array(file, "T", line, 7, tw_dense(TW_FLOAT, got, 2), TW_DEFERRED) == TW_EBOUNDS);
     CHECK(tw_put(file, "T", TW_FLOAT, got, 2) == TW_ESTATE);
     CHECK(tw_end_step(file) == TW_ESTATE);
     const char* name = nullptr;
-    CHECK(tw_inq_var_name(file, 2, &name) == TW_EBOUNDS);
-    CHECK(tw_inq_var_name(file, -1, &name) == TW_EBOUNDS);
+    CHECK(tw_inq_name(file, TW_VARIABLE, nullptr, 2, &name) == TW_EBOUNDS);
+    CHECK(tw_inq_name(file, TW_VARIABLE, nullptr, -1, &name) == TW_EBOUNDS);
+    CHECK(tw_inq_name(file, static_cast<tw_item>(3), nullptr, 0, &name) == TW_EARG);
+    CHECK(tw_inq(file, nullptr) == TW_EARG);
     CHECK(tw_inq_att(file, "T", "units", nullptr, nullptr) == TW_ENOTFOUND);
     CHECK(text().find("'units'") != std::string::npos);
     CHECK(tw_get(nullptr, "T", line, 0, TW_FLOAT, got, 2) == TW_EHANDLE);
@@ -218,7 +220,8 @@ void wrong_arguments() {
     tw_file closed = file;
     check_record(file, 1);
     OK(tw_close(&file));
-    CHECK(tw_inq(closed, nullptr, nullptr, nullptr, nullptr, nullptr) == TW_ECLOSED);
+    tw_file_info info;
+    CHECK(tw_inq(closed, &info) == TW_ECLOSED);
     CHECK(get(closed, "T", 0, got) == TW_ECLOSED);
 }
 
@@ -233,10 +236,10 @@ void different_calls() {
         REFUSED(get(file, odd ? "U" : "T", 0, got), TW_EMISMATCH, "'U'");
         REFUSED(get(file, "T", odd ? 1 : 0, got), TW_EMISMATCH, "record 1");
         REFUSED(tw_get(file, "T", odd ? nullptr : line, 0, TW_FLOAT, got, 2), TW_ESHAPE, "'T'");
-        OK(tw_get_deferred(file, "T", line, 0, TW_FLOAT, got, 2));
-        if (odd) OK(tw_get_deferred(file, "U", line, 0, TW_FLOAT, more, 2));
+        OK(tw_get_array(file, "T", line, 0, tw_dense(TW_FLOAT, got, 2), TW_DEFERRED));
+        if (odd) OK(tw_get_array(file, "U", line, 0, tw_dense(TW_FLOAT, more, 2), TW_DEFERRED));
         REFUSED(tw_read(file), TW_EMISMATCH, "tw_read");
-        OK(tw_get_deferred(file, "T", line, 0, TW_FLOAT, got, 2));
+        OK(tw_get_array(file, "T", line, 0, tw_dense(TW_FLOAT, got, 2), TW_DEFERRED));
         REFUSED(odd ? tw_sync(file, 0) : tw_read(file), TW_EMISMATCH, "tw_sync");
         check_record(file, 1);
 
@@ -278,9 +281,10 @@ void several_of_one() {
     float own[2] = {};
     std::vector<double> all(static_cast<std::size_t>(2 * ranks()));
     std::int16_t halo[4] = {};
-    OK(tw_get_deferred(file, "T", line, 1, TW_FLOAT, own, 2));
-    OK(tw_get_deferred(file, "T", nullptr, 1, TW_DOUBLE, all.data(), 2 * ranks()));
-    OK(tw_get_deferred(file, "T", round, 1, TW_SHORT, halo, 4));
+    OK(tw_get_array(file, "T", line, 1, tw_dense(TW_FLOAT, own, 2), TW_DEFERRED));
+    OK(tw_get_array(file, "T", nullptr, 1, tw_dense(TW_DOUBLE, all.data(), 2 * ranks()),
+                    TW_DEFERRED));
+    OK(tw_get_array(file, "T", round, 1, tw_dense(TW_SHORT, halo, 4), TW_DEFERRED));
     OK(tw_read(file));
     const std::int64_t n = 2 * ranks();
     CHECK(own[0] == value(1, 2 * rank()) && own[1] == value(1, 2 * rank() + 1));
@@ -396,7 +400,7 @@ void boxes_and_lists() {
     std::vector<int> got[3];
     for (std::size_t k = 0; k < 3; ++k) {
         got[k].resize(static_cast<std::size_t>(n));
-        OK(tw_get_deferred(file, "v", part[k], 0, TW_INT, got[k].data(), n));
+        OK(tw_get_array(file, "v", part[k], 0, tw_dense(TW_INT, got[k].data(), n), TW_DEFERRED));
     }
     OK(tw_read(file));
     std::int64_t wrong = 0;
@@ -429,7 +433,7 @@ void straight() {
         OK(tw_get(file, "T", turned, 1, TW_FLOAT, got, 2));
         CHECK(got[0] == value(1, start) && got[1] == value(1, start + 1));
         const char* json = nullptr;
-        OK(tw_summary(session, &json));
+        OK(tw_summary(session, TW_SUMMARY_JSON, &json));
         const std::string all = json;
         const bool any = all.find("\"messages\": 0,", all.rfind("\"path\"")) == std::string::npos;
         CHECK_TEXT(any == (exchanges && ranks() > 2), "%s: %s", settings, json);

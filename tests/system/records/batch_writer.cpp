@@ -160,12 +160,13 @@ void BatchWriter::put(std::size_t step, const Op& op) {
             ok(tw_put(file, v.name.c_str(), TW_DOUBLE, data.data(), n), "tw_put");
             break;
         case Kind::deferred:
-            ok(tw_put_deferred(file, v.name.c_str(), TW_DOUBLE, data.data(), n), "tw_put_deferred");
+            ok(tw_put_array(file, v.name.c_str(), tw_dense(TW_DOUBLE, data.data(), n), TW_DEFERRED),
+               "tw_put_array");
             break;
         case Kind::record_deferred:
-            ok(tw_put_record_deferred(file, v.name.c_str(), cells_[k], op.record, TW_DOUBLE,
-                                      data.data(), n),
-               "tw_put_record_deferred");
+            ok(tw_put_record_array(file, v.name.c_str(), cells_[k], op.record,
+                                   tw_dense(TW_DOUBLE, data.data(), n), TW_DEFERRED),
+               "tw_put_record_array");
             break;
         default:
             ok(tw_put_record(file, v.name.c_str(), cells_[k], op.record, TW_DOUBLE, data.data(), n),

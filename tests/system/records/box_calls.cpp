@@ -53,9 +53,9 @@ void no_elements(Model& m, const std::string& service) {
         CHECK(tw_put_record(f, "T", nothing, 2, TW_FLOAT, nullptr, 0) == TW_OK);
         if (std::string(ends) == "tw_sync") {
             CHECK(tw_sync(f, 0) == TW_OK);
-            std::int64_t records = -1;
-            CHECK(tw_inq(f, nullptr, nullptr, nullptr, nullptr, &records) == TW_OK);
-            CHECK_TEXT(records == 3, "%lld records", static_cast<long long>(records));
+            tw_file_info info{};
+            CHECK(tw_inq(f, &info) == TW_OK);
+            CHECK_TEXT(info.records == 3, "%lld records", static_cast<long long>(info.records));
         }
         if (std::string(ends) == "tw_end_step") CHECK(tw_end_step(f) == TW_OK);
         CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());

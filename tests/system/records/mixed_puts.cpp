@@ -137,7 +137,7 @@ void after_an_empty_step(const std::string& settings) {
 void twice(const std::string& settings) {
     Mixed m("the later put stands", settings);
     const std::vector<float> early = row(1);
-    OK(tw_put_deferred(m.file, "T", TW_FLOAT, early.data(), columns));
+    OK(tw_put_array(m.file, "T", tw_dense(TW_FLOAT, early.data(), columns), TW_DEFERRED));
     m.put("T", 2);
     m.put_row(ranks - 1, "U", 0, ranks, 3);
     m.end_step();

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "system/errors/bad_input.hpp"
+#include "system/restart/definitions.hpp"
 
 using namespace bad_input;  // NOLINT: its ways of judging
 
@@ -33,7 +34,7 @@ struct State {
         OK_ALL(session,
                tw_decompose(session, "x y", 1, shape.data(), first.data(), n.data(), &cells));
         OK_ALL(session, tw_restart_new(session, settings.c_str(), &restart));
-        OK_HERE(session, tw_restart_def_dim(restart, "level", 3));
+        OK_HERE(session, tw_def_dim(definitions_of(restart), "level", 3));
         set(1);
         OK_HERE(session, add("h", h));
         OK_HERE(session, add("u", u));
@@ -63,7 +64,7 @@ struct State {
         return read_h == h && read_u == u;
     }
     int write(const std::string& path) { return tw_restart_write(restart, path.c_str()); }
-    int read(const std::string& path) { return tw_restart_read(restart, path.c_str()); }
+    int read(const std::string& path) { return tw_restart_read(restart, path.c_str(), nullptr); }
     /// The file still holds that generation.
     void expect(const std::string& path, double generation) {
         set(99);
@@ -129,37 +130,44 @@ void registering() {
              static_cast<std::int64_t>(state.h.size())));
     HERE(s, CODES(TW_EEXISTS), WORDS("'levels'"), add("levels", TW_INT, "", nullptr, d, 1));
     HERE(s, CODES(TW_ESHAPE), WORDS("'v'", "dimensions"),
-         tw_restart_add_strided(r, "v", TW_DOUBLE, "y x", state.cells, d, 1, nullptr, nullptr,
-                                TW_REQUIRED));
+         tw_restart_add_array(r, "v", "y x", state.cells,
+                              tw_strided(TW_DOUBLE, d, 1, nullptr, nullptr), TW_REQUIRED));
     HERE(s, CODES(TW_EARG), WORDS("'v'"),
-         tw_restart_add_strided(r, "v", TW_DOUBLE, "y x", state.cells, d, 2, nullptr, nullptr,
-                                TW_REQUIRED));
+         tw_restart_add_array(r, "v", "y x", state.cells,
+                              tw_strided(TW_DOUBLE, d, 2, nullptr, nullptr), TW_REQUIRED));
     {
         State foreign(other);
         HERE(s, CODES(TW_EHANDLE), WORDS("'v'", "another session"),
              add("v", TW_DOUBLE, "y x", foreign.cells, d, 3));
     }
-    HERE(s, CODES(TW_ESHAPE), WORDS("'new'"), tw_restart_def_dim(r, "new", 0));
-    HERE(s, CODES(TW_ESHAPE), WORDS("'new'"), tw_restart_def_dim(r, "new", -3));
-    HERE(s, CODES(TW_EEXISTS), WORDS("'x'"), tw_restart_def_dim(r, "x", 3));
+    HERE(s, CODES(TW_ESHAPE), WORDS("'new'"), tw_def_dim(definitions_of(r), "new", 0));
+    HERE(s, CODES(TW_ESHAPE), WORDS("'new'"), tw_def_dim(definitions_of(r), "new", -3));
+    HERE(s, CODES(TW_EEXISTS), WORDS("'x'"), tw_def_dim(definitions_of(r), "x", 3));
     HERE(s, CODES(TW_ENOTFOUND), WORDS("'units'", "'v'"),
-         tw_restart_put_att_text(r, "v", "units", "m"));
-    HERE(s, CODES(TW_EARG), WORDS("'units'"), tw_restart_put_att_text(r, "h", "units", nullptr));
+         tw_put_att_text(definitions_of(r), "v", "units", "m"));
+    HERE(s, CODES(TW_EARG), WORDS("'units'"),
+         tw_put_att_text(definitions_of(r), "h", "units", nullptr));
     HERE(s, CODES(TW_ETYPE), WORDS("_FillValue", "'h'"),
-         tw_restart_put_att(r, "h", "_FillValue", TW_FLOAT, 1, d));
-    // Before anything has been read.
-    int found = 0;
-    HERE(s, CODES(TW_ESTATE), WORDS("read"), tw_restart_found(r, "h", &found));
-    HERE(s, CODES(TW_ENOTFOUND), WORDS("'v'"), tw_restart_found(r, "v", &found));
-    HERE(s, CODES(TW_ESTATE), WORDS("'time'"),
-         tw_restart_get_att(r, nullptr, "time", TW_DOUBLE, 1, d));
+         tw_put_att(definitions_of(r), "h", "_FillValue", TW_FLOAT, 1, d));
+    // Its file has definitions, and nothing else.
+    tw_file file = definitions_of(r);
+    HERE(s, CODES(TW_ESTATE), WORDS("restart", "only dimensions"),
+         tw_put(file, "h", TW_DOUBLE, d, 1));
+    tw_file_info info;
+    HERE(s, CODES(TW_ESTATE), WORDS("restart"), tw_inq(file, &info));
+    HERE(s, CODES(TW_ESTATE), WORDS("restart"), tw_get_att(file, nullptr, "time", TW_DOUBLE, 1, d));
+    HERE(s, CODES(TW_ESTATE), WORDS("restart"), tw_get(file, "h", nullptr, 0, TW_DOUBLE, d, 1));
+    HERE(s, CODES(TW_ESTATE), WORDS("restart"), tw_sync(file, 0));
+    HERE(s, CODES(TW_ESTATE), WORDS("restart"), tw_close(&file));
+    HERE(s, CODES(TW_EARG), WORDS("handle"), tw_restart_file(r, nullptr));
+    tw_file freed = definitions_of(r);
     CHECK(tw_restart_write(nullptr, "x") == TW_EHANDLE);
-    CHECK(tw_restart_read(nullptr, "x") == TW_EHANDLE);
+    CHECK(tw_restart_read(nullptr, "x", nullptr) == TW_EHANDLE);
     CHECK(tw_restart_new(nullptr, nullptr, &r) == TW_EHANDLE);
     ALL(s, CODES(TW_ESETTING), WORDS("no_such"), tw_restart_new(s, "no_such=1", &r));
     ALL(s, CODES(TW_EARG), WORDS("handle"), tw_restart_new(s, nullptr, nullptr));
     // What is registered again keeps its attributes.
-    OK_HERE(s, tw_restart_put_att_text(state.restart, "u", "units", "m/s"));
+    OK_HERE(s, tw_put_att_text(definitions_of(state.restart), "u", "units", "m/s"));
     OK_HERE(s, state.add("u", state.u));
     // What failed has left nothing behind.
     OK_ALL(s, state.write(path_of("registering.nc")));
@@ -173,6 +181,8 @@ void registering() {
         CHECK(nc_close(id) == NC_NOERR);
     }
     OK_HERE(s, tw_restart_free(&state.restart));
+    CHECK(tw_def_dim(freed, "new", 3) == TW_ECLOSED);
+    CHECK(tw_restart_file(state.restart, &file) == TW_EHANDLE);
     CHECK(state.restart == nullptr && tw_restart_free(&state.restart) == TW_EHANDLE);
 }
 
@@ -187,6 +197,9 @@ void disagreeing() {
     double d = 0;
     ALL(s, CODES(TW_EMISMATCH), WORDS("path", rank_word(last_rank())),
         state.write(odd ? path + "2" : path));
+    tw_file file = nullptr;
+    ALL(s, CODES(TW_EMISMATCH), WORDS("tw_restart_read", "arguments"),
+        tw_restart_read(state.restart, path.c_str(), odd ? &file : nullptr));
     ALL(s, CODES(TW_EMISMATCH), WORDS("durable"),
         tw_restart_new(s, odd ? "durable=no" : "durable=yes", &state.restart));
     {
@@ -199,7 +212,7 @@ void disagreeing() {
         if (!odd)
             OK_HERE(s, tw_restart_add(more.restart, "extra", TW_DOUBLE, "", nullptr, &d, 1, 0));
         const int mine = rank();
-        OK_HERE(s, tw_restart_put_att(more.restart, nullptr, "step", TW_INT, 1, &mine));
+        OK_HERE(s, tw_put_att(definitions_of(more.restart), nullptr, "step", TW_INT, 1, &mine));
         ALL(s, CODES(TW_EMISMATCH), WORDS("disagreeing.nc", "'step'"), more.write(path));
     }
     CHECK(!exists(path + ".part"));
@@ -267,11 +280,12 @@ void other_files() {
             oracle.close();
         }
         MPI_Barrier(MPI_COMM_WORLD);
-        ALL(s, CODES(o.code), o.words, state.read(path));
-        if (o.code == TW_OK) CHECK(state.has(3) && state.levels[2] == 6);
-        int found = 0;
-        HERE(s, CODES(o.code == TW_OK ? TW_OK : TW_ESTATE), Words{},
-             tw_restart_found(state.restart, "h", &found));
+        tw_file file = nullptr;
+        ALL(s, CODES(o.code), o.words, tw_restart_read(state.restart, path.c_str(), &file));
+        CHECK((file != nullptr) == (o.code == TW_OK));
+        if (o.code != TW_OK) continue;
+        CHECK(state.has(3) && state.levels[2] == 6);
+        OK_ALL(s, tw_close(&file));
     }
     OK_ALL(s, state.write(path));
     OK_HERE(s, tw_restart_add(state.restart, "absent", TW_DOUBLE, "", nullptr, d.data(), 1, 0));
@@ -302,7 +316,7 @@ void narrower_types() {
         OK_ALL(s, tw_restart_new(s, "durable=no", &in));
         OK_HERE(s, tw_restart_add(in, "n", c.memory, "", nullptr, memory + 1, 1, TW_REQUIRED));
         ALL(s, CODES(c.code), c.code == TW_OK ? Words{} : WORDS("'n'", "types.nc"),
-            tw_restart_read(in, path.c_str()));
+            tw_restart_read(in, path.c_str(), nullptr));
         OK_ALL(s, tw_restart_free(&out));
         OK_ALL(s, tw_restart_free(&in));
     }
@@ -379,10 +393,10 @@ void corrupted() {
     for (std::size_t i = 0; i < narrow.size(); ++i)
         narrow[i] = 1.0F / static_cast<float>(3 + state.start * state.nx + std::int64_t(i));
     OK_ALL(s, tw_restart_write(writes, path.c_str()));
-    OK_ALL(s, tw_restart_read(reads, path.c_str()));
+    OK_ALL(s, tw_restart_read(reads, path.c_str(), nullptr));
     CHECK(std::equal(wide.begin(), wide.end(), narrow.begin()) && wide_scalar == 3);
     change(path, [](std::string& bytes) { bytes[bytes.size() - 1] ^= 1; });  // of the scalar
-    ALL(s, CODES(TW_ECHECKSUM), WORDS("'s'"), tw_restart_read(reads, path.c_str()));
+    ALL(s, CODES(TW_ECHECKSUM), WORDS("'s'"), tw_restart_read(reads, path.c_str(), nullptr));
     // Cut off.
     rewrite();
     change(path, [](std::string& bytes) { bytes.resize(bytes.size() - 40); });
@@ -410,10 +424,10 @@ void long_variable() {
     OK_HERE(s, tw_restart_add(writes, "b", TW_BYTE, "x", parts, bytes.data(), n, 0));
     OK_HERE(s, tw_restart_add(reads, "b", TW_SHORT, "x", parts, wide.data(), n, 0));
     OK_ALL(s, tw_restart_write(writes, path.c_str()));
-    OK_ALL(s, tw_restart_read(reads, path.c_str()));
+    OK_ALL(s, tw_restart_read(reads, path.c_str(), nullptr));
     CHECK(std::equal(bytes.begin(), bytes.end(), wide.begin()));
     change(path, [](std::string& file) { file[file.size() - 8] ^= 1; });
-    ALL(s, CODES(TW_ECHECKSUM), WORDS("'b'"), tw_restart_read(reads, path.c_str()));
+    ALL(s, CODES(TW_ECHECKSUM), WORDS("'b'"), tw_restart_read(reads, path.c_str(), nullptr));
 }
 
 void failing_writes() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "system/calls.hpp"
+#include "system/restart/definitions.hpp"
 
 namespace {
 
@@ -26,6 +27,7 @@ struct Model {
     std::int64_t nj = 0, first = 0, rows = 0;
     tw_decomposition cells = nullptr, list = nullptr, square = nullptr;
     tw_restart restart = nullptr;
+    tw_file file = nullptr;
     std::vector<double> work;
 
     explicit Model(const std::string& settings) {
@@ -71,9 +73,13 @@ struct Model {
         for (double& w : work) w = -77;
         return status;
     }
-    int get(const char* name, int flags = TW_REQUIRED) {
+    int open(const std::string& path) { return tw_restart_read(restart, path.c_str(), &file); }
+    int get(const char* name, tw_decomposition held = nullptr) {
         for (double& w : work) w = -77;
-        return tw_restart_get(restart, name, TW_DOUBLE, "j i", cells, work.data(), n(), flags);
+        return tw_get(file, name, held == nullptr ? cells : held, 0, TW_DOUBLE, work.data(), n());
+    }
+    bool has(const char* name) const {
+        return tw_inq_var(file, name, nullptr, nullptr, nullptr) == TW_OK;
     }
     void copy_all() {
         for (int field = 0; field < 4; ++field) OK(add(field, TW_COPIED));
@@ -108,9 +114,9 @@ void one_work_array(const std::string& folder, const std::string& settings) {
     const std::string path = folder + "/ice.nc";
     Model m("durable=no; " + settings);
     m.copy_all();
-    for (const char* name : names) OK(tw_restart_set_var(m.restart, name, "fill=0"));
+    for (const char* name : names) OK(tw_set_var(definitions_of(m.restart), name, "fill=0"));
     const double time = 2.5;
-    OK(tw_restart_put_att(m.restart, nullptr, "time", TW_DOUBLE, 1, &time));
+    OK(tw_put_att(definitions_of(m.restart), nullptr, "time", TW_DOUBLE, 1, &time));
     OK(tw_restart_write(m.restart, path.c_str()));
     look(path, m);
     // The copies are gone: what was in them is not written again in place of newer values.
@@ -122,14 +128,10 @@ void one_work_array(const std::string& folder, const std::string& settings) {
     OK(tw_restart_write(m.restart, path.c_str()));
     look(path, m);
 
-    OK(tw_restart_read(m.restart, path.c_str()));  // passes over all of them
-    int found = 0;
-    OK(tw_restart_found(m.restart, "stress", &found));
-    CHECK(found == 1);
-
-    OK(tw_restart_open(m.restart, path.c_str()));
+    OK(m.open(path));  // reads none of them
+    CHECK(m.work[0] == -77);
     double got = 0;
-    OK(tw_restart_get_att(m.restart, nullptr, "time", TW_DOUBLE, 1, &got));
+    OK(tw_get_att(m.file, nullptr, "time", TW_DOUBLE, 1, &got));
     CHECK(got == time);
     for (const int field : {2, 0, 3, 1, 1}) {
         OK(m.get(names[field]));
@@ -137,23 +139,22 @@ void one_work_array(const std::string& folder, const std::string& settings) {
         CHECK(m.at(-1, 0) == -77);  // a halo
     }
     std::vector<double> packed(static_cast<std::size_t>(m.rows * ni));
-    OK(tw_restart_get(m.restart, "uvel", TW_DOUBLE, "j i", m.list, packed.data(), m.rows * ni,
-                      TW_REQUIRED));
+    OK(tw_get(m.file, "uvel", m.list, 0, TW_DOUBLE, packed.data(), m.rows * ni));
     for (std::int64_t k = 0; k < m.rows * ni; ++k) {
         const std::int64_t at = (m.first + m.rows) * ni - 1 - k;
         CHECK(packed[static_cast<std::size_t>(k)] == Model::value(0, at / ni, at % ni));
     }
-    OK(tw_restart_found(m.restart, "stress", &found));
-    CHECK(found == 1);
-    OK(tw_restart_found(m.restart, "salinity", &found));
-    CHECK(found == 0);
-    OK(m.get("salinity", TW_OPTIONAL));
-    CHECK(m.at(0, 0) == -77);
-    REFUSED(m.get("uvell"), TW_ENOTFOUND, "no variable 'uvell'; did you mean 'uvel'?");
+    CHECK(m.has("stress") && !m.has("salinity"));
+    std::vector<float> narrow(packed.size());
+    REFUSED(tw_get(m.file, "uvel", m.list, 0, TW_FLOAT, narrow.data(), m.rows * ni), TW_ETYPE,
+            "it has type double in the file");
+    REFUSED(m.get("uvell"), TW_ENOTFOUND, "no variable 'uvell' (rank 0); did you mean 'uvel'?");
     OK(m.get("vvel"));
     CHECK(m.has(1));
-    OK(tw_restart_close(m.restart));
     OK(tw_restart_free(&m.restart));
+    OK(m.get("stress"));  // the file stays open
+    CHECK(m.has(3));
+    OK(tw_close(&m.file));
 }
 
 /// One value is changed: the field that has it is named when it is read, and others are read.
@@ -173,12 +174,30 @@ void checksums(const std::string& folder) {
         CHECK(nc_close(id) == NC_NOERR);
     }
     MPI_Barrier(check::state.comm);
-    OK(tw_restart_open(m.restart, path.c_str()));
+    OK(m.open(path));
     OK(m.get("uvel"));
     REFUSED(m.get("vvel"), TW_ECHECKSUM, "variable 'vvel'");
     OK(m.get("stress"));
     CHECK(m.has(3));
-    OK(tw_restart_close(m.restart));
+    std::vector<double> whole(static_cast<std::size_t>(m.nj * ni));
+    REFUSED(tw_get(m.file, "vvel", nullptr, 0, TW_DOUBLE, whole.data(), m.nj * ni), TW_ECHECKSUM,
+            "variable 'vvel'");
+    OK(tw_get(m.file, "uvel", nullptr, 0, TW_DOUBLE, whole.data(), m.nj * ni));
+    // Every rank reads the first row, twice: not what a checksum is made of.
+    Numbers indices;
+    for (std::int64_t i = 0; i < 2 * ni; ++i) indices.push_back(i % ni);
+    tw_decomposition shared = nullptr;
+    const Numbers shape{m.nj, ni};
+    OK(tw_decompose_list(session, "j i", shape.data(), "j i", 2 * ni, indices.data(),
+                         TW_LIST_SHARED, &shared));
+    OK(tw_get(m.file, "uvel", shared, 0, TW_DOUBLE, whole.data(), 2 * ni));
+    CHECK(whole[static_cast<std::size_t>(ni)] == Model::value(0, 0, 0));
+    OK(tw_close(&m.file));
+    tw_restart unchecked = nullptr;
+    OK(tw_restart_new(session, "checksum=no", &unchecked));
+    OK(tw_restart_read(unchecked, path.c_str(), &m.file));
+    OK(m.get("vvel"));
+    OK(tw_close(&m.file));
 }
 
 /// A file of another program, as FMS and others write it: dimensions of other names, one record.
@@ -211,39 +230,31 @@ void by_position(const std::string& folder) {
         CHECK(nc_close(id) == NC_NOERR);
     }
     MPI_Barrier(check::state.comm);
-    OK(tw_restart_open(m.restart, path.c_str()));
-    REFUSED(m.get("uvel"), TW_ESHAPE, "TW_BY_POSITION");
+    OK(m.open(path));
+    REFUSED(m.get("uvel"), TW_ESHAPE, "");
+    tw_decomposition unnamed = nullptr;
+    const Numbers shape{m.nj, ni}, start{m.first, 0}, count{m.rows, ni}, halo{1, 1};
+    OK(tw_decompose_halo(session, "* *", 1, shape.data(), start.data(), count.data(), halo.data(),
+                         halo.data(), &unnamed));
     for (const int field : {0, 1, 3}) {
-        OK(m.get(names[field], TW_BY_POSITION));
+        OK(m.get(names[field], unnamed));
         CHECK(m.has(field));
     }
-    std::vector<double> packed(static_cast<std::size_t>(m.rows * ni));
-    OK(tw_restart_get(m.restart, "stress", TW_DOUBLE, "j i", m.list, packed.data(), m.rows * ni,
-                      TW_BY_POSITION));
-    CHECK(m.rows == 0 || packed[0] == Model::value(3, m.first + m.rows - 1, ni - 1));
-    REFUSED(m.get("turned", TW_BY_POSITION), TW_ESHAPE, "(yaxis_1=");
-    // Replicated, and turned: lengths that are not the file's.
+    REFUSED(m.get("turned", unnamed), TW_ESHAPE, "");
     std::vector<double> whole(static_cast<std::size_t>(m.nj * ni));
-    OK(tw_restart_def_dim(m.restart, "a", m.nj));
-    OK(tw_restart_def_dim(m.restart, "b", ni));
-    OK(tw_restart_get(m.restart, "uvel", TW_DOUBLE, "a b", nullptr, whole.data(), m.nj * ni,
-                      TW_BY_POSITION));
+    OK(tw_get(m.file, "uvel", nullptr, 0, TW_DOUBLE, whole.data(), m.nj * ni));
     CHECK(whole.back() == Model::value(0, m.nj - 1, ni - 1));
-    if (m.nj != ni)
-        REFUSED(tw_restart_get(m.restart, "uvel", TW_DOUBLE, "b a", nullptr, whole.data(),
-                               m.nj * ni, TW_BY_POSITION),
-                TW_ESHAPE, "(b=7, a=");
-    OK(tw_restart_close(m.restart));
+    OK(tw_close(&m.file));
 
     std::vector<double> other(m.work.size());
     OK(tw_restart_add(m.restart, "uvel", TW_DOUBLE, "j i", m.cells, m.work.data(), m.n(),
                       TW_REQUIRED));
-    REFUSED(tw_restart_read(m.restart, path.c_str()), TW_ESHAPE, "TW_BY_POSITION");
+    REFUSED(tw_restart_read(m.restart, path.c_str(), nullptr), TW_ESHAPE, "TW_BY_POSITION");
     OK(tw_restart_add(m.restart, "uvel", TW_DOUBLE, "j i", m.cells, m.work.data(), m.n(),
                       TW_BY_POSITION));
     OK(tw_restart_add(m.restart, "vvel", TW_DOUBLE, "j i", m.cells, other.data(), m.n(),
                       TW_BY_POSITION));
-    OK(tw_restart_read(m.restart, path.c_str()));
+    OK(tw_restart_read(m.restart, path.c_str(), nullptr));
     CHECK(m.has(0));
     m.work = other;
     CHECK(m.has(1));
@@ -254,36 +265,31 @@ void mistakes(const std::string& folder) {
     const std::string path = folder + "/mistakes.nc";
     Model m("durable=no");
     m.copy_all();
-    REFUSED(m.get("uvel"), TW_ESTATE, "no file is open");
-    REFUSED(tw_restart_close(m.restart), TW_ESTATE, "no file is open");
     OK(tw_restart_write(m.restart, path.c_str()));
-    REFUSED(tw_restart_open(m.restart, (path + "none").c_str()), TW_EIO, "No such file");
-    REFUSED(m.get("uvel"), TW_ESTATE, "no file is open");
-    OK(tw_restart_open(m.restart, path.c_str()));
-    REFUSED(tw_restart_open(m.restart, path.c_str()), TW_ESTATE, "is still open");
-    REFUSED(tw_restart_read(m.restart, path.c_str()), TW_ESTATE, "is still open");
-    REFUSED(tw_restart_write(m.restart, path.c_str()), TW_ESTATE, "is still open");
-    REFUSED(tw_restart_free(&m.restart), TW_ESTATE, "still open");
-    REFUSED(m.get("uvel", TW_COPIED), TW_EARG, "unknown flags 2");
-    REFUSED(m.get("uvel", 8), TW_EARG, "unknown flags 8");
-    REFUSED(tw_restart_get(m.restart, "uvel", TW_DOUBLE, "j k", m.cells, m.work.data(), m.n(), 0),
-            TW_ENOTFOUND, "'k'");
+    REFUSED(m.open(path + "none"), TW_EIO, "No such file");
+    CHECK(m.file == nullptr);
+    OK(m.open(path));
+    tw_file second = nullptr;
+    OK(tw_restart_read(m.restart, path.c_str(), &second));
+    OK(tw_close(&second));
+    m.copy_all();
+    REFUSED(tw_restart_write(m.restart, path.c_str()), TW_EINUSE, "mistakes.nc");
+    REFUSED(tw_get_array(m.file, "uvel", m.cells, 0, tw_dense(TW_DOUBLE, m.work.data(), m.n()), 8),
+            TW_EARG, "unknown flags 8");
     if (check::state.size > 1) {
         const bool last = check::state.rank == check::state.size - 1;
-        REFUSED(last ? tw_restart_close(m.restart) : m.get("uvel"), TW_EMISMATCH,
-                "the ranks are in different calls: tw_restart_get of uvel on rank 0, "
-                "tw_restart_close on");
         REFUSED(m.get(last ? "uvel" : "vvel"), TW_EMISMATCH, "'uvel'");
-        REFUSED(m.get("none", last ? TW_OPTIONAL : TW_REQUIRED), TW_EMISMATCH, "optional");
-        REFUSED(tw_restart_get(m.restart, "uvel", TW_DOUBLE, "j i", m.cells, m.work.data(),
-                               last ? 3 : m.n(), TW_REQUIRED),
+        REFUSED(tw_get(m.file, "uvel", m.cells, 0, TW_DOUBLE, m.work.data(), last ? 3 : m.n()),
                 TW_ESHAPE, "3 elements");
     }
     OK(m.get("uvel"));
     CHECK(m.has(0));
-    REFUSED(tw_restart_set_var(m.restart, "uvel", "quantize=bitgroom:3"), TW_ESETTING, "lose bits");
-    REFUSED(tw_restart_set_var(m.restart, "uvle", "fill=0"), TW_ENOTFOUND, "did you mean 'uvel'?");
-    REFUSED(tw_restart_set_var(m.restart, "uvel", "fill=x"), TW_ESETTING, "it must be a double");
+    REFUSED(tw_set_var(definitions_of(m.restart), "uvel", "quantize=bitgroom:3"), TW_ESETTING,
+            "lose bits");
+    REFUSED(tw_set_var(definitions_of(m.restart), "uvle", "fill=0"), TW_ENOTFOUND,
+            "did you mean 'uvel'?");
+    REFUSED(tw_set_var(definitions_of(m.restart), "uvel", "fill=x"), TW_ESETTING,
+            "it must be a double");
     // It is still open when the session ends.
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "system/check.hpp"
+#include "system/restart/definitions.hpp"
 #include "thalweg/thalweg.h"
 
 namespace {
@@ -61,7 +62,8 @@ struct State {
     }
     void write(int generation, const std::string& path) {
         for (std::size_t i = 0; i < a.size(); ++i) b[i] = -(a[i] = wanted(generation, i));
-        CHECK(tw_restart_put_att(restart, nullptr, "generation", TW_INT, 1, &generation) == TW_OK);
+        CHECK(tw_put_att(definitions_of(restart), nullptr, "generation", TW_INT, 1, &generation) ==
+              TW_OK);
         const int status = tw_restart_write(restart, path.c_str());
         CHECK_TEXT(status == TW_OK, "%s", tw_error_message(session));
     }
@@ -88,10 +90,11 @@ int main(int argc, char** argv) {
     }
     if (mode != "--look") return 2;
     State state("log=off");
-    const int status = tw_restart_read(state.restart, argv[2]);
+    tw_file file = nullptr;
+    const int status = tw_restart_read(state.restart, argv[2], &file);
     CHECK_TEXT(status == TW_OK, "%s", tw_error_message(state.session));
     int generation = 0;
-    CHECK(tw_restart_get_att(state.restart, "", "generation", TW_INT, 1, &generation) == TW_OK);
+    CHECK(tw_get_att(file, "", "generation", TW_INT, 1, &generation) == TW_OK);
     bool right = generation > 0;
     for (std::size_t i = 0; i < state.a.size(); ++i)
         right &= state.a[i] == state.wanted(generation, i) && state.b[i] == -state.a[i];

@@ -147,7 +147,7 @@ void expect_closed() {
 /// The summary has them all, the first ones in detail.
 void expect_summary(int files) {
     const char* json = nullptr;
-    CHECK(tw_summary(session, &json) == TW_OK);
+    CHECK(tw_summary(session, TW_SUMMARY_JSON, &json) == TW_OK);
     const std::string text = json;
     std::size_t detailed = 0;
     for (auto at = text.find("\"path\""); at != std::string::npos;

@@ -171,7 +171,8 @@ void ranks_fail() {
                 History h(model, path_of("lost.nc"), "method=record", 64, 64);
                 std::vector<float> data(static_cast<std::size_t>(h.count[0] * h.columns), 1);
                 const auto n = static_cast<std::int64_t>(data.size());
-                CHECK(tw_put_deferred(h.file, "T", TW_FLOAT, data.data(), n) == TW_OK);
+                CHECK(tw_put_array(h.file, "T", tw_dense(TW_FLOAT, data.data(), n), TW_DEFERRED) ==
+                      TW_OK);
                 if (model.rank != who) CHECK(tw_end_step(h.file) == TW_OK);
                 MPI_Barrier(model.comm);
                 if (model.rank == who) {

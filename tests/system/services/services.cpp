@@ -142,7 +142,7 @@ void automatic_servers() {
             History h(model, path_of("servers.nc"), "");
             for (int r = 0; r < 2; ++r) h.step(r);
             const char* summary = "";
-            CHECK(tw_summary(model.session, &summary) == TW_OK);
+            CHECK(tw_summary(model.session, TW_SUMMARY_JSON, &summary) == TW_OK);
             CHECK_TEXT(std::string(summary).find(why) != std::string::npos, "%s: no '%s' in %s",
                        settings.c_str(), why.c_str(), summary);
             h.close_and_look(2, false);

@@ -97,7 +97,8 @@ void summary_meanwhile() {
             CHECK(model.figure("busy.nc", "steps") == r + 1);
         }
         if (std::freopen("/dev/null", "w", stdout) == nullptr) CHECK(false);
-        CHECK(tw_print_summary(model.session) == TW_OK);
+        const char* table = nullptr;
+        CHECK(tw_summary(model.session, TW_SUMMARY_TABLE, &table) == TW_OK);
         h.close_and_look(10, false);
         CHECK(model.figure("busy.nc", "bytes") >= 10 * 64 * 1024 * 4);
     });
