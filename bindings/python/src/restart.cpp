@@ -22,7 +22,7 @@ public:
               {{}, {}, true});
     }
     ~Restart() {
-        // The library has the arrays' addresses, but only a call on this restart uses them.
+        // The library has the arrays' addresses, but only calls on this restart use them.
         if (session_->handle == nullptr) return;
         for (auto& [name, held] : arrays_) session_->kept.push_back(std::move(held));
     }
@@ -64,7 +64,8 @@ public:
                                       a.data());
         });
     }
-    /// Here and below, no path: this rank's arguments are wrong, and all ranks are to hear of it.
+    /// Here and below, path is none if this rank's arguments are invalid: the call then fails on
+    /// all ranks.
     void write(std::optional<std::string> path) {
         call(path.value_or(""), {}, true,
              [&] { return tw_restart_write(restart_, path ? path->c_str() : nullptr); });
