@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs thalweg calibrate on three ranks, and the programs that read its file.
+
 check_calibrate.py PROGRAM EXAMPLES -- LAUNCHER...
 """
 

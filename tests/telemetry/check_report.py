@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the report of real runs, read by Python's HTML parser, with the summary.
+
 The page holds the summary; its script makes HTML of it, here by Node.js. Without Node.js, only the
 contents of the page are compared.
+
 Usage: check_report.py MODEL THALWEG -- LAUNCHER...
 """
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the trace of real runs, read by Python's JSON parser, with the summary.
+
 Usage: check_trace.py MODEL -- LAUNCHER...
 """
 

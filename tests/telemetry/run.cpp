@@ -1,8 +1,10 @@
 // A small model whose run is analysed afterwards: it writes the given files, with a record variable
 // for each type of access, and reads the first one again.
-// Usage: run STEPS MILLISECONDS [FILE...] The settings come from the environment. Prints the text
-// of an error and returns 1.
+//
 // SPDX-License-Identifier: Apache-2.0
+//
+// Usage: run STEPS MILLISECONDS [FILE...]
+// The settings come from the environment. Prints the text of an error and returns 1.
 
 #include <mpi.h>
 #include <unistd.h>

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Variables and attributes that netCDF-C does not list, or that cannot be read: they are always
 named.
-Usage: unlisted.py CASE THALWEG LAUNCHER... CASE: compared, left_out, unreadable, unlimited
+
+Usage: unlisted.py CASE THALWEG LAUNCHER...
+CASE: compared, left_out, unreadable, unlimited
 """
 
 import json
