@@ -68,7 +68,7 @@ def read_table() -> dict:
 
 
 class Tree:
-    """A copy of the sources with a build of its own."""
+    """A copy of the sources with its own build."""
 
     def __init__(self, folder: Path, jobs: int, timed: str) -> None:
         self.folder = folder
