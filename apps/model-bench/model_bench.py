@@ -30,7 +30,7 @@ NAMELIST = """&shallow_water_nml
 
 @dataclass
 class Row:
-    """A way of output and what its runs took."""
+    """A way of output and the times of its runs."""
 
     name: str
     method: str = "auto"
@@ -55,7 +55,8 @@ def make_row(name: str) -> Row:
 
 
 def no_effect(row: Row, summary: Path) -> str:
-    """Why a run was not what its row says, '' if it was: by the library's own summary."""
+    """The reason why a run did not do what its row says, according to the library's own summary;
+    '' if it did."""
     service = json.loads(summary.read_text())["files"][-1]["service"]
     return "" if service == row.service else f"no effect: the service was {service}"
 
@@ -198,7 +199,7 @@ def main() -> int:
     parser.add_argument("launch", nargs="+", help="after --: mpirun and its flags")
     options = parser.parse_args()
     names = options.services.split(",")
-    # What the others are measured by.
+    # The ways that the others are compared with.
     names = [n for n in ("none", "inline") if n not in names] + names
     rows = [make_row(name) for name in names]
     with tempfile.TemporaryDirectory(dir=options.dir, prefix="model-bench-") as folder:

@@ -54,7 +54,7 @@ def parse() -> argparse.Namespace:
 
 
 def measure(runs: list[Run], bench: Bench, resume: bool, timeout: float) -> Results:
-    """Does the runs, one after the other; with `resume` only those without all results."""
+    """Makes the runs one after the other; with `resume` only those without complete results."""
     results = Results()
     todo = []
     for run in runs:
@@ -80,7 +80,7 @@ def draw(
 
 
 def look_at(page: Path, pictures: int) -> list[str]:
-    """The page in headless Chromium."""
+    """Checks the page in headless Chromium."""
     program = browser.find_browser()
     if program is None:
         print("papers: no Chromium here: the page was not looked at", file=sys.stderr)
@@ -154,7 +154,7 @@ def main() -> int:
 
 
 def wrong_files(report: dict) -> list[str]:
-    """Files that were not what they have to be."""
+    """Files with wrong contents."""
     return [
         f"{row.get('name', row.get('method'))}: {row['wrong']}"
         for row in report.get("results", [])

@@ -14,8 +14,8 @@ from pathlib import Path
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (400, 1280)
 
-# Of every picture whether it has loaded, and how far the page is wider than the window when nothing
-# moves any more.
+# Reports for every picture whether it has loaded, and by how much the page is wider than the window
+# when nothing moves any more.
 LOOK = """(document.getAnimations().forEach(a => a.finish()), {
   pictures: [...document.images].map(i => i.complete && i.naturalWidth > 0),
   overflow: document.documentElement.scrollWidth - window.innerWidth,
@@ -38,7 +38,7 @@ class Chromium:
         self.count = 0
         self.log = (Path(profile) / "log").open("w+")
 
-        def pipes() -> None:  # the protocol's: 3 is read, 4 is written
+        def pipes() -> None:  # the protocol's pipes: 3 is read, 4 is written
             high = [fcntl(end, F_DUPFD, 10) for end in (to_read, to_write)]
             os.dup2(high[0], 3)
             os.dup2(high[1], 4)
@@ -112,8 +112,8 @@ class Chromium:
 
 
 def problems_of(events: list[dict], *expected: str) -> list[str]:
-    """Requests other than for data within the page and for what begins as expected; what went
-    wrong in it."""
+    """Problems in the events: errors, and requests other than for data within the page or for
+    addresses that begin as expected."""
     problems = []
     for event in events:
         name, parameters = event.get("method"), event.get("params", {})
@@ -139,9 +139,9 @@ def check_page(
     screenshot: Path | None = None,
     folder: Path | None = None,
 ) -> list[str]:
-    """What is wrong with a page that has so many pictures: errors, pictures that did not load, a
-    page wider than its window, requests other than for files of `folder`. With `screenshot`, what
-    it looks like goes there."""
+    """Problems of a page that should have so many pictures: errors, pictures that did not load,
+    a page wider than its window, requests other than for files of `folder`. With `screenshot`,
+    saves a picture of the page there."""
     address = page.resolve().as_uri()
     expected = [address] if folder is None else [folder.resolve().as_uri() + "/"]
     problems = []

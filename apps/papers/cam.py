@@ -15,7 +15,7 @@ LABELS = {
     "slabs": "slabs",
     "record": "record",
 }
-# Bytes of a step in the paper's size, for the run's duration.
+# Megabytes of a step at the paper's size, to estimate a run's duration.
 MEGABYTES = {"t85": 124, "fv-b": 49, "fv-c": 197, "fv-d": 785}
 
 
@@ -57,7 +57,7 @@ def step_seconds(row: dict) -> float:
 
 
 def series(results: Results, workload: str, ranks: tuple[int, ...], figure: str) -> list[Line]:
-    """A line a method: `figure` of its row against the ranks."""
+    """A line per method: `figure` of its row against the ranks."""
     lines = []
     for method, label in [*LABELS.items(), (None, STAGING_LABEL)]:
         points = []
@@ -71,7 +71,8 @@ def series(results: Results, workload: str, ranks: tuple[int, ...], figure: str)
 
 
 def best(results: Results, workload: str, ranks: tuple[int, ...]) -> tuple | None:
-    """(rate, ranks, label) of the fastest parallel method, and the best rate of the sequential."""
+    """(rate, ranks, label) of the fastest parallel method, and the best rate of the sequential
+    one."""
     fastest, sequential = None, 0.0
     for p in ranks:
         rows = results.rows(name_of(workload, p))

@@ -11,7 +11,7 @@ PNETCDF = "peer-pnetcdf"
 
 
 def label(way: str) -> str:
-    """A way of output in words."""
+    """Describes a way of output."""
     if way.startswith("servers:"):
         count = way.removeprefix("servers:")
         return f"{count} server" if count == "1" else f"{count} servers"
@@ -22,7 +22,7 @@ def throughput_name(clients: int) -> str:
     return f"cfio-1-p{clients}"
 
 
-# What the paper tells of a model: seconds with its own output, without any, and with CFIO; the rate
+# The paper's figures for a model: seconds with its own output, without any, and with CFIO; the rate
 # of its one writer over that of all servers (about 1 GB/s, fig. 9).
 PAPER = {
     "pop": ("CFIO, fig. 5", 3246, 331, {"32 servers": 471, "64 servers": 413}, 0.108, "1280"),

@@ -21,13 +21,13 @@ LABELS = {
     POSIX_ROWS: "rows by POSIX",
     "record": "record",
 }
-# (name, method 1, method 2) of (T1 - T2) / T1
+# Relations between two methods: (name, method 1, method 2) of (T1 - T2) / T1.
 RELATIONS = (
     ("rows to direct", DIRECT, ROWS),
     ("columns to direct", DIRECT, COLUMNS),
     ("direct to sequential", SEQUENTIAL, DIRECT),
 )
-MEGABYTES = {"ca": 1.67, "eus": 11.7, "conus": 19.2, "4km": 14.1}  # a species
+MEGABYTES = {"ca": 1.67, "eus": 11.7, "conus": 19.2, "4km": 14.1}  # of one species
 STEPS = 3  # as in the paper
 
 
@@ -77,7 +77,7 @@ def scale_text(preset: Preset, domain: str) -> str:
 
 
 def judged(*findings: bool) -> str:
-    """Of several things that the paper finds: all, some or none of them hold."""
+    """Judges several findings of the paper: all, some or none of them hold."""
     return HOLDS if all(findings) else IN_PART if any(findings) else NOT
 
 
@@ -86,8 +86,8 @@ def missing(results: Results, domain: str, grids: tuple[str, ...]) -> list[tuple
     return [(LABELS[m], why) for m, why in lacking]
 
 
-# What the text gives, in per cent, at its smallest and largest process grid: rows to direct,
-# columns to direct, direct to sequential.
+# The text's figures in per cent, at its smallest and largest process grid: rows to direct, columns
+# to direct, direct to sequential.
 PAPER = {
     "ca": (
         "CMAQ, figs. 3 and 4",
@@ -194,7 +194,7 @@ def many_ranks(results: Results, preset: Preset, folder: Path) -> Figure:
 
 
 def writers_of(method: str, grid: str) -> int:
-    """How many ranks write: the first factor of a grid counts its columns."""
+    """The number of ranks that write: the first factor of a grid counts its columns."""
     columns, rows = map(int, grid.split("x"))
     return {DIRECT: columns * rows, ROWS: rows, COLUMNS: columns}[method]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures: what each one says, and how it is drawn."""
+"""Figures: their statements, and how they are drawn."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,22 +26,22 @@ class Table:
 
 @dataclass
 class Figure:
-    """A figure of the report, with the paper's finding and whether it holds here."""
+    """A figure of the report, with the paper's finding and whether it holds on this machine."""
 
     name: str
     source: str  # "CAM, figs. 4 and 5"
     title: str
-    claim: str  # the paper's finding
+    claim: str  # the finding of the paper
     finding: str = ""
     verdict: str = UNMEASURED
-    reference: list[str] = field(default_factory=list)  # what the paper gives in numbers
+    reference: list[str] = field(default_factory=list)  # the paper's own numbers
     scaled: str = ""
     missing: list[tuple[str, str]] = field(default_factory=list)  # what, why
     tables: list[Table] = field(default_factory=list)
     image: Path | None = None
 
     def sentence(self) -> str:
-        """Whether the finding holds, in one sentence."""
+        """Says whether the finding holds, in one sentence."""
         if self.finding:
             return self.finding
         return f"Nothing was measured{f': {self.missing[0][1]}' if self.missing else ''}."
@@ -59,7 +59,7 @@ def plain(value: float, _: int = 0) -> str:
 
 
 def plain_numbers(axis: Axes) -> None:
-    """1, 2, 5, 10 ... along a logarithmic axis."""
+    """Labels a logarithmic axis with 1, 2, 5, 10 ..."""
     axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.yaxis.set_major_formatter(FuncFormatter(plain))
     axis.yaxis.set_minor_locator(NullLocator())
@@ -84,7 +84,7 @@ class Chart:
         log: str = "",
         title: str = "",
     ) -> None:
-        """`log`: the axes with logarithmic scales, "x", "y" or "xy"."""
+        """@param log: the axes with logarithmic scales, "x", "y" or "xy"."""
         axis = self.axes[panel]
         if not lines:
             self.nothing(panel)
@@ -181,7 +181,7 @@ class Chart:
 
 
 def times(ratio: float) -> str:
-    """ "2.3 times", "11 times"."""
+    """Formats a ratio: "2.3 times", "11 times"."""
     return f"{ratio:.0f} times" if ratio >= 9.95 else f"{ratio:.1f} times"
 
 

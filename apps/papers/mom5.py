@@ -8,8 +8,8 @@ from .presets import Preset, measuring
 from .runs import Results, Run
 
 NETCDF4 = "storage=netcdf4:format=netcdf4"
-# netCDF-C on parallel HDF5, every rank: the paper's library, without a layout. By itself it syncs
-# the file at its close, which no other method does.
+# netCDF-C on parallel HDF5 on every rank: the paper's library without a layout. By default it syncs
+# the file when it closes, which no other method does.
 HDF5 = "netcdf4-nosync"
 HDF5_SYNCED = "netcdf4"
 PLAIN = {HDF5: "parallel HDF5", HDF5_SYNCED: "parallel HDF5 with its fsync"}
@@ -61,7 +61,8 @@ def runs(preset: Preset) -> list[Run]:
 
 
 def phase(row: dict, name: str) -> float:
-    """Seconds of a file: open, write (with remapping and waiting), close or all of it."""
+    """Seconds of a phase of a file: open, write (with remapping and waiting), close, or all of
+    them."""
     phases = row["phases"]
     if name == "write":
         return row["median_seconds"] - phases["close"]
@@ -70,7 +71,7 @@ def phase(row: dict, name: str) -> float:
     return phases[name]
 
 
-# (phase, figure, what the paper found)
+# (phase, figure, the paper's finding)
 PHASES = (
     ("open", 3, "HDF5 opens take longer than PnetCDF's, and grow with the ranks."),
     ("write", 5, "Writing gets faster with ranks; PnetCDF is somewhat faster than HDF5."),
@@ -168,8 +169,8 @@ def reading(results: Results, preset: Preset, folder: Path) -> Figure:
 
 
 def judge(figure: Figure, results: Results, preset: Preset, name: str) -> None:
-    """PnetCDF against HDF5, from the fewest to the most ranks; without layouts, where every rank
-    writes, unless tiles were measured."""
+    """Compares PnetCDF with HDF5, from the fewest to the most ranks; without layouts, so that every
+    rank writes, unless tiles were measured."""
     counts = list(preset.layouts)
 
     def least(ranks: int, kind: str, plain: str) -> float | None:
@@ -203,7 +204,8 @@ def judge(figure: Figure, results: Results, preset: Preset, name: str) -> None:
     figure.finding += "."
 
 
-# Table 6: I/O share in per cent, 720 and 1440 ranks, output once a day and once every four days.
+# Table 6: I/O share in per cent on 720 and 1440 ranks, with output once a day and once every four
+# days.
 TABLE_6 = {
     "serial, netCDF-4 classic": ((6.09, 3.87), (10.98, 7.18)),
     "parallel, netCDF-4": ((0.98, 0.82), (1.67, 1.35)),
@@ -212,7 +214,7 @@ TABLE_6 = {
 
 
 def share(row: dict, outputs: int, computing: float) -> float:
-    """Per cent of a run: a file of so many outputs, beside so many seconds of computing."""
+    """Per cent of a run: a file with so many outputs, beside so many seconds of computing."""
     phases = row["phases"]
     once = phases["open"] + phases["close"]
     output = once + outputs * (row["median_seconds"] - phases["close"]) / row["steps"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report as one HTML page: pictures inlined, no scripts, nothing from a network."""
+"""The report as one HTML page: pictures inlined, no scripts, nothing loaded from a network."""
 
 import base64
 from html import escape
@@ -117,7 +117,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def method_rows(record: Record) -> list[list[str]]:
-    """A row a method: seconds of the phases, and what it took."""
+    """A row per method: seconds of the phases, and resources."""
     rows = []
     for r in record.report.get("results", []):
         name = r.get("name", r.get("method"))
@@ -136,7 +136,7 @@ def method_rows(record: Record) -> list[list[str]]:
             figures += ["", number(r["library_seconds"]), number(r["close_seconds"]), ""]
             figures += [number(r["mb_per_s"], 0), number(r["ratio_to_no_output"], 2)]
             figures += [number(r["cpu_seconds"], 2), "", "", number(r["peak_bytes"] / 1e6, 1)]
-        elif "seconds" in r:  # reading
+        elif "seconds" in r:  # a workload that reads
             figures = ["", number(r["open_seconds"]), "", "", "", number(r["seconds"])]
             figures += [number(r["bytes"] / r["seconds"] / 1e6, 0), number(r["ratio_to_raw"], 2)]
             figures += [number(r["cpu_seconds"], 2), "", "", ""]

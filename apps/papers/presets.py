@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large the experiments are. A scale is a part of the paper's horizontal sizes, which is 1."""
+"""Sizes of the experiments. A scale is a fraction of the paper's horizontal sizes."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Domain:
-    """A CMAQ domain: how many species, on which process grids (columns x rows)."""
+    """A CMAQ domain: its number of species, and its process grids (columns x rows)."""
 
     species: int
     grids: tuple[str, ...]
@@ -14,7 +14,8 @@ class Domain:
 
 @dataclass(frozen=True)
 class Model:
-    """An ocean or ice model under overlap: its grid, its steps, and the disk that is simulated."""
+    """An ocean or ice model in the overlap experiment: its grid, its steps, and the simulated
+    disk."""
 
     scale: float
     steps: int
@@ -24,9 +25,9 @@ class Model:
 @dataclass(frozen=True)
 class Preset:
     repetitions: int
-    warmup: int  # repetitions before them that do not count
+    warmup: int  # uncounted repetitions before the others
     prewarm_gb: float
-    # CAM: of each resolution the scale and the rank counts; ranks x threads of the hybrid runs
+    # CAM: scale and rank counts by resolution; ranks x threads of the hybrid runs
     cam: dict[str, tuple[float, tuple[int, ...]]]
     hybrid: tuple[tuple[int, int], ...]
     # CMAQ
@@ -37,7 +38,7 @@ class Preset:
     overlap: tuple[float, int, int, tuple[int, ...]]  # scale, steps, ranks, servers
     models: dict[str, Model]
     model_ranks: int
-    # MOM5: the scale, and of each rank count the I/O layouts; Table 6 (scale, ranks, days)
+    # MOM5: the scale, and the I/O layouts by rank count; Table 6 (scale, ranks, days)
     mom5_scale: float
     layouts: dict[int, tuple[str, ...]]
     shares: tuple[float, int, int]
@@ -135,7 +136,7 @@ PRESETS = {
         layouts={4: ("1x1", "2x1", "2x2"), 8: ("1x1", "2x1", "2x2", "4x2"), 16: ("2x2", "4x4")},
         shares=(0.08, 4, 8),
     ),
-    # For a machine with more cores and memory; hours on two.
+    # For a machine with more cores and memory; takes hours on two cores.
     "large": Preset(
         repetitions=5,
         warmup=1,
@@ -170,7 +171,7 @@ PRESETS = {
 
 
 def repeating(preset: Preset) -> tuple[str, ...]:
-    """Options of every run. In the overlap every session warms up by itself."""
+    """Options of every run. In the overlap experiment, every session warms up by itself."""
     return (
         *("--repetitions", str(preset.repetitions)),
         *("--prewarm-gb", f"{preset.prewarm_gb:g}"),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the measurement is: a bar with the time left on a terminal, else a line a run."""
+"""Progress of the measurement: a bar with the remaining time on a terminal, else one line per
+run."""
 
 import sys
 import time
@@ -14,8 +15,8 @@ def duration(seconds: float) -> str:
 
 
 class Reporter:
-    """Weights are what runs are expected to take, in any unit; what they took so far makes them
-    seconds."""
+    """Reports progress. Weights are expected durations of runs in any unit; the time so far
+    converts them to seconds."""
 
     def __init__(self, weights: list[float]) -> None:
         self.weights = weights

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of thalweg-bench: each writes its results to a JSON file of its own, which stays."""
+"""Runs of thalweg-bench: each writes its results to its own JSON file, which is kept."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# Of a row: why it does not count. `wrong`: its file was not what it has to be.
+# Keys of a row that does not count; `wrong`: its file had wrong contents.
 NO_FIGURES = ("error", "skipped", "wrong")
 UNKNOWN = "this build does not know it"
 SETTINGS_ERROR = re.compile(r"(unknown setting '[^']*'|setting '[^']*' \([^)]*\) is '[^']*')")
@@ -23,12 +23,12 @@ class Run:
     name: str
     ranks: int
     arguments: tuple[str, ...]
-    weight: float = 1  # of its duration, in any unit: for the time left
+    weight: float = 1  # expected duration in any unit, for the remaining time
 
 
 @dataclass
 class Record:
-    """What came out of a run: the report of thalweg-bench, or why there is none."""
+    """The result of a run: the report of thalweg-bench, or the reason why there is none."""
 
     name: str
     ranks: int
@@ -38,7 +38,7 @@ class Record:
     report: dict = field(default_factory=dict)
 
     def complete(self) -> bool:
-        """Whether there is nothing that another build might know."""
+        """Tests if another build could not add to the results."""
         rows = self.report.get("results", [])
         return not self.error and not any({*NO_FIGURES} & row.keys() for row in rows)
 
@@ -48,7 +48,7 @@ class UnmeasuredError(Exception):
 
 
 def short_reason(text: str) -> str:
-    """An error of the library without the list of what it does know."""
+    """An error of the library without its list of known values."""
     found = SETTINGS_ERROR.search(text)
     if found:
         return f"{UNKNOWN}: {found[1]}"
@@ -73,7 +73,7 @@ class Results:
         return record.report
 
     def rows(self, run: str) -> dict[str, dict]:
-        """The results of a run, by method or way of output. Those without figures are left out."""
+        """The results of a run by method or way of output, without those that have no figures."""
         try:
             rows = self.report(run)["results"]
         except UnmeasuredError:
@@ -100,7 +100,7 @@ class Results:
 
 
 class Bench:
-    """Starts thalweg-bench and keeps what it tells in a folder."""
+    """Starts thalweg-bench and keeps its output in a folder."""
 
     def __init__(self, program: Path, launch: list[str], folder: Path, scratch: Path) -> None:
         self.program = program
@@ -133,7 +133,8 @@ class Bench:
         return record
 
     def ranks_of(self, ranks: int, arguments: tuple[str, ...]) -> int:
-        """With servers, more ranks than the model's: the program itself knows how many."""
+        """The number of ranks; with servers, more than the model's: the program itself knows how
+        many."""
         if arguments[0] != "overlap":
             return ranks
         command = [self.program, *arguments, "--print-ranks"]
@@ -161,13 +162,13 @@ class Bench:
 
 
 def last_line(text: str) -> str:
-    """What thalweg-bench said last on standard error, without the launcher's own lines."""
+    """The last line of thalweg-bench on standard error, without the launcher's own lines."""
     lines = [line for line in text.splitlines() if line.startswith("thalweg-bench:")]
     return lines[-1].removeprefix("thalweg-bench: ") if lines else text.strip()[-200:]
 
 
 def command_of(record: Record) -> str:
-    """How to have this measured again."""
+    """The command that measures this again."""
     if record.arguments and record.arguments[0] == "overlap":
         return f"./run bench {shlex.join(record.arguments)}"
     words = shlex.join(record.arguments)

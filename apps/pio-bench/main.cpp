@@ -1,5 +1,5 @@
-// pio-bench: what output through PIO's interface costs a model. With -DPIO_BENCH_ONLY_PIO and
-// without method_thalweg.cpp it uses nothing but pio.h and MPI, so that it can be compiled with any
+// pio-bench: measures what output through PIO's interface costs a model. With -DPIO_BENCH_ONLY_PIO
+// and without method_thalweg.cpp it uses only pio.h and MPI, so that it can be compiled with any
 // PIO.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     } catch (const std::exception& error) {
         std::fprintf(stderr, "pio-bench: rank %d: %s\n", rank, error.what());
         std::fflush(stderr);
-        // Launchers may drop what they have not forwarded when a rank aborts.
+        // Launchers may drop output that they have not forwarded when a rank aborts.
         usleep(200000);
         MPI_Abort(MPI_COMM_WORLD, code);
     }

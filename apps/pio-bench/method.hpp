@@ -1,4 +1,4 @@
-// A way of writing a workload.
+// A method of writing a workload.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,21 +20,21 @@ struct Context {
     const Workload& workload;
 };
 
-// Functions throw std::runtime_error. All are collective.
+// A method. Functions throw std::runtime_error; all are collective.
 class Method {
 public:
     virtual ~Method() = default;
-    virtual void begin() = 0;      // the library's state for these ranks
-    virtual void decompose() = 0;  // the decompositions of all layouts
+    virtual void begin() = 0;      // initializes the library on these ranks
+    virtual void decompose() = 0;  // makes the decompositions of all layouts
     virtual void open(const std::string& path) = 0;
     virtual void step(int record) = 0;
     virtual void close() = 0;
     virtual void free_decompositions() = 0;
     virtual void end() = 0;
-    virtual void wait() {}  // until files that were closed are complete
-    // How many values of the file are wrong.
+    virtual void wait() {}  // waits until closed files are complete
+    // Returns the number of wrong values in the file.
     virtual std::int64_t verify(const std::string&, int /*records*/) { return 0; }
-    virtual bool writes() const { return true; }  // a file of netCDF
+    virtual bool writes() const { return true; }  // false: the file is not netCDF
 };
 
 std::unique_ptr<Method> make_method(const std::string& name, const Context& context);

@@ -1,4 +1,4 @@
-// With PIO's C interface alone, as models call it.
+// Writes through PIO's C interface only, as models do.
 // SPDX-License-Identifier: Apache-2.0
 #include <pio.h>
 

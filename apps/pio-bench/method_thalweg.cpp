@@ -1,4 +1,4 @@
-// The same file with Thalweg's own calls.
+// Writes the same file with Thalweg's own calls.
 // SPDX-License-Identifier: Apache-2.0
 #include <thalweg/thalweg.h>
 
@@ -21,7 +21,7 @@ public:
     }
     ~Thalweg() override { tw_finalize(&session_); }
 
-    // A session for the whole run, as a program written for Thalweg has it.
+    // Does nothing: one session lasts for the whole run, as in a program written for Thalweg.
     void begin() override {}
     void end() override {}
 

@@ -10,23 +10,23 @@ namespace pio_bench {
 
 struct Options {
     std::string workload;
-    std::vector<std::string> methods;  // none: all
+    std::vector<std::string> methods;  // empty: all
     std::string iotype = "pnetcdf";
     std::string folder = ".";
     std::string json;
-    int steps = 0;  // 0: the workload's
+    int steps = 0;  // 0: the workload's own
     int repetitions = 5;
     int warmup = 1;
     int io_tasks = 1;
-    int variables = 0;  // 0: the workload's
+    int variables = 0;  // 0: the workload's own
     int decompositions = 10;
     std::int64_t elements = 1000000;
-    int syncs = 0;       // after each step
+    int syncs = 0;       // syncs after each step
     double compute = 0;  // seconds between two steps
     bool verify = false;
 };
 
-// Throws std::runtime_error with a line for the user.
+// Parses the command line. Throws std::runtime_error with a line for the user.
 Options parse_options(int argc, char** argv);
 
 std::string help();

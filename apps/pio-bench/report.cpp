@@ -34,7 +34,7 @@ std::vector<double> all(const Row& row, double Sample::*figure) {
     return values;
 }
 
-// Median of the ratios in the same repetition; 0 if the other method was not measured.
+// Returns the median of the ratios within repetitions; 0 if the other method was not measured.
 double ratio(const std::vector<Row>& rows, const Row& row, const char* other,
              double Sample::*figure) {
     for (const Row& o : rows) {

@@ -1,4 +1,4 @@
-// The results as JSON and as a table.
+// Prints the results as JSON and as a table.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

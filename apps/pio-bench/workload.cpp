@@ -14,13 +14,13 @@ struct Range {
     Index start, count;
 };
 
-// Part `which` of a range that is cut into equal parts.
+// Returns part `which` of a range that is cut into equal parts.
 Range part(Range whole, int which, int parts) {
     const Index low = whole.count * which / parts, high = whole.count * (which + 1) / parts;
     return {whole.start + low, high - low};
 }
 
-// The larger factor of a process grid that is nearly square.
+// Returns the larger factor of a process grid that is nearly square.
 int larger_factor(int ranks) {
     int factor = 1;
     for (int f = 1; f * f <= ranks; ++f)
@@ -62,7 +62,7 @@ Workload fv_b(const Options& o, int rank, int ranks) {
 
 Workload fv_d(const Options& o, int rank, int ranks) { return cam(o, rank, ranks, 576, 361); }
 
-// A concentration file of CMAQ over California: a variable for each species.
+// A concentration file of CMAQ over California, with a variable for each species.
 Workload cmaq(const Options& options, int rank, int ranks) {
     const int nx = larger_factor(ranks), ny = ranks / nx;
     const Range x = part({0, 89}, rank % nx, nx), y = part({0, 134}, rank / nx, ny);
@@ -75,7 +75,7 @@ Workload cmaq(const Options& options, int rank, int ranks) {
     return w;
 }
 
-// The maps of E3SM's atmosphere and ocean.
+// The index maps of E3SM's atmosphere and ocean.
 Workload irregular(const Options& options, int rank, int ranks, const char* kind) {
     const auto list = thalweg::bench::irregular::generate(kind, options.elements, 1, rank, ranks);
     Workload w;
@@ -95,12 +95,12 @@ Workload irregular(const Options& options, int rank, int ranks, const char* kind
 Workload map_f(const Options& o, int rank, int ranks) { return irregular(o, rank, ranks, "f"); }
 Workload map_g(const Options& o, int rank, int ranks) { return irregular(o, rank, ranks, "g"); }
 
-// A horizontal grid and the blocks that it is cut into.
+// A horizontal grid and the size of its blocks.
 struct BlockGrid {
     Index nx, ny, width, height;
 };
 
-// Blocks of a grid, dealt out in turn, with the whole of the other dimensions.
+// Deals out the blocks of a grid in turn, each with the full length of the other dimensions.
 Layout blocks_of(const BlockGrid& grid, const std::string& name, const std::vector<Dim>& more,
                  int rank, int ranks) {
     const auto [nx, ny, width, height] = grid;
@@ -121,8 +121,8 @@ Layout blocks_of(const BlockGrid& grid, const std::string& name, const std::vect
     return layout;
 }
 
-// A history file of CICE: ten decompositions, of which the first has most of the variables. More of
-// them have other lengths.
+// A history file of CICE with ten decompositions. The first one is that of most variables; the
+// others have other lengths.
 Workload history(const Options& options, int rank, int ranks, const BlockGrid& grid,
                  int variables) {
     const std::vector<std::vector<Dim>> kinds{{},

@@ -15,10 +15,10 @@ using namespace detail;
 
 namespace {
 
-/// Blocks of the file that are looked at, and of a piece.
+/// Number of blocks that are sampled of a file, and of a piece.
 constexpr std::int64_t sampled_blocks = 48, sampled_of_piece = 4;
 
-/// Of a piece; more are not counted.
+/// Most blocks of a piece that are counted.
 constexpr std::size_t most_blocks = 1 << 16;
 
 }  // namespace
@@ -35,12 +35,12 @@ void Blocks::add(std::size_t i, const Box& box, std::set<std::int64_t>& to) cons
     });
 }
 
-/// Who writes in a block of the file.
+/// The numbers of nodes and writers that write in one block.
 struct Blocks::Users {
     std::size_t nodes = 0, writers = 0;
-    /// The first node has it when its first writer comes; all writers of a node that wait get it
-    /// together. Where several come from a node, the first node's others come late, and it asks
-    /// again.
+    /// Estimates how often the block changes nodes. The first node locks it when its first writer
+    /// comes; all waiting writers of a node get it together. If a node has several writers, the
+    /// first node's others come late, and it locks the block again.
     double handovers() const {
         return nodes < 2 ? 0 : nodes - 1.0 * nodes / std::max(nodes, writers);
     }
@@ -66,7 +66,7 @@ Blocks::Users Blocks::users_of(std::int64_t block, const Laid* laid) const {
     if (laid != nullptr || nodes.size() < 2) return {nodes.size(), writers.size()};
     const Topology& topology = holders_.topology();
     const int node = *nodes.begin();
-    std::size_t ranks = 0;  // of a node
+    std::size_t ranks = 0;  // ranks of a node
     for (int r = 0; r < topology.sizes[node]; ++r)
         ranks += std::ranges::any_of(boxes, [&](const auto& held) {
             return holders_.held_by_rank(record_.kinds[held.first], held.second,

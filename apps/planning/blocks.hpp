@@ -1,5 +1,5 @@
-// Blocks of the file, such as stripes: which ones several nodes write, and how often these change
-// hands.
+// Counts the blocks of a file (stripes, for example) that several nodes write, and how often these
+// change hands.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@ namespace thalweg::planning {
 /// Blocks of the file that several nodes write.
 struct SharedBlocks {
     double blocks = 0;
-    double handovers = 0;  ///< of each of them, from node to node
+    double handovers = 0;  ///< times that each of them passes from node to node
 };
 
 class Blocks {
@@ -22,14 +22,14 @@ public:
     Blocks(const Run& run, const Holders& holders, const RecordSpace& record, std::int64_t block)
         : run_(run), holders_(holders), record_(record), block_(block) {}
 
-    /// Of the file.
+    /// Returns the number of blocks in the file.
     double number() const;
-    /// Of the whole file: by the writers of a layout or, with `laid` null, by ranks that write what
-    /// they hold.
+    /// Counts the shared blocks of the whole file: those of a layout's writers or, with `laid`
+    /// null, those of ranks that write what they hold.
     SharedBlocks shared(const Laid* laid) const;
-    /// How many of some blocks other nodes write, too.
+    /// Counts those of the given blocks that other nodes write, too.
     double shared(const std::set<std::int64_t>& blocks, const Laid& laid) const;
-    /// Adds the blocks in which a box of a place lies.
+    /// Adds the blocks that a box of a place touches.
     void add(std::size_t place, const detail::Box& box, std::set<std::int64_t>& to) const;
 
 private:

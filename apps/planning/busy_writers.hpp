@@ -1,5 +1,5 @@
-// The writers of a layout that have something to write. A layout of large blocks may leave most of
-// many writers without any.
+// The writers of a layout that have something to write. With large blocks, most of many writers may
+// have nothing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,12 +10,12 @@
 namespace thalweg::planning {
 
 struct BusyWriters {
-    double number = 0;      ///< of all that have something
-    std::vector<int> some;  ///< of these, spread over all, ascending
-    std::vector<int> few;   ///< of these, with the busiest
+    double number = 0;      ///< number of writers that have something
+    std::vector<int> some;  ///< a sample of these, ascending
+    std::vector<int> few;   ///< a smaller sample, with the busiest
 };
 
-/// Found by who writes some bytes of the file.
+/// Finds the writers by looking up the owners of sampled bytes.
 BusyWriters busy_writers(const detail::Layout& layout, const detail::Space& space);
 
 }  // namespace thalweg::planning

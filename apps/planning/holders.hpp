@@ -1,5 +1,5 @@
-// Which ranks of a run hold what, by its decomposition: asked of any rank and any node, without
-// making lists of all.
+// Computes which ranks of a run hold which elements, for any rank or node, without a list of all
+// ranks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,38 +20,39 @@ public:
 
     const detail::Topology& topology() const { return topology_; }
 
-    // A kind is the number of a group of the run's variables, which are all held alike.
+    // A kind is the number of a group of variables that have the same decomposition.
 
-    /// Whether the ranks hold lists of them. These are taken to be spread evenly over all ranks,
-    /// run by run.
+    /// Tests if ranks hold lists of indices. The runs of a list are assumed to be spread evenly
+    /// over all ranks.
     bool listed(int kind) const { return kinds_[kind].run > 0; }
-    /// Elements of a run of their lists.
+    /// Returns the length of a run in a list, in elements.
     double run_of(int kind) const { return kinds_[kind].run; }
-    /// What a rank holds of a variable, if no lists. Ranks along an axis of the grid that it does
-    /// not have share the block that they would all hold.
+    /// Returns the block of a rank that holds no lists. Ranks that differ only along an axis that
+    /// the variable lacks divide the block among them.
     detail::Box block_of(int kind, int rank) const;
-    /// Elements that the rank with most of them holds.
+    /// Returns the elements held by the rank that holds most.
     double most_held(int kind) const;
-    /// Elements of a box of a variable.
+    /// Returns the number of a box's elements that a rank holds.
     double held_by_rank(int kind, const detail::Box& box, int rank) const;
     double held_on_node(int kind, const detail::Box& box, int node) const;
-    /// Adds the nodes of the ranks that hold some of a box.
+    /// Adds the nodes whose ranks hold elements of a box.
     void add_nodes(int kind, const detail::Box& box, std::set<int>& nodes) const;
-    /// Where the parts of a dimension begin.
+    /// Returns the first index of each part of a dimension.
     std::vector<std::int64_t> starts_of(int dim) const;
 
 private:
-    /// An axis of the grid as a variable has it.
+    /// An axis of the process grid, seen from a variable.
     struct Axis {
-        int at = -1;  ///< the dimension of the variable that it cuts; -1: none
+        int at = -1;  ///< the variable's dimension that it cuts; -1: none
         std::int64_t parts = 1;
-        bool shared = false;  ///< its parts are cut again, for the ranks along the axes left out
+        bool shared = false;  ///< its parts are cut again, for the ranks along axes that the
+                              ///< variable lacks
     };
     struct Kind {
         std::vector<std::int64_t> shape;
-        std::vector<Axis> axes;  ///< as the grid of the run
-        std::int64_t spare = 1;  ///< ranks that share a block
-        double run = 0;          ///< elements of a run of lists; 0: boxes
+        std::vector<Axis> axes;  ///< in the order of the run's grid
+        std::int64_t spare = 1;  ///< number of ranks that share a block
+        double run = 0;          ///< elements of a run in a list; 0: ranks hold boxes
     };
 
     const Run& run_;

@@ -1,4 +1,4 @@
-// What is written, and who writes what of it.
+// A record and its layout.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace thalweg::planning {
 
-/// A record as the layouts see it.
+/// A record as layouts see it.
 struct RecordSpace {
     detail::Space space;
-    std::vector<int> kinds;  ///< of each place: which group of the run's variables it is of
+    std::vector<int> kinds;  ///< group of the run's variables, for each place
 };
 
-/// A layout, and the node of each of its writers.
+/// A layout with the node of each writer.
 struct Laid {
     std::unique_ptr<detail::Layout> layout;
     std::function<int(int writer)> node_of;

@@ -23,7 +23,7 @@ Layouts::Layouts(const Run& run, const Holders& holders)
     }
 }
 
-/// As choose_layout() does it for the methods that divide the horizontal domain.
+/// Cuts the horizontal domain as choose_layout() does.
 void Layouts::cut_grid(const Way& way, int available, int spread, LayoutChoice& layout) const {
     Grid& grid = layout.grid;
     const bool rows = way.method == "rows", columns = way.method == "columns";
@@ -51,7 +51,7 @@ Laid Layouts::of(const Way& way) const {
     LayoutChoice layout;
     layout.method = way.method;
     layout.alignment = chosen_.alignment;
-    std::vector<int> writers;  // ranks
+    std::vector<int> writers;  // ranks that write
     if (way.servers > 0) {
         layout.writers = way.method == "serial" ? 1 : way.servers;
     } else if (way.method == "serial") {
@@ -71,7 +71,7 @@ Laid Layouts::of(const Way& way) const {
     laid.layout = make_layout(layout);
     if (way.servers > 0) {
         const std::int64_t all = way.servers, nodes = run_.nodes;
-        // The servers of a node follow one another.
+        // Servers of a node have consecutive numbers.
         laid.node_of = [all, nodes](int w) -> int { return w * std::min(all, nodes) / all; };
     } else if (layout.gridded()) {
         std::vector<int> nodes;
@@ -84,7 +84,7 @@ Laid Layouts::of(const Way& way) const {
     return laid;
 }
 
-/// Of a rank that holds some of the part, the nearest to its place in an even spread.
+/// Finds the rank that holds elements of the part and is nearest to its place in an even spread.
 int Layouts::node_of_part(const Grid& grid, int part) const {
     const std::int64_t ranks = run_.ranks, target = part * ranks / grid.parts();
     const auto in_part = [&](int rank, const std::vector<Cut>& cuts, int k) {

@@ -1,4 +1,4 @@
-// The layouts of the ways to write: the library's own, of writers on a run's nodes.
+// Makes the library's layouts for a run, with writers on the run's nodes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@ class Layouts {
 public:
     Layouts(const Run& run, const Holders& holders);
 
-    /// Writers that the library chooses for this file system, and the alignment of their shares.
+    /// Returns the writers and the alignment that the library chooses for this file system.
     const detail::WayOfWriting& chosen() const { return chosen_; }
     Laid of(const Way& way) const;
 
@@ -26,7 +26,7 @@ private:
     const Run& run_;
     const Holders& holders_;
     detail::WayOfWriting chosen_;
-    int x_ = -1, y_ = -1;  ///< the horizontal dimensions, as `rows` and the like take them
+    int x_ = -1, y_ = -1;  ///< the horizontal dimensions, for methods that cut them
 };
 
 }  // namespace thalweg::planning

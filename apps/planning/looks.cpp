@@ -12,13 +12,14 @@ using namespace detail;
 
 namespace {
 
-/// Pieces of a writer that are looked at.
+/// Number of a writer's pieces that are sampled.
 constexpr std::int64_t sampled_pieces = 16;
 
-/// What is packed at a time: as many pieces of each writer, of some of the writers, on some nodes.
+/// Pieces of each writer that are packed together; and the windows, writers and nodes that are
+/// sampled.
 constexpr std::int64_t slots = 4, sampled_windows = 8, sampled_lanes = 32, sampled_nodes = 2;
 
-/// By how much the most is above the mean, of several times.
+/// Collects by how much the largest value exceeds the mean.
 class Uneven {
 public:
     void add(const std::vector<double>& values) {
@@ -34,7 +35,7 @@ private:
     double most_ = 0, mean_ = 0;
 };
 
-/// Calls visit(place, box in the place's own indices) for all that a piece of a share has.
+/// Calls visit(place, box in the place's own indices) for each box of a piece.
 template <class Visit>
 void for_placed(const Share& share, Extent piece, Visit&& visit) {
     const Space& seen = share.space();
@@ -48,7 +49,7 @@ void for_placed(const Share& share, Extent piece, Visit&& visit) {
     }
 }
 
-/// Writers from `first` to before `end`: all of few ones, else those that are known to be busy.
+/// Returns the writers in [first, end): all if they are few, else those known to be busy.
 std::vector<int> group_of(const std::vector<int>& busy, std::int64_t first, std::int64_t end) {
     std::vector<int> group;
     if (end - first <= sampled_lanes)
@@ -59,7 +60,7 @@ std::vector<int> group_of(const std::vector<int>& busy, std::int64_t first, std:
     return group;
 }
 
-/// The k-th piece of a share, empty after the last.
+/// Returns the k-th piece of a share, empty after the last.
 Extent piece_of(const Share& share, std::int64_t k, std::int64_t piece) {
     for (const Extent& e : share.extents()) {
         const std::int64_t pieces = (e.size() + piece - 1) / piece;
@@ -147,11 +148,11 @@ Look Looks::at(const Laid& laid, int writer, std::int64_t piece) const {
     return look;
 }
 
-/// Writers that write at the same time, or some of these.
+/// The writers that write at the same time, or a sample of them.
 struct Looks::Lanes {
     std::vector<Share> shares;
     std::vector<int> node_of;
-    std::int64_t windows = 0;  ///< of the one that has most
+    std::int64_t windows = 0;  ///< of the writer with most of them
 };
 
 Looks::Lanes Looks::lanes_of(const Laid& laid, const std::vector<int>& writers,
@@ -183,7 +184,7 @@ Unevenness Looks::unevenness(const Laid& laid, const std::vector<int>& busy, std
         const Lanes lanes = lanes_of(laid, group_of(busy, first, first + together), piece);
         const std::int64_t n = std::min(sampled_windows / groups, lanes.windows);
         for (std::int64_t i = 0; i < n; ++i) {
-            std::vector<std::pair<std::size_t, Box>> boxes;  // with their places
+            std::vector<std::pair<std::size_t, Box>> boxes;  // boxes with their places
             received.add(
                 received_in(lanes, irregular_sample(i + g, n + g, lanes.windows), piece, boxes));
             for (std::int64_t at = 0; at < nodes; ++at)
@@ -196,7 +197,8 @@ Unevenness Looks::unevenness(const Laid& laid, const std::vector<int>& busy, std
     return found;
 }
 
-/// Bytes from other nodes that each writer gets in a window. @param boxes  receives all of it
+/// Returns the bytes from other nodes that each writer receives in a window.
+/// @param boxes  receives all boxes of the window
 std::vector<double> Looks::received_in(const Lanes& lanes, std::int64_t window, std::int64_t piece,
                                        std::vector<std::pair<std::size_t, Box>>& boxes) const {
     std::vector<double> of_lane;
@@ -216,7 +218,7 @@ std::vector<double> Looks::received_in(const Lanes& lanes, std::int64_t window, 
     return of_lane;
 }
 
-/// What each rank of a node holds of some boxes, in bytes.
+/// Returns the bytes of some boxes that each rank of a node holds.
 std::vector<double> Looks::packed_by_ranks(const std::vector<std::pair<std::size_t, Box>>& boxes,
                                            int node) const {
     const Topology& topology = holders_.topology();

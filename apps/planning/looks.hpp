@@ -1,4 +1,4 @@
-// What a layout comes to, seen at some of its writers and some pieces of each.
+// Estimates the work of a layout from a sample of its writers and pieces.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,22 +9,22 @@
 
 namespace thalweg::planning {
 
-/// What was seen of a writer's share.
+/// The estimated work of one writer's share.
 struct Look {
     double bytes = 0;
-    double calls = 0;     ///< writes
-    double seen = 0;      ///< bytes of the pieces that were looked at
-    double local = 0;     ///< of these, held on the writer's node
-    double sources = 0;   ///< other nodes that a piece comes from, on average
-    std::set<int> met{};  ///< other nodes that hold some of them
-    double locked = 0;    ///< blocks of the share that go from one node to another
+    double calls = 0;     ///< number of writes
+    double seen = 0;      ///< bytes of the sampled pieces
+    double local = 0;     ///< part of these bytes that the writer's node holds
+    double sources = 0;   ///< mean number of other nodes that a piece comes from
+    std::set<int> met{};  ///< other nodes that hold some of the bytes
+    double locked = 0;    ///< blocks of the share that pass from one node to another
 };
 
-/// All ranks go through the pieces together. What the busiest one does of a few pieces at a time,
-/// of all pieces; as much as an average one does, where all have the same part of those.
+/// Imbalance of the work. All ranks go through the pieces together, so each window of a few pieces
+/// takes as long as its busiest rank; with equal parts this is the mean.
 struct Unevenness {
-    double packed = 0;    ///< bytes, of a rank
-    double received = 1;  ///< from other nodes, of a writer: times the average
+    double packed = 0;    ///< bytes packed by the ranks that others wait for
+    double received = 1;  ///< bytes received by the busiest writer, relative to the mean
 };
 
 class Looks {
@@ -32,12 +32,12 @@ public:
     Looks(const Run& run, const Holders& holders, const RecordSpace& record, const Blocks& blocks)
         : run_(run), holders_(holders), record_(record), blocks_(blocks) {}
 
-    /// Other nodes that may hold some of a writer's share, whatever the record.
+    /// Returns the number of other nodes that may hold some of a writer's share in any record.
     double nodes_met(const Laid& laid, int writer, std::int64_t piece) const;
     Look at(const Laid& laid, int writer, std::int64_t piece) const;
-    /// How unevenly the work of a few pieces at a time is spread.
-    /// @param busy    writers that have something, spread over all of them
-    /// @param active  writers that write at a time, which follow one another in the file
+    /// Measures the imbalance within windows of a few pieces.
+    /// @param busy    a sample of the writers that have something
+    /// @param active  number of writers that write at the same time, adjacent in the file
     Unevenness unevenness(const Laid& laid, const std::vector<int>& busy, std::int64_t piece,
                           double active) const;
 
@@ -57,10 +57,11 @@ private:
     const Blocks& blocks_;
 };
 
-/// Runs in the file of a box of an array.
+/// Returns the number of contiguous runs of a box in an array.
 double runs_of(std::span<const std::int64_t> box, std::span<const std::int64_t> whole);
 
-/// Writes of some runs of equal length. @param bytes  of all
+/// Returns the number of writes for runs of equal length.
+/// @param bytes  total of all runs
 double calls_of(double runs, double bytes, double piece);
 
 }  // namespace thalweg::planning

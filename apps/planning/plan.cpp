@@ -14,14 +14,14 @@ using namespace detail;
 
 namespace {
 
-/// Runs whose times differ by less are equally fast.
+/// Runs whose times differ by less than this factor count as equally fast.
 constexpr double alike = 1.005;
 
-/// Another number of writers than the library's own is taken for less time by this factor:
-/// predictions of two numbers differ by about as much from what these take.
+/// A number of writers other than the library's own must save time by this factor: predictions for
+/// two numbers have about this error.
 constexpr double worthwhile = 0.95;
 
-/// Part of a node's memory that holds written data before a local disk has them (Linux'
+/// Fraction of a node's memory that can hold written data before a local disk has them (Linux'
 /// vm.dirty_ratio).
 constexpr double dirty_part = 0.2;
 
@@ -58,7 +58,7 @@ public:
             o.cost = cost_of(run_.machine, run_.folder, o.work);
         }
         o.outcome = servers_outcome(run_.machine, o.cost, o.work, run_.compute(), extra);
-        // Three messages from each server, or the queues of a node without one.
+        // Up to three steps wait at the servers, or two if some node has no server.
         o.memory = queued_memory(o.work, run_.limits, o.work.writer_nodes < run_.nodes ? 2 : 3);
         return end(std::move(o));
     }
@@ -85,7 +85,7 @@ private:
         return o;
     }
 
-    /// More than memory holds is written no faster than the disk takes it.
+    /// Limits the rate to the disk's for data that exceed memory.
     void limit_to_disk(Option& o) const {
         const double cached = dirty_part * run_.memory * std::max(1, o.work.writer_nodes);
         if (run_.durable || run_.memory == 0 || o.work.bytes * run_.outputs <= cached) return;
@@ -103,7 +103,7 @@ private:
     const Shares& shares_;
 };
 
-/// 1, 2, 3, 4, 6, 8, 12, ... and whole numbers a node, up to half of the ranks.
+/// Returns 1, 2, 3, 4, 6, 8, 12, ... and multiples of the nodes, up to half of the ranks.
 std::set<int> server_counts(const Run& run) {
     std::set<int> counts;
     const int most = std::max(1, run.ranks / 2);
@@ -115,7 +115,7 @@ std::set<int> server_counts(const Run& run) {
     return counts;
 }
 
-/// The fewest servers that are as good as any.
+/// Returns the option with the fewest servers among the equally fast ones.
 std::size_t best_of(const std::vector<Option>& options) {
     double least = INFINITY;
     for (const Option& o : options)
@@ -125,13 +125,13 @@ std::size_t best_of(const std::vector<Option>& options) {
     return 0;
 }
 
-/// Simple ways first: which of those that are equally fast is told to be the best.
+/// Returns an order of preference among equally fast options; simple ones come first.
 int rank_of(const Option& o) {
     const int service = o.service == "inline" ? 0 : o.service == "background" ? 1 : 2;
     return 2 * service + (o.way.method == "record" ? 0 : 1);
 }
 
-/// What it takes longer with than the best one.
+/// Explains why an option takes longer than the best one.
 std::string reason_of(const Run& run, const Option& o, const Option& best) {
     if (!o.fits)
         return fmt::format("needs {} of a node's memory of {}", bytes_of(o.memory.node),
@@ -192,8 +192,8 @@ std::string bytes_of(double bytes) {
                                  : fmt::format("{:.0f} {}", bytes, units[u]);
 }
 
-/// What the library does not do: rows and the like of lists, tiles by PnetCDF, and compressed
-/// chunks by methods that cut them, but in files of their own.
+/// Tests if the library supports a combination. It does not support rows, columns or tiles of
+/// lists, tiles by PnetCDF, or compressed chunks that a method cuts, except in files of their own.
 bool possible(const Run& run, const char* service, const Way& way) {
     const bool in_calls = service == std::string("inline");
     const bool lines = way.method == "rows" || way.method == "columns" || way.method == "tiles";
@@ -203,8 +203,8 @@ bool possible(const Run& run, const char* service, const Way& way) {
     return !run.compressed() || way.own_files || way.method == "serial" || way.method == "record";
 }
 
-/// Writers as the library takes them. All ranks compress; in the background threads on the cores
-/// that are free, as service=auto has it, or one of each rank.
+/// Returns the writers as the library chooses them. All ranks compress; in the background these are
+/// threads on free cores, as with service=auto, or one per rank.
 std::string writers_of(const Run& run, const Shares& shares, bool own_files, bool in_background) {
     if (!run.compressed() || own_files || run.writers != "auto") return shares.chosen().writers;
     const int ranks = (run.ranks + run.nodes - 1) / run.nodes;
@@ -219,8 +219,8 @@ bool can_sweep(const Run& run, const Way& way) {
            (way.method == "record" || way.method == "slabs" || way.method == "tiles");
 }
 
-/// The option with the library's own number of writers, or with another one for which the file
-/// system was measured.
+/// Returns the option with the library's own number of writers, or with a better one for which the
+/// file system was measured.
 /// @param make  makes an option of a way
 template <class Make>
 Option with_best_writers(const Run& run, const Way& usual, Make&& make) {

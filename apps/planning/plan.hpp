@@ -1,4 +1,5 @@
-// What each method and service would cost a run, which is best, and how many servers pay.
+// Predicts the cost of each method and service for a run, the best option, and how many servers pay
+// off.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,42 +12,42 @@
 
 namespace thalweg::planning {
 
-/// A way to write, and what it costs.
+/// A way to write, and its cost.
 struct Option {
     std::string service;
     Way way;
-    std::string writers;  ///< the setting, where another number than the library's own is better
+    std::string writers;  ///< the setting, if another number than the library's own is better
     Work work;
     Cost cost;
     Outcome outcome;
     MemoryUse memory;
-    bool slow_disk = false;  ///< the disk takes longer than memory, and decides
-    bool fits = true;        ///< into a node's memory
-    double seconds = 0;      ///< of the run
-    double share = 0;        ///< of the run, that output takes
-    std::string why;         ///< it is not the best; empty: it is
+    bool slow_disk = false;  ///< the disk is slower than memory and determines the time
+    bool fits = true;        ///< into the memory of a node
+    double seconds = 0;      ///< duration of the run
+    double share = 0;        ///< fraction of the run spent on output
+    std::string why;         ///< reason why it is not the best; empty: it is the best
 
     std::string method() const { return way.method + (way.own_files ? ", own files" : ""); }
-    /// The settings by which the library does so: names and values.
+    /// Returns the names and values of the settings that select this option.
     std::vector<std::pair<std::string, std::string>> settings() const;
 };
 
 struct Plan {
     std::vector<Option> options;  ///< fastest first
     std::size_t best = 0;
-    /// Option of method record by number of servers, ascending; and the number that is best.
+    /// The options of method `record` by number of servers, ascending, and the index of the best.
     std::vector<Option> servers;
     std::size_t best_servers = 0;
-    double without_servers = 0;  ///< seconds of the run with the best other service
+    double without_servers = 0;  ///< seconds of the run with the best service other than servers
     bool servers_pay = false;
-    Work reading;  ///< of an output, read back in the same decomposition
+    Work reading;  ///< work of reading an output back in the same decomposition
     double read_seconds = 0;
 };
 
-/// @param shares  of the same run
+/// @param shares  made from the same run
 Plan make_plan(const Run& run, const Shares& shares);
 
-/// "49.6 MB".
+/// Formats a size: "49.6 MB".
 std::string bytes_of(double bytes);
 
 }  // namespace thalweg::planning

@@ -24,7 +24,7 @@ using namespace detail;
 
 namespace {
 
-/// Most bytes of an output: sums of them stay within 64 bits.
+/// Largest output in bytes: sums of several stay within 64 bits.
 constexpr double most_bytes = 1e18;
 
 Status read_text(const std::string& path, std::string& text) {
@@ -108,7 +108,7 @@ Status read_variables(const toml::table& table, const std::string& where, Run& r
     return keys.finish();
 }
 
-/// The pair of factors whose blocks are nearest to squares.
+/// Chooses the pair of factors whose blocks are nearest to squares.
 void choose_grid(const Run& run, std::vector<Cuts>& grid) {
     const auto length = [&](std::size_t i) -> double { return run.lengths[grid[i].dim]; };
     double best = INFINITY;
@@ -123,7 +123,7 @@ void choose_grid(const Run& run, std::vector<Cuts>& grid) {
     }
 }
 
-/// "lat=40,lon=32", or names alone.
+/// Reads "lat=40,lon=32", or names alone.
 void read_decomposition(TomlKeys& keys, const std::string& text, Run& run) {
     const char* const key = "decomposition";
     std::vector<Cuts> grid;
@@ -166,7 +166,7 @@ void read_decomposition(TomlKeys& keys, const std::string& text, Run& run) {
     run.grid = grid;
 }
 
-/// How the file is stored, and whether the ranks hold lists. 0: the key is not there.
+/// Reads how the file is stored, and whether the ranks hold lists; a missing key counts as 0.
 void read_format(TomlKeys& keys, double compressed_to, double list_run, Run& run) {
     if (run.storage != "posix" && run.storage != "pnetcdf" && run.storage != "netcdf4")
         keys.fail("storage", fmt::format("'{}': expected posix, pnetcdf or netcdf4", run.storage));
@@ -181,7 +181,7 @@ void read_format(TomlKeys& keys, double compressed_to, double list_run, Run& run
     run.list_run = list_run;
 }
 
-/// The figures of the machine: measured, where there is a calibration of the folder.
+/// Chooses the machine's figures: measured ones if there is a calibration of the folder.
 Status choose_figures(const std::string& calibration, const std::string& path, Run& run) {
     run.folder = assumed_folder(run.file_system);
     run.calibration = calibration;
@@ -208,7 +208,7 @@ Status check_sizes(const Run& run) {
     return failure(TW_ESETTING, "{}: an output of {:.1e} bytes is too large", run.file, bytes);
 }
 
-/// What TOML has as other types than a run, or has to be looked up.
+/// Values that TOML holds in other types than Run, or that must be looked up.
 struct Raw {
     std::int64_t ranks = 1, nodes = 1, cores = 1, buffer = 8 << 20, staging = 256 << 20;
     double compressed_to = 0, list_run = 0;
@@ -240,7 +240,7 @@ void read_values(TomlKeys& keys, Raw& raw, Run& run) {
     keys.size("staging", raw.staging, Key::optional);
 }
 
-/// Checks the values, and gives them to the run.
+/// Checks the values and copies them to the run.
 void take_values(TomlKeys& keys, const Raw& raw, Run& run) {
     constexpr std::int64_t most = 100'000'000;
     if (raw.ranks > most) keys.fail("ranks", fmt::format("more than {}", most));

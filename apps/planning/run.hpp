@@ -1,4 +1,4 @@
-// The description of a run: what it writes, how often, and on what machine.
+// The description of a run: its output, how often it is written, and its machine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,13 +14,14 @@ namespace thalweg::planning {
 struct RunVariables {
     std::string name;
     std::int64_t count = 1;
-    std::int64_t element = 4;  ///< bytes
-    std::vector<int> dims;     ///< numbers of dimensions in file order, without the record's
+    std::int64_t element = 4;  ///< bytes of an element
+    std::vector<int> dims;     ///< numbers of the dimensions in file order, without the record
+                               ///< dimension
 
     bool operator==(const RunVariables&) const = default;
 };
 
-/// A dimension that the decomposition cuts into as many parts.
+/// A dimension, and the number of parts into which the decomposition cuts it.
 struct Cuts {
     int dim = 0;
     std::int64_t parts = 1;
@@ -29,19 +30,19 @@ struct Cuts {
 };
 
 struct Run {
-    std::string file;  ///< that describes it
+    std::string file;  ///< path of the description
     std::string title;
     int ranks = 1, nodes = 1, cores = 1;  ///< cores of a node
-    std::int64_t memory = 0;              ///< bytes of a node; 0: not told
-    double step_seconds = 0;              ///< in which the model computes a step
+    std::int64_t memory = 0;              ///< bytes of a node; 0: unknown
+    double step_seconds = 0;              ///< computing time of a model step
     std::int64_t output_interval = 1;     ///< steps from one output to the next
     std::int64_t outputs = 1;
     std::int64_t outputs_per_file = 0;  ///< 0: all
     std::vector<std::string> dimensions;
     std::vector<std::int64_t> lengths;
-    std::vector<Cuts> grid;  ///< of ranks, which count along the last one first
+    std::vector<Cuts> grid;  ///< the process grid; ranks count along the last dimension first
     std::vector<RunVariables> variables;
-    std::string writers = "auto";   ///< the setting
+    std::string writers = "auto";   ///< the setting `writers`
     std::string storage = "posix";  ///< posix, pnetcdf or netcdf4
     std::int64_t deflate = 0;       ///< the setting
     double stored = 1;              ///< part of the bytes that is left by compressing
@@ -49,14 +50,14 @@ struct Run {
     bool deferred = false;          ///< puts with TW_DEFERRED, which do not copy
     bool durable = false;
     Limits limits;
-    std::string calibration;  ///< file of the machine's figures; empty: they are assumed
+    std::string calibration;  ///< path of the machine's figures; empty: they are assumed
     detail::FileSystem file_system;
     std::int64_t stripe_size = -1;  ///< bytes; -1: not known
     Machine machine;
     Folder folder;
 
     bool operator==(const Run&) const = default;
-    /// Chunks are compressed, by their writers.
+    /// Tests if writers compress the chunks.
     bool compressed() const { return deflate > 0; }
     double compute() const { return step_seconds * output_interval; }
     std::vector<std::int64_t> shape(const RunVariables& v) const {
@@ -66,8 +67,8 @@ struct Run {
     }
 };
 
-/// Reads a description, and the calibration file that it names (relative to its own folder).
-/// @param calibration  used instead; may be empty
+/// Reads a description and the calibration file that it names (relative to its own folder).
+/// @param calibration  replaces the named file; may be empty
 /// @return TW_OK; TW_ENOTFOUND; TW_EIO; TW_ESETTING, which names the file and the key
 detail::Status read_run(const std::string& path, const std::string& calibration, Run& run);
 

@@ -1,4 +1,4 @@
-// Which ones of many are looked at.
+// Picks the writers and pieces that the model samples.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,10 +6,11 @@
 
 namespace thalweg::planning {
 
-/// The i-th of n that are spread over `all`, with the first and the last.
+/// Returns the i-th of n samples of `all`, at equal distances, the first and the last included.
 std::int64_t sample(std::int64_t i, std::int64_t n, std::int64_t all);
 
-/// The same without a regular distance, which may be that of levels in the file.
+/// Returns the i-th of n samples of `all` at irregular distances: regular ones may coincide with
+/// those of levels in the file.
 std::int64_t irregular_sample(std::int64_t i, std::int64_t n, std::int64_t all);
 
 }  // namespace thalweg::planning

@@ -12,10 +12,10 @@ using namespace detail;
 
 namespace {
 
-/// Writers whose streams are looked at.
+/// Number of writers whose streams are sampled.
 constexpr std::int64_t sampled_streams = 8;
 
-/// What `direct` packs and writes together, and slots of a stream (exchange/stream.hpp).
+/// Bytes that `direct` packs and writes together, and slots of a stream (exchange/stream.hpp).
 constexpr double direct_piece = 1 << 20, stream_slots = 4;
 
 RecordSpace record_of(const Run& run) {
@@ -55,7 +55,7 @@ Shares::Shares(const Run& run)
       blocks_(run, holders_, record_, std::max<std::int64_t>(1, chosen().alignment)),
       looks_(run, holders_, record_, blocks_) {}
 
-/// What the busiest rank holds.
+/// Adds the elements held by the busiest rank.
 void Shares::add_held(const Way& way, Work& work) const {
     for (std::size_t i = 0; i < record_.kinds.size(); ++i) {
         const double elements = holders_.most_held(record_.kinds[i]);
@@ -67,7 +67,7 @@ void Shares::add_held(const Way& way, Work& work) const {
     work.copied = !run_.deferred && !way.queued && work.rank_bytes <= run_.limits.staging;
 }
 
-/// Every rank writes what it holds.
+/// Adds the work of `direct`: every rank writes what it holds.
 void Shares::add_direct(Work& work) const {
     work.writers = run_.ranks;
     work.writer_nodes = run_.nodes;
@@ -91,7 +91,8 @@ void Shares::add_direct(Work& work) const {
     work.waiting = work.locked > 0 ? 1 : 0;
 }
 
-/// Streams that a node feeds: of its writers, and of those to whose shares its ranks send.
+/// Returns the number of streams that a node feeds: those of its writers and of the writers that
+/// its ranks send to.
 double Shares::lanes(const Laid& laid, std::int64_t piece) const {
     const int writers = laid.layout->writers();
     const std::int64_t n = std::min<std::int64_t>(sampled_streams, writers);
@@ -106,7 +107,7 @@ void Shares::add_looks(const Laid& laid, const BusyWriters& busy, std::int64_t p
     const double n = busy.few.size();
     work.active = busy.number;
     const auto pieces_of = [&](double bytes) { return std::ceil(bytes / piece); };
-    double messages = 0, remote = 0, most = 0;  // of all writers; of the one with most
+    double messages = 0, remote = 0, most = 0;  // of all writers; of the writer with most
     for (const int w : busy.few) {
         const Look look = looks_.at(laid, w, piece);
         work.writer_bytes = std::max(work.writer_bytes, look.bytes);
@@ -134,8 +135,8 @@ void Shares::add_looks(const Laid& laid, const BusyWriters& busy, std::int64_t p
     work.piece = piece;
 }
 
-/// A step that is larger than `staging` goes variable by variable. Of one contiguous range of all
-/// variables for each writer, a variable then is of few of them.
+/// A step larger than `staging` is written variable by variable. If each writer has one contiguous
+/// range of all variables, a variable belongs to few writers.
 void Shares::go_by_variable(const Way& way, const Laid& laid, const BusyWriters& busy,
                             Work& work) const {
     double one_after_another = 0, most = 0;
@@ -156,7 +157,7 @@ void Shares::go_by_variable(const Way& way, const Laid& laid, const BusyWriters&
     if (most >= work.active) return;
     work.unpacked *= work.active / most;
     work.active = most;
-    // Ranks pack for these only.
+    // Ranks pack for these writers only.
     const std::int64_t piece = work.piece;
     work.packed =
         std::max(work.rank_bytes, looks_.unevenness(laid, busy.some, piece, work.active).packed);
@@ -220,7 +221,7 @@ Work Shares::work_of(const Way& way) const {
         work.packed = std::max(work.packed, uneven.packed);
         work.unpacked *= uneven.received;
     }
-    // Rounds of as much as the exchange buffers hold, in which all ranks call MPI-IO.
+    // All ranks call MPI-IO in rounds as large as the exchange buffers.
     if (run_.storage == "pnetcdf") work.rounds = std::ceil(work.writer_bytes / run_.limits.buffer);
     if (!run_.deferred && work.rank_bytes > run_.limits.staging)
         go_by_variable(way, laid, busy, work);

@@ -1,4 +1,4 @@
-// The work of an output step by method: how the library would lay it out, for any number of ranks.
+// The work of an output step by method, as the library would lay it out, for any number of ranks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,11 +18,11 @@ public:
 
     double bytes() const { return record_.space.bytes; }
     int variables() const { return record_.space.places.size(); }
-    /// Writers that the library chooses for this file system, and the alignment of their shares.
+    /// Returns the writers and the alignment that the library chooses for this file system.
     const detail::WayOfWriting& chosen() const { return layouts_.chosen(); }
 
     Work work_of(const Way& way) const;
-    /// Of reading a step back by as many readers as the library takes.
+    /// Returns the work of reading a step back with as many readers as the library takes.
     Work reading() const;
 
 private:

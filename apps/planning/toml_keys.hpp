@@ -1,5 +1,5 @@
-// The keys of a TOML table, read strictly: what is missing, unknown or of another type is an error
-// that names the file and the key.
+// Reads the keys of a TOML table strictly: a missing or unknown key, or a value of another type, is
+// an error that names the file and the key.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,14 +14,16 @@
 
 namespace thalweg::planning {
 
-/// Parses TOML. @param name  of the file, for messages. @return TW_OK, TW_ESETTING
+/// Parses TOML.
+/// @param name  file name, for messages
+/// @return TW_OK, TW_ESETTING
 detail::Status parse_toml(std::string_view content, const std::string& name, toml::table& table);
 
-/// Whether a table has to have a key.
+/// Presence that a key must have.
 enum class Key { needed, optional };
 
-/// Reads keys one after another. The first error is kept, and the calls after it do nothing; an
-/// optional key that is not there leaves the value as it is.
+/// Reads keys one after another. Keeps the first error, after which calls do nothing; a missing
+/// optional key leaves the value as it is.
 class TomlKeys {
 public:
     /// @param where  "run.toml", or "run.toml: [[variables]] 2", for messages
@@ -29,35 +31,36 @@ public:
         : table_(table), where_(std::move(where)) {}
 
     void text(const char* key, std::string& value, Key kind = Key::needed);
-    /// A number >= 0, or > 0 where it is a divisor.
+    /// Reads a number >= 0, or > 0 if it is a divisor.
     void number(const char* key, double& value, Key kind = Key::needed);
     void positive(const char* key, double& value, Key kind = Key::needed);
     void integer(const char* key, std::int64_t& value, std::int64_t least, Key kind = Key::needed);
     void flag(const char* key, bool& value, Key kind = Key::needed);
-    /// Bytes: an integer, or a text such as "64 GiB".
+    /// Reads a size in bytes: an integer, or a text such as "64 GiB".
     void size(const char* key, std::int64_t& value, Key kind = Key::needed);
-    /// Positive numbers, one or more.
+    /// Reads an array of one or more positive numbers.
     void numbers(const char* key, std::vector<double>& values, Key kind = Key::needed);
-    /// A table, null if there is none; and an array of tables.
+    /// Returns a table, or an array of tables; null if there is none.
     const toml::table* table(const char* key, Key kind = Key::needed);
     std::vector<const toml::table*> tables(const char* key, Key kind = Key::needed);
 
-    /// Keeps an error of a key's value.
+    /// Records an error in a key's value.
     void fail(const char* key, const std::string& what);
     bool ok() const { return status_.ok() && missing_.empty(); }
     const std::string& where() const { return where_; }
-    /// Whether all went well, and no other keys are there. @return TW_OK, TW_ESETTING
+    /// Checks that no error occurred and that no unknown keys are there.
+    /// @return TW_OK, TW_ESETTING
     detail::Status finish();
 
 private:
     const toml::node* find(const char* key, Key kind);
-    /// A number that is finite and not negative; whether there is one.
+    /// Reads a finite number >= 0; tests if there is one.
     bool read_number(const char* key, Key kind, double& value);
 
     const toml::table& table_;
     std::string where_;
     std::vector<std::string> known_;
-    std::string missing_;  ///< the first; one that is misspelt is told first
+    std::string missing_;  ///< first missing key; a misspelt one is reported before it
     detail::Status status_;
 };
 

@@ -5,13 +5,13 @@
 
 namespace thalweg::planning {
 
-/// How a step is written.
+/// A way to write a step.
 struct Way {
     std::string method{};
-    bool own_files = false;  ///< of tiles
-    std::string writers{};   ///< "N" or "N/node"; with servers it is not looked at
-    int servers = 0;         ///< 0: the model's ranks write
-    bool queued = false;     ///< by a service; else in the model's calls
+    bool own_files = false;  ///< each tile has its own file
+    std::string writers{};   ///< "N" or "N/node"; ignored with servers
+    int servers = 0;         ///< 0: ranks of the model write
+    bool queued = false;     ///< written by a service; false: in the model's calls
 
     bool operator==(const Way&) const = default;
 };

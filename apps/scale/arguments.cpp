@@ -72,7 +72,7 @@ Arguments read_arguments(int argc, char** argv) {
         }
         found->second(argument.substr(equal + 1));
     }
-    // Of the workload's own size; the bench has them smaller, as its data are real.
+    // The workload at its full size; thalweg-bench has smaller ones, as its data are real.
     bench::Options& w = a.workload;
     if (w.scale == 0) w.scale = 1;
     for (const bench::Workload& known_one : bench::workloads())

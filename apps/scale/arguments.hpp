@@ -10,11 +10,11 @@ namespace thalweg::scale {
 
 struct Arguments {
     bench::Options workload;  ///< workload, grid, scale, nx, ny, nz, variables
-    std::string settings;     ///< of the session, as tw_init takes them
+    std::string settings;     ///< settings of the session, in the form of tw_init
     std::string file = "scale.nc";
-    std::string json;  ///< where the report goes; empty: standard output
+    std::string json;  ///< path of the report; empty: standard output
     int steps = 2;
-    double compute = 0;         ///< seconds that the model computes a step, asleep
+    double compute = 0;         ///< seconds that the model computes per step, asleep
     std::string puts = "step";  ///< step: tw_put and tw_end_step; record: tw_put_record, box:
                                 ///< tw_put_box, and tw_sync
     bool copies = true;         ///< tw_put; else puts with TW_DEFERRED
@@ -24,7 +24,7 @@ struct Arguments {
                                 ///< take no memory
 };
 
-/// Throws bench::UsageError for what there is not.
+/// Parses the arguments. Throws bench::UsageError for an invalid one.
 Arguments read_arguments(int argc, char** argv);
 
 }  // namespace thalweg::scale

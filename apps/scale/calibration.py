@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calibration of a simulated machine: what its numbers come to, as `thalweg calibrate` would
-find them."""
+"""The calibration of a simulated machine: the figures that `thalweg calibrate` would measure."""
 
 
 def rate(n, writers):
-    """Bytes a second of writers on as many nodes as it takes."""
-    one = 1 / (1 / n["writer"] + 1 / (0.95 * n["link"]))  # handed over, then sent
+    """Bytes a second of writers on as many nodes as they need."""
+    one = 1 / (1 / n["writer"] + 1 / (0.95 * n["link"]))  # passed on, then sent
     return min(writers * one, n["targets"] * n["target"])
 
 
@@ -15,14 +14,14 @@ def figures(n, ranks):
     while writers[-1] < ranks:
         writers.append(min(2 * writers[-1], ranks))
     rates = [rate(n, w) if n["targets"] else 1e12 for w in writers]
-    # Up two switches and down, three times: a large message's handshake.
+    # A large message's handshake goes up and down two switches three times.
     latency = 3 * 4 * n["hop"]
     metadata = 1 / n["metadata"] if n["metadata"] else 0
     lines = [
         f"ranks = {ranks}",
         f"nodes = {n['nodes']:.0f}",
         f"cores = {n['cores']:.0f}",
-        # Of four-byte elements.
+        # The rates are for four-byte elements.
         f"pack = {4 * n['copy']:.3e}",
         f"pack_node = {4 * n['copy'] * n['cores']:.3e}",
         f"run = {n['run']:.3e}",

@@ -14,30 +14,30 @@ from pathlib import Path
 import scale
 from calibration import figures
 
-# Writers a node that a user would try, and servers a node.
+# Writers per node that a user would try, and servers per node.
 PER_NODE = (1, 2, 4, 8, 16, 32)
 QUEUED_PER_NODE = (1, 4, 16)
 SERVERS_PER_NODE = (1, 2, 4)
-# Predictions by this factor or less are near.
+# Predictions within this factor count as near.
 NEAR = 1.3
 
 
 @dataclass
 class Case:
-    """A run, and what the planner says of it."""
+    """A run and the planner's prediction for it."""
 
     run: scale.Run
     label: str
     method: str
     service: str
-    writers: str = ""  # the setting, as the planner is to take it
+    writers: str = ""  # the setting, in the planner's form
     servers: int = 0
     report: dict | None = None
     planned: dict | None = None
 
 
 def description(case, file_system="lustre", folder="/"):
-    """What thalweg plan reads, of a run that was made."""
+    """The input of thalweg plan for a run that was made."""
     report = case.report
     plan = report["plan"]
     lines = [
@@ -48,7 +48,7 @@ def description(case, file_system="lustre", folder="/"):
         f"folder = {json.dumps(folder)}",
         f"step_seconds = {report['compute']}",
         "output_interval = 1",
-        # Of a long run, in which files are hardly ever created.
+        # A long run, in which files are hardly ever created.
         "outputs = 1000",
         f'decomposition = "{plan["decomposition"]}"',
         *([f"list_run = {plan['list_run']}"] if "list_run" in plan else []),
@@ -72,7 +72,7 @@ def planned(planner, case):
 
 
 def plan_of(planner, text, calibration):
-    """What thalweg plan says of a description."""
+    """The output of thalweg plan for a description."""
     with tempfile.TemporaryDirectory(prefix="thalweg-compare.") as made:
         run, machine = Path(made) / "run.toml", Path(made) / "calibration.toml"
         run.write_text(text)
@@ -100,7 +100,7 @@ def plan_row(planner, case, text, calibration):
 
 
 def sweep(options, ranks, base):
-    """Settings that a user would try by hand, with the setting writers of each."""
+    """Settings that a user would try by hand, each with its value of `writers`."""
     on_node = min(options.per_node, ranks)
     nodes = -(-ranks // options.per_node)
 
@@ -111,12 +111,12 @@ def sweep(options, ranks, base):
             settings += f"; writers={writers}"
         if service != "inline":
             settings += f"; service={service}"
-            # Three steps, and enough computing for each to be written before the next.
+            # Two steps, with enough computing for each to be written before the next.
             arguments = base.arguments | {"steps": 2, "compute": options.compute or 20}
             run = replace(base, arguments=arguments)
         if servers:
             settings += f"; servers={servers}"
-            # On the model's nodes, on cores of their own.
+            # Servers are on the model's nodes, on cores of their own.
             run = replace(run, ranks=ranks + servers, per_node=on_node + -(-servers // nodes))
         if options.settings:
             settings += f"; {options.settings}"
@@ -142,7 +142,7 @@ def sweep(options, ranks, base):
 
 
 def writers_of(summary):
-    """The setting that was taken; empty with methods that have their own number."""
+    """The value of `writers` that was chosen; empty for methods with a fixed number."""
     settings = summary["settings"]
     return next((s["value"] for s in settings if s["name"] == "writers"), "")
 
@@ -161,7 +161,7 @@ def base_of(options, machine, workload, ranks):
 
 def advised(options, base, report):
     """The run as the planner advises it, with service inline.
-    @param report: of a run of the same workload"""
+    @param report: report of a run of the same workload"""
     known = Case(base, "", "", "inline", report=report)
     calibration = figures(report["numbers"], base.ranks)
     plan = plan_of(options.planner, description(known), calibration)
@@ -177,7 +177,7 @@ def best_inline(plan):
 
 
 def run_case(store, planner, case):
-    """Whether it was simulated; prints a line."""
+    """Simulates a case and prints a line; true if that worked."""
     try:
         case.report = store.report(case.run)
         if case.label == "advised":
@@ -192,7 +192,7 @@ def run_case(store, planner, case):
 
 @dataclass
 class Found:
-    """What --compare found out."""
+    """The results of --compare."""
 
     cases: list = field(default_factory=list)
     chosen: list = field(default_factory=list)  # (machine, workload, ranks, advised, best by hand)
@@ -221,7 +221,7 @@ def collect(options, store, machine, workload, ranks, found):
 
 
 def compare(options, store):
-    """Runs the cases and prints both tables; the reports, and how many runs failed."""
+    """Runs the cases and prints both tables. Returns the reports and the number of failed runs."""
     found = Found()
     for machine in options.machines:
         for workload in options.workloads:
@@ -249,8 +249,8 @@ def compare(options, store):
 
 
 def simulated(case):
-    """Seconds: in the library's calls of a step, and of what is left to be written after the last
-    step, which with a service is a whole one."""
+    """Seconds in the library's calls of a step, and seconds of what is left to be written after the
+    last step (with a service, a whole step)."""
     seconds = case.report["seconds"]
     return {
         "calls": scale.blocked(case.report),
@@ -266,7 +266,7 @@ def predicted(case):
 
 
 def ratios(case):
-    """Predicted / simulated, of what takes long enough to be told."""
+    """Predicted / simulated, for times that are long enough to matter."""
     wanted, got = simulated(case), predicted(case)
     return {k: got[k] / wanted[k] for k in wanted if got[k] > 0 and wanted[k] > 1e-4}
 
@@ -282,7 +282,7 @@ def line(case):
 
 @dataclass
 class Errors:
-    """How near the predictions of one kind are."""
+    """The errors of one kind of prediction."""
 
     service: str
     part: str  # calls or rest
@@ -294,7 +294,7 @@ class Errors:
 
 
 def errors(cases):
-    """By what is predicted."""
+    """Errors by the kind of prediction."""
     found = []
     for service, part in sorted({(c.service, part) for c in cases for part in ratios(c)}):
         values = sorted(

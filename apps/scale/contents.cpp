@@ -11,7 +11,7 @@ namespace thalweg::scale {
 
 namespace {
 
-/// A workload of thalweg-bench, whose ranks hold boxes.
+/// A workload of thalweg-bench whose ranks hold boxes.
 class Boxes : public Contents {
 public:
     Boxes(const bench::Options& options, int rank, int ranks) : problem_(options, rank, ranks) {
@@ -53,7 +53,7 @@ private:
         groups_.push_back(std::move(made));
     }
 
-    /// Ranks count along the last one first.
+    /// Ranks count along the last dimension first.
     std::string cuts(const bench::Workload& w) const {
         std::string text;
         const auto add = [&](std::size_t axis) {

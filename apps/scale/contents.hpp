@@ -1,4 +1,5 @@
-// What the model writes: its variables, and how a rank holds them, as boxes or as lists of indices.
+// The output of the model: its variables, and how a rank holds them, as boxes or as lists of
+// indices.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,27 +15,27 @@
 
 namespace thalweg::scale {
 
-/// What tw_decompose or tw_decompose_list is told.
+/// The arguments of tw_decompose or tw_decompose_list.
 struct Holding {
     std::vector<std::string> dims;    ///< in memory order, slowest first
-    std::vector<std::int64_t> shape;  ///< likewise
-    // of a box
+    std::vector<std::int64_t> shape;  ///< in the same order
+    // The box.
     std::vector<std::int64_t> start{}, count{};
-    // of a list
+    // The list.
     std::vector<std::string> listed{};
     std::vector<std::int64_t> indices{};
 
     bool is_list() const { return !listed.empty(); }
 };
 
-/// Variables that are alike.
+/// Variables with the same type, dimensions and holding.
 struct Group {
-    std::string prefix;  ///< of their names, before a number
+    std::string prefix;  ///< prefix of their names, before a number
     int count = 1;
     tw_type type = TW_FLOAT;
     std::vector<std::string> dims;  ///< in file order, without the record dimension
-    int holding = -1;               ///< -1: every rank has all of it
-    std::int64_t elements = 0;      ///< of one variable on this rank
+    int holding = -1;               ///< number of the holding; -1: every rank has all elements
+    std::int64_t elements = 0;      ///< elements of one variable on this rank
 
     std::int64_t element() const { return type == TW_FLOAT ? 4 : 8; }
     std::int64_t local_bytes() const { return elements * element(); }
@@ -49,9 +50,9 @@ class Contents {
 public:
     virtual ~Contents() = default;
 
-    /// Makes values for every element. Else there are none.
+    /// Makes values for every element. Without this call there are none.
     virtual void fill() = 0;
-    /// A variable's array in a step, after fill().
+    /// Returns a variable's array in a step, after fill().
     virtual const void* values(const Variable& variable, int step) const = 0;
 
     const std::vector<std::pair<std::string, std::int64_t>>& dimensions() const { return dims_; }
@@ -61,11 +62,11 @@ public:
         return groups_[static_cast<std::size_t>(v.group)];
     }
     const std::vector<Variable>& variables() const { return variables_; }
-    /// Of a step, over all ranks.
+    /// Returns the bytes of a step, over all ranks.
     std::int64_t step_bytes() const;
-    /// What thalweg plan wants to know.
+    /// Returns the input of thalweg plan.
     nlohmann::ordered_json plan() const;
-    /// The process grid; and what is smaller than the workload has it, in words.
+    /// Returns the process grid, or describes the dimensions that are smaller than the workload's.
     const std::vector<int>& grid() const { return grid_; }
     const std::string& reduced() const { return reduced_; }
 
@@ -77,16 +78,17 @@ protected:
     std::vector<Group> groups_;
     std::vector<Variable> variables_;
     std::vector<int> grid_;
-    std::string decomposition_;  ///< as thalweg plan reads it
-    double list_run_ = 0;        ///< elements that follow one another in this rank's lists
+    std::string decomposition_;  ///< in the form of thalweg plan
+    double list_run_ = 0;        ///< consecutive elements in this rank's lists
     std::string reduced_;
 };
 
-/// A workload of thalweg-bench, or one of lists. @param rank, ranks  of the model
-/// Throws bench::UsageError if there is none, or the options do not fit.
+/// Makes a workload of thalweg-bench, or one of lists. Throws bench::UsageError if there is none of
+/// that name, or the options do not fit.
+/// @param rank, ranks  those of the model
 std::unique_ptr<Contents> make_contents(const bench::Options& options, int rank, int ranks);
 
-/// One of lists; null if the name is of another kind.
+/// Makes a workload of lists; null if the name is of another kind.
 std::unique_ptr<Contents> make_lists(const bench::Options& options, int rank, int ranks);
 
 }  // namespace thalweg::scale

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What grows with the ranks: counts of the rank that has most of them, by phase of a run.
+"""Counts that grow with the ranks: the maximum over ranks, by phase of a run.
 
-A count may grow with the logarithm of the ranks, as trees do. What grows faster is marked.
+A count may grow with the logarithm of the ranks, as trees do. Faster growth is marked.
 """
 
 import math
@@ -30,19 +30,18 @@ PHASES = (
     "serve",
 )
 COUNTS = ("messages", "received", "message_bytes", "collectives", "collective_bytes")
-# Fewer are not worth a word: a tree's rounding makes them grow by leaps.
+# Smaller counts are ignored: rounding in a tree makes them grow by leaps.
 LEAST = {"message_bytes": 4096, "collective_bytes": 4096}
 
 
 def grows(ranks, values, least):
-    """Whether the last value is beyond what a logarithm and half as much again make of the first
-    one."""
+    """Tests if the last value exceeds 1.5 times the logarithmic growth of the first."""
     first, last = max(values[0], least), values[-1]
     return last > 1.5 * first * math.log(ranks[-1]) / math.log(ranks[0])
 
 
 def rows_of(ranks, reports):
-    """(phase, count, values, whether they grow) of a way."""
+    """Rows (phase, count, values, whether they grow) of a way."""
     for phase in PHASES:
         for count in COUNTS:
             values = [r["counts"][phase][count]["most"] for r in reports]
@@ -59,7 +58,7 @@ def rows_of(ranks, reports):
 
 
 def ways_of(options):
-    """Without steps, only what differs before the first one."""
+    """Without steps, only ways that differ before the first step."""
     for name, settings, arguments, servers in WAYS:
         if options.ways and name not in options.ways:
             continue
@@ -68,7 +67,7 @@ def ways_of(options):
 
 
 def growth(options, store):
-    """Prints a table for each way; the reports, and how many runs failed."""
+    """Prints a table for each way. Returns the reports and the number of failed runs."""
     all_reports, failed = [], 0
     for name, settings, arguments, servers in ways_of(options):
         ranks, reports = [], []

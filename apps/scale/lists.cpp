@@ -1,5 +1,5 @@
-// Workloads of unstructured models, whose ranks hold lists of indices. The lists are those that
-// thalweg-bench makes; the numbers of variables are ours.
+// Workloads of unstructured models, whose ranks hold lists of indices. The lists are those of
+// thalweg-bench; the numbers of variables are this program's.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
@@ -18,22 +18,22 @@ using bench::irregular::List;
 
 struct ListWorkload {
     const char* name;
-    const char* kind;             ///< of bench::irregular::generate()
-    std::int64_t points, levels;  ///< columns or cells; levels, which the lists may cover
-    bool levels_listed;           ///< the lists are over points and levels
-    bool levels_last;             ///< in the file, and in memory
-    int volumes, planes;          ///< variables with levels and without
+    const char* kind;             ///< argument of bench::irregular::generate()
+    std::int64_t points, levels;  ///< points: columns or cells; levels may be part of the lists
+    bool levels_listed;           ///< lists are over points and levels
+    bool levels_last;             ///< levels are the last dimension in file and memory
+    int volumes, planes;          ///< numbers of variables with and without levels
 };
 
 constexpr ListWorkload list_workloads[] = {
-    // The grids of E3SM's runs at high resolution: ne120, and 18 to 6 km.
+    // The grids of E3SM's high-resolution runs: ne120, and 18 to 6 km.
     {"e3sm-f", "f", 777'602, 72, true, false, 8, 32},
     {"e3sm-g", "g", 3'693'225, 100, false, true, 4, 8},
-    // That of MPAS at 3 km.
+    // The grid of MPAS at 3 km.
     {"atmosphere-3km-lists", "c", 41'943'042, 80, false, false, 4, 20},
 };
 
-/// Elements that follow one another in a list and in the file, on average.
+/// Returns the mean number of consecutive elements in a list.
 double run_of(const std::vector<std::int64_t>& indices) {
     std::int64_t runs = 0;
     for (std::size_t i = 0; i < indices.size(); ++i)
@@ -47,7 +47,7 @@ public:
         const double scale = options.scale > 0 ? options.scale : 1;
         const auto points =
             std::max<std::int64_t>(1, std::llround(scale * static_cast<double>(w.points)));
-        // Of the generators, two make lists over levels, too.
+        // Two of the generators make lists over levels, too.
         const bool columns = std::string(w.kind) == "c";
         List list = bench::irregular::generate(w.kind, columns ? points : points * w.levels, 1,
                                                rank, ranks);
@@ -59,7 +59,7 @@ public:
         Holding plane{{point.name}, {point.length}, {}, {}, {point.name}, {}};
         if (columns) {
             plane.indices = list.indices;
-        } else {  // what the list has of level 0
+        } else {  // the list's part at level 0
             for (const std::int64_t i : list.indices)
                 if (w.levels_last ? i % w.levels == 0 : i < point.length)
                     plane.indices.push_back(w.levels_last ? i / w.levels : i);
@@ -104,7 +104,7 @@ public:
     }
 
 private:
-    /// The field of a member of a group, in memory order.
+    /// Appends the field of a member of a group, in memory order.
     void append_values(const Group& g, int member, std::vector<float>& values) const {
         const Holding& h = holdings_[static_cast<std::size_t>(g.holding)];
         List list{{}, 0, h.listed.size(), h.indices};
@@ -119,7 +119,7 @@ private:
         });
     }
 
-    std::vector<std::vector<float>> values_;  ///< of each group
+    std::vector<std::vector<float>> values_;  ///< by group
 };
 
 }  // namespace

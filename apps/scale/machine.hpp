@@ -1,5 +1,5 @@
-// The machine that is simulated: what its numbers mean. The platform is made of them, and the
-// simulated storage charges by them.
+// The simulated machine and the meaning of its numbers. The platform is made from them, and the
+// simulated storage takes time according to them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,35 +13,35 @@ struct Machine {
     std::string name = "tree";
     // Nodes and their network: a fat tree of two levels.
     double nodes = 128, cores = 32;
-    double leaf = 16;        ///< nodes of a leaf switch
-    double uplinks = 8;      ///< of a leaf switch
-    double link = 12.5e9;    ///< bytes a second of a link, each way; 0: messages take no time
+    double leaf = 16;        ///< nodes per leaf switch
+    double uplinks = 8;      ///< uplinks per leaf switch
+    double link = 12.5e9;    ///< bytes a second per link and direction; 0: messages take no time
     double hop = 0.5e-6;     ///< seconds
     double loopback = 20e9;  ///< bytes a second of messages inside a node
     double copy = 5e8;       ///< elements a second that a rank copies
-    double run = 5e-9;       ///< seconds of a run of a list of indices, besides its elements
-    double jitter = 0.05;    ///< part by which copying takes longer at most, as if by chance
-    double wake = 5e-6;      ///< seconds until a rank that sleeps on shared memory runs
-    // Storage: object servers with targets, over which the stripes of a file go round.
-    double servers = 0;       ///< 0: writing takes nothing but calls
+    double run = 5e-9;       ///< seconds of overhead per run of an index list
+    double jitter = 0.05;    ///< largest random fraction by which copying takes longer
+    double wake = 5e-6;      ///< seconds until a rank that sleeps on shared memory runs again
+    // Storage: object servers with targets, over which the stripes of a file are dealt out.
+    double servers = 0;       ///< 0: writing costs only the calls
     double targets = 0;       ///< of all servers
     double target = 500e6;    ///< bytes a second of a target
     double client = 4e9;      ///< bytes a second of a node
-    double writer = 1e9;      ///< bytes a second that one rank hands over
-    double flight = 8 << 20;  ///< bytes that a rank may have handed over before targets have them
+    double writer = 1e9;      ///< bytes a second that one rank passes on
+    double flight = 8 << 20;  ///< bytes that a rank may have passed on before targets have them
     double stripe = 1 << 20;  ///< bytes
-    double stripes = 0;       ///< of a file; 0: on all targets
+    double stripes = 0;       ///< stripes per file; 0: one per target
     double call = 2e-6;       ///< seconds of a write call
-    double rpc = 0.5e-3;      ///< seconds of a request to a server, besides its data
-    double lock = 1e-3;       ///< seconds in which a stripe goes from one node to another
+    double rpc = 0.5e-3;      ///< seconds of overhead per request to a server
+    double lock = 1e-3;       ///< seconds in which a stripe passes from one node to another
     double metadata = 0;      ///< operations a second: create, open, close; 0: no limit
 };
 
-/// By the environment: SCALE_MACHINE names one (tree, parallel, slow), and SCALE_SET="name=value,
-/// ..." changes its numbers. Throws std::invalid_argument for what there is not.
+/// Returns the machine of the environment: SCALE_MACHINE names one (tree, parallel, slow), and
+/// SCALE_SET="name=value, ..." changes its numbers. Throws std::invalid_argument for unknown names.
 const Machine& machine();
 
-/// Names and values, as SCALE_SET has them.
+/// Returns names and values in the form of SCALE_SET.
 std::vector<std::pair<std::string, double>> numbers_of(const Machine& machine);
 
 }  // namespace thalweg::scale

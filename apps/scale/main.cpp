@@ -1,5 +1,5 @@
-// thalweg-scale: writes steps of a workload by the library's calls and tells, as JSON, what they
-// cost each rank in time, messages and memory. It runs on a machine that SimGrid simulates, or,
+// thalweg-scale: writes steps of a workload with the library's calls and reports, as JSON, their
+// cost for each rank in time, messages and memory. It runs on a machine that SimGrid simulates or,
 // built with another MPI, on a real one.
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
@@ -27,7 +27,7 @@ void write_report(const scale::Arguments& arguments, const nlohmann::ordered_jso
         throw std::runtime_error(arguments.json + ": cannot write the report");
 }
 
-/// On every rank; rank 0 gets the report.
+/// Runs on every rank; rank 0 prints the report.
 void run(const scale::Arguments& arguments) {
     scale::Measure measure;
     scale::Model model(arguments, measure);
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     int status = 0;
     try {
         run(scale::read_arguments(argc, argv));
-    } catch (const bench::UsageError& e) {  // on all ranks alike
+    } catch (const bench::UsageError& e) {  // thrown on all ranks alike
         int rank = 0;
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
         if (rank == 0) std::cerr << "thalweg-scale: " << e.what() << "\n";

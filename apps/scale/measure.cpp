@@ -11,7 +11,7 @@ namespace thalweg::scale {
 
 namespace {
 
-/// Of which a rank need not have all: a server's tw_init is "serve".
+/// Phases; a rank may lack some: a server's tw_init is "serve".
 constexpr const char* phase_names[] = {"init",  "open",     "put",          "end_step",
                                        "close", "restart",  "restart_read", "read_open",
                                        "read",  "finalize", "serve"};
@@ -29,7 +29,7 @@ constexpr Field fields[] = {
     {"communicators", &Counts::communicators},
 };
 
-/// All of them in one call: each takes seconds where thousands of ranks are simulated.
+/// Reduces all values in one call, as each call takes seconds if thousands of ranks are simulated.
 void reduce(std::vector<double>& values, MPI_Op op) {
     const auto mine = values;
     PMPI_Reduce(mine.data(), values.data(), static_cast<int>(values.size()), MPI_DOUBLE, op, 0,
@@ -67,7 +67,8 @@ void Measure::begin_heap() {
     heap.most = heap_before_ = heap.now;
 }
 
-/// The most since begin_heap(), besides what there was; it becomes part of the most of all.
+/// Returns the peak since begin_heap(), relative to the memory then; includes it in the overall
+/// peak.
 std::int64_t Measure::end_heap() {
     if (scale_heap == nullptr) return 0;
     Heap& heap = *scale_heap();
@@ -79,7 +80,7 @@ std::int64_t Measure::end_heap() {
 void Measure::begin_step() { step_begin_ = PMPI_Wtime(); }
 void Measure::end_step() { steps_.push_back(PMPI_Wtime() - step_begin_); }
 
-/// Maxima and sums are in the order in which the report takes them.
+/// Maxima and sums are in the order in which the report reads them.
 void Measure::add_to(nlohmann::ordered_json& report) const {
     std::vector<double> most, sum;
     for (const char* name : phase_names) {
@@ -98,7 +99,7 @@ void Measure::add_to(nlohmann::ordered_json& report) const {
         most.push_back(static_cast<double>(scale_heap()->most));
         sum.push_back(most.back());
     }
-    std::int64_t steps = static_cast<std::int64_t>(steps_.size());  // a server has none
+    std::int64_t steps = static_cast<std::int64_t>(steps_.size());  // a server has no steps
     PMPI_Bcast(&steps, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     for (std::size_t i = 0; i < static_cast<std::size_t>(steps); ++i)
         most.push_back(i < steps_.size() ? steps_[i] : 0);

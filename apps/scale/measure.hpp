@@ -1,4 +1,4 @@
-// What the phases of a run cost each rank, and the same over all ranks.
+// Measures the cost of a run's phases, per rank and over all ranks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,23 +13,24 @@ namespace thalweg::scale {
 
 class Measure {
 public:
-    /// A phase begins: those of measure.cpp. The one before ends.
+    /// Begins a phase of measure.cpp and ends the one before.
     void begin(const std::string& phase);
     void end();
-    /// Ends a phase, which turns out to have been another one.
+    /// Ends a phase under another name than it began.
     void end_as(const std::string& phase);
-    /// Begins and ends a step, computing included.
+    /// Begins or ends a step, including its computing.
     void begin_step();
     void end_step();
 
-    /// The phases over all ranks: seconds and counts. On rank 0. @note Collective
+    /// Adds the phases over all ranks to the report of rank 0: seconds and counts.
+    /// @note Collective
     void add_to(nlohmann::ordered_json& report) const;
 
 private:
     struct Phase {
         double seconds = 0;
         Counts counts{};
-        std::int64_t heap = 0;  ///< bytes that it takes at most, where somebody counts
+        std::int64_t heap = 0;  ///< peak bytes, where they are counted
     };
     void begin_heap();
     std::int64_t end_heap();
@@ -39,7 +40,7 @@ private:
     double begin_ = 0, step_begin_ = 0;
     Counts before_{};
     std::vector<double> steps_;
-    std::int64_t heap_before_ = 0, heap_most_ = 0;  ///< when the phase began
+    std::int64_t heap_before_ = 0, heap_most_ = 0;  ///< at the beginning of the phase
 };
 
 }  // namespace thalweg::scale

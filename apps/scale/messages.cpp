@@ -1,6 +1,6 @@
-// scale-messages: what the simulation assumes of messages, measured between the first rank and the
-// last one, which a job has on its first and its last node: latency, bandwidth, and whether they
-// make progress while the sender computes.
+// scale-messages: checks the simulation's assumptions about messages. Measures latency, bandwidth,
+// and progress while the sender computes, between the first and the last rank, which a job places
+// on its first and last node.
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
 
@@ -14,7 +14,8 @@ namespace {
 constexpr int rounds = 20;
 constexpr double computing = 2;  // seconds
 
-/// Seconds of a message each way, the least of some rounds. @note Collective over both ranks
+/// Returns the seconds of a message each way, the least of some rounds.
+/// @note Collective over both ranks
 double one_way(std::vector<char>& data, int bytes, int rank, int peer) {
     double least = 1e9;
     for (int i = 0; i < rounds; ++i) {
@@ -31,13 +32,13 @@ double one_way(std::vector<char>& data, int bytes, int rank, int peer) {
     return least;
 }
 
-/// Without calls of MPI.
+/// Computes without calling MPI.
 void compute() {
     timespec time{static_cast<time_t>(computing), 0};
     nanosleep(&time, nullptr);
 }
 
-/// Seconds until a message is there whose sender computes after it has started it.
+/// Returns the seconds until a message arrives whose sender computes after it has started it.
 double arrival(std::vector<char>& data, int rank, int peer) {
     const auto bytes = static_cast<int>(data.size());
     char ready = 0;

@@ -26,7 +26,7 @@ void compute(double seconds) {
     nanosleep(&t, nullptr);
 }
 
-/// Until the storage of a simulation has all that was handed over.
+/// Waits until the storage of a simulation has all data.
 void settle() { compute(scale_storage()->settled - PMPI_Wtime()); }
 
 }  // namespace
@@ -71,7 +71,7 @@ nlohmann::ordered_json Model::run() {
     if (arguments_.fields) {
         contents_->fill();
     } else {
-        // Pages that are only read are all the same one.
+        // Pages that are only read are all the same page.
         void* const zeros = mmap(nullptr, local_bytes(), PROT_READ,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (zeros == MAP_FAILED) throw std::bad_alloc();
@@ -100,7 +100,7 @@ nlohmann::ordered_json Model::run() {
     return report;
 }
 
-/// What the variables of a group are defined with; null if every rank has all of them.
+/// Returns the decomposition of a group's variables; null if every rank has all elements.
 tw_decomposition Model::decomposition_of(const Group& group) const {
     return group.holding < 0 ? nullptr : decompositions_[static_cast<std::size_t>(group.holding)];
 }
@@ -147,7 +147,7 @@ void Model::step(int step) {
     measure_.end();
 }
 
-/// The step's record by the calls that name it.
+/// Writes the step's record with the calls that name it.
 void Model::put_at(int step) {
     measure_.begin("put");
     for (const Variable& v : contents_->variables()) {
@@ -162,7 +162,7 @@ void Model::put_at(int step) {
         const Holding& h = contents_->holdings()[static_cast<std::size_t>(g.holding)];
         if (h.is_list())
             throw std::runtime_error("puts=box: the ranks of this workload hold lists");
-        // In file order; the values are not looked at.
+        // In file order; the values do not matter.
         std::vector<std::int64_t> start{step}, count{1};
         for (const std::string& name : g.dims) {
             const auto d = static_cast<std::size_t>(std::find(h.dims.begin(), h.dims.end(), name) -
@@ -179,7 +179,7 @@ void Model::put_at(int step) {
     measure_.end();
 }
 
-/// Where a variable's array begins among all of this rank.
+/// Returns the offset of a variable's array within all arrays of this rank.
 std::size_t Model::place_of(const Variable& variable) const {
     std::int64_t at = 0;
     for (int g = 0; g <= variable.group; ++g) {
@@ -190,7 +190,7 @@ std::size_t Model::place_of(const Variable& variable) const {
     return static_cast<std::size_t>(at);
 }
 
-/// Of all arrays of this rank.
+/// Returns the bytes of all arrays of this rank.
 std::size_t Model::local_bytes() const {
     const int groups = static_cast<int>(contents_->groups().size());
     return place_of({"", groups - 1, contents_->groups().back().count}) + 8;
@@ -244,7 +244,8 @@ void Model::restart() {
     check(tw_restart_free(&made), "tw_restart_free");
 }
 
-/// Empty but on rank 0. @note Collective
+/// Returns an empty object except on rank 0.
+/// @note Collective
 nlohmann::ordered_json Model::describe() const {
     const char* text = nullptr;
     check(tw_summary(session_, TW_SUMMARY_JSON, &text), "tw_summary");

@@ -1,4 +1,4 @@
-// A model that computes, which takes time and no more, and writes steps of a workload.
+// A model that computes, by spending time only, and writes steps of a workload.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,9 @@ public:
     Model& operator=(const Model&) = delete;
     ~Model();
 
-    /// All of the run. @return what is known besides times and counts. @note Collective
+    /// Runs the model.
+    /// @return facts other than times and counts
+    /// @note Collective
     nlohmann::ordered_json run();
 
 private:
@@ -46,7 +48,7 @@ private:
     std::unique_ptr<Contents> contents_;
     std::vector<tw_decomposition> decompositions_;
     char* zeros_ = nullptr;
-    std::vector<char> read_;  ///< where reading goes, and what a restart is made of
+    std::vector<char> read_;  ///< buffer for reading, and source of a restart
 };
 
 }  // namespace thalweg::scale

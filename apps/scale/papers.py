@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The papers' curves on a simulated machine, beside what the papers tell.
+"""The papers' curves on a simulated machine, beside the papers' findings.
 
-Shapes are to be compared, not seconds: the machine is none of the papers'.
+Compare shapes, not seconds: the machine is none of the papers'.
 """
 
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from itertools import pairwise
 import scale
 from svg import Line, Panel
 
-# Of POP: computing an hour, in times of what its output takes by one rank (Huang et al.: 396 s of
-# computing, 2850 s of output).
+# POP's time to compute an hour, relative to the output of that hour by one rank (Huang et al.: 396
+# s of computing, 2850 s of output).
 POP_COMPUTE = 396 / 2850
 
 AGREES, IN_PART, NOT = "agrees", "agrees in part", "does not agree"
@@ -19,11 +19,11 @@ AGREES, IN_PART, NOT = "agrees", "agrees in part", "does not agree"
 
 @dataclass
 class Curve:
-    """A curve, its table, and whether its shape is the paper's."""
+    """A curve, its table, and the judgement of its shape."""
 
     name: str
     title: str
-    paper: str  # what the paper finds
+    paper: str  # the paper's finding
     panel: Panel
     heads: list
     rows: list = field(default_factory=list)
@@ -34,14 +34,14 @@ class Curve:
         return f"the shape {self.verdict}: {self.finding}"
 
     def judge(self, *findings):
-        """Of pairs: whether it is as in the paper, and what was found."""
+        """Judges findings, given as pairs: whether it is as in the paper, and what was found."""
         good = [as_paper for as_paper, _ in findings]
         self.verdict = AGREES if all(good) else IN_PART if any(good) else NOT
         self.finding = "; ".join(text for _, text in findings) + "."
 
 
 class Lab:
-    """Where the curves' runs are simulated."""
+    """The machine on which the curves' runs are simulated."""
 
     def __init__(self, options, store):
         self.options, self.store = options, store
@@ -91,7 +91,7 @@ def cam(lab, ranks, workload="fv-c"):
         Line("paper, SP5", [(64, 9)], reference=True),
     ]
     best = max(gain for _, gain in found["slabs"])
-    # With the paper's 32 writers, of which more ranks make no more.
+    # The paper had 32 writers; more ranks do not add any.
     up_to_64 = [gain for n, gain in found["slabs"] if n <= 64]
     grows = rises(up_to_64) and up_to_64[-1] > 1.5 * up_to_64[0]
     curve.judge(
@@ -103,7 +103,7 @@ def cam(lab, ranks, workload="fv-c"):
 
 def cfio(lab, ranks, workload="pop", part=0.25):
     """Speed-up of the run over serial output, by servers.
-    @param part: of the grid's extents, as each run writes several steps"""
+    @param part: fraction of the grid's extents, as each run writes several steps"""
     serial = lab.step(ranks, workload, "method=serial", steps=1, scale=part)
     compute = round(POP_COMPUTE * serial, 4)
     steps = 6
@@ -147,7 +147,7 @@ def cfio(lab, ranks, workload="pop", part=0.25):
 
 
 def cmaq(lab, ranks, workload="cmaq-ca"):
-    """Rows against columns, and the stripes of the file."""
+    """Rows compared with columns, and the stripes of the file."""
     methods = ("rows", "columns", "direct", "serial")
     curve = Curve(
         "cmaq",
@@ -185,7 +185,7 @@ def cmaq(lab, ranks, workload="cmaq-ca"):
 
 
 def mom5(lab, ranks, workload="mom5-025"):
-    """I/O layouts: writers of a node."""
+    """I/O layouts: writers per node."""
     per_node = (1, 2, 4, 8)
     curve = Curve(
         "mom5",
@@ -216,7 +216,7 @@ def mom5(lab, ranks, workload="mom5-025"):
 
 
 def curves(lab, ranks, ways=()):
-    """Those that are wanted, one after another."""
+    """The selected curves, one after another."""
     for name, make in (
         ("cam", lambda: cam(lab, ranks)),
         ("cfio", lambda: cfio(lab, ranks[-1])),

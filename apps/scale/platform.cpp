@@ -1,4 +1,4 @@
-// The simulated machine as a platform of SimGrid, which smpirun loads. Compute nodes and storage
+// The simulated machine as a platform of SimGrid, loaded by smpirun. Compute nodes and storage
 // servers are leaves of one fat tree: a router as gateway to a zone of servers would bypass the
 // links of the tree.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,7 @@ sg4::Host* make_host(sg4::NetZone* zone, const Machine& m, int id) {
     return host;
 }
 
-/// The numbers, where the caller wants to have them.
+/// Prints the numbers if the caller wants them.
 void tell(const Machine& m) {
     const char* const path = std::getenv("SCALE_NUMBERS");
     if (path == nullptr) return;
@@ -36,10 +36,10 @@ void tell(const Machine& m) {
     file << "}\n";
 }
 
-/// Without a network, for messages that take no time.
+/// Makes nodes without a network, for messages that take no time.
 void load_nodes(const Machine& m, int hosts) {
     sg4::NetZone* const zone = sg4::create_empty_zone("cluster");
-#if SIMGRID_VERSION_MAJOR >= 4  // before, this is the root, and there is no other
+#if SIMGRID_VERSION_MAJOR >= 4  // older versions have only the root
     zone->set_parent(sg4::Engine::get_instance()->get_netzone_root());
 #endif
     for (int id = 0; id < hosts; ++id) make_host(zone, m, id)->seal();

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of `./run scale --report`: a stated matrix of runs, as a page with pictures.
+"""The report of `./run scale --report`: a page with pictures of a fixed matrix of runs.
 
-The page and the pictures depend on nothing but the program and the matrix.
+The page and the pictures depend only on the program and the matrix.
 """
 
 from argparse import Namespace
@@ -26,11 +26,11 @@ COUNTS = (
 
 @dataclass
 class Matrix:
-    """What is run."""
+    """The runs of a report."""
 
     methods: dict  # ranks: methods
-    workload: str  # of the methods and the services
-    services: tuple  # ranks
+    workload: str  # for the methods and the services
+    services: tuple  # numbers of ranks
     workloads: tuple  # (workload, ranks)
     paper_ranks: tuple
     paper_cam: str
@@ -69,10 +69,10 @@ FULL = Matrix(
 
 @dataclass
 class Page:
-    """Text of the page, and its pictures."""
+    """The text of the page and its pictures."""
 
     lines: list = field(default_factory=list)
-    pictures: dict = field(default_factory=dict)  # file name: text
+    pictures: dict = field(default_factory=dict)  # text by file name
     missing: list = field(default_factory=list)
 
     def add(self, *paragraphs):
@@ -98,7 +98,7 @@ class Reporter:
         self.page = Page()
 
     def report(self, ranks, workload, settings, servers=0, **arguments):
-        """Of a run; None if it failed, which the page tells."""
+        """The report of a run; None if it failed, which the page mentions."""
         on_node = min(self.options.per_node, ranks)
         nodes = -(-ranks // self.options.per_node)
         run = scale.Run(
@@ -143,7 +143,7 @@ class Reporter:
         ]
 
     def methods(self):
-        """Curves with ranks."""
+        """Curves over the number of ranks."""
         matrix, rows = self.matrix, []
         panels = [Panel(title, "ranks") for title, _ in COUNTS]
         points = {}
@@ -172,7 +172,7 @@ class Reporter:
         self.page.table(["ranks", "method", "writers", *(title for title, _ in COUNTS)], rows)
 
     def services(self):
-        """What a step blocks the model for."""
+        """The time for which a step blocks the model."""
         matrix, rows = self.matrix, []
         panels = [Panel("ms that a step blocks the model", "ranks"), Panel("ms to close", "ranks")]
         found = {}
@@ -207,7 +207,7 @@ class Reporter:
         )
 
     def workloads(self):
-        """The models' own sizes."""
+        """The models at their own sizes."""
         rows = []
         for workload, ranks in self.matrix.workloads:
             report = self.report(ranks, workload, "method=record")
@@ -259,7 +259,7 @@ class Reporter:
             self.page.table(curve.heads, curve.rows)
 
     def planner(self):
-        """Predictions and choices, of every case of the matrix."""
+        """Predictions and choices for every case of the matrix."""
         found = compare.Found()
         for machine, workload, ranks, services in self.matrix.planned:
             options = Namespace(**vars(self.options))
@@ -320,14 +320,14 @@ class Reporter:
 
 
 def short(value):
-    """Three digits, without an exponent."""
+    """A number with three digits and no exponent."""
     if value == 0:
         return "0"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{float(f'{value:.3g}'):g}"
 
 
 def scatter(cases):
-    """A panel for each service: predicted against simulated calls."""
+    """A panel per service: predicted against simulated calls."""
     panels = []
     for service in ("inline", "background", "servers"):
         panel = Panel(f"{service}: predicted s, by simulated", "simulated s", number_ticks=False)
@@ -364,7 +364,7 @@ def by_method(cases):
 
 
 def write(options, store):
-    """The page and its pictures; how many runs failed."""
+    """Writes the page and its pictures; returns the number of failed runs."""
     matrix = FULL if options.report == "full" else QUICK
     page = Reporter(options, store, matrix).make()
     folder = Path(options.output)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs thalweg-scale on machines that SimGrid simulates, and shows what comes out.
+"""Runs thalweg-scale on machines that SimGrid simulates, and shows the results.
 
-Each run is a process of its own: smpirun loads the platform and the program, whose ranks are
-contexts of one thread. All times are simulated, and the same in every run.
+Each run is a separate process: smpirun loads the platform and the program, whose ranks are contexts
+of one thread. All times are simulated, and the same in every run.
 """
 
 import argparse
@@ -19,13 +19,13 @@ from pathlib import Path
 METHODS = ("record", "slabs", "rows", "columns", "tiles", "direct", "serial")
 MACHINES = ("tree", "parallel", "slow")
 
-# What each is for: docs/scale.md.
+# Each option is explained in docs/scale.md.
 CONFIG = {
     "smpi/simulate-computation": "no",
     "smpi/host-speed": "1e9f",
     "smpi/send-is-detached-thresh": "0",
     "smpi/coll-selector": "default",
-    # SimGrid's own factors are those of an old Ethernet. Large messages take a handshake.
+    # SimGrid's own factors are those of an old Ethernet. Large messages need a handshake.
     "smpi/lat-factor": "0:1;8192:3",
     "smpi/bw-factor": "0:0.95",
     "smpi/privatization": "no",
@@ -33,8 +33,8 @@ CONFIG = {
     "smpi/iprobe": "0",
     "maxmin/precision": "1e-3",
 }
-# Where messages take no time, which is for counts on thousands of ranks: the simulator then shares
-# out no links, and a root does not wait for all ranks at once.
+# Options for messages that take no time, used to count on thousands of ranks: the simulator then
+# shares out no links, and a root does not wait for all ranks at once.
 TIMELESS = {
     "network/model": "Constant",
     "network/latency-factor": "0",
@@ -47,7 +47,7 @@ TIMELESS = {
 
 
 class RunError(Exception):
-    """A run that failed, with what it printed."""
+    """A failed run, with its output."""
 
 
 @dataclass
@@ -58,10 +58,10 @@ class Run:
     machine: str = "parallel"
     per_node: int = 32
     settings: str = ""
-    arguments: dict = field(default_factory=dict)  # of thalweg-scale
-    numbers: dict = field(default_factory=dict)  # of the machine
+    arguments: dict = field(default_factory=dict)  # arguments of thalweg-scale
+    numbers: dict = field(default_factory=dict)  # numbers of the machine
     keep_data: bool = False
-    seconds: float | None = None  # at most, of real time
+    seconds: float | None = None  # limit in real time
 
     @property
     def nodes(self):
@@ -69,22 +69,22 @@ class Run:
 
     @property
     def plans_only(self):
-        """Without steps, a run is there for its counts."""
+        """A run without steps is made for its counts."""
         return int(self.arguments.get("steps", 2)) == 0
 
     def all_numbers(self):
-        """Of the machine: those that the run gives, and the rest of what it has."""
+        """The machine's numbers: those that the run gives, and its other ones."""
         link = {"link": 0} if self.plans_only else {}
         return {"nodes": self.nodes, "cores": self.per_node} | link | self.numbers
 
     @property
     def config(self):
-        """Of the simulator."""
+        """The options of the simulator."""
         return CONFIG | (TIMELESS if float(self.all_numbers().get("link", 1)) == 0 else {})
 
 
 def host_file(run):
-    """Nodes full of ranks, one after another."""
+    """The host file: nodes are filled with ranks one after another."""
     left, lines = run.ranks, []
     for node in range(run.nodes):
         here = min(left, run.per_node)
@@ -94,7 +94,7 @@ def host_file(run):
 
 
 def environment(run):
-    """That of the process: thalweg's settings of the caller's environment would hold, too."""
+    """The environment of the process; thalweg's settings in the caller's would apply, too."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("THALWEG_", "SCALE_"))}
     env["SMPI_PRIVATIZATION"] = "no"
     env["SCALE_MACHINE"] = run.machine
@@ -141,14 +141,15 @@ def simulate(build, run, folder=None):
 
 
 def settings_of(run):
-    """With a service: `auto` looks at the processors and the memory of this machine."""
+    """The settings of a run, with a service: `auto` would look at processors and memory of this
+    machine."""
     if "service=" in run.settings:
         return run.settings
     return f"{run.settings}; service=inline" if run.settings else "service=inline"
 
 
 def execute(command, folder, env, seconds):
-    """Runs smpirun, whose simulation must not outlive it. Its code, and what it prints."""
+    """Runs smpirun, and ends its simulation with it. Returns the exit code and the output."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen(command, cwd=folder, env=env, start_new_session=True, **pipes) as process:
         try:
@@ -163,7 +164,7 @@ def execute(command, folder, env, seconds):
 
 
 def told(text):
-    """What a failed run says, without what the simulator adds: a backtrace, its command line."""
+    """The message of a failed run, without the simulator's backtrace and command line."""
     cause = re.search(r"Uncaught exception \S+ (.*)", text)
     if cause:
         return cause.group(1)
@@ -173,14 +174,14 @@ def told(text):
 
 
 def smpirun(build):
-    """That of the SimGrid with which the program was built."""
+    """The smpirun of the SimGrid with which the program was built."""
     cache = (Path(build) / "CMakeCache.txt").read_text()
     found = re.search(r"^SMPIRUN:FILEPATH=(.+)$", cache, re.MULTILINE)
     return found.group(1) if found else "smpirun"
 
 
 def version(build):
-    """Of SimGrid, as it names itself."""
+    """SimGrid's version, as it reports it."""
     said = subprocess.run([smpirun(build), "-version"], capture_output=True, text=True).stdout
     return next((line for line in said.splitlines() if line.strip()), "unknown").strip()
 
@@ -205,7 +206,7 @@ COLUMNS = (
 )
 
 
-# Shown where something was read.
+# Columns that are shown if something was read.
 READ_COLUMNS = (
     ("restart ms", lambda r: f"{1e3 * r['seconds']['restart']:.2f}"),
     ("read ms", lambda r: f"{1e3 * r['seconds']['restart_read']:.2f}"),
@@ -215,7 +216,7 @@ READ_COLUMNS = (
 
 
 def milliseconds(report, seconds):
-    """Where messages take no time, no time is told."""
+    """Milliseconds; none if messages take no time."""
     return "-" if report["numbers"]["link"] == 0 else f"{1e3 * seconds:.2f}"
 
 
@@ -224,8 +225,8 @@ def steps_of(report):
 
 
 def blocked(report):
-    """Seconds of a step that the model did not compute; the last one counts, as queues are empty
-    in the first."""
+    """Seconds by which a step exceeds the model's computing; the last step counts, as queues are
+    empty in the first."""
     steps = report["seconds"]["steps"]
     return steps[-1] - report["compute"] if steps else 0.0
 
@@ -236,7 +237,7 @@ def rate(report):
 
 
 def most(report, count):
-    """Of the rank that has most, in a step."""
+    """A count per step of the rank that has most."""
     counts = report["counts"]
     return (counts["put"][count]["most"] + counts["end_step"][count]["most"]) / steps_of(report)
 
@@ -394,7 +395,7 @@ def main(arguments):
 
 
 def special(options):
-    """What is more than a table of the runs that were asked for."""
+    """Does what is more than a table of the requested runs."""
     import compare  # these import this module
     import growth
     import papers
@@ -426,5 +427,5 @@ def ended(options, reports, failed):
 
 
 if __name__ == "__main__":
-    sys.modules["scale"] = sys.modules["__main__"]  # one module, for those that import it
+    sys.modules["scale"] = sys.modules["__main__"]  # one module, shared with those that import it
     sys.exit(main(sys.argv[1:]))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many servers thalweg plan advises, beside a sweep of numbers that a user would try.
+"""The number of servers that thalweg plan advises, beside a sweep of numbers that a user would try.
 
-Servers are taken from the ranks of the model, whose others then compute longer. What is compared is
-the time of a whole run: some steps, and the close that waits until everything is written.
+Servers are taken from the ranks of the model, whose others then compute longer. The time of a whole
+run is compared: some steps, and the close that waits until everything is written.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ import compare
 import scale
 from calibration import figures
 
-# Steps of a run, and how long the model computes each: so many times what a step takes inline with
+# Steps of a run, and the model's computing time per step, relative to an inline step with
 # method=record and the library's own number of writers.
 STEPS = 4
 COMPUTE = (2, 10)
@@ -19,12 +19,13 @@ COMPUTE = (2, 10)
 
 @dataclass
 class Row:
-    """A choice, and the best of the sweep: seconds of the run by the number of servers."""
+    """The advised number of servers and the best of the sweep; seconds of the run by number of
+    servers."""
 
     machine: str
     workload: str
     ranks: int
-    compute: float  # seconds of a step
+    compute: float  # seconds per step
     seconds: dict
     planned: dict
     chosen: int
@@ -39,7 +40,7 @@ class Row:
 
 
 def counts(ranks):
-    """Numbers of servers of the sweep."""
+    """The numbers of servers in the sweep."""
     found = [0]
     for power in (1 << k for k in range(20)):
         found += [n for n in (power, power + power // 2) if n <= ranks // 2]
@@ -47,8 +48,8 @@ def counts(ranks):
 
 
 def taken(base, servers, compute, plan):
-    """A run of which some ranks serve; with none, all ranks compute, and write in their calls as
-    the plan advises."""
+    """A run in which some ranks serve; with no servers, all ranks compute, and write in their
+    calls as the plan advises."""
     arguments = base.arguments | {"steps": STEPS}
     arguments["compute"] = compute * base.ranks / (base.ranks - servers)
     if servers:
@@ -62,13 +63,13 @@ def seconds_of(report):
 
 
 def description(inline, compute):
-    """What the planner reads: the run of which no rank serves."""
+    """The planner's input: the run without servers."""
     text = compare.description(
         compare.Case(inline.run, "", "record", "inline", report=inline.report)
     )
     lines = text.splitlines()
     run = inline.run
-    # No rank was started on the cores that are free, so that servers take ranks.
+    # The nodes have no cores left free, so servers take ranks.
     cores = -(-run.ranks // run.nodes)
     wanted = {"outputs": STEPS, "step_seconds": compute, "cores": cores}
     for i, line in enumerate(lines):
@@ -79,7 +80,7 @@ def description(inline, compute):
 
 
 def row(options, store, machine, workload, ranks, times):
-    """@param times: seconds of computing, of a step that is written inline"""
+    """@param times: computing seconds as multiples of an inline step"""
     base = compare.base_of(options, machine, workload, ranks)
     usual = replace(
         base, settings="method=record", arguments=base.arguments | {"steps": STEPS, "compute": 0.0}
@@ -111,7 +112,7 @@ def line(r):
 
 
 def choices(options, store):
-    """Runs all cases and prints a table; no reports, and how many cases failed."""
+    """Runs all cases and prints a table. Returns no reports, and the number of failed cases."""
     print(
         f"{'machine':<9}{'workload':<10}{'ranks':>6}{'compute':>9}{'plan':>6}{'s':>9}{'best':>6}"
         f"{'s':>9}{'ratio':>7}  servers: seconds of the run"

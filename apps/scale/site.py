@@ -48,7 +48,7 @@ class Site:
         self.output.mkdir(parents=True, exist_ok=True)
 
     def start(self, ranks, *command):
-        """Starts a program on some ranks; what it prints."""
+        """Runs a program on some ranks; returns its output."""
         nodes = -(-ranks // self.options.per_node)
         launch = shlex.split(self.options.launch.format(ranks=ranks, nodes=nodes))
         command = [*launch, *map(str, command)]
@@ -64,12 +64,12 @@ class Site:
         return done.stdout
 
     def messages(self):
-        """Between the first node and the last one."""
+        """Measures messages between the first node and the last one."""
         text = self.start(max(self.options.ranks), self.bin / "scale-messages")
         return json.loads(text.strip().splitlines()[-1])
 
     def calibrate(self, ranks):
-        """The machine's figures, of as many ranks as the run has: a file's text."""
+        """The machine's figures, measured with as many ranks as the run has: a file's text."""
         path = self.output / f"calibration-{ranks}.toml"
         self.start(
             *(ranks, self.bin / "thalweg", "calibrate", "--folder", self.folder),
@@ -78,7 +78,7 @@ class Site:
         return path.read_text()
 
     def run(self, ranks, method):
-        """A run's case."""
+        """Makes the run of a case."""
         options = self.options
         settings = f"service=inline;method={method}"
         if options.settings:
@@ -103,7 +103,7 @@ class Site:
         text = compare.description(case, figures["file_system"], str(self.folder))
         case.planned = compare.plan_row(self.bin / "thalweg", case, text, calibration)
         report = case.report
-        # The first step meets memory and a file that nobody has touched.
+        # The first step is slow, as memory and file are used for the first time.
         steps = sorted(report["seconds"]["steps"][1:] or report["seconds"]["steps"])
         measured = steps[len(steps) // 2]
         predicted = compare.predicted(case)["calls"]
@@ -120,7 +120,7 @@ class Site:
 
 
 def in_words(messages):
-    """What the messages say of the simulation's assumptions."""
+    """Describes the measured messages, beside the simulation's assumptions."""
     own = messages["arrived"] < 0.5 * messages["computing"]
     progress = (
         "messages make progress by themselves, as in the simulation."

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of simulated runs, kept in a folder so that no run is simulated twice.
 
-A report depends on nothing but the run and the program. Reports of another build of the program are
-not used, unless the folder's file `any-build` says so: that is for work on what is not simulated.
+A report depends only on the run and the program. Reports of another build of the program are not
+used, unless the folder has a file `any-build`: that is for work on parts that are not simulated.
 """
 
 import hashlib
@@ -36,7 +36,8 @@ class Store:
         return self.folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
 
     def report(self, run):
-        """Of a run, simulated if it is not there. Raises scale.RunError; failures are kept, too."""
+        """The report of a run, which is simulated if there is none. Raises scale.RunError; failures
+        are kept, too."""
         if self.folder is None:
             self.simulated += 1
             return scale.simulate(self.build, run)

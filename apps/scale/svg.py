@@ -20,7 +20,7 @@ class Line:
     label: str
     points: list  # (x, y)
     joined: bool = True
-    reference: bool = False  # grey and dashed: what others are compared with
+    reference: bool = False  # grey and dashed: a curve to compare with
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Panel:
     lines: list = field(default_factory=list)
     log_x: bool = True
     log_y: bool = True
-    number_ticks: bool = True  # a logarithmic axis has the points' own numbers
+    number_ticks: bool = True  # a logarithmic axis shows the points' own numbers
 
     @property
     def points(self):
@@ -38,7 +38,7 @@ class Panel:
 
 
 def number(value):
-    """Short, for an axis."""
+    """A short number for an axis."""
     if abs(value) < 10000:
         return f"{value:g}"
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -88,11 +88,11 @@ class Axis:
 
 
 def draw(panel, colours, left, top):
-    """A panel's elements."""
+    """The elements of a panel."""
     x0, x1 = left + LEFT, left + WIDTH - RIGHT
     middle = f'x="{(x0 + x1) / 2:.0f}" text-anchor="middle"'
     y0, y1 = top + HEIGHT - BOTTOM, top + TOP
-    # What is zero has no place on a logarithmic axis.
+    # Zero has no place on a logarithmic axis.
     seen = [p for p in panel.points if p[1] > 0 or not panel.log_y]
     out = [
         f'<text x="{x0}" y="{top + 18}" font-weight="bold">{escape(panel.title)}</text>',
@@ -133,7 +133,7 @@ def draw(panel, colours, left, top):
 
 
 def picture(title, panels, columns=3):
-    """All panels and one legend, as the text of an SVG file."""
+    """An SVG file of all panels and one legend."""
     lines = {line.label: line for panel in panels for line in panel.lines}
     own = [label for label, line in lines.items() if not line.reference]
     colours = dict.fromkeys(lines, REFERENCE)

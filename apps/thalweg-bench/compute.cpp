@@ -9,8 +9,8 @@
 namespace thalweg::bench {
 namespace {
 
-/// A smoothed ring of numbers in first-level cache: work for the floating-point units, not for the
-/// memory, whose sharing would make it depend on what else goes on.
+/// Smooths a ring of numbers in first-level cache: work for the floating-point units, not for the
+/// memory, which other processes share.
 void arithmetic(std::int64_t rounds) {
     alignas(64) static std::array<double, 1024> ring = [] {
         std::array<double, 1024> start{};
@@ -22,7 +22,7 @@ void arithmetic(std::int64_t rounds) {
         for (std::size_t i = 0; i + 1 < ring.size(); ++i)
             ring[i] = 0.75 * ring[i] + 0.25 * ring[i + 1];
         ring.back() = 0.75 * ring.back() + 0.25 * first;
-        asm volatile("" : : "r"(ring.data()) : "memory");  // every round has to happen
+        asm volatile("" : : "r"(ring.data()) : "memory");  // keep every round
     }
 }
 
@@ -36,7 +36,7 @@ double calibrate_arithmetic(const Meeting& meeting) {
     constexpr double long_enough = 0.25;
     for (std::int64_t rounds = 1000;; rounds *= 2) {
         double seconds = 0;
-        for (int i = 0; i < 3; ++i) {  // the fastest: other programs may get in the way
+        for (int i = 0; i < 3; ++i) {  // take the fastest: other programs may interfere
             const double start = meeting.start();
             arithmetic(rounds);
             const double taken = meeting.max(detail::now() - start);

@@ -1,4 +1,4 @@
-// The computing between two outputs: a model's, as far as output is concerned.
+// The computing between two outputs, as far as it matters to output.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,17 +9,18 @@
 namespace thalweg::bench {
 
 enum class Computing {
-    sleep,      ///< the cores are free for whoever writes, as on a machine with cores to spare
-    arithmetic  ///< floating-point numbers on every rank: whoever writes takes a core from them
+    sleep,      ///< cores are free for the writers, as on a machine with spare cores
+    arithmetic  ///< floating-point work on every rank: writers take cores from the ranks
 };
 
 const char* name_of(Computing computing);
 
-/// Rounds of arithmetic a second on the slowest rank, where all of them compute at once: with more
-/// ranks than cores, the cores are shared. @note Collective
+/// Returns the rounds of arithmetic per second on the slowest rank while all ranks compute: with
+/// more ranks than cores, these are shared.
+/// @note Collective
 double calibrate_arithmetic(const Meeting& meeting);
 
-/// Lasts `seconds`, without other ranks' help or hindrance.
+/// Computes for `seconds`, independently of the other ranks.
 class Compute {
 public:
     Compute(Computing computing, double seconds, double rounds_per_second)

@@ -1,4 +1,4 @@
-// Where what is read goes: arrays of the ranks of a model.
+// Destinations of reads: arrays of a model's ranks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace thalweg::bench {
 
-/// A rank's fields in some memory, laid out as the problem's own.
+/// A rank's fields at some address, laid out as the problem's own.
 struct Arrays {
     const Problem& problem;
     std::byte* memory;
@@ -22,7 +22,7 @@ struct Arrays {
     }
 };
 
-/// Memory for a rank's fields, touched, in huge pages where there are some.
+/// Memory for a rank's fields, touched, in huge pages if possible.
 class Fields {
 public:
     explicit Fields(std::int64_t bytes);
@@ -37,8 +37,8 @@ private:
     std::unique_ptr<std::byte, Free> memory_;
 };
 
-/// What is wrong if the arrays do not hold what was written in a step; else nothing. @note
-/// Collective
+/// Compares the arrays with the fields written in a step; returns the difference, or an empty text.
+/// @note Collective
 std::string compare(const Meeting& meeting, const Arrays& arrays, int step);
 
 }  // namespace thalweg::bench

@@ -1,6 +1,6 @@
-// fsync and fdatasync as the libraries of this program see them: counted, timed, and on request
-// skipped. Parallel netCDF-4 flushes its files when it closes them and the other methods do not; a
-// comparison has to tell how much of its time that is.
+// Replaces fsync and fdatasync for the libraries of this program: counts, times and, on request,
+// skips them. Parallel netCDF-4 flushes its files when it closes them and the other methods do not;
+// a comparison must tell how much time that takes.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ int counted(long number, int fd) {
 
 }  // namespace
 
-// An executable's definitions come before those of the C library.
+// Definitions in an executable take precedence over the C library's.
 extern "C" {
 int fsync(int fd) { return counted(SYS_fsync, fd); }
 int fdatasync(int fd) { return counted(SYS_fdatasync, fd); }

@@ -1,4 +1,4 @@
-// Ways to read the records of a file into the arrays of a model's ranks.
+// Ways to read a file's records into the arrays of a model's ranks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace thalweg::bench {
 
-/// By the library, in a session of its own. @note All functions are collective, but ask().
+/// Reads with the library, in a session of its own.
+/// @note All functions but ask() are collective
 class LibraryInput {
 public:
     LibraryInput(const Context& context, const std::string& settings);
@@ -39,8 +40,9 @@ private:
     tw_file file_ = nullptr;
 };
 
-/// Every rank its block, one collective call of PnetCDF a variable, then the indices are brought
-/// into the order of the memory. @note All functions are collective.
+/// Reads every rank's block by one collective PnetCDF call per variable, then reorders it to memory
+/// order.
+/// @note All functions are collective
 class PnetcdfInput {
 public:
     explicit PnetcdfInput(const Context& context);

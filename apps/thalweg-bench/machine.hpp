@@ -1,4 +1,4 @@
-// What the measurement ran on.
+// Describes the machine of the measurement.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace thalweg::bench {
 
-/// Processor, memory, kernel, file system of a folder, versions of the libraries.
+/// Returns processor, memory, kernel, file system of a folder, and versions of the libraries.
 nlohmann::ordered_json describe_machine(const Meeting& meeting, const std::string& folder);
 
-/// UTC, ISO 8601.
+/// Returns the date in UTC, ISO 8601.
 std::string date_now();
 
 }  // namespace thalweg::bench

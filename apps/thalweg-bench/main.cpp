@@ -1,4 +1,4 @@
-// thalweg-bench: how fast distributed fields reach one netCDF file, method by method.
+// thalweg-bench: measures how fast each method writes distributed fields into one netCDF file.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <mpi.h>
@@ -147,8 +147,8 @@ int run(int argc, char** argv) {
     }
 }
 
-/// "overlap ... --print-ranks" is asked before there is an MPI program. Returns the exit status, or
-/// -1 if it was not asked.
+/// Handles "overlap ... --print-ranks", which is called before there is an MPI program. Returns the
+/// exit status, or -1 for other arguments.
 int print_ranks(int argc, char** argv) {
     const auto is = [&](int i, const char* word) { return std::strcmp(argv[i], word) == 0; };
     bool asked = false;
@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         fmt::print(stderr, "thalweg-bench: rank {}: {}\n", rank, e.what());
         std::fflush(stderr);
-        // Launchers may drop what they have not forwarded when a rank aborts.
+        // Launchers may drop output that they have not forwarded when a rank aborts.
         usleep(200000);
         MPI_Abort(MPI_COMM_WORLD, exit_failed);
     }

@@ -1,4 +1,4 @@
-// Clocks, meeting points, processor time and memory.
+// Clocks, barriers, processor time and memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,17 +10,18 @@
 
 namespace thalweg::bench {
 
-/// Seconds on a clock that all ranks of a node share (MPI_Wtime may count from each one's start).
+/// Returns seconds on a clock that all ranks of a node share (MPI_Wtime may start separately on
+/// each).
 double now();
 
 /// Processor seconds of this process with its threads.
 double cpu_seconds();
 
-/// The same of another process of this machine; 0 if it cannot be told.
+/// Returns the processor seconds of another process on this machine; 0 if unknown.
 double cpu_seconds(pid_t process);
 
-/// The ranks' meeting points. Ranks sleep here: a rank that polled in MPI_Barrier would take the
-/// core from ranks that still write, where ranks outnumber cores.
+/// Barriers and reductions in which ranks sleep: where ranks outnumber cores, a rank polling in
+/// MPI_Barrier would take the core from ranks that still write.
 class Meeting {
 public:
     explicit Meeting(MPI_Comm comm);
@@ -28,13 +29,15 @@ public:
     Meeting(const Meeting&) = delete;
     Meeting& operator=(const Meeting&) = delete;
 
-    /// Waits for all ranks, asleep but for a look every `nap` microseconds. @note Collective
+    /// Waits for all ranks, asleep except for a poll every `nap` microseconds.
+    /// @note Collective
     void wait(unsigned nap = 200) const;
 
     /// Agrees on an instant a few milliseconds ahead, sleeps until then, and returns it. It is the
     /// same for all ranks of a node, and a rank's time counts from it even if the rank gets a core
     /// only later: otherwise ranks that outnumber the cores would run one after the other, each
-    /// with a short time of its own. @note Collective
+    /// with a short time of its own.
+    /// @note Collective
     double start() const;
 
     MPI_Comm comm() const { return comm_; }
@@ -47,9 +50,9 @@ public:
     double sum(double value) const;
     std::int64_t max(std::int64_t value) const;
     std::int64_t sum(std::int64_t value) const;
-    /// The largest of the nodes' sums.
+    /// Returns the largest of the nodes' sums.
     std::int64_t max_node_sum(std::int64_t value) const;
-    /// On every rank the text of the first rank that has any; else "".
+    /// Returns on every rank the text of the first rank that has one; else "".
     std::string first_text(std::string text) const;
 
 private:
@@ -61,7 +64,7 @@ private:
     int nodes_ = 1;
 };
 
-/// Memory of this process in bytes.
+/// The memory of this process in bytes.
 struct Memory {
     std::int64_t resident = 0;
     std::int64_t code = 0;          ///< resident pages of mapped files: programs, libraries
@@ -70,32 +73,32 @@ struct Memory {
     std::int64_t shared_share = 0;  ///< the same, each page divided by its users
 };
 
-/// Gives freed memory back to the system, so that what is resident is in use.
+/// Returns freed memory to the system, so that resident memory is in use.
 void trim_memory();
 
-/// Resets the peak. False if the system does not
-/// permit it: then the peak is that of the whole run.
+/// Resets the peak; false if the system does not permit it: the peak is then that of the whole run.
 bool reset_peak();
 
-/// `with_shares`: the last field, too, which takes some milliseconds.
+/// Returns the present memory; `with_shares` includes the last member, which takes some
+/// milliseconds.
 Memory memory_now(bool with_shares);
 
-/// How far memory rose between `before` and its peak, without program code. `open`: in between,
-/// with shares, while the shared memory is in use; or nothing.
+/// Returns the rise of memory from `before` to its peak, without program code. `open`: the memory
+/// in between, with shares, while the shared memory is in use, if known.
 struct Growth {
     std::int64_t whole = 0;  ///< shared pages counted whole
     std::int64_t fair = 0;   ///< shared pages divided by their users
 };
 Growth growth(const Memory& before, const Memory& open, const Memory& after);
 
-/// A file's fsync and fdatasync calls of this process so far; see fsync_count.cpp.
+/// The fsync and fdatasync calls of this process so far; see fsync_count.cpp.
 struct Fsyncs {
     std::int64_t calls = 0;
     double seconds = 0;
 };
 Fsyncs fsyncs();
 
-/// Makes fsync return at once, doing nothing.
+/// Makes fsync return at once, without effect.
 void skip_fsync(bool skip);
 
 }  // namespace thalweg::bench

@@ -1,4 +1,4 @@
-// Parallel netCDF-4: every rank writes its block through HDF5, one collective call a variable.
+// Parallel netCDF-4: every rank writes its block through HDF5, one collective call per variable.
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>
 #include <netcdf_par.h>
@@ -12,7 +12,7 @@
 namespace thalweg::bench {
 namespace {
 
-// HDF5 keeps the size of a chunk in 32 bits.
+// HDF5 stores the size of a chunk in 32 bits.
 constexpr std::int64_t largest_chunk = (std::int64_t{1} << 32) - 1;
 
 class Netcdf4 : public Method {
@@ -77,8 +77,8 @@ public:
     FileReport report() override { return report_; }
 
 private:
-    /// Empty: as the library chooses. Fewest and most contiguous bytes a call where a chunk is a
-    /// variable's whole record.
+    /// Returns the chunk lengths; empty: the library chooses. A chunk of a variable's whole record
+    /// gives the fewest calls, with the most contiguous bytes each.
     std::vector<std::size_t> chunk_of(const Group& g) const {
         std::vector<std::size_t> chunk{1};
         for (const std::int64_t n : g.shape) chunk.push_back(static_cast<std::size_t>(n));

@@ -1,5 +1,5 @@
-// PnetCDF as its tutorials use it: the user brings a block into the file's order and writes it with
-// one blocking collective call a variable.
+// PnetCDF as its tutorials use it: the user brings a block into file order and writes it by one
+// blocking collective call per variable.
 // SPDX-License-Identifier: Apache-2.0
 #include <pnetcdf.h>
 

@@ -1,5 +1,5 @@
 // PnetCDF's non-blocking interface: all variables of a step are posted, then one wait writes them.
-// The posted blocks must stay until then, so the blocks in the file's order are a whole step's.
+// The posted blocks must stay until then, so there are blocks in file order for a whole step.
 // SPDX-License-Identifier: Apache-2.0
 #include <pnetcdf.h>
 
@@ -77,7 +77,7 @@ private:
     Context context_;
     PnetcdfFile file_;
     detail::Throttle throttle_;
-    std::int64_t step_bytes_ = 0;  ///< of this rank
+    std::int64_t step_bytes_ = 0;  ///< bytes of this rank
     std::vector<std::int64_t> offsets_;
     std::vector<std::byte> blocks_;
     std::vector<int> requests_, statuses_;

@@ -1,5 +1,5 @@
-// What models did before parallel output: rank 0 gathers one variable at a time, brings it into the
-// file's order and writes it through plain netCDF-C.
+// Output before parallel libraries: rank 0 gathers one variable at a time, brings it into file
+// order and writes it through plain netCDF-C.
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>
 
@@ -13,7 +13,7 @@
 namespace thalweg::bench {
 namespace {
 
-// netCDF-C writes small pieces unless it is told otherwise; a user who measures asks for more.
+// Size of netCDF-C's buffer; its default writes small pieces, and a user who measures increases it.
 constexpr std::size_t large_buffer = std::size_t{4} << 20;
 
 class PeerSerial : public Method {
@@ -77,7 +77,7 @@ public:
     FileReport report() override { return report_; }
 
 private:
-    struct Pieces {  // of a group, by rank
+    struct Pieces {  // pieces of a group, by rank
         std::vector<Part> parts;
         std::vector<int> counts, offsets;
     };

@@ -1,4 +1,5 @@
-// The floor: as many bytes as the other methods write, in one file, without format or exchange.
+// A lower bound: writes as many bytes as the other methods into one file, without format or
+// exchange.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <unistd.h>
@@ -43,8 +44,7 @@ public:
         const std::int64_t end = bytes * (p.rank() + 1) / p.ranks();
         const std::int64_t piece =
             context_.options.raw_piece > 0 ? context_.options.raw_piece : end - at;
-        // The bytes are those of the rank's own fields, from the start again where its share of
-        // the file is larger than what it holds.
+        // Writes the bytes of the rank's own fields, repeated if its share of the file is larger.
         std::int64_t from = 0;
         while (at < end) {
             const std::int64_t n = std::min({piece, end - at, p.memory_bytes() - from});

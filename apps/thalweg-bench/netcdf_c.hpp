@@ -1,4 +1,4 @@
-// Definitions through netCDF-C, for the methods that use it.
+// Defines files through netCDF-C, for the methods that use it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,11 +12,11 @@ namespace thalweg::bench {
 /// Throws if a netCDF-C call failed.
 void check_nc(int status, const std::string& what);
 
-/// netCDF's create mode of "cdf1", "cdf2", "cdf5".
+/// Returns netCDF's create mode for "cdf1", "cdf2" or "cdf5".
 int classic_create_mode(const std::string& format);
 
 struct NetcdfIds {
-    std::vector<std::vector<int>> group_dims;  ///< of each group, the record dimension first
+    std::vector<std::vector<int>> group_dims;  ///< by group, the record dimension first
     std::vector<int> variables;
 };
 

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 
 /// The first ranks of all, as many as a row needs.
 struct Crew {
-    MPI_Comm comm = MPI_COMM_NULL;  ///< null on the others
+    MPI_Comm comm = MPI_COMM_NULL;  ///< null on the other ranks
     std::vector<pid_t> here;        ///< their processes on this node
 };
 
@@ -54,7 +54,7 @@ public:
         measured_.workload = size.workload();
         const double bytes = static_cast<double>(run_bytes());
         check_folder(world, base_.dir, 2.1 * bytes);
-        // What the rows set must not be overridden.
+        // Settings in the environment must not override those of the rows.
         for (const char* name : {"THALWEG_SERVICE", "THALWEG_SERVERS", "THALWEG_BANDWIDTH"})
             unsetenv(name);
         for (const Way& way : options.ways)
@@ -118,7 +118,8 @@ private:
         return crew;
     }
 
-    /// The fields of a model rank; with servers among the ranks, this rank may be another one.
+    /// Returns the fields of a model rank; with servers among the ranks, this rank may have another
+    /// number.
     Problem& problem_of(int rank) {
         std::unique_ptr<Problem>& problem = problems_[rank];
         if (!problem) {
@@ -128,7 +129,7 @@ private:
         return *problem;
     }
 
-    /// How long a step's output and its computing take.
+    /// Measures the duration of a step's output and of its computing.
     void calibrate() {
         progress_.say("measuring the output and computation of a step");
         OverlapRow row;
@@ -150,7 +151,7 @@ private:
         rounds_per_second_ = world_.max(rounds_per_second_);
     }
 
-    /// Ranks that have no part in a row must not disturb those that have: they look up rarely.
+    /// Waits with few polls, so that ranks without a part in a row do not disturb the others.
     void rest() const { world_.wait(20000); }
 
     void run_row(OverlapRow& row, int repetition) {
@@ -160,7 +161,7 @@ private:
         if (repetition >= 0 && row.note.empty()) row.samples.push_back(sample);
     }
 
-    /// One file of one row, on all ranks.
+    /// Writes one file of one row, on all ranks.
     OverlapSample run_once(OverlapRow& row, int repetition, double compute_seconds, int steps) {
         const Way& way = *row.way;
         if (way.writes()) {
@@ -183,7 +184,8 @@ private:
         return sample;
     }
 
-    /// This rank's part of a run. `told` is what the model's ranks have to say, all the same.
+    /// Does this rank's part of a run. `told` receives the report of the model's ranks, the same on
+    /// all of them.
     OverlapSample take_part(const Way& way, const Crew& crew, const Compute& compute,
                             int repetition, int steps, Json& told) {
         trim_memory();
@@ -228,8 +230,8 @@ private:
         return sample;
     }
 
-    /// Starts a session of the library on the crew's ranks and returns this rank's role. A note is
-    /// why the row cannot be measured.
+    /// Starts a session of the library on the crew's ranks and returns this rank's role. A note
+    /// gives the reason if the row cannot be measured.
     int begin_session(const Way& way, const Crew& crew, tw_session& session, MPI_Comm& model,
                       Json& told) const {
         const bool alone = way.name == "serial" && options_.serial_bandwidth > 0;
@@ -251,7 +253,7 @@ private:
         return role;
     }
 
-    /// A short file first: buffers, connections and pages of the session have been used before.
+    /// Writes a short file first, so that buffers, connections and pages of the session are in use.
     void warm_up(Method& method, const Meeting& meeting) const {
         const std::string path = files_.front() + "-warm-up";
         method.open(path);
@@ -262,7 +264,7 @@ private:
         if (meeting.rank() == 0) ::unlink(path.c_str());
     }
 
-    /// The model: what is measured.
+    /// Runs the model: the part that is measured.
     void run_model(Method* method, const Compute& compute, const Meeting& meeting, const Crew& crew,
                    int steps, OverlapSample& sample) const {
         int node_rank = 0;
@@ -336,7 +338,7 @@ private:
                                  {std::min(steps_of_file(), steps - first), first});
         }
         told["wrong"] = wrong;
-        // Of netCDF-4 files the values are the same, not the bytes.
+        // netCDF-4 files have the same values, but not the same bytes.
         if (!way.peer && !netcdf4) told["hash"] = hash_file(meeting, last_file_);
     }
 
@@ -355,7 +357,7 @@ private:
         for (const std::string& file : files_) ground_.remove(file);
     }
 
-    /// The lowest rank that has something to say tells all.
+    /// Gives all ranks the report of the lowest rank that has one.
     void hear(const Json& told, OverlapRow& row) {
         int owner = told.is_null() ? world_.ranks() : world_.rank();
         MPI_Allreduce(MPI_IN_PLACE, &owner, 1, MPI_INT, MPI_MIN, world_.comm());
@@ -385,12 +387,12 @@ private:
     const Options& base_;
     Progress progress_;
     Ground ground_;
-    std::vector<std::string> files_;  ///< of the latest run
-    std::string last_file_;           ///< of them
-    std::map<int, Crew> crews_;       ///< by the number of servers
+    std::vector<std::string> files_;  ///< files of the latest run
+    std::string last_file_;           ///< the last of these
+    std::map<int, Crew> crews_;       ///< by number of servers
     std::map<int, std::unique_ptr<Problem>> problems_;
     double rounds_per_second_ = 0;
-    std::optional<std::uint64_t> hash_;  ///< of the library's files
+    std::optional<std::uint64_t> hash_;  ///< hash of the library's files
     OverlapMeasurement measured_;
 };
 

@@ -39,7 +39,7 @@ Way service_way(const std::string& name) {
                      ": must be none, pack, inline, serial, background, auto or servers:N");
 }
 
-/// Other libraries, as far as they can be held to the bandwidth.
+/// Returns another library's way of output, if its bandwidth can be limited.
 Way peer_way(const std::string& name) {
     if (name != "raw" && name.rfind("peer-pnetcdf", 0) != 0)
         throw UsageError("--peers " + name +
@@ -122,7 +122,7 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
     add_measuring_options(app, base);
 
     if (parse(app, argc, argv, text) == Parsed::done) return Parsed::done;
-    // Without output, with copies alone, with output in the call: what the others are measured by.
+    // The ways that others are compared with: output in the call, copies only, and no output.
     std::vector<std::string> needed_ways{"inline", "pack", "none"};
     if (options.compute_seconds < 0) needed_ways.push_back(find_workload(base).pace.output);
     for (const std::string& needed : needed_ways)

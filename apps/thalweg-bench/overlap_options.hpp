@@ -12,13 +12,13 @@
 
 namespace thalweg::bench {
 
-/// A way of getting output done beside the computing.
+/// A way of output beside the computing.
 struct Way {
     std::string name;                ///< "inline", "serial", "servers:2", "peer-pnetcdf"
-    std::string service;             ///< "none", "pack", or one of the library's
+    std::string service;             ///< "none", "pack", or a service of the library
     int servers = 0;                 ///< ranks besides the model's
-    std::optional<MethodInfo> peer;  ///< of another library
-    std::string settings;            ///< more of the library's
+    std::optional<MethodInfo> peer;  ///< method of another library
+    std::string settings;            ///< additional settings of the library
 
     bool writes() const { return service != "none" && service != "pack"; }
     bool library() const { return writes() && !peer; }
@@ -26,20 +26,20 @@ struct Way {
 
 struct OverlapOptions {
     Options base;
-    int ranks = 0;  ///< of the model
+    int ranks = 0;  ///< ranks of the model
     std::vector<Way> ways;
     std::vector<Computing> computing;
-    double compute_seconds = -1;        ///< a step; negative: as the workload's pace says
+    double compute_seconds = -1;        ///< seconds per step; negative: the workload's pace
     int every = 1;                      ///< steps of computing between two outputs
-    int steps_per_file = 0;             ///< 0: all are in one
-    std::int64_t serial_bandwidth = 0;  ///< bytes a second where one rank writes; 0: as the others
+    int steps_per_file = 0;             ///< 0: all in one file
+    std::int64_t serial_bandwidth = 0;  ///< bytes a second of a lone writer; 0: the same
     bool print_ranks = false;
 
-    /// How many ranks have to run: those of the model and the most servers of any row.
+    /// Returns the number of ranks to run: those of the model and the most servers of any row.
     int all_ranks() const;
 };
 
-/// As parse_options. Throws UsageError.
+/// Parses "thalweg-bench overlap ...", like parse_options(). Throws UsageError.
 Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std::string& text);
 
 }  // namespace thalweg::bench

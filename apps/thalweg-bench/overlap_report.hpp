@@ -1,4 +1,4 @@
-// The report of the overlap: a table for people, JSON for programs.
+// Reports the overlap: as a table, and as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// What handing over costs at the least: one pass of copies.
+// The least cost of passing data: one pass of copies.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace thalweg::bench {
 
-/// The library's own copies, index swap and byte order included, of all variables of a step into
-/// memory that is warm.
+/// Copies all variables of a step into warm memory by the library's own code, with index swap and
+/// byte order.
 class Pack : public Method {
 public:
     explicit Pack(const Problem& problem);

@@ -1,4 +1,4 @@
-// A file written through PnetCDF alone, for the two methods that do so.
+// A file written through PnetCDF only, for the two methods that do so.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,8 +28,8 @@ public:
     int id() const { return file_; }
     int variable(std::size_t i) const { return variables_[i]; }
 
-    /// This rank's start and count of a variable in a step; nothing where another rank writes the
-    /// one value that all hold.
+    /// Returns this rank's start and count of a variable in a step; empty if another rank writes
+    /// the value that all hold.
     void range(const Group& g, int step, std::vector<MPI_Offset>& start,
                std::vector<MPI_Offset>& count) const;
 

@@ -1,4 +1,5 @@
-// Headers that take long to compile, compiled once. Not CLI.hpp, which adds code to each file.
+// Headers that take long to compile, compiled once. CLI.hpp is not among them, as it adds code to
+// each file.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <mpi.h>

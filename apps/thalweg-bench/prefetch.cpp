@@ -18,12 +18,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Record 0 is read before the clock starts; in each step the model computes and takes the next.
+/// A way of reading. Record 0 is read before the clock starts; in each step the model computes and
+/// takes the next record.
 class Input {
 public:
     virtual ~Input() = default;
     virtual void begin(const std::string& path, const Arrays& first, const Arrays& second) = 0;
-    /// Fills the arrays of this step, which are the first and the second in turn.
+    /// Fills the arrays of this step; the model has two sets, used in turn.
     virtual void take(int step, const Arrays& arrays, const Arrays& next) = 0;
     virtual void end() = 0;
 };
@@ -35,7 +36,7 @@ public:
     void end() override {}
 };
 
-/// In the call, or with what the setting read_ahead does.
+/// Reads in the call, or ahead if the setting read_ahead says so.
 class Inline : public Input {
 public:
     Inline(const Context& context, const std::string& settings) : input_(context, settings) {}
@@ -54,7 +55,7 @@ private:
     LibraryInput input_;
 };
 
-/// The next record is asked for before the computing, into arrays of its own.
+/// Requests the next record before the computing, into other arrays.
 class Prefetch : public Input {
 public:
     Prefetch(const Context& context, const std::string& settings)
@@ -126,11 +127,11 @@ std::unique_ptr<Input> make_input(const std::string& way, const Context& context
 struct Row {
     std::string way;
     Computing computing;
-    std::vector<double> total, input, cpu;  ///< input: in its calls, slowest rank
+    std::vector<double> total, input, cpu;  ///< input: seconds in its calls, slowest rank
     std::string wrong;
 };
 
-/// Median over the repetitions of a row's time as a multiple of another's.
+/// Returns a row's time relative to another's: median over the repetitions.
 double ratio(const Row& row, const Row& to) {
     std::vector<double> ratios;
     for (std::size_t i = 0; i < row.total.size(); ++i) ratios.push_back(row.total[i] / to.total[i]);

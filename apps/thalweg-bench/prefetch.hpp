@@ -1,4 +1,4 @@
-// The measurement of reading behind computing: a model that takes record after record of a file.
+// Measures reading behind computing: a model that takes record after record of a file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,13 +15,14 @@ struct PrefetchOptions {
     Options base;
     std::vector<std::string> ways;
     std::vector<Computing> computing;
-    double proportion = 1;  ///< of a step's computing to its reading inline
+    double proportion = 1;  ///< a step's computing relative to its reading inline
 };
 
-/// "thalweg-bench prefetch ...". Throws UsageError.
+/// Parses "thalweg-bench prefetch ...". Throws UsageError.
 Parsed parse_prefetch_options(int argc, char** argv, PrefetchOptions& options, std::string& text);
 
-/// Measures and reports; rows with "ratio_to_no_input". @note Collective
+/// Measures and returns the report, with "ratio_to_no_input" in its rows.
+/// @note Collective
 nlohmann::ordered_json measure_prefetch(const Meeting& meeting, const PrefetchOptions& options,
                                         const nlohmann::ordered_json& machine,
                                         const std::string& command, bool& good);

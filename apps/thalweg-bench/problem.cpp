@@ -115,7 +115,7 @@ Part Problem::part_of(const Group& g, int rank) const {
     Part part{std::vector<std::int64_t>(g.shape.size(), 0), g.shape};
     if (g.replicated) return part;
 
-    const auto cut_by = [&](std::size_t axis) {  // the file dimension that an axis cuts, or -1
+    const auto cut_by = [&](std::size_t axis) {  // file dimension of an axis, or -1
         const auto& order = g.spec->file_order;
         for (const std::string& name : workload_.axes[axis]) {
             const auto at = std::find(order.begin(), order.end(), name);
@@ -123,7 +123,7 @@ Part Problem::part_of(const Group& g, int rank) const {
         }
         return -1;
     };
-    // Ranks along axes that the group does not have: `spare` of them hold the same block so far.
+    // Along axes that the group lacks, `spare` ranks hold the same block so far.
     const std::vector<int> position = grid_position(rank);
     std::int64_t spare = 1, which = 0;
     int first_cut = -1;

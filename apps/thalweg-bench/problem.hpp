@@ -1,4 +1,4 @@
-// A workload on the ranks at hand: who holds what, and the fields themselves.
+// A workload on the given ranks: their parts, and the fields.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,13 +24,13 @@ struct Part {
 struct Group {
     const VariableGroup* spec = nullptr;
     std::vector<std::int64_t> shape;  ///< in file order
-    std::vector<int> memory_axis;     ///< memory_axis[m]: the file dimension at memory position m
-    Part part;                        ///< what this rank holds
+    std::vector<int> memory_axis;     ///< file dimension at memory position m
+    Part part;                        ///< elements that this rank holds
     bool replicated = false;
-    bool same_order = false;  ///< memory order is file order
-    int first = 0;            ///< its first variable
+    bool same_order = false;  ///< memory order equals file order
+    int first = 0;            ///< number of its first variable
 
-    std::int64_t elements() const;  ///< of one variable, over all ranks
+    std::int64_t elements() const;  ///< elements of one variable, over all ranks
     std::int64_t bytes() const { return elements() * element_bytes(spec->type); }
     std::int64_t local_bytes() const { return part.elements() * element_bytes(spec->type); }
 };
@@ -38,12 +38,12 @@ struct Group {
 struct Variable {
     std::string name;
     int group = 0;
-    int member = 0;  ///< which one of the group
+    int member = 0;  ///< its number in the group
 };
 
 class Problem {
 public:
-    /// Throws UsageError if the options do not fit.
+    /// Throws UsageError if the options do not fit the workload.
     Problem(const Options& options, int rank, int ranks);
     Problem(const Problem&) = delete;  // groups point into the workload
     Problem& operator=(const Problem&) = delete;
@@ -56,32 +56,32 @@ public:
     const std::vector<Variable>& variables() const { return variables_; }
     const Group& group(const Variable& v) const { return groups_[v.group]; }
 
-    /// What a rank holds of a group.
+    /// Returns the part of a group that a rank holds.
     Part part_of(const Group& group, int rank) const;
 
-    /// Bytes of all variables of one step, over all ranks.
+    /// Returns the bytes of all variables of one step, over all ranks.
     std::int64_t step_bytes() const { return step_bytes_; }
-    /// Bytes of the largest variable; of this rank's largest part; of all its parts.
+    /// Return the bytes of the largest variable, of this rank's largest part, and of all its parts.
     std::int64_t largest_variable_bytes() const;
     std::int64_t largest_part_bytes() const;
 
-    /// Makes the fields. Not in the constructor, because memory is to be warmed up before.
+    /// Makes the fields. Separate from the constructor, because memory must be warmed up before.
     void fill();
 
-    /// A variable's values on this rank in a step, in memory order. They stay as they are; steps
-    /// differ because the variables of a group take turns in having a field, as a model's arrays
-    /// would change without our spending time on it between the steps.
+    /// Returns a variable's values on this rank in a step, in memory order. The values never
+    /// change; steps differ because the variables of a group swap fields, so that no time is spent
+    /// on new values between the steps.
     const void* values(const Variable& v, int step) const;
 
-    /// The number of the field that a variable has in a step: the input of field_value().
+    /// Returns the number of a variable's field in a step: the input of field_value().
     std::uint32_t field(const Variable& v, int step) const;
 
-    /// All fields of this rank, one after another.
+    /// Returns all fields of this rank, one after another.
     const std::byte* memory() const { return memory_.get(); }
     std::int64_t memory_bytes() const { return memory_bytes_; }
 
 private:
-    std::vector<int> grid_position(int rank) const;  ///< one index an axis
+    std::vector<int> grid_position(int rank) const;  ///< one index per axis
 
     struct Free {
         void operator()(std::byte* p) const;
@@ -93,14 +93,15 @@ private:
     std::vector<int> grid_;
     std::vector<Group> groups_;
     std::vector<Variable> variables_;
-    std::vector<std::int64_t> offsets_;  ///< of each variable's first field in memory_
+    std::vector<std::int64_t> offsets_;  ///< offset of each variable's first field in memory_
     std::unique_ptr<std::byte, Free> memory_;
     std::int64_t memory_bytes_ = 0;
     std::int64_t step_bytes_ = 0;
 };
 
-/// The value of a field at a row-major global index: 24 bits that a float holds exactly and that
-/// differ between neighbours, so that any rank can check any element of a file without the data.
+/// Returns the value of a field at a row-major global index: 24 bits that a float holds exactly and
+/// that differ between neighbours, so that any rank can check any element of a file without the
+/// data.
 inline std::uint32_t field_value(std::uint32_t field, std::int64_t index) {
     std::uint32_t x = static_cast<std::uint32_t>(index) * 0x9E3779B1u ^
                       static_cast<std::uint32_t>(index >> 32) * 0x85EBCA77u ^

@@ -1,4 +1,4 @@
-// What is going on, for those who wait.
+// Shows the progress of a measurement.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace thalweg::bench {
 
-/// One line on standard error that is overwritten.
+/// A line on standard error that is overwritten.
 class Progress {
 public:
     explicit Progress(bool shown) : shown_(shown) {}

@@ -56,7 +56,7 @@ void run_once(const Meeting& meeting, const std::string& path, ReadRow& row, boo
     row.cpu.push_back(sum);
 }
 
-/// Median over the repetitions of this row's time as a multiple of another's.
+/// Returns this row's time relative to another's: median over the repetitions.
 double ratio(const ReadRow& row, const ReadRow* to) {
     if (to == nullptr) return 0;
     std::vector<double> ratios;
@@ -91,7 +91,7 @@ Json result(const ReadRow& row, const std::vector<ReadRow>& rows, const Problem&
     return r;
 }
 
-/// All methods on the ranks of a meeting.
+/// Measures all methods on the ranks of a meeting.
 Json measure_on(const Meeting& meeting, const Options& options, bool& good) {
     std::vector<ReadRow> rows;
     for (const std::string& name : options.methods)
@@ -102,7 +102,7 @@ Json measure_on(const Meeting& meeting, const Options& options, bool& good) {
     problem.fill();
     const Context context{meeting.comm(), problem, options, 1};
 
-    // The file: one record, as the library writes it. Afterwards it is in the page cache.
+    // The file has one record, written by the library. Afterwards it is in the page cache.
     const std::string path = ground.prefix() + "-restart";
     {
         const char* way = options.format == "netcdf4" ? "record-netcdf4" : "record";
@@ -133,9 +133,9 @@ Json measure_on(const Meeting& meeting, const Options& options, bool& good) {
     return results;
 }
 
-/// How the time grows with the ranks: as a multiple of that on the first number of them.
+/// Adds the time relative to that with the first number of ranks.
 void add_growth(Json& report) {
-    if (!report.contains("results")) return;  // a rank that had no part
+    if (!report.contains("results")) return;  // this rank had no part
     for (Json& r : report["results"])
         for (const Json& first : report["results"]) {
             if (first.at("method") != r.at("method")) continue;
@@ -192,7 +192,7 @@ Json measure_reading(const Meeting& world, const ReadOptions& options, const Jso
     std::vector<int> counts = options.ranks;
     if (counts.empty()) counts.push_back(world.ranks());
     std::int64_t bytes = 0;
-    for (const int ranks : counts) {  // what is wrong has to be so for all ranks
+    for (const int ranks : counts) {  // throws before anything is measured
         if (ranks > world.ranks())
             throw UsageError(
                 fmt::format("{} ranks are running, but --sweep needs {}", world.ranks(), ranks));

@@ -1,4 +1,4 @@
-// The measurement of reading: a restart file of one record, taken by the ranks of a model.
+// Measures reading: a restart file of one record, read by the ranks of a model.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace thalweg::bench {
 
-/// A way to read the file. It keeps what a model would keep. @note All functions are collective.
+/// A way of reading the file, with the state that a model would keep.
+/// @note All functions are collective
 class ReadMethod {
 public:
     virtual ~ReadMethod() = default;
@@ -24,7 +25,7 @@ public:
     virtual void close() = 0;
 };
 
-/// The files that a way can read.
+/// Files that a way can read.
 enum class Reads { all, classic, netcdf4 };
 
 struct ReadMethodInfo {
@@ -39,13 +40,14 @@ const std::vector<ReadMethodInfo>& read_methods();
 
 struct ReadOptions {
     Options base;
-    std::vector<int> ranks;  ///< numbers of ranks, each measured by itself; empty: all
+    std::vector<int> ranks;  ///< numbers of ranks, each measured separately; empty: all ranks
 };
 
-/// "thalweg-bench read ...". Throws UsageError.
+/// Parses "thalweg-bench read ...". Throws UsageError.
 Parsed parse_read_options(int argc, char** argv, ReadOptions& options, std::string& text);
 
-/// Measures and reports; rows with "ratio_to_raw". @note Collective
+/// Measures and returns the report, with "ratio_to_raw" in its rows.
+/// @note Collective
 nlohmann::ordered_json measure_reading(const Meeting& world, const ReadOptions& options,
                                        const nlohmann::ordered_json& machine,
                                        const std::string& command, bool& good);

@@ -17,8 +17,8 @@
 namespace thalweg::bench {
 namespace {
 
-/// The floor: every rank reads a contiguous 1/P of as many bytes, or of the file's, if it is
-/// shorter, in no format.
+/// A lower bound: every rank reads a contiguous 1/P of as many bytes as the fields have (or of the
+/// file, if it is shorter), in no format.
 class RawRead : public ReadMethod {
 public:
     RawRead(const Context& context, const Arrays& arrays) : context_(context), arrays_(arrays) {}
@@ -37,7 +37,7 @@ public:
         const Problem& p = context_.problem;
         std::int64_t at = bytes_ * p.rank() / p.ranks();
         const std::int64_t end = bytes_ * (p.rank() + 1) / p.ranks();
-        // From the start again where the share is larger than the arrays.
+        // Fills the arrays again from the start if the share is larger.
         for (std::int64_t to = 0; at < end;) {
             const std::int64_t n = std::min(end - at, p.memory_bytes() - to);
             const ssize_t got =
@@ -97,7 +97,7 @@ private:
     Arrays arrays_;
 };
 
-/// The same through netCDF-C and HDF5.
+/// Reads through netCDF-C and HDF5.
 class Netcdf4Read : public ReadMethod {
 public:
     Netcdf4Read(const Context& context, const Arrays& arrays)

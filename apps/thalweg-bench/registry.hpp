@@ -19,18 +19,18 @@ struct MethodInfo {
     std::string text;
     std::string storage;
     FileKind kind;
-    bool library;  ///< goes through Thalweg: its classic files are to be equal byte for byte
+    bool library;  ///< uses Thalweg: its classic files must be equal byte for byte
     std::unique_ptr<Method> (*make)(const Context&);
-    std::string settings{};  ///< of a variant, "name=value; ..."
+    std::string settings{};  ///< "name=value; ..." of a variant
 };
 
 const std::vector<MethodInfo>& registered_methods();
 
-/// The method of this name; of "record:threads=2:writers=4" the one called `record` with these
+/// Returns the method of this name; "record:threads=2:writers=4" is the method `record` with these
 /// settings of the library. Throws UsageError if there is none.
 MethodInfo find_method(const std::string& name);
 
-// One function a method, each in its own file.
+// Each function makes the method of its file.
 std::unique_ptr<Method> make_raw(const Context&);
 std::unique_ptr<Method> make_peer_serial(const Context&);
 std::unique_ptr<Method> make_peer_serial_default(const Context&);
@@ -51,7 +51,7 @@ std::unique_ptr<Method> make_tiles(const Context&);
 std::unique_ptr<Method> make_tiles_pnetcdf(const Context&);
 std::unique_ptr<Method> make_record_netcdf4(const Context&);
 
-/// The library by a session that exists, which it ends.
+/// Makes the library's method with an existing session, which it ends.
 std::unique_ptr<Method> make_library(const Context&, tw_session);
 
 }  // namespace thalweg::bench

@@ -1,4 +1,4 @@
-// The report of a measurement: a table for people, JSON for programs.
+// Reports a measurement: as a table, and as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace thalweg::bench {
 
-/// `machine` is what describe_machine() found before the measurement.
+/// Makes the JSON report; `machine` is the result of describe_machine() before the measurement.
 nlohmann::ordered_json report_json(const nlohmann::ordered_json& machine, const Problem& problem,
                                    const Options& options, const Measurement& measurement,
                                    const std::string& command);

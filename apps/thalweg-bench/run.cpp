@@ -18,7 +18,7 @@
 namespace thalweg::bench {
 namespace {
 
-/// A method with what it keeps from file to file.
+/// A method with the state that it keeps from file to file.
 struct Runner {
     std::unique_ptr<Method> method;
     Result result;
@@ -46,8 +46,8 @@ public:
         progress_.say("warming up memory");
         ground_.prewarm(prewarm_bytes());
         problem_.fill();
-        // Another order each time, the same on all ranks: what a method finds depends on what the
-        // one before it left.
+        // The order changes each time, the same on all ranks, as each method finds the state that
+        // the one before left.
         const std::size_t count = runners_.size();
         std::vector<std::size_t> order(count);
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -77,7 +77,7 @@ public:
 private:
     void choose_methods() {
         std::vector<std::string> names = options_.methods;
-        // The floor is part of every run: the others are reported as its multiples.
+        // The lower bound is part of every run: the others are reported as its multiples.
         if (std::find(names.begin(), names.end(), "raw") == names.end())
             names.insert(names.begin(), "raw");
         for (const std::string& name : names) {
@@ -103,8 +103,8 @@ private:
                         static_cast<double>(prewarm_bytes()));
     }
 
-    /// Does what all ranks do alike. What it fails with on any of them stands in the result, and
-    /// the method is gone.
+    /// Does a collective part. An error on any rank goes into the result, and the method is
+    /// dropped.
     template <class F>
     bool attempt(Runner& runner, F action) {
         std::string error;
@@ -133,14 +133,14 @@ private:
         return made;
     }
 
-    /// One file of one method; repetitions below 0 are not measured.
+    /// Writes one file by one method; repetitions below 0 are not measured.
     void run_once(Runner& runner, int repetition) {
         Result& result = runner.result;
         if (!result.error.empty()) return;
         ground_.level(repetition_bytes(), last_file_, options_.sync_between, options_.settle_ms);
         last_file_.clear();
-        // Memory is looked at in a method's first file only, from before it has any: giving free
-        // memory back to the system before every file would not be what a model does.
+        // Memory is measured in a method's first file only, starting before it has any: a model
+        // would not return free memory to the system before every file.
         const bool first = !runner.method;
         Memory before, open;
         if (first) {
@@ -255,7 +255,7 @@ private:
     const Options& options_;
     Progress progress_;
     Ground ground_;
-    std::string last_file_;  ///< still there: see Ground::level
+    std::string last_file_;  ///< kept until Ground::level()
     std::vector<Runner> runners_;
     Measurement measurement_;
     const Result* reference_ = nullptr;  ///< the library's first classic file

@@ -1,4 +1,4 @@
-// The measurement: methods interleaved in repetitions.
+// Measures methods, interleaved in repetitions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace thalweg::bench {
 
-/// One file of one method.
+/// The measurement of one file of one method.
 struct Sample {
     double seconds = 0;         ///< steps and close, slowest rank
     double open_seconds = 0;    ///< slowest rank
@@ -26,21 +26,21 @@ struct Sample {
     double fsync_seconds = 0;  ///< slowest rank
 };
 
-/// All of one method.
+/// The results of one method.
 struct Result {
     const MethodInfo* info = nullptr;
-    std::string error;  ///< why it could not be measured
+    std::string error;  ///< reason why it could not be measured
     std::vector<Sample> samples;
     double setup_seconds = 0;          ///< before the first file: sessions, buffers
-    std::int64_t peak_bytes = 0;       ///< largest of the ranks'; shared pages divided by users
-    std::int64_t peak_rss_bytes = 0;   ///< likewise, shared pages counted whole
+    std::int64_t peak_bytes = 0;       ///< largest over the ranks; shared pages divided by users
+    std::int64_t peak_rss_bytes = 0;   ///< largest over the ranks; shared pages counted whole
     std::int64_t peak_node_bytes = 0;  ///< sum over the ranks of the fullest node
     std::int64_t file_bytes = 0;
     std::string service = "inline";
     std::string storage;
     std::string details;
     bool verified = false;
-    std::string wrong;  ///< what the verification found
+    std::string wrong;  ///< result of the verification
     std::uint64_t hash = 0;
     bool hashed = false;
 };
@@ -48,12 +48,13 @@ struct Result {
 struct Measurement {
     int steps = 0;
     bool peaks_reset = true;         ///< false: the peaks are those of the whole run
-    std::deque<MethodInfo> methods;  ///< what the results point to: stays where it is
+    std::deque<MethodInfo> methods;  ///< results point to these elements
     std::vector<Result> results;
     bool good = true;
 };
 
-/// Runs it all. Throws UsageError before anything is measured. @note Collective
+/// Measures all methods. Throws UsageError before anything is measured.
+/// @note Collective
 Measurement measure(const Meeting& meeting, Problem& problem, const Options& options);
 
 }  // namespace thalweg::bench

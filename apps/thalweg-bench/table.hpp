@@ -1,4 +1,4 @@
-// Medians and tables for people.
+// Medians and tables.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace thalweg::bench {
 
-/// 0 if there are no values.
+/// Returns the median; 0 if there are no values.
 double median(std::vector<double> values);
 
-/// Rows of equally many cells in columns, the first row being the heads: numbers to the right, the
-/// first and the last column to the left.
+/// Formats rows with the same number of cells in columns. The first row has the headings; numbers
+/// are right-aligned, the first and the last column left-aligned.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace thalweg::bench

@@ -29,7 +29,7 @@ public:
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    /// False if the file ends before.
+    /// Reads n bytes; false if the file ends before.
     bool read(void* to, std::int64_t n, std::int64_t at) const {
         char* out = static_cast<char*>(to);
         while (n > 0) {
@@ -50,7 +50,7 @@ private:
     int file_;
 };
 
-/// A file's own bytes of a number, in the machine's order.
+/// Converts a number of the file to the machine's byte order.
 template <class T>
 T from_file(T number) {
     if constexpr (std::endian::native == std::endian::big) return number;
@@ -65,7 +65,8 @@ T as_is(T number) {
     return number;
 }
 
-/// The first of n numbers that is not the field's, or -1. `index` is that of the first.
+/// Returns the position of the first of n numbers that is not the field's, or -1. `index` is the
+/// index of the first number.
 template <class T, T (*convert)(T)>
 std::int64_t first_wrong(std::uint32_t field, std::int64_t index, const T* numbers,
                          std::int64_t n) {
@@ -81,7 +82,7 @@ std::string wrong_value(const Variable& v, int step, std::int64_t index) {
     return fmt::format("{}, step {}, element {}: wrong value", v.name, step, index);
 }
 
-/// Elements [begin, end) of a variable whose record starts at byte `at` of a classic file.
+/// Checks elements [begin, end) of a variable whose record starts at byte `at` of a classic file.
 template <class T>
 std::string check_classic(const Reader& file, const Problem& p, const Variable& v, int step,
                           std::int64_t at, std::int64_t begin, std::int64_t end,
@@ -101,7 +102,7 @@ std::string check_classic(const Reader& file, const Problem& p, const Variable& 
     return {};
 }
 
-/// The header is read through PnetCDF, so that what it says is checked, too.
+/// Checks a classic file. Reading the header through PnetCDF checks it, too.
 std::string check_classic_file(const Problem& p, const std::string& path, Steps steps) {
     int id = 0;
     int status = ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &id);
@@ -182,7 +183,7 @@ std::string check_netcdf4_file(const Problem& p, const std::string& path, Steps 
         if (status != NC_NOERR) return v.name + ": " + nc_strerror(status);
         nc_inq_varndims(id, var, &ndims);
         if (ndims != static_cast<int>(g.shape.size()) + 1) return v.name + ": wrong rank";
-        // This rank's share of the slowest dimension, one index at a time.
+        // Checks this rank's share of the slowest dimension, one index at a time.
         const std::int64_t slowest = g.shape.empty() ? 1 : g.shape[0];
         const std::int64_t row = g.elements() / slowest;
         std::vector<std::size_t> start(ndims, 0), count{1};

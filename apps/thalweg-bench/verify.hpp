@@ -1,4 +1,4 @@
-// Is what was written what was meant? Every rank checks its share of the file.
+// Checks that a file has the contents that were written. Every rank checks its share of the file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,18 +11,20 @@
 
 namespace thalweg::bench {
 
-/// Steps that a file has.
+/// The steps in a file.
 struct Steps {
     int number = 0;
-    int first = 0;  ///< of the run
+    int first = 0;  ///< number of the first step within the run
 };
 
-/// Compares a file's variables with the fields. Returns "" or, on every rank, what is wrong.
+/// Compares a file's variables with the fields. Returns the difference on every rank, or an empty
+/// text.
 /// @note Collective
 std::string check_values(const Meeting& meeting, const Problem& problem, FileKind kind,
                          const std::string& path, Steps steps);
 
-/// A hash of a file's bytes, the same whatever the number of ranks. @note Collective
+/// Returns a hash of a file's bytes, which does not depend on the number of ranks.
+/// @note Collective
 std::uint64_t hash_file(const Meeting& meeting, const std::string& path);
 
 /// @note Collective

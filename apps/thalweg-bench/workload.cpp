@@ -16,7 +16,7 @@ const Dimension* find(const Workload& w, const std::string& name) {
     return nullptr;
 }
 
-/// "360 x 240 x 40", fastest dimension first; 'x', 'y' and 'z' only.
+/// Formats the sizes of the dimensions 'x', 'y' and 'z', fastest first: "360 x 240 x 40".
 std::string grid_text(const Workload& w) {
     std::string text;
     for (const char role : {'x', 'y', 'z'})

@@ -1,4 +1,4 @@
-// What is written: the variables of a model's output step and how its ranks hold them.
+// The variables of a model's output step and how its ranks hold them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,43 +17,42 @@ constexpr std::int64_t element_bytes(Element e) { return e == Element::f4 ? 4 : 
 struct Dimension {
     std::string name;
     std::int64_t length;
-    char role;  ///< 'x', 'y', 'z': set by --nx, --ny, --nz; '-': by none of them
+    char role;  ///< 'x', 'y', 'z': set by --nx, --ny, --nz; '-': fixed
 };
 
-/// Variables of one shape. Names of dimensions are listed slowest first; the record dimension
-/// `time` comes before them in the file and is not listed.
+/// Variables of one shape. Dimensions are listed slowest first, without the record dimension
+/// `time`, which comes first in the file.
 struct VariableGroup {
     std::string prefix;
     int count;
     Element type;
-    std::vector<std::string> file_order;    ///< empty: one value a step, the same on all ranks
+    std::vector<std::string> file_order;    ///< empty: one value per step, the same on all ranks
     std::vector<std::string> memory_order;  ///< the same names
     bool main = false;                      ///< the group that --variables changes
 };
 
-/// How a model's computing compares with its output, for the overlap.
+/// A model's computing time relative to its output, for the overlap.
 struct Pace {
-    std::string output = "inline";  ///< the way of output of which `compute` is told
-    double compute = 2.6;           ///< computing a step, in times of that output
+    std::string output = "inline";  ///< way of output that `compute` refers to
+    double compute = 2.6;           ///< computing time of a step, relative to that output
 };
 
-/// A workload is one entry of the tables in workloads_*.cpp, in the size of the paper that it comes
-/// from.
+/// A workload: one entry of the tables in workloads_*.cpp, at the size of its paper.
 struct Workload {
     std::string name;
     std::string text;
     std::vector<Dimension> dims;
-    /// Axes of the process grid, each with the dimensions it cuts (a variable has at most one of
-    /// them). The first gets the most ranks. The ranks along an axis that a variable does not have
-    /// share its block along the first axis that it has.
+    /// Axes of the process grid, each with the dimensions that it cuts (a variable has at most one
+    /// of them). The first axis gets the most ranks. Ranks along an axis that a variable lacks
+    /// divide its block along the first axis that it has.
     std::vector<std::vector<std::string>> axes;
-    int cut_axes;         ///< how many of the axes the default grid cuts
-    std::size_t fastest;  ///< the axis along which neighbouring ranks lie
+    int cut_axes;         ///< number of axes that the default grid cuts
+    std::size_t fastest;  ///< axis along which ranks have consecutive numbers
     std::vector<VariableGroup> groups;
-    double scale = 1;   ///< by default, of all dimensions but 'z'
-    int variables = 0;  ///< by default, of the main group; 0: all
+    double scale = 1;   ///< default, for all dimensions but 'z'
+    int variables = 0;  ///< default, for the main group; 0: all
     Pace pace{};
-    std::string cut{};  ///< what is smaller than in the paper, in words
+    std::string cut{};  ///< description of sizes that are smaller than in the paper
 };
 
 /// The entries, paper by paper.
@@ -61,19 +60,20 @@ std::vector<Workload> cam_workloads();
 std::vector<Workload> cfio_workloads();
 std::vector<Workload> cmaq_workloads();
 std::vector<Workload> mom5_workloads();
-/// In none of the papers.
+/// Workloads of none of the papers.
 std::vector<Workload> unstructured_workloads();
 
 const std::vector<Workload>& workloads();
 
-/// The entry of options.workload with the sizes that the options ask for, and `cut` filled in.
-/// Throws UsageError.
+/// Returns the entry of options.workload with the sizes that the options ask for, and `cut` filled
+/// in. Throws UsageError.
 Workload find_workload(const Options& options);
 
-/// The process grid, one factor an axis. Throws UsageError if it does not have `ranks` members.
+/// Returns the process grid, one factor per axis. Throws UsageError if their product is not
+/// `ranks`.
 std::vector<int> process_grid(const Workload& workload, const std::string& grid, int ranks);
 
-/// "  name      text" of a listing.
+/// Formats a line of a listing: "  name      text".
 std::string fmt_line(const std::string& name, const std::string& text);
 
 }  // namespace thalweg::bench

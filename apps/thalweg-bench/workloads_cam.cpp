@@ -5,8 +5,8 @@ namespace thalweg::bench {
 namespace {
 
 /// A history step of the Community Atmosphere Model (Tseng and Ding 2008, tables 1 and 2): memory
-/// order (lon, lev, lat), longitude fastest. 2-D fields lie on the physics grid, which spreads over
-/// all ranks along latitude: the ranks that share a latitude band hold a part of its rows each.
+/// order (lon, lev, lat), longitude fastest. 2-D fields are on the physics grid, which is divided
+/// among all ranks along latitude: each of the ranks of a latitude band holds some of its rows.
 Workload cam(std::string name, std::string text, std::int64_t nlon, std::int64_t nlat,
              int cut_axes) {
     return {std::move(name),

@@ -4,9 +4,9 @@
 namespace thalweg::bench {
 namespace {
 
-/// A history step of MOM5 (Yang, Ward and Evans 2020): in memory as in the file; process grid x
-/// by y, as FMS writes its layouts. The fields are the usual ones: temperature, salinity and the
-/// two currents, and six of the surface.
+/// A history step of MOM5 (Yang, Ward and Evans 2020): the same order in memory and file; process
+/// grid x by y, as FMS writes its layouts. The fields are the usual ones: temperature, salinity and
+/// the two currents, and six of the surface.
 Workload mom5(std::string name, std::string text, std::int64_t nx, std::int64_t ny, std::int64_t nz,
               double scale) {
     const std::vector<std::string> volume{"z", "y", "x"};

@@ -49,7 +49,8 @@ def write_files(folder: Path, options: argparse.Namespace) -> list[Path]:
 
 
 def run_one(way: str, folder: Path) -> None:
-    """In a process of its own: opens, then reads a series at one point, and prints both times."""
+    """Runs in a separate process: opens, then reads a series at one point, and prints both
+    times."""
     import netCDF4  # noqa: F401
     import xarray as xr
 
@@ -62,7 +63,7 @@ def run_one(way: str, folder: Path) -> None:
     begin = time.perf_counter()
     parts = {}
     if way == "references":
-        assert len(open_store(folder / "history.json").fs.references)  # parses them
+        assert len(open_store(folder / "history.json").fs.references)  # parses the references
         parts["of it: reading the references"] = time.perf_counter() - begin
         begin = time.perf_counter()
         data = open_references(folder / "history.json", chunks={})

@@ -6,8 +6,8 @@
 namespace thalweg::cfio {
 namespace {
 
-// Ordered by rank, so that the smallest is the lowest rank's: the rank in the upper half, the code,
-// which is negative, in the lower.
+// Ordered by rank, so that the minimum is the lowest rank's: the rank in the upper half, the
+// (negative) code in the lower.
 constexpr std::int64_t no_error = INT64_MAX;
 
 std::int64_t ranked(int rank, int error) {
@@ -29,7 +29,7 @@ int rank_in(MPI_Comm comm) {
 }  // namespace
 
 Outcome agree(MPI_Comm clients, Call call, std::int64_t file, std::int64_t content, int error) {
-    // The minimum of a number and of its complement tell whether it is the same everywhere.
+    // The minima of a number and of its complement show whether it is the same everywhere.
     const auto kind = static_cast<std::int64_t>(call);
     const std::array<std::int64_t, 7> mine = {
         kind, ~kind, file, ~file, content, ~content, ranked(rank_in(clients), error)};

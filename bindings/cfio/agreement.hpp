@@ -1,11 +1,11 @@
-// What the clients agree on before they do something together.
+// Agreement of the clients before a collective action.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // A call that fails on one client returns there at once, without the others. So a client may be in
 // its next collective call while the others are still in this one. Every collective call begins
-// with an agreement that tells such calls apart; the calls that do not match fail, and nobody waits
-// for ever, because in the end all clients meet in cfio_finalize.
+// with an agreement that detects this: calls that do not match fail, and nobody waits forever,
+// because in the end all clients meet in cfio_finalize.
 #ifndef THALWEG_CFIO_AGREEMENT_HPP
 #define THALWEG_CFIO_AGREEMENT_HPP
 
@@ -21,17 +21,18 @@ enum class Call { create, enddef, close, finalize };
 struct Outcome {
     bool together = false;  // all clients are in the same call on the same file
     bool alike = false;     // with the same content
-    int error = 0;          // that of the lowest client that has one
-    int client = 0;         // whose it is
+    int error = 0;          // of the lowest client that has one
+    int client = 0;         // number of that client
 };
 
-// file: its id, or of create the digest of its arguments. Collective over the clients.
+// Agrees on a call of all clients; `file` is its id, or for create the digest of its arguments.
+// Collective over the clients.
 Outcome agree(MPI_Comm clients, Call call, std::int64_t file, std::int64_t content, int error);
 
-// The error of the lowest rank that has one; 0 if none has.
+// Returns the error of the lowest rank that has one, or 0. Collective.
 int first_error(MPI_Comm comm, int error);
 
-// A number that stands for a text.
+// Returns a hash of a text.
 std::int64_t digest(const std::string& text);
 
 }  // namespace thalweg::cfio

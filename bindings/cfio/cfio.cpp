@@ -1,4 +1,4 @@
-// The functions of cfio.h: arguments in, codes out.
+// Implements the functions of cfio.h: converts arguments and returns codes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "cfio.h"
@@ -21,10 +21,11 @@ using thalweg::cfio::Program;
 
 constexpr int no_file = 0;  // ids start at 1
 
-// The program, never destroyed: the other ranks may not come to the end of the process.
+// The state of the program. It is never destroyed, as the other ranks may not reach the end of the
+// process.
 Program& program = *new Program;
 
-// Does something that may fail; pointers are what has to be there.
+// Runs an action and returns its error code. Fails if one of the pointers is null.
 template <class Action>
 int attempt(const char* call, int ncid, std::initializer_list<const void*> pointers,
             Action action) {
@@ -42,8 +43,8 @@ int attempt(const char* call, int ncid, std::initializer_list<const void*> point
     }
 }
 
-// At the end of a call of all clients: what files came to after their close. That belongs to no
-// open file, so that cfio_finalize returns it again.
+// Reports, at the end of a collective call, errors of files after their close. They belong to no
+// open file, so cfio_finalize returns them again.
 int tell_late(const char* call) {
     return attempt(call, no_file, {}, [] { program.tell_late(); });
 }
@@ -54,7 +55,7 @@ int put_vara(const char* call, int ncid, int varid, int dim, const size_t* start
                    [&] { program.file(ncid).put_box(varid, dim, start, count, type, data); });
 }
 
-// Of one value; refuses what is no type.
+// Returns the bytes of one value; throws if the type is invalid.
 std::size_t size_of(cfio_type type) {
     switch (type) {
         case CFIO_BYTE:
@@ -97,7 +98,7 @@ int cfio_def_var(int ncid, const char* name, cfio_type type, int ndims, const in
     return attempt("cfio_def_var", ncid, {name, varid}, [&] {
         File& file = program.file(ncid);
         if (ndims < 0) throw Error{CFIO_ERROR_NC, "the number of dimensions is negative"};
-        size_of(type);  // is there such a type?
+        size_of(type);  // throws if the type is invalid
         if (ndims > 0 && (dimids == nullptr || start == nullptr || count == nullptr))
             throw Error{CFIO_ERROR_ARG_NULL, "an argument is NULL"};
         *varid = file.def_var(name, type, std::vector<int>(dimids, dimids + ndims));
@@ -125,7 +126,7 @@ int cfio_inq_varid(int ncid, const char* name, int* varid) {
     const int code = attempt("cfio_inq_varid", ncid, {name, varid},
                              [&] { id = program.file(ncid).find_var(name); });
     if (code != CFIO_ERROR_NONE) return code;
-    // Said to nobody and not kept: a program may ask.
+    // Neither printed nor kept: a program may ask for a variable that does not exist.
     if (id == 0) return CFIO_ERROR_VAR_NO_EXIST;
     *varid = id;
     return CFIO_ERROR_NONE;
@@ -146,7 +147,7 @@ int thalweg_cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start,
     return put_vara("cfio_put_vara_int", ncid, varid, dim, start, count, TW_INT, p);
 }
 
-// As C programs declare it; only its name counts for the linker.
+// Declared as C programs do; the linker only looks at the name.
 extern "C" int cfio_put_vara_int(int ncid, int varid, int dim, size_t* start, size_t* count,
                                  int* p) {
     return thalweg_cfio_put_vara_int(ncid, varid, dim, start, count, p);

@@ -41,7 +41,7 @@ module cfio
       integer(c_int), value :: x_proc_num, y_proc_num, ratio
     end function cfio_init
 
-    !> Some programs pass their rank.
+    !> The argument is optional, as some programs pass their rank.
     integer(c_int) function cfio_proc_type(rank) bind(C, name='thalweg_cfio_f_proc_type')
       import
       integer(c_int), intent(in), optional :: rank
@@ -90,7 +90,7 @@ module cfio
     end function cfio_close
   end interface
 
-  !> With or without start and count, which are hints; only those of cfio_put_vara matter.
+  !> start and count are optional hints; only those of cfio_put_vara matter.
   interface cfio_def_var
     integer(c_int) function def_var(ncid, name, xtype, ndims, dimids, varid) &
         bind(C, name='thalweg_cfio_f_def_var')
@@ -137,7 +137,7 @@ module cfio
     end function cfio_put_vara_int
   end interface cfio_put_vara
 
-  ! One function under the names of CFIO's code and of its paper.
+  ! One function has different names in CFIO's code and in its paper.
 
   interface
     integer(c_int) function cfio_finalize() bind(C, name='cfio_finalize')
@@ -159,7 +159,7 @@ module cfio
 
 contains
 
-  ! cfio_put_att under the names that CFIO has for each type.
+  ! CFIO has a name of cfio_put_att for each type.
 
   integer(c_int) function cfio_put_att_str(ncid, varid, name, values)
     integer(c_int), intent(in) :: ncid, varid

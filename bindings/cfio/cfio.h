@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdlib.h> /* programs rely on it */
 
-/* NC_GLOBAL and the modes of cfio_create: of CFIO's own header's pnetcdf.h, where it is there. */
+/* Defines NC_GLOBAL and the modes of cfio_create, or takes them from pnetcdf.h if that exists, as
+ * CFIO's own header does. */
 #if defined(__has_include)
 #if __has_include(<pnetcdf.h>)
 #include <pnetcdf.h>
@@ -56,7 +57,7 @@ extern "C" {
 #define CFIO_PROC_SERVER 2
 #define CFIO_PROC_BLANK 3
 
-/* The types of variables and attributes; the values are netCDF's. */
+/* The types of variables and attributes, with netCDF's values. */
 typedef int cfio_type;
 #define CFIO_BYTE 1
 #define CFIO_CHAR 2
@@ -65,7 +66,7 @@ typedef int cfio_type;
 #define CFIO_FLOAT 5
 #define CFIO_DOUBLE 6
 
-/** netCDF's number of a type; NC_NAT if it is not a type. */
+/** Converts a type to netCDF's; NC_NAT if it is not a type. */
 static inline nc_type cfio_type_to_nc(cfio_type type) {
     return type >= CFIO_BYTE && type <= CFIO_DOUBLE ? (nc_type)type : NC_NAT;
 }
@@ -96,20 +97,20 @@ static inline nc_type cfio_type_to_nc(cfio_type type) {
     (-500) /* the file cannot be created, cannot hold this, or was not written                     \
             */
 
-/* Code between the two is executed by the clients only. */
+/* Only the clients execute the code between CFIO_START and CFIO_END. */
 #define CFIO_START(...) if (cfio_proc_type() == CFIO_PROC_CLIENT) {
 #define CFIO_END(...) }
 
 /**
- * World ranks 0 to x*y - 1 become clients, the next max(1, x*y / ratio) servers, the rest blank. On
- * a server it returns when all clients have called cfio_finalize.
+ * Starts CFIO. World ranks 0 to x*y - 1 become clients, the next max(1, x*y / ratio) servers, the
+ * rest blank. On a server it returns when all clients have called cfio_finalize.
  * @return 0, or CFIO_ERROR_INVALID_INIT_ARG on every rank
  */
 int cfio_init(int x_proc_num, int y_proc_num, int ratio);
 
 int cfio_finalize(void);
 
-/* Some programs pass their rank. */
+/* Takes any arguments, as some programs pass their rank. */
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 int cfio_proc_type(...);
 #else
@@ -129,7 +130,10 @@ int cfio_create(const char* path, int cmode, int* ncid);
 /** @param len  0: unlimited */
 int cfio_def_dim(int ncid, const char* name, size_t len, int* id);
 
-/** @param start, count  hints on what this client will put; only those of cfio_put_vara matter */
+/**
+ * @param start, count  hints about the block that this client will put; only those of cfio_put_vara
+ *               matter
+ */
 int cfio_def_var(int ncid, const char* name, cfio_type type, int ndims, const int* dimids,
                  const size_t* start, const size_t* count, int* varid);
 
@@ -160,7 +164,7 @@ int cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start, const s
 int cfio_put_vara_int(int ncid, int varid, int dim, size_t* start, size_t* count, int* p);
 #endif
 
-/** Data put so far may be written. */
+/** Permits the library to write the data put so far. */
 int cfio_io_end(void);
 
 int cfio_close(int ncid);

@@ -1,8 +1,7 @@
-/* The C side of the Fortran module: Fortran's order of dimensions, its indices from 1 and its texts
- * become those of cfio.h.
+/* The C side of the Fortran module: converts Fortran's order of dimensions, indices from 1 and
+ * texts to those of cfio.h.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <ISO_Fortran_binding.h>
 #include <stddef.h>
 #include <string.h>
@@ -11,12 +10,13 @@
 #include "cfio.h"
 #include "fortran.h"
 
-/* netCDF's names have at most 256 bytes; longer ones are cut to 257 and so found too long. */
+/* A name. netCDF's names have at most 256 bytes; longer ones are cut to 257, so that they are found
+ * to be too long. */
 struct name {
     char text[258];
 };
 
-/* Paths may be longer. */
+/* A path, which may be longer. */
 struct path {
     char text[4097];
 };
@@ -45,7 +45,7 @@ int thalweg_cfio_f_put_vara_double(int ncid, int varid, int ndims, const int* st
 int thalweg_cfio_f_put_vara_int(int ncid, int varid, int ndims, const int* start, const int* count,
                                 const int* p);
 
-/* Without the blanks at the end; cut where it would not fit. */
+/* Copies a text without trailing blanks; cuts it if it does not fit. */
 static void copy_text(const CFI_cdesc_t* from, char* to, size_t size) {
     const char* text = from->base_addr;
     size_t length = from->elem_len;
@@ -65,7 +65,7 @@ static struct name name_of(const CFI_cdesc_t* text) {
     return name;
 }
 
-/* Fortran's 0 is the file itself, as in netCDF's Fortran interface. */
+/* Converts Fortran's 0, which means the file as in netCDF's Fortran interface. */
 static int attribute_owner(int varid) {
     if (varid == 0) {
         return NC_GLOBAL;
@@ -73,9 +73,9 @@ static int attribute_owner(int varid) {
     return varid == NC_GLOBAL ? 0 : varid;
 }
 
-/* Stores an id, unless its place cannot be written: a program may name a constant there, as the
- * example of CFIO's paper does, and compilers keep constants in memory that is read-only. Reading
- * into such memory fails, where storing would end the program. */
+/* Stores an id, unless its address is not writable: a program may pass a constant, as the example
+ * of CFIO's paper does, and compilers keep constants in read-only memory. read() into such memory
+ * fails, whereas a plain store would end the program. */
 static int store(int* place, int id) {
     int ends[2];
     if (pipe(ends) != 0) { /* no more open files: hope for a variable */
@@ -101,7 +101,7 @@ int thalweg_cfio_f_create(const CFI_cdesc_t* path, int cmode, int* ncid) {
 }
 
 int thalweg_cfio_f_def_dim(int ncid, const CFI_cdesc_t* name, int len, int* id) {
-    /* A negative length becomes one that no file can hold. */
+    /* A negative length becomes too large for any file. */
     return cfio_def_dim(ncid, name_of(name).text, (size_t)len, id);
 }
 
@@ -110,7 +110,7 @@ int thalweg_cfio_f_def_var(int ncid, const CFI_cdesc_t* name, int type, int ndim
     static const size_t no_hint = 0; /* hints are not looked at */
     int ids[max_dims];
     const char* first = dimids->base_addr;
-    /* One element of an array stands for those that follow it, too. */
+    /* A single element may stand for an array and the elements behind it. */
     const ptrdiff_t stride = dimids->rank > 0 ? dimids->dim[0].sm : (ptrdiff_t)sizeof(int);
     const int n = ndims <= max_dims ? ndims : -1;
     for (int d = 0; d < n; ++d) {
@@ -132,7 +132,7 @@ int thalweg_cfio_f_def_var_hint(int ncid, const CFI_cdesc_t* name, int type, int
     return thalweg_cfio_f_def_var(ncid, name, type, ndims, dimids, varid);
 }
 
-/* The number of values. */
+/* Returns the number of values. */
 static size_t count_of(const CFI_cdesc_t* values) {
     size_t n = 1;
     for (int d = 0; d < values->rank; ++d) {
@@ -142,7 +142,8 @@ static size_t count_of(const CFI_cdesc_t* values) {
 }
 
 static int type_of(const CFI_cdesc_t* values) {
-    /* Pairs, not a switch: the CFI names of one size may be one value or two. */
+    /* A list of pairs rather than a switch, as CFI names of the same size may have the same value.
+     */
     static const struct {
         CFI_type_t fortran;
         size_t size;
@@ -176,11 +177,11 @@ int thalweg_cfio_f_inq_varid(int ncid, const CFI_cdesc_t* name, int* varid) {
     return cfio_inq_varid(ncid, name_of(name).text, varid);
 }
 
-/* A box in C's order. The number of dimensions, or -1 where there is no such number. */
+/* Makes a box in C's order. Returns the number of dimensions, or -1 if it is invalid. */
 static int box_of(int ndims, const int* start, const int* count, struct box* box) {
     const int n = ndims <= max_dims ? ndims : -1;
     for (int d = 0; d < n; ++d) {
-        /* Negative ones become larger than any index. */
+        /* Negative indices become larger than any valid one. */
         box->start[n - 1 - d] = (size_t)start[d] - 1;
         box->count[n - 1 - d] = (size_t)count[d];
     }

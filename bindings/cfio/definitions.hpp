@@ -1,10 +1,10 @@
-// What one client has defined, and what all of them have.
+// The definitions of one client, and of all clients together.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// CFIO's clients send their definitions to the servers, one by one, and the first one of a name
-// stands; attributes may come from one client only. The library wants every rank to define the
-// same. So each client keeps its own, and they are united when the definitions end.
+// CFIO's clients send their definitions to the servers, one by one, and the first definition of a
+// name counts; attributes may come from one client only. The library requires the same definitions
+// on every rank. So each client keeps its own, and they are united when the definitions end.
 #ifndef THALWEG_CFIO_DEFINITIONS_HPP
 #define THALWEG_CFIO_DEFINITIONS_HPP
 
@@ -29,7 +29,7 @@ struct Dimension {
 struct Variable {
     std::string name;
     int type = 0;
-    std::vector<std::string> dims;  // names: ids are each client's own
+    std::vector<std::string> dims;  // names, as ids differ between clients
 
     bool operator==(const Variable&) const = default;
 };
@@ -42,7 +42,7 @@ struct Attribute {
     std::string bytes;
 };
 
-// A function that returns the name of a definition among its kind.
+// Returns the name by which a definition is found among its kind.
 struct KeyOf {
     template <class T>
     const std::string& operator()(const T& one) const {
@@ -54,7 +54,7 @@ struct KeyOf {
 template <class T>
 using List = detail::NamedList<T, KeyOf>;
 
-// The first of a name stands.
+// Adds a definition, unless there is one of that name.
 template <class T>
 void add(List<T>& list, T one) {
     if (list.find(KeyOf()(one)) < 0) list.push_back(std::move(one));
@@ -66,13 +66,13 @@ struct Definitions {
     List<Attribute> atts;
 };
 
-// For agreements and for the program's other ranks.
+// Packs definitions for agreements and for the other ranks of the program.
 std::string pack(const Definitions& definitions);
 Definitions unpack(const std::string& bytes);
 
-// The definitions of all clients, the same everywhere; of a name that several have, that of the
-// lowest rank stands. conflict receives the name of a dimension or variable that is not the same on
-// all clients, or "". Collective.
+// Unites the definitions of all clients, with the same result on each; if several clients have a
+// name, the lowest rank's definition counts. `conflict` receives the name of a dimension or
+// variable that differs between clients, or "". Collective.
 Definitions unite(Definitions mine, MPI_Comm clients, std::string& conflict);
 
 }  // namespace thalweg::cfio

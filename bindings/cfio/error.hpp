@@ -1,4 +1,4 @@
-// Failures inside the binding, and their codes.
+// Errors within the binding, and their codes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_CFIO_ERROR_HPP
@@ -11,12 +11,12 @@
 
 namespace thalweg::cfio {
 
-// What the functions of cfio.h return after a failure.
+// The error that a function of cfio.h returns.
 struct Error {
     int code = CFIO_ERROR_NONE;
     std::string text;
-    bool shared = false;  // all clients have it: one of them says so
-    bool done = false;    // nothing is left that could return it again
+    bool shared = false;  // all clients have it, so one of them prints it
+    bool done = false;    // it must not be returned again
 };
 
 inline int code_of(int status) {

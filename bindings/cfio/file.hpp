@@ -21,10 +21,11 @@ public:
     File(int id, std::string path, tw_session session, MPI_Comm clients, tw_file handle)
         : id_(id), path_(std::move(path)), session_(session), clients_(clients), handle_(handle) {}
 
-    // As the program gave it.
+    // Returns the path as the program gave it.
     const std::string& path() const { return path_; }
 
-    // Local. Ids are this client's own and start at 1; the first definition of a name stands.
+    // Definitions. Local. Ids are this client's own and count from 1; the first definition of a
+    // name counts.
     int def_dim(const std::string& name, std::size_t length);
     int def_var(const std::string& name, int type, const std::vector<int>& dims);
     int find_var(const std::string& name);  // 0: there is none
@@ -33,16 +34,16 @@ public:
                  tw_type type, const void* data);
     void end_io();
 
-    // A program may know a variable by another number (see cfio_fortran.c).
+    // Registers another number by which a program may know a variable (see cfio_fortran.c).
     void also_called(int number, int varid);
 
-    // Collective over the clients. After a close that failed the file may still be open: where the
-    // other clients were in another call.
+    // Collective over the clients. After a failed close the file may still be open, if the other
+    // clients were in another call.
     void enddef();
     void close();
     bool is_open() const { return handle_ != nullptr; }
 
-    // The first error of this client stays with the file until it is closed.
+    // Keeps the first error of this client until the file is closed.
     void remember(int code) {
         if (error_ == 0) error_ = code;
     }
@@ -57,8 +58,8 @@ private:
     tw_session session_;
     MPI_Comm clients_;
     tw_file handle_;
-    Definitions known_;    // what ids stand for
-    Definitions pending_;  // what the library has not been told yet
+    Definitions known_;    // definitions that ids refer to
+    Definitions pending_;  // definitions not yet passed to the library
     std::map<int, int> aliases_;
     bool defined_ = false;
     bool has_new_boxes_ = false;

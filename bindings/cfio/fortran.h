@@ -1,7 +1,6 @@
-/* What the Fortran module needs beside cfio.h.
+/* Functions that the Fortran module needs besides cfio.h.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THALWEG_CFIO_FORTRAN_H
 #define THALWEG_CFIO_FORTRAN_H
 
@@ -9,7 +8,7 @@
 extern "C" {
 #endif
 
-/* From now on a number stands for a variable, beside its id. */
+/* Makes a number stand for a variable, in addition to its id. */
 int thalweg_cfio_alias(int ncid, int number, int varid);
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@
 namespace thalweg::cfio {
 namespace {
 
-// Arguments that make sense and are the same on all ranks.
+// Tests if the arguments are valid and the same on all ranks.
 bool usable(int x, int y, int ratio) {
     const std::array<int, 6> mine = {x, ~x, y, ~y, ratio, ~ratio};
     std::array<int, 6> least{};
@@ -22,7 +22,7 @@ bool usable(int x, int y, int ratio) {
     return same && x > 0 && y > 0 && ratio > 0;
 }
 
-// Programs that were written for CFIO do not expect a log.
+// Programs written for CFIO do not expect a log.
 std::string settings_of(const Roles& roles) {
     return "service=servers; server_ranks=last; close=later; log=off; servers=" +
            std::to_string(roles.servers);
@@ -67,7 +67,7 @@ void Program::init(int x, int y, int ratio) {
 void Program::start(const Roles& roles, int rank) {
     const bool client = roles.is_client(rank);
     const bool blank = roles.is_blank(rank);
-    // Blank ranks learn from the clients how it went; servers cannot before they have served.
+    // Blank ranks get the result from the clients; servers cannot before they have served.
     MPI_Comm waiting = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, client || blank ? 0 : MPI_UNDEFINED, rank, &waiting);
     MPI_Comm_split(MPI_COMM_WORLD, blank ? MPI_UNDEFINED : 0, rank, &group_);
@@ -80,7 +80,7 @@ void Program::start(const Roles& roles, int rank) {
     if (client && code == 0) {
         type_ = CFIO_PROC_CLIENT;
     } else if (!blank) {
-        // A server has served by now. The clients tell it how it went: here or in finish().
+        // A server has served by now. It gets the result from the clients here or in finish().
         code = error_ = first_error(group_, code);
         MPI_Comm_free(&group_);
         type_ = CFIO_PROC_SERVER;
@@ -90,7 +90,8 @@ void Program::start(const Roles& roles, int rank) {
     throw Error{code, trouble, true};
 }
 
-// What is wrong; "" for a client whose session has begun and for a server whose has ended.
+// Starts the session. Returns the error; "" for a client whose session has begun and for a server
+// whose session has ended.
 std::string Program::start_session(const Roles& roles, int rank) {
     const int status = tw_init(group_, settings_of(roles).c_str(), &session_);
     std::string trouble;
@@ -105,14 +106,14 @@ std::string Program::start_session(const Roles& roles, int rank) {
     return trouble;
 }
 
-// Whether the session's roles are those of CFIO: settings of the environment may be in the way.
+// Tests if the session's roles are those of CFIO: settings in the environment may change them.
 bool Program::kept(const Roles& roles, int rank) const {
     tw_role role = TW_MODEL;
     tw_inq_role(session_, &role);
     if ((role == TW_MODEL) != roles.is_client(rank)) return false;
     if (role == TW_SERVER) return true;
-    // The model ranks are in the group's order: its first ones, if the last of them is where it
-    // has to be.
+    // Model ranks keep the group's order: they are its first ones if the last of them has the
+    // expected number.
     MPI_Comm model = MPI_COMM_NULL;
     tw_model_comm(session_, &model);
     MPI_Group models = MPI_GROUP_NULL;
@@ -143,7 +144,7 @@ int Program::finalize() {
 }
 
 void Program::finish() {
-    // Until the others are here too: they may be in calls that failed here.
+    // Waits until the others are here, too: they may be in calls that failed on this client.
     while (!agree(clients_, Call::finalize, 0, 0, 0).together) remember(CFIO_ERROR_NC);
     while (!files_.empty()) {
         const int id = files_.begin()->first;
@@ -182,10 +183,10 @@ int Program::create(const std::string& path, int cmode) {
     if ((cmode & NC_64BIT_OFFSET) != 0 && (cmode & NC_64BIT_DATA) != 0)
         throw Error{CFIO_ERROR_NC, "'" + path + "': cmode asks for two formats", true};
     if ((cmode & NC_NOCLOBBER) != 0) {
-        complete_files();  // they have their names then
+        complete_files();  // gives them their final names
         int rank = 0;
         MPI_Comm_rank(clients_, &rank);
-        // One client looks: the file systems of several may not show the same at the same time.
+        // One client looks, as file systems of several nodes may differ for a moment.
         const bool taken = rank == 0 && access(path.c_str(), F_OK) == 0;
         if (first_error(clients_, taken ? CFIO_ERROR_NC : 0) != 0)
             throw Error{CFIO_ERROR_NC, "'" + path + "' already exists", true};
@@ -194,7 +195,7 @@ int Program::create(const std::string& path, int cmode) {
     tw_file handle = nullptr;
     int status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
     if (status != TW_OK) {
-        // It may be the error of an earlier file of this path, which is returned only once.
+        // This may be the error of an earlier file of this path, which is returned only once.
         const Error first{code_of(status), text_of(status, session_), true};
         status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
         if (status != TW_OK) throw first;
@@ -205,8 +206,8 @@ int Program::create(const std::string& path, int cmode) {
     return last_id_;
 }
 
-// A program may create a path again before it has closed the file: that ends, and the new one takes
-// its place. All clients have the same files open.
+// Closes an open file of the path, which the new one replaces: a program may create a path again
+// before it has closed the file. All clients have the same files open.
 void Program::end_open_file(const std::string& path) {
     for (const auto& [id, file] : files_) {
         if (file.path() != path) continue;
@@ -276,7 +277,7 @@ void Program::end_io() {
             if (first.code == 0) first = error;
         }
     }
-    first.done = true;  // their cfio_close returns it
+    first.done = true;  // cfio_close returns it
     if (first.code != 0) throw first;
 }
 

@@ -1,4 +1,4 @@
-// A program that was written for CFIO, as one rank of it: its role, its session, its open files.
+// The state of a CFIO program on one rank: its role, its session, its open files.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_CFIO_PROGRAM_HPP
@@ -16,26 +16,27 @@ namespace thalweg::cfio {
 
 class Program {
 public:
-    // Collective over MPI_COMM_WORLD. On a server it serves.
+    // Starts the program; on a server, serves. Collective over MPI_COMM_WORLD.
     void init(int x, int y, int ratio);
-    // The first error that no cfio_close has returned. Collective over the clients.
+    // Returns the first error that no cfio_close has returned. Collective over the clients.
     int finalize();
     int type() const { return type_; }
 
     // Collective over the clients.
     int create(const std::string& path, int cmode);
-    // Returns whether all clients took part: they do not where the file has ended already.
+    // Closes a file. Returns false if some client did not take part, because its file has ended
+    // already.
     bool close(int id);
-    // Files are complete some time after their close: throws the first failure of those that are by
-    // now.
+    // Throws the first error of files that are complete by now; they complete some time after their
+    // close.
     void tell_late();
 
-    // Local.
+    // Returns an open file. Local.
     File& file(int id);
     void end_io();
 
-    // Says why a call failed, and keeps the code for cfio_close, or cfio_finalize where there is no
-    // such file.
+    // Prints why a call failed, and keeps the code for cfio_close, or for cfio_finalize if there is
+    // no such file.
     int fail(const char* call, int file, const Error& error);
 
 private:
@@ -57,8 +58,8 @@ private:
     MPI_Comm clients_ = MPI_COMM_NULL;  // belongs to the session
     tw_session session_ = nullptr;
     std::map<int, File> files_;
-    std::map<int, Error> replaced_;  // files that ended because their paths were created again
-    Error late_;                     // of a file that was closed, until tell_late()
+    std::map<int, Error> replaced_;  // errors of files whose paths were created again
+    Error late_;                     // error of a closed file, until tell_late()
     int last_id_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which ranks are clients, servers, and neither.
+// The roles of ranks: clients, servers, or neither.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_CFIO_ROLES_HPP
@@ -11,7 +11,7 @@
 
 namespace thalweg::cfio {
 
-// By rank in MPI_COMM_WORLD: the clients first, then the servers.
+// Roles by rank in MPI_COMM_WORLD: the clients first, then the servers.
 struct Roles {
     std::int64_t clients = 0;
     std::int64_t servers = 0;
@@ -21,7 +21,7 @@ struct Roles {
     bool is_blank(int rank) const { return rank >= needed(); }
 };
 
-// For a grid of x times y clients, one server for every `ratio` of them.
+// Returns the roles for a grid of x times y clients, with one server per `ratio` clients.
 inline Roles roles_of(int x, int y, int ratio) {
     Roles roles;
     roles.clients = std::int64_t{x} * y;

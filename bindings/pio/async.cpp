@@ -1,4 +1,5 @@
-// PIO's asynchronous mode, in which some ranks do I/O alone: servers, which the components share.
+// PIO's asynchronous mode, in which some ranks only do I/O: they are servers, which the components
+// share.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -17,7 +18,7 @@ void check_arguments(int components, int rearranger, const int* iosysidp) {
         throw Error{NC_EINVAL, "there is no rearranger " + std::to_string(rearranger)};
 }
 
-// The I/O ranks serve all components, and return when these have ended.
+// Starts the sessions. The I/O ranks serve all components, and return when these have ended.
 void begin(MPI_Comm world, int components, const MPI_Comm* comp_comms, bool io, int* iosysidp) {
     std::fill_n(iosysidp, components, -1);
     const std::vector<MPI_Comm> comms(comp_comms, comp_comms + components);
@@ -26,14 +27,14 @@ void begin(MPI_Comm world, int components, const MPI_Comm* comp_comms, bool io, 
     const std::vector<Session*> sessions = begin_served(world, comms, io);
     for (std::size_t c = 0; c < sessions.size(); c++) {
         if (sessions[c] == nullptr) continue;
-        // What the component asks about its I/O tasks it asks about ranks of its own.
+        // Functions about I/O tasks refer to the component's own ranks.
         const int ranks = sessions[c]->ranks();
         const int number = std::min(servers, ranks);
         iosysidp[c] = add_iosystem(*sessions[c], number, ranks / number, 0).id;
     }
 }
 
-// Communicators of lists of ranks: that of the I/O ranks and one for each component.
+// Makes communicators from lists of ranks: one for the I/O ranks, and one for each component.
 void split(MPI_Comm world, const std::vector<int>& color_of, int components, MPI_Comm* io_comm,
            std::vector<MPI_Comm>& comp_comms) {
     int rank = 0;
@@ -93,7 +94,7 @@ int PIOc_init_async(MPI_Comm world, int num_io_procs, int* io_proc_list, int com
 int PIOc_init_async_from_F90(int f90_world_comm, int num_io_procs, int* io_proc_list,
                              int component_count, int* num_procs_per_comp, int* flat_proc_list,
                              int* f90_io_comm, int* f90_comp_comm, int rearranger, int* iosysidp) {
-    // Fortran's list has a row of the longest component for each of them.
+    // Fortran's list has one row per component, as long as the longest component.
     int longest = 0;
     for (int c = 0; num_procs_per_comp != nullptr && c < component_count; c++)
         longest = std::max(longest, num_procs_per_comp[c]);
@@ -115,7 +116,7 @@ int PIOc_init_async_from_F90(int f90_world_comm, int num_io_procs, int* io_proc_
 
 int PIOc_init_async_comms_from_F90(int f90_world_comm, int component_count, int* f90_comp_comms,
                                    int f90_io_comm, int rearranger, int* iosysidp) {
-    // 0 is no communicator, too.
+    // 0 also means no communicator.
     const auto comm_of = [](int f) { return f == 0 ? MPI_COMM_NULL : MPI_Comm_f2c(f); };
     std::vector<MPI_Comm> comps;
     for (int c = 0; c < component_count; c++) comps.push_back(comm_of(f90_comp_comms[c]));

@@ -11,18 +11,19 @@ namespace thalweg::pio {
 
 namespace {
 
-constexpr std::size_t usual = 4 << 20;  // bytes of a block
+constexpr std::size_t usual = 4 << 20;  // bytes of a normal block
 constexpr std::size_t alignment = 64;
 
 }  // namespace
 
-// Never destroyed: files that are open when the program ends give back later.
+// Returns the spare blocks. Never destroyed: files that are open when the program ends give blocks
+// back later.
 std::vector<Copies::Block>& Copies::spare() {
     static auto* const all = new std::vector<Block>;
     return *all;
 }
 
-// The smallest spare block that is large enough, or a new one.
+// Returns the smallest spare block that is large enough, or a new one.
 Copies::Block Copies::block_of(std::size_t bytes) {
     std::vector<Block>& all = spare();
     auto best = all.end();
@@ -47,7 +48,7 @@ char* Copies::take(std::size_t bytes) {
     return taken;
 }
 
-// Keeps as much as may wait in one file.
+// Keeps as many blocks as may be in use by one file.
 void Copies::give_back() {
     std::vector<Block>& all = spare();
     std::size_t kept = 0;
@@ -60,7 +61,7 @@ void Copies::give_back() {
             if (kept > most) break;
             all.push_back(std::move(b));
         }
-    } catch (const std::bad_alloc&) {  // then they are not kept
+    } catch (const std::bad_alloc&) {  // the blocks are freed instead
     }
     blocks_.clear();
     used_ = 0;

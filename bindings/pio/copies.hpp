@@ -1,6 +1,6 @@
-// Copies of what the program has put, until the library has taken it: a program may change its
-// arrays when PIOc_write_darray returns. The memory is kept for the next batch and the next file,
-// because memory that is new costs as much as the copy.
+// Copies of data that the program has put, kept until the library has taken them: a program may
+// change its arrays when PIOc_write_darray returns. The memory is kept for the next batch and the
+// next file, because new memory costs as much as the copy.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,9 +18,9 @@ public:
     Copies(const Copies&) = delete;
     Copies& operator=(const Copies&) = delete;
 
-    // Memory that stays where it is until all is given back. Throws std::bad_alloc.
+    // Returns memory that does not move until all is given back. Throws std::bad_alloc.
     char* take(std::size_t bytes);
-    // The last one that was taken was not needed.
+    // Gives back the piece that was taken last.
     void undo(const char* taken) { used_ = static_cast<std::size_t>(taken - blocks_.back().get()); }
     void give_back();
 
@@ -32,7 +32,7 @@ private:
     };
 
     std::vector<Block> blocks_;  // the last one is being filled
-    std::size_t used_ = 0;       // of the last one
+    std::size_t used_ = 0;       // bytes used of the last block
 
     static std::vector<Block>& spare();
     static Block block_of(std::size_t bytes);

@@ -1,4 +1,4 @@
-// The functions of pio.h for attributes and for data that are not distributed, of each type.
+// The functions of pio.h for attributes and for data that are not distributed, for each type.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 // ---- attributes ---------------------------------------------------------------------------------
 
-// CDF-1 and CDF-2 have one type of bytes, for those with and without sign.
+// Tests if bytes may be signed or unsigned: CDF-1 and CDF-2 have one type for both.
 bool bytes_of_any_sign(const File& file) {
     const int format = file.format();
     return format == NC_FORMAT_CLASSIC || format == NC_FORMAT_64BIT_OFFSET;
@@ -69,7 +69,7 @@ std::vector<Index> copy(Offsets from, std::size_t n, const char* what) {
     return from == nullptr ? std::vector<Index>(n) : std::vector<Index>(from, from + n);
 }
 
-// What of a variable: all NULL, the whole; count NULL, one element.
+// The arguments for a section of a variable: all NULL, the whole; count NULL, one element.
 struct Section {
     std::vector<Index> start, count, stride;
     const Index* steps() const { return stride.empty() ? nullptr : stride.data(); }
@@ -87,7 +87,8 @@ Section section(File& file, int varid, Kind kind, Offsets start, Offsets count, 
     return result;
 }
 
-// The section that the root gives, with values for it: the other ranks may pass another, or none.
+// Returns the root's section, for which it has the values; the other ranks may pass another, or
+// none.
 // @note Collective
 Section section_of_root(File& file, int varid, Kind kind, Offsets start, Offsets count,
                         Offsets stride, const void* data) {

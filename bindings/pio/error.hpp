@@ -1,4 +1,4 @@
-// Errors of PIO's interface: a code of netCDF or of PIO, and a text.
+// Errors of PIO's interface: a code of netCDF or PIO, and a text.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,14 +19,14 @@ struct Error {
 inline constexpr int out_of_memory = -61;   // NC_ENOMEM
 inline constexpr int internal_error = -92;  // NC_EINTERNAL
 
-// The code of netCDF that comes nearest to one of the library.
+// Returns the code of netCDF that is nearest to one of the library.
 int code_of(int status);
 
-// Throws the same error on every rank, if some rank has one: that of the first such rank.
+// Throws the error of the first rank that has one on every rank.
 // @note Collective
 void agree(MPI_Comm comm, const Error& error);
 
-// What runs on one rank alone, with its outcome thrown on all.
+// Runs an action on one rank, and throws its error on all.
 // @note Collective
 template <class Action>
 void on_rank(MPI_Comm comm, int root, Action action) {
@@ -45,7 +45,8 @@ void on_rank(MPI_Comm comm, int root, Action action) {
     agree(comm, error);
 }
 
-// A text of one rank, on all. @note Collective
+// Returns the text of one rank on all.
+// @note Collective
 std::string broadcast(MPI_Comm comm, int root, std::string text);
 
 }  // namespace thalweg::pio

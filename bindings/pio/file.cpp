@@ -1,4 +1,4 @@
-// Opening, definitions and states; the data are in file_data.cpp.
+// Opens files, and handles definitions and states; file_data.cpp handles the data.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "file.hpp"
@@ -31,7 +31,7 @@ const char* name_of(Format format) {
     return "auto";
 }
 
-constexpr int old_64bit_data = 0x0010;  // what PIO's C header once called PIO_64BIT_DATA
+constexpr int old_64bit_data = 0x0010;  // PIO_64BIT_DATA in old versions of PIO's C header
 
 Format format_of(int iotype, int mode) {
     if (iotype >= 3)
@@ -46,7 +46,7 @@ Format format_named(const std::string& name) {
     return Format::netcdf4;
 }
 
-// As netCDF-C: the system's number for what it says of the path.
+// Throws the system's error for a path, as netCDF-C does.
 void check_readable(const std::string& path, bool writable) {
     struct stat info {};
     if (stat(path.c_str(), &info) != 0) {
@@ -94,7 +94,7 @@ std::unique_ptr<File> File::create(Session& session, const Writers& writers,
 std::unique_ptr<File> File::open(Session& session, const Writers& writers, const std::string& name,
                                  int mode) {
     const std::string path = broadcast(session.comm(), writers.first, name);
-    // A file of this name may still be on its way from an earlier close.
+    // A file of this name may still be incomplete after an earlier close.
     session.check(tw_wait(session.handle(), 0));
     on_rank(session.comm(), writers.first, [&] { check_readable(path, (mode & NC_WRITE) != 0); });
     std::unique_ptr<File> file(new File(session, writers, path));
@@ -204,7 +204,7 @@ void File::need_data_mode() {
     enddef();
 }
 
-// The limits of CDF-1 and CDF-2, in the words of netCDF.
+// Checks the limits of CDF-1 and CDF-2, with netCDF's error texts.
 void File::check_sizes() const {
     if (format_ != Format::cdf1 && format_ != Format::cdf2) return;
     const double most = format_ == Format::cdf1 ? 2147483647.0 : 4294967292.0;
@@ -286,7 +286,7 @@ void File::rename_var(int varid, std::string name) {
     table_.variables.rename(static_cast<std::size_t>(varid), name);
 }
 
-// In data mode, a classic file takes an attribute only in the place of one that is as long.
+// In data mode, a classic file accepts an attribute only if it replaces one of the same length.
 void File::put_att(int varid, Attribute attribute) {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
     check_name(attribute.name);
@@ -391,7 +391,7 @@ void File::complete() {
     check(tw_wait(session_.handle(), 0));
 }
 
-// The file is closed meanwhile, and one rank changes it.
+// Closes the file, changes it on one rank, and opens it again.
 void File::make_edits() {
     if (edits_.empty()) return;
     const std::vector<Edit> edits = std::exchange(edits_, {});
@@ -467,7 +467,7 @@ void File::keep_late(const Error& error) {
     late_put_ = put_calls_;
 }
 
-// A rank whose call was wrong may have put less than the others.
+// A rank whose call was wrong may have put fewer sections than the others.
 File::News File::compare() const {
     Index most[] = {late_put_, -late_put_, dirty_ ? 1 : 0, pending_};
     MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_INT64_T, MPI_MAX, session_.comm());

@@ -28,14 +28,15 @@ namespace thalweg::pio {
 
 enum class Format { cdf1, cdf2, cdf5, netcdf4, netcdf4_classic };
 
-// Of the writers, as a setting.
+// The settings of the writers.
 struct Writers {
     int number = 0, first = 0, stride = 1;
 };
 
 class File {
 public:
-    // mode: netCDF's flags. @note Collective, both
+    // @param mode  netCDF's flags
+    // @note Collective, both
     static std::unique_ptr<File> create(Session& session, const Writers& writers,
                                         const std::string& path, int iotype, int mode);
     static std::unique_ptr<File> open(Session& session, const Writers& writers,
@@ -45,17 +46,17 @@ public:
     File& operator=(const File&) = delete;
 
     const std::string& path() const { return path_; }
-    int format() const;  // NC_FORMAT_...
+    int format() const;  // a value of NC_FORMAT_...
     bool is_netcdf4() const { return format_ == Format::netcdf4 || is_classic_model(); }
     Table& table() { return table_; }
     MPI_Comm comm() const { return session_.comm(); }
-    int root() const { return root_; }  // whose values count
+    int root() const { return root_; }  // rank whose values count
 
     // @note Collective, all of these
     void redef();
     void enddef();
     void sync();
-    void flush();  // hands over what was put, and waits for nothing
+    void flush();  // writes what was put without waiting
     void close();
 
     // Definitions. Local, except in a netCDF-4 file in data mode.
@@ -66,11 +67,13 @@ public:
     void put_att(int varid, Attribute attribute);
     void rename_att(int varid, const std::string& name, std::string new_name);
     void del_att(int varid, const std::string& name);
-    // For settings of a variable: throws NC_ELATEDEF once the variable is in the file.
+    // Returns a variable's storage, to change its settings: throws NC_ELATEDEF once the variable is
+    // in the file.
     Storage& storage(int varid);
     int set_fill(int mode);
 
-    // Attributes as the root has put them. @note Collective, if some were put since the last time
+    // Makes attributes the same as on the root.
+    // @note Collective, if some were put since the last time
     void agree_attributes();
 
     // @note Collective, all of these; write_darray only the first time, and when buffers are full
@@ -78,10 +81,10 @@ public:
     void read_darray(int varid, Grid& grid, nc_type type, void* data, Index n, int frame);
     void put_section(int varid, const Index* start, const Index* count, const Index* stride,
                      nc_type type, const void* data);
-    // error: of this rank's arguments; it is that of all then.
+    // @param error  error in this rank's arguments, which is thrown on all ranks
     void get_section(int varid, const Index* start, const Index* count, const Index* stride,
                      nc_type type, void* data, Error error);
-    // How a variable is stored in the file, or is to be.
+    // Returns a variable's storage, present or planned.
     Storage inquire_storage(int varid);
 
     static void set_buffer_limit(Index bytes);
@@ -89,12 +92,12 @@ public:
 private:
     enum class State { defining, writing, reading, serial };
 
-    // A grid over the dimensions of a variable, and of which record it is.
+    // The grid for the dimensions of a variable, and the record.
     struct Place {
-        std::shared_ptr<Grid> owner;  // of a grid that was made for this variable
+        std::shared_ptr<Grid> owner;  // set if the grid was made for this variable
         Grid* grid;
         Index record;
-        Shape index;  // of more dimensions in front
+        Shape index;  // indices of additional leading dimensions
     };
 
     File(Session& session, const Writers& writers, std::string path);
@@ -106,56 +109,57 @@ private:
     Format format_ = Format::cdf2;
     State state_ = State::defining;
     bool writable_ = true, define_ = true;
-    bool dirty_ = false;  // put since the last sync
+    bool dirty_ = false;  // data were put since the last sync
     int fill_mode_ = NC_NOFILL;
     Table table_;
     tw_file file_ = nullptr;
-    std::unique_ptr<Serial> serial_;                  // kept while the file is read between writes
-    std::vector<Edit> edits_;                         // that the file lacks; none while defining
-    std::vector<std::pair<int, std::string>> fresh_;  // attributes put since they were agreed on
+    std::unique_ptr<Serial> serial_;  // kept while the file is read between writes
+    std::vector<Edit> edits_;         // changes that the file lacks; empty while defining
+    std::vector<std::pair<int, std::string>> fresh_;  // attributes put since the last agreement
     std::size_t variables_in_file_ = 0;
     Index pending_ = 0;  // bytes put by some rank since the last step
-    // What was put of a variable since then: sections, or records by a decomposition.
+    // The puts of a variable since the last step: sections, or records by a decomposition.
     struct Put {
         bool section = false;
-        std::map<Index, Index> records;  // and the grid's serial number
+        std::map<Index, Index> records;  // serial number of the grid, by record
     };
     std::map<int, Put> puts_;
-    Copies copies_;        // of distributed arrays that the library has not written
-    Error late_;           // of a put on this rank, for all to know at the next meeting
-    Index late_put_ = -1;  // the put that it is of; -1: none
-    Index put_calls_ = 0;  // so far, on every rank
+    Copies copies_;        // distributed arrays that the library has not written
+    Error late_;           // of a put; the other ranks learn of it at the next collective call
+    Index late_put_ = -1;  // number of the put that failed; -1: none
+    Index put_calls_ = 0;  // puts so far, the same on every rank
 
     bool is_classic_model() const { return format_ == Format::netcdf4_classic; }
     void check(int status, const std::string& where = "") const;
-    void adopt();              // the table from a file that is read
-    void need_define_mode();   // for a definition
-    void need_data_mode();     // for data
-    void settle_attributes();  // hands over what was put
+    void adopt();              // takes the definitions from a file that is read
+    void need_define_mode();   // needed for a definition
+    void need_data_mode();     // needed for data
+    void settle_attributes();  // passes new attributes to the library
     void hand_over();
     void define_all();
     void check_sizes() const;
     void make_edits();
-    void complete();  // closes the file of the library, and waits until it is there
+    void complete();  // closes the library's file, and waits until it is complete
     void open_for_reading();
     void open_for_writing();
     void begin_writing();
     void begin_reading();
-    void note(Index bytes);  // that some rank is about to put
+    void note(Index bytes);  // bytes that some rank is about to put
     void end_step();
-    void handed_over(int status);  // what was put has been written, or failed
-    // Of what two ranks put in one step either may stand: what another rank may put again comes
-    // with the next step. grid NULL: a section, which the root puts.
+    void handed_over(int status);  // data were written, or failed to be
+    // Keeps puts in order: if two ranks put the same element in one step, either value may win, so
+    // an element that another rank may put again comes with the next step. grid NULL: a section,
+    // which the root puts.
     void order(int varid, Index record, const Grid* grid);
     void keep_late(const Error& error);
-    // The state of a file on any rank.
+    // The state of a file, as if all ranks were one.
     struct News {
-        bool late;     // an error that not every rank has been told
-        bool dirty;    // data that are not synced
-        bool pending;  // data that are not handed over
+        bool late;     // some rank has an error that not every rank knows
+        bool dirty;    // some rank has data that are not synced
+        bool pending;  // some rank has data that are not written
     };
     News compare() const;
-    void tell_late(const News& news);  // throws late errors on all
+    void tell_late(const News& news);  // throws late errors on all ranks
     void ask_library(Variable& v);
     void ask_netcdf(Variable& v);
 

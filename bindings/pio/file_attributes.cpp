@@ -1,4 +1,4 @@
-// Attributes of an open file: the root's values, which all ranks take over.
+// Attributes of an open file: the root's values, which all ranks adopt.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -80,7 +80,7 @@ void File::agree_attributes() {
         edits_.push_back({Edit::Kind::attribute, varid, "", "", table_.attribute(varid, name)});
 }
 
-// While the library writes the file, it takes attributes as well.
+// Passes attributes to the library, which accepts them while it writes the file, too.
 void File::settle_attributes() {
     agree_attributes();
     if (state_ != State::writing) return;

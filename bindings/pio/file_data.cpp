@@ -14,7 +14,7 @@ namespace thalweg::pio {
 
 namespace {
 
-Index buffer_limit = -1;  // what the program has set, in bytes
+Index buffer_limit = -1;  // limit set by the program, in bytes
 
 std::string text_of(const Shape& shape) {
     std::string text = "(";
@@ -53,7 +53,7 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
     const auto need_frame = [&] {
         if (frame < 0) fail(NC_EINVAL, "no frame has been set (PIOc_setframe)");
     };
-    const auto check_frame = [&](Index length) {  // of a dimension that the frame is the index of
+    const auto check_frame = [&](Index length) {  // of the dimension whose index is the frame
         if (frame >= length)
             fail(NC_EINVALCOORDS, "frame " + std::to_string(frame) +
                                       " is beyond its dimension of " + std::to_string(length));
@@ -89,7 +89,7 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
     return {};
 }
 
-// Before a put: makes room for it.
+// Makes room for a put.
 void File::note(Index bytes) {
     const Index most =
         buffer_limit >= 0 ? std::min(buffer_limit, staging_limit()) : staging_limit();
@@ -103,8 +103,8 @@ void File::end_step() { handed_over(tw_end_step(file_)); }
 void File::handed_over(int status) {
     pending_ = 0;
     puts_.clear();
-    const bool written = status == TW_OK || status == TW_ERANGE;  // which the put has told
-    // After an error the library may still hold the arrays of the step.
+    const bool written = status == TW_OK || status == TW_ERANGE;  // the put has reported TW_ERANGE
+    // After an error the library may still use the arrays of the step.
     if (written || file_ == nullptr) copies_.give_back();
     if (!written) check(status);
 }
@@ -128,7 +128,8 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
     if ((type == NC_CHAR) != (v.type == NC_CHAR))
         throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
     const std::vector<Place> all = places(v, grid, frame, false);
-    // From here on a rank may be wrong alone: it says so, and the others hear of it when they meet.
+    // From here on, an error of one rank is reported there; the others learn of it at the next
+    // collective call.
     put_calls_++;
     Error error;
     if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
@@ -158,8 +159,8 @@ std::string File::short_array(const Variable& v, const Grid& grid, Index n) cons
            " elements, the decomposition " + std::to_string(grid.map().size());
 }
 
-// The copy here is the only one, if the library may keep its address: values that do not fit the
-// variable's type must be found now, which the library does when it makes a copy.
+// Makes the only copy, if the library may keep its address. Values that do not fit the variable's
+// type must then be found here; otherwise the library finds them when it copies.
 Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
                      const void* data) {
     const Map& map = place.grid->map();
@@ -192,8 +193,8 @@ Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, 
     return {code, path_ + ": variable " + v.name + ": values do not fit its type"};
 }
 
-// What concerns all ranks is thrown, what concerns this one is returned. data NULL: this rank has
-// nothing, because its arguments were wrong.
+// Puts at a place. Throws errors of all ranks, and returns errors of this rank. data NULL: this
+// rank has none, because its arguments were wrong.
 Error File::put_place(int varid, const Place& place, nc_type type, const void* data) {
     const Variable& v = table_.variable(varid);
     const Map& map = place.grid->map();
@@ -213,7 +214,7 @@ Error File::put_place(int varid, const Place& place, nc_type type, const void* d
     return error;
 }
 
-// made: to be freed.
+// @param made  receives a decomposition that the caller must free, if a new one was made
 tw_decomposition File::decomposition_of(const Variable& v, const Place& place, bool reading,
                                         tw_decomposition* made) {
     std::vector<std::string> names = table_.names(v);
@@ -241,7 +242,7 @@ Error File::put_serial(int varid, const Place& place, nc_type type, const void* 
                                     ": out of memory for a copy of the array (rank " +
                                     std::to_string(session_.rank()) + ")"};
         }
-    // Elements of a rank that has nothing keep their values, too.
+    // Elements of a rank that holds nothing keep their values, too.
     int has_all = static_cast<Index>(dofs.size()) == map.size() ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &has_all, 1, MPI_INT, MPI_LAND, session_.comm());
     std::vector<Index> start, count;
@@ -335,14 +336,15 @@ void File::put_section(int varid, const Index* start, const Index* count, const 
     put_calls_++;
     Error error;
     if (session_.rank() == root_) error = put_box(v, start, n, stride, type, data);
-    // Only the root knows. Where every value fits, the others hear of an error when they meet.
+    // Only the root knows its errors. If every value fits, the others learn of an error at the next
+    // collective call.
     if (!always_fits(type, v.type)) agree(session_.comm(), error);
     if (error.code == 0) return;
     keep_late(error);
     throw error;
 }
 
-// The root's section.
+// Puts the root's section.
 Error File::put_box(const Variable& v, const Index* start, const std::vector<Index>& count,
                     const Index* stride, nc_type type, const void* data) try {
     std::string converted;
@@ -376,14 +378,14 @@ void File::get_section(int varid, const Index* start, const Index* count, const 
     } catch (const Error& wrong) {
         error = wrong;
     }
-    agree(session_.comm(), error);  // each rank has a section of its own
+    agree(session_.comm(), error);  // each rank has its own section
     check(
         tw_get_box(file_, v.name.c_str(), static_cast<tw_type>(type), start, count, stride, data));
 }
 
 namespace {
 
-// netCDF-C keeps it in an attribute.
+// netCDF-C stores it in an attribute.
 void add_quantization(const Variable& v, Storage& s) {
     static const char* const names[] = {"_QuantizeBitGroomNumberOfSignificantDigits",
                                         "_QuantizeGranularBitRoundNumberOfSignificantDigits",
@@ -400,7 +402,7 @@ void add_quantization(const Variable& v, Storage& s) {
 
 Storage File::inquire_storage(int varid) {
     Variable& v = table_.variable(varid);
-    if (!define_ && state_ == State::defining) begin_writing();  // what it will be is decided then
+    if (!define_ && state_ == State::defining) begin_writing();  // this decides the storage
     const bool in_file =
         state_ != State::defining && static_cast<std::size_t>(varid) < variables_in_file_;
     if (!in_file) return expected_storage(table_, v);
@@ -447,7 +449,7 @@ void File::ask_netcdf(Variable& v) {
     s.chunks.resize(v.dims.size());
     MPI_Bcast(s.chunks.data(), static_cast<int>(v.dims.size() * sizeof(std::size_t)), MPI_BYTE,
               root_, session_.comm());
-    std::vector<unsigned> filters;  // number, number of parameters, parameters
+    std::vector<unsigned> filters;  // number, number of parameters, parameters of each
     for (const Filter& f : s.others) {
         filters.insert(filters.end(), {f.id, static_cast<unsigned>(f.parameters.size())});
         filters.insert(filters.end(), f.parameters.begin(), f.parameters.end());

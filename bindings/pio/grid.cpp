@@ -37,7 +37,7 @@ std::uint64_t folded(std::uint64_t a, std::uint64_t b) {
 constexpr std::uint64_t secret[] = {0x9e3779b97f4a7c15ULL, 0xbf58476d1ce4e5b9ULL,
                                     0x94d049bb133111ebULL, 0xd6e8feb86659fd93ULL};
 
-// 128 bits, by four chains of products that do not wait for each other. see(number): all of them.
+// Returns a 128-bit hash by four independent chains of products. Calls see(number) for all numbers.
 template <class Number, class See>
 Session::Key hash_of(const Number* numbers, std::size_t n, std::uint64_t seed, See&& see) {
     const auto number = [&](std::size_t i) {
@@ -75,9 +75,10 @@ Session::Key key_of(const Session& session, const Shape& shape, const MapNumbers
     return {sums[0], sums[1]};
 }
 
-constexpr std::size_t kept_grids = 256;  // that no program names any more
+constexpr std::size_t kept_grids = 256;  // most grids that are kept without a user
 
-// The same grids on every rank, as all made and freed the same.
+// Drops grids that no program uses. These are the same on every rank, as all ranks make and free
+// the same ones.
 void drop_unused(Session& session) {
     auto& grids = session.grids;
     auto unused = static_cast<std::size_t>(std::count_if(
@@ -120,7 +121,7 @@ std::string joined(const std::vector<std::string>& names, std::size_t from) {
 
 namespace {
 
-// As the library wants them: by position where a name occurs twice.
+// Returns the names in the library's form: by position if a name occurs twice.
 std::string names_or_positions(const std::vector<std::string>& names, bool& by_position) {
     std::vector<std::string> sorted = names;
     std::sort(sorted.begin(), sorted.end());
@@ -218,7 +219,7 @@ int Grid::declare_list(const std::vector<std::string>& names, const Shape& shape
     std::vector<Index> all;
     if (whole) {
         all = map_.dofs();
-        if (map_.is_boxes()) std::erase(all, Index{-1});  // values come packed
+        if (map_.is_boxes()) std::erase(all, Index{-1});  // values are packed
         Index first = 0;
         for (std::size_t d = 0; d < index.size(); d++) first = first * shape[d] + index[d];
         first *= volume(map_.shape());

@@ -1,4 +1,4 @@
-// What PIO calls a decomposition: lengths without names, and what each rank holds of them. The
+// A decomposition in PIO's sense: lengths without names, and the elements of each rank. The
 // library's decompositions have names; they are made when a variable first uses the grid.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -23,33 +23,34 @@ public:
     Grid(const Grid&) = delete;
     Grid& operator=(const Grid&) = delete;
 
-    Index serial() const { return serial_; }  // of the session's grids, those that are gone, too
+    Index serial() const { return serial_; }  // number among all grids of the session so far
     const Shape& shape() const { return map_.shape(); }
     const Map& map() const { return map_; }
-    Index most_held() const { return most_held_; }  // by any rank, holes included
+    Index most_held() const { return most_held_; }  // on any rank, holes included
 
-    bool whole() const { return whole_; }  // all elements are held
+    bool whole() const { return whole_; }  // every element is held
 
-    // The library's decomposition over dimensions of these names. For reading, elements may occur
-    // more than once.
+    // Returns the library's decomposition over dimensions of these names. For reading, elements may
+    // occur more than once.
     // @note Collective, when used with these names for the first time
     tw_decomposition named(const std::vector<std::string>& names, bool reading);
 
-    // The same of a larger space, in which the grid is at the given indices of more dimensions in
-    // front. The caller frees it.
+    // Returns the decomposition of a larger space, in which the grid is at the given indices of
+    // additional leading dimensions. The caller frees it.
     // @note Collective
     tw_decomposition at(const std::vector<std::string>& names, const Shape& shape,
                         const Shape& index, bool reading);
 
-    // The parts of the grid with each index of its first dimension: records.
+    // Returns the parts of the grid for each index of its first dimension: records.
     // @note Collective, the first time
     const std::vector<std::shared_ptr<Grid>>& slices();
 
-    // The grid over other lengths with as many elements.
+    // Returns the grid over other lengths with the same number of elements.
     // @note Collective, the first time for these lengths
     std::shared_ptr<Grid> reshaped(const Shape& shape);
 
-    // Elements that the library wants of this rank: packed if the map is boxes.
+    // Returns the number of elements that this rank passes to the library: packed if the map is
+    // boxes.
     Index elements() const { return map_.is_boxes() ? map_.held() : map_.size(); }
 
 private:
@@ -71,9 +72,9 @@ private:
                      bool reading, tw_decomposition* made) const;
 };
 
-// The numbers of a map, which are read once: a program may describe its maps anew for each file.
+// The numbers of a map, which are read only once: a program may define its maps anew for each file.
 struct MapNumbers {
-    // It counts from `first`; the number before it is a hole.
+    // @param first  number of the first element; the number before it is a hole
     MapNumbers(const MPI_Offset* map, std::size_t n, Index first);
 
     const MPI_Offset* at;

@@ -1,4 +1,4 @@
-// The ids of a program: its iosystems, decompositions and files; and what errors do.
+// The ids of a program's iosystems, decompositions and files; and the handling of errors.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -35,7 +35,7 @@ struct OpenFile {
     std::unique_ptr<File> file;
 };
 
-// Throw NC_EBADID.
+// Return the object with an id. Throw NC_EBADID.
 Iosystem& iosystem(int id);
 Decomposition& decomposition(int id);
 OpenFile& open_file(int id);
@@ -43,21 +43,22 @@ bool is_open(int id);
 
 Iosystem& add_iosystem(MPI_Comm comm, int number, int stride, int base);
 Iosystem& add_iosystem(Session& session, int number, int stride, int base);
-// Closes the files that are open; throws the first error. @note Collective
+// Removes an iosystem. Closes its open files; throws the first error.
+// @note Collective
 void remove_iosystem(int id);
 int add_decomposition(Decomposition made);
 void remove_decomposition(int id);
 int add_file(int iosystem, std::unique_ptr<File> file);
 std::unique_ptr<File> remove_file(int id);
 
-// Sets the handler of an iosystem, or with PIO_DEFAULT that of iosystems to come and of wrong ids;
+// Sets the handler of an iosystem, or with PIO_DEFAULT that of later iosystems and of wrong ids;
 // returns the old one.
 int set_handler(int iosystem, int method);
 
 // Returns the error's code, or stops the program if the handler says so.
 int fail(const char* call, const Iosystem* system, const std::string& path, const Error& error);
 
-// Tells once, at level info, that something has no effect.
+// Logs once, at level info, that a call has no effect.
 void tell_once(const char* what);
 
 template <class Action>
@@ -74,7 +75,7 @@ int attempt(const char* call, Iosystem* system, const std::string& path, Action 
     }
 }
 
-// Something of an iosystem, which is passed.
+// Runs an action on an iosystem, which is passed to it.
 template <class Action>
 int on_system(const char* call, int iosysid, Action action) {
     Iosystem* system = nullptr;
@@ -83,7 +84,7 @@ int on_system(const char* call, int iosysid, Action action) {
     return attempt(call, system, "", [&] { action(*system); });
 }
 
-// Something of an open file, which is passed.
+// Runs an action on an open file, which is passed to it.
 template <class Action>
 int on_file(const char* call, int ncid, Action action) {
     OpenFile* file = nullptr;
@@ -96,12 +97,12 @@ int on_file(const char* call, int ncid, Action action) {
     return attempt(call, system, file->file->path(), [&] { action(*file->file); });
 }
 
-// Throws NC_EINVAL.
+// Throws NC_EINVAL if the pointer is null.
 inline void need(const void* pointer, const char* what) {
     if (pointer == nullptr) throw Error{NC_EINVAL, std::string(what) + " is NULL"};
 }
 
-// The name of a definition. Throws NC_EINVAL.
+// Throws NC_EINVAL if a definition has no name.
 inline void need_name(const char* name, const char* what) {
     need(name, what);
     if (std::strlen(name) > NC_MAX_NAME)
@@ -116,7 +117,7 @@ inline void set(PIO_Offset* to, Index value) {
     if (to != nullptr) *to = static_cast<PIO_Offset>(value);
 }
 
-// With the terminating zero.
+// Copies a text with its terminating zero.
 inline void set(char* to, const std::string& text) {
     if (to != nullptr) std::memcpy(to, text.c_str(), text.size() + 1);
 }

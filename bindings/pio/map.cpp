@@ -9,7 +9,7 @@ namespace thalweg::pio {
 
 namespace {
 
-// Whether b continues a along dimension d: the same lengths and places in all others.
+// Tests if b continues a along dimension d, with the same lengths and places along all others.
 bool continues(const MapBox& a, const MapBox& b, std::size_t d) {
     for (std::size_t i = 0; i < a.start.size(); i++) {
         if (i == d) {
@@ -51,7 +51,7 @@ void Map::for_runs(Visit visit) const {
     }
 }
 
-// Runs along the fastest dimension, then rows of equal runs, then slabs of equal rows, ...
+// Joins runs along the fastest dimension, then equal runs to rows, equal rows to slabs, ...
 void Map::find_boxes() {
     const std::size_t nd = shape_.size();
     Index runs = 0;
@@ -84,8 +84,8 @@ void Map::find_boxes() {
     dense_ = held_ == size_;
 }
 
-// More boxes than these are put more slowly than a list: each is a part of its own, where the runs
-// of a list are told and copied together.
+// Most boxes of a map. More are slower than a list: each box is a part of its own, whereas the runs
+// of a list are described and copied together.
 constexpr Index most_boxes = 16;
 
 MapForms Map::forms() const {
@@ -154,7 +154,7 @@ std::vector<Index> Map::dofs() const {
         }
         return result;
     }
-    std::vector<Index> order;  // of the held ones
+    std::vector<Index> order;  // positions of held elements
     order.reserve(static_cast<std::size_t>(held_));
     for (const MapBox& box : boxes_) {
         Shape at(box.start.size(), 0);

@@ -1,4 +1,4 @@
-// Decompositions as netCDF files, in PIO's form: a row of the variable map for each rank.
+// Decompositions in netCDF files, in PIO's form: the variable `map` has a row for each rank.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>
@@ -13,7 +13,7 @@ using namespace thalweg::pio;
 
 namespace {
 
-// Names and values in the file.
+// Names and values used in the file.
 constexpr const char* form_version = "2.7.0";
 constexpr const char* source_text = "Decomposition file produced by PIO library.";
 constexpr const char *c_order = "C", *fortran_order_name = "Fortran";
@@ -44,7 +44,7 @@ public:
     void put_text(const char* name, const std::string& text) const {
         check(nc_put_att_text(id_, NC_GLOBAL, name, text.size() + 1, text.c_str()), path_);
     }
-    // Empty if there is no such attribute.
+    // Returns an empty text if there is no such attribute.
     std::string text(const char* name) const {
         std::size_t n = 0;
         if (nc_inq_attlen(id_, NC_GLOBAL, name, &n) != NC_NOERR) return "";
@@ -70,7 +70,7 @@ public:
               path_);
         return id;
     }
-    // A row of values of a variable whose last dimension is as long.
+    // Reads a row of a variable whose last dimension has length n.
     std::vector<int> row(const char* name, std::size_t row, std::size_t n) const {
         int id = 0, nd = 0, dims[NC_MAX_VAR_DIMS];
         std::vector<int> values(n);
@@ -88,7 +88,7 @@ private:
     int id_ = -1;
 };
 
-// The file's index of an element: counted from 0, and -1 for a hole.
+// Converts an index to the file's: from 0, and -1 for a hole.
 int element(Index index, const std::string& path) {
     if (index > 2147483647)
         throw Error{NC_ERANGE, path + ": element " + std::to_string(index) +
@@ -115,7 +115,7 @@ void write_file(const Session& session, int root, const std::string& path, int m
         error = {NC_ENOMEM, path + ": out of memory for the decomposition"};
     }
     agree(comm, error);
-    // Rank after rank sends its row, so that the root never holds more than one.
+    // The ranks send their rows in turn, so that the root never holds more than one.
     std::unique_ptr<NetcdfFile> file;
     int map = 0;
     on_rank(comm, root, [&] {
@@ -163,7 +163,7 @@ struct MapFile {
     std::vector<PIO_Offset> map;  // counted from 1
 };
 
-// Each rank reads the file: it is small, and its own row is all that it keeps.
+// Each rank reads the file, which is small, and keeps only its own row.
 MapFile read_file(const std::string& path, int rank, int ranks) {
     const NetcdfFile file(path, NC_NOWRITE, false);
     MapFile result;

@@ -1,4 +1,4 @@
-// Decompositions as text files, in PIO's form; map_files.cpp has those in netCDF files.
+// Decompositions in text files, in PIO's form; map_files.cpp handles netCDF files.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -14,7 +14,7 @@ using namespace thalweg::pio;
 
 namespace {
 
-constexpr int version = 2001;  // of the form
+constexpr int version = 2001;  // version of the file's form
 constexpr int tag = 1;
 
 struct Maps {
@@ -26,7 +26,7 @@ struct Maps {
         MPI_Comm_size(comm, &ranks);
     }
 
-    // Of each rank in turn, at the first.
+    // Calls an action on the first rank with the map of each rank in turn.
     template <class Action>
     void gather(const PIO_Offset* map, PIO_Offset n, Action action) const {
         if (rank != 0) {
@@ -95,7 +95,7 @@ int PIOc_write_decomp(const char* file, int iosysid, int ioid, MPI_Comm comm) {
     });
 }
 
-// The arrays are the caller's to free. More ranks than the file has get nothing.
+// The caller frees the arrays. Ranks beyond those of the file get empty maps.
 int PIOc_readmap(const char* file, int* ndims, int** gdims, PIO_Offset* fmaplen, PIO_Offset** map,
                  MPI_Comm comm) {
     return attempt("PIOc_readmap", nullptr, file == nullptr ? "" : file, [&] {

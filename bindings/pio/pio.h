@@ -143,7 +143,7 @@
 
 #define PIO_REQ_NULL (-2) /* PnetCDF's NC_REQ_NULL - 1 */
 
-/* Codes of PIO itself. */
+/* Error codes of PIO itself. */
 #define PIO_FIRST_ERROR_CODE (-500)
 #define PIO_EBADIOTYPE (-500)
 #define PIO_EVARDIMMISMATCH (-501)
@@ -208,7 +208,7 @@ int PIOc_set_global_log_level(int iosysid, int level);
 int PIOc_set_iosystem_error_handling(int iosysid, int method, int* old_method);
 /* Returns the old method. */
 int PIOc_Set_IOSystem_Error_Handling(int iosysid, int method);
-/* Sets that of the file's iosystem; returns the old method. */
+/* Sets the method for the file's iosystem; returns the old one. */
 int PIOc_Set_File_Error_Handling(int ncid, int method);
 
 /* ---- iosystem ------------------------------------------------------------------------------ */
@@ -282,7 +282,7 @@ int PIOc_write_nc_decomp(int iosysid, const char* filename, int cmode, int ioid,
                          char* history, int fortran_order);
 int PIOc_read_nc_decomp(int iosysid, const char* filename, int* ioid, MPI_Comm comm, int pio_type,
                         char* title, char* history, int* fortran_order);
-/* Not PIO's, but Fortran's: the same for the ranks of the iosystem. */
+/* An addition, for Fortran; collective over the iosystem. */
 int PIOc_read_nc_decomp_from_f90(int iosysid, const char* filename, int* ioid, int pio_type,
                                  char* title, char* history, int* fortran_order);
 
@@ -295,7 +295,7 @@ int PIOc_write_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* 
 int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PIO_Offset arraylen,
                             void* array, const int* frame, void** fillvalue, bool flushtodisk);
 int PIOc_read_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* array);
-/* Not PIO's, but Fortran's: the array has this type, whatever the decomposition's is. */
+/* An addition, for Fortran: the array has this type, whatever the decomposition's type is. */
 int PIOc_write_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offset arraylen,
                            const void* array, const void* fillvalue);
 int PIOc_read_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offset arraylen,
@@ -313,7 +313,7 @@ int PIOc_deletefile(int iosysid, const char* filename);
 int PIOc_redef(int ncid);
 int PIOc_enddef(int ncid);
 int PIOc_sync(int ncid);
-/* Not PIO's, but Fortran's: hands over what was put, and does not wait until it is written. */
+/* An addition, for Fortran: passes on what was put, without waiting until it is written. */
 int PIOc_flush(int ncid);
 /* Returns 1 or 0. */
 int PIOc_File_is_Open(int ncid);

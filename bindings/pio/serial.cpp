@@ -18,7 +18,7 @@ namespace thalweg::pio {
 
 namespace {
 
-// netCDF-C tries what may fail, and HDF5 tells of it. As long as this lives, it does not.
+// Silences HDF5's error messages for a scope, in which netCDF-C tries calls that may fail.
 class Quiet {
 public:
     Quiet() {
@@ -38,7 +38,7 @@ void check_code(int code, const std::string& path, const std::string& what) {
     if (code != NC_NOERR) throw Error{code, path + ": " + what + ": " + nc_strerror(code)};
 }
 
-constexpr unsigned zstd_filter = 32015;  // its number at the HDF group
+constexpr unsigned zstd_filter = 32015;  // number at the HDF group
 
 int define_variable(int ncid, const Variable& v) {
     int varid = 0;
@@ -104,7 +104,8 @@ std::vector<std::size_t> sizes(const std::vector<Index>& values) {
 
 namespace {
 
-// netCDF-C 4.9.0 leaves netCDF-4 files that it cannot read after some renames.
+// Checks that netCDF-C can read the file: after some renames, version 4.9.0 leaves netCDF-4 files
+// that it cannot read.
 void check_readable(const std::string& path, const Table& table) {
     int ncid = -1;
     char name[NC_MAX_NAME + 1] = "";
@@ -138,7 +139,7 @@ void make_all(const std::string& path, const std::vector<Edit>& edits, const Tab
         what = "definition of " + (edit.name.empty() ? edit.attribute.name : edit.name);
         code = make(ncid, edit, table);
     }
-    const int closed = nc_close(ncid);  // which ends the definitions
+    const int closed = nc_close(ncid);  // this ends the definitions
     check_code(code, path, what);
     check_code(closed, path, "close");
     check_readable(path, table);
@@ -146,8 +147,8 @@ void make_all(const std::string& path, const std::vector<Edit>& edits, const Tab
 
 }  // namespace
 
-// netCDF-C moves the data within the file: whoever is killed meanwhile would leave neither the old
-// file nor the new one.
+// Edits a copy, as netCDF-C moves the data within the file: a kill meanwhile would leave neither
+// the old file nor the new one.
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table) {
     WorkFile work(path, WorkFile::Begin::copy);
     make_all(work.path(), edits, table);
@@ -212,7 +213,7 @@ void Serial::on_root(const std::function<void()>& action) const {
 
 void Serial::check(int code) const { check_code(code, path_, "netCDF"); }
 
-// What the file holds after an error of the system or of HDF5 is not known.
+// Ends the use of the file: after an error of the system or of HDF5, its contents are unknown.
 void Serial::check_write(int code) {
     failed_ |= code > 0 || code == NC_EHDFERR || code == NC_ENOMEM;
     check(code);
@@ -253,7 +254,7 @@ void Serial::create(const std::string& path, const Table& table, int mode) {
 void Serial::open(const std::string& path, const Table& table) {
     begin(path, WorkFile::Begin::copy);
     resume();
-    // The numbers of the table are those of netCDF-C.
+    // The numbers in the table are those of netCDF-C.
     on_root([&] {
         char name[NC_MAX_NAME + 1] = "";
         const auto same = [&](int code, const std::string& known) {
@@ -283,7 +284,7 @@ void Serial::resume() {
     on_root([&] { check_write(nc_open(work_path_.c_str(), NC_WRITE, &ncid_)); });
 }
 
-// In a copy, where netCDF-C may fail and there is no other.
+// Edits a copy, so that the original is safe if netCDF-C fails.
 void Serial::edit(const std::vector<Edit>& edits, const Table& table) {
     on_root([&] {
         const bool renames = std::any_of(edits.begin(), edits.end(), [](const Edit& e) {
@@ -315,7 +316,7 @@ void Serial::close() {
     });
 }
 
-// Whether the record is in the file.
+// Tests if the record is in the file.
 bool Serial::exists(int varid, const std::vector<Index>& start) const {
     int dims[NC_MAX_VAR_DIMS] = {0};
     check(nc_inq_vardimid(ncid_, varid, dims));
@@ -338,8 +339,8 @@ void Serial::check_filters(int varid) const {
                                           " to write with; it finds plugins by HDF5_PLUGIN_PATH"};
 }
 
-// netCDF-C 4.9.0 does not swap values of another byte order in a file that it has opened: these are
-// read again, and swapped here if need be. On the root.
+// Writes values on the root. netCDF-C 4.9.0 does not swap values of another byte order in a file
+// that it has opened: they are read again, and swapped here if needed.
 void Serial::put_values(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
                         const std::vector<Index>& stride, std::string& values) {
     const std::vector<std::size_t> first = sizes(start), n = sizes(count);
@@ -368,9 +369,9 @@ void Serial::put_values(int varid, const std::vector<Index>& start, const std::v
     throw Error{NC_EHDFERR, path_ + ": netCDF-C writes wrong values of another byte order"};
 }
 
-constexpr Index most_sent = 1 << 26;  // elements a message
+constexpr Index most_sent = 1 << 26;  // elements per message
 
-// What a rank sends, in parts. Without memory for them the rest is received all the same.
+// Receives a rank's parts. If there is no memory for them, the messages are received nevertheless.
 void Serial::receive(int rank, const std::function<void(const Index*, const char*, Index)>& place,
                      std::size_t bytes) const {
     Index theirs = 0;
@@ -405,7 +406,7 @@ void Serial::write(int varid, const std::vector<Index>& start, const std::vector
     MPI_Comm_size(comm_, &ranks);
     const std::size_t bytes = fill.size();
     const Index n = static_cast<Index>(dofs.size());
-    // The root gets ready first: from then on it receives what all send.
+    // The root gets ready first: from then on it receives all messages.
     std::string slab;
     on_root([&] {
         slab.reserve(static_cast<std::size_t>(volume(count)) * bytes);

@@ -1,6 +1,6 @@
-// What one rank does with netCDF-C, where the library has no way: definitions in a file that has
-// data, and netCDF-4 files that exist or whose definitions the library does not have, which are
-// written by the root from the parts that the others send.
+// Writes with netCDF-C on one rank what the library cannot write: definitions in a file that has
+// data, and netCDF-4 files that exist already or have definitions beyond the library. The root
+// writes the parts that the others send.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace thalweg::pio {
 
-// A definition that is to be made in a file.
+// A change of the definitions in a file.
 struct Edit {
     enum class Kind {
         dimension,
@@ -31,19 +31,19 @@ struct Edit {
         rename_dimension
     };
     Kind kind;
-    int id = 0;  // of the dimension, or of the variable, which may be NC_GLOBAL
+    int id = 0;  // number of the dimension, or of the variable, which may be NC_GLOBAL
     std::string name, new_name;
     Attribute attribute{};
 };
 
-// Makes the definitions in a file: whoever is killed meanwhile leaves the old file or the new one,
-// and perhaps a copy, NAME.new, which the next change replaces. On one rank.
+// Changes the definitions in a file. A kill meanwhile leaves the old file or the new one, and
+// perhaps a copy, NAME.new, which the next change replaces. On one rank.
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table);
 
 // Tests if HDF5 can write with a filter, by its number at the HDF group. Local.
 bool has_filter(unsigned id);
 
-// How a netCDF-4 variable is stored, of a file that nobody writes. On one rank.
+// Returns the storage of a netCDF-4 variable in a file that nobody writes. On one rank.
 Storage stored(const std::string& path, const std::string& variable);
 
 // A netCDF-4 file that one rank writes with netCDF-C: a work file, which takes the file's name when
@@ -62,27 +62,29 @@ public:
     void pause();  // others may open the work file
     void resume();
     void edit(const std::vector<Edit>& edits, const Table& table);  // while it is paused
-    // After a write that failed, the file is left as it was when it was opened, and this throws.
+    // Closes the file. After a failed write, restores the file as it was when it was opened, and
+    // throws.
     void close();
-    // The part of each rank: dofs of the space that begins at start, and the values, of the
-    // variable's type. What no rank has keeps its value, or gets the fill value in a new record;
-    // whole: there is nothing of the kind.
+    // Writes the part of each rank: dofs of the space that begins at start, and values of the
+    // variable's type. Elements that no rank has keep their values, or get the fill value in a new
+    // record; whole: there are no such elements.
     void write(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
                const std::vector<Index>& dofs, const std::string& values, const std::string& fill,
                bool whole);
-    // The root's values. fill: for those that do not fit the variable's type
+    // Writes the root's values.
+    // @param fill  replaces values that do not fit the variable's type
     void put(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
              const std::vector<Index>& stride, nc_type type, const void* values,
              const std::string& fill);
 
-    const std::string& work_path() const { return work_path_; }  // on every rank
+    const std::string& work_path() const { return work_path_; }  // the same on every rank
 
 private:
     MPI_Comm comm_;
     int root_;
     int ncid_ = -1;
     std::string path_, work_path_;
-    std::unique_ptr<WorkFile> work_;  // of the root
+    std::unique_ptr<WorkFile> work_;  // on the root
     bool failed_ = false;             // a write has failed, on the root
 
     void begin(const std::string& path, WorkFile::Begin begin);

@@ -13,8 +13,8 @@ namespace thalweg::pio {
 
 namespace {
 
-// The sessions of the process, never destroyed: a process that ends without MPI_Finalize does not
-// end them, as the other ranks may not come.
+// Returns the sessions of the process. Never destroyed: a process that ends without MPI_Finalize
+// does not end them, as the other ranks may not take part.
 std::vector<std::unique_ptr<Session>>& sessions() {
     static auto* const all = new std::vector<std::unique_ptr<Session>>;
     return *all;
@@ -22,15 +22,16 @@ std::vector<std::unique_ptr<Session>>& sessions() {
 
 void (*before_end)() = nullptr;
 
-// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, when MPI still works, the newest
-// first.
+// Ends the sessions in MPI_Finalize, which first deletes the attributes of MPI_COMM_SELF, the
+// newest first, while MPI still works.
 int end_sessions(MPI_Comm, int, void*, void*) {
     if (before_end != nullptr) before_end();
     while (!sessions().empty()) sessions().erase(sessions().begin());
     return MPI_SUCCESS;
 }
 
-// For each session: that of tw_init, which leaves open files incomplete, must come later.
+// Registers the end for each session: it must come before that of tw_init, which leaves open files
+// incomplete.
 void end_with_mpi() {
     int key = MPI_KEYVAL_INVALID;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_sessions, &key, nullptr);
@@ -38,9 +39,8 @@ void end_with_mpi() {
     MPI_Comm_free_keyval(&key);
 }
 
-// Throws if the settings ask for servers that there cannot be: an iosystem has no ranks to spare,
-// as the program counts on all of them.
-// served: of asynchronous I/O, which has ranks that serve.
+// Throws if the settings ask for servers that cannot exist: the program counts on all ranks of an
+// iosystem, so none can serve. served: asynchronous I/O, which has ranks that serve.
 void refuse_servers(bool served) {
     const char* const servers = std::getenv("THALWEG_SERVERS");
     if (servers != nullptr && std::atoi(servers) > 0)
@@ -70,8 +70,8 @@ void inform(MPI_Comm comm, const std::string& text) {
     if (rank == 0) std::fprintf(stderr, "thalweg: info: PIO's interface: %s\n", text.c_str());
 }
 
-// A quarter of the setting staging: while they are handed over, the library holds them several
-// times.
+// Returns a quarter of the setting `staging`, as the library holds data several times while it
+// takes them.
 std::int64_t staging_limit() {
     const char* const text = std::getenv("THALWEG_STAGING");
     if (text == nullptr) return 64 * mib;

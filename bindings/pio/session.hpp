@@ -1,6 +1,6 @@
 // Sessions of the library, one per group of ranks. They outlive PIOc_finalize, because programs
-// begin and end an iosystem for each file, and end with MPI_Finalize. Those with servers, of
-// asynchronous I/O, belong to one iosystem and end with it.
+// start and finalize an iosystem for each file, and end with MPI_Finalize. Sessions with servers,
+// for asynchronous I/O, belong to one iosystem and end with it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -23,9 +23,10 @@ class Grid;
 
 class Session {
 public:
+    // Starts a session.
     // @note Collective
     explicit Session(MPI_Comm comm);
-    // One that has begun, with servers.
+    // Takes over a started session with servers.
     Session(MPI_Comm comm, tw_session served);
     ~Session();
     Session(const Session&) = delete;
@@ -37,20 +38,21 @@ public:
     int ranks() const { return ranks_; }
     bool is_served() const { return served_; }
 
-    // Whether the library reads arrays that are put deferred when the ranks meet (service inline),
-    // so that a copy in this layer saves one in the library. Only of use for speed.
+    // Tests if the library reads deferred arrays only in its collective calls (service inline), so
+    // that a copy in this layer saves one in the library. Only a hint for speed.
     bool keeps_arrays() const;
 
-    // tw_finalize. @note Collective
+    // Calls tw_finalize.
+    // @note Collective
     int finalize();
 
-    // Throws what the library returned.
+    // Throws an error that the library returned.
     void check(int status, const std::string& where = "") const;
 
-    // The decompositions described so far: the same description twice is one.
+    // Grids by their description, so that equal descriptions share one.
     using Key = std::pair<std::uint64_t, std::uint64_t>;
     std::vector<std::pair<Key, std::shared_ptr<Grid>>> grids;
-    std::int64_t grids_made = 0;  // ever, the same on every rank
+    std::int64_t grids_made = 0;  // in total, the same on every rank
 
 private:
     tw_session handle_ = nullptr;
@@ -61,27 +63,28 @@ private:
     void set_comm(MPI_Comm comm);
 };
 
-// What is done before the sessions end with MPI: files that are still open.
+// Registers an action before the sessions end with MPI, for files that are still open.
 void at_end(void (*action)());
 
-// The session of these ranks, in this order: a new one, or the one that there is.
+// Returns the session of these ranks, in this order: an existing one, or a new one.
 // @note Collective
 Session& session_of(MPI_Comm comm);
 
-// Begins the sessions of components that share servers. On a server it returns when they have
+// Starts the sessions of components that share servers. On a server it returns when they have
 // ended.
-// @return those of the components that have a communicator here, null for others
+// @return sessions of the components that have a communicator here, null for others
 // @note Collective over world
 std::vector<Session*> begin_served(MPI_Comm world, const std::vector<MPI_Comm>& components,
                                    bool serves);
 
-// Ends a session with servers. Errors are thrown. @note Collective
+// Ends a session with servers. Throws errors.
+// @note Collective
 void end_served(Session& session);
 
-// A line of the log at level info, on rank 0 of these ranks.
+// Logs a line at level info on rank 0 of these ranks.
 void inform(MPI_Comm comm, const std::string& text);
 
-// Bytes that a rank may put before they must be handed over.
+// Returns the bytes that a rank may put before they must be passed on.
 std::int64_t staging_limit();
 
 }  // namespace thalweg::pio

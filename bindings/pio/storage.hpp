@@ -1,5 +1,5 @@
-// How the variables of a netCDF-4 file are stored: what the program asks for, as settings of the
-// library.
+// The storage of a netCDF-4 file's variables, as the program asks for it, in the form of the
+// library's settings.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,22 +12,23 @@
 
 namespace thalweg::pio {
 
-// Why the library cannot write a netCDF-4 file with these definitions; empty if it can.
+// Returns the reason why the library cannot write a netCDF-4 file with these definitions; empty if
+// it can.
 std::string beyond_library(const Table& table);
 
-// Whether this is the byte order of the machine.
+// Tests if this is the byte order of the machine.
 bool is_native(int endian);
 
-// For tw_set_var; empty if the program has asked for nothing.
+// Returns the settings for tw_set_var; empty if the program has asked for nothing.
 std::string settings_of(const Table& table, const Variable& variable);
 
 // Chooses the chunk lengths that are 0 or missing: 1 along an unlimited dimension, else the whole
-// dimension, or as much of the slowest ones as makes a chunk of 4 MiB.
+// dimension, with the slowest ones reduced to make a chunk of 4 MiB.
 std::vector<std::size_t> complete_chunks(const Table& table, const Variable& variable,
                                          std::vector<std::size_t> chunks);
 
-// What can be told of a variable that is not in the file yet. What the program leaves open is
-// decided when the file is made; netCDF's default is told then.
+// Returns the expected storage of a variable that is not in the file yet. What the program leaves
+// open is decided when the file is made; netCDF's default is returned for it.
 Storage expected_storage(const Table& table, const Variable& variable);
 
 }  // namespace thalweg::pio

@@ -1,4 +1,4 @@
-// The functions of pio.h for how variables are stored in netCDF-4 files: chunks, filters, caches.
+// The functions of pio.h for the storage of variables in netCDF-4 files: chunks, filters, caches.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -36,7 +36,7 @@ int inquire_storage(const char* call, int ncid, int varid, Action action) {
 }
 
 constexpr unsigned deflate_filter = 1, shuffle_filter = 2, szip_filter = 4, bzip2_filter = 307,
-                   zstd_filter = 32015;  // their numbers at the HDF group
+                   zstd_filter = 32015;  // numbers at the HDF group
 
 void set_deflate(Storage& s, const Variable& v, bool deflate, int level) {
     if (deflate && (level < 0 || level > 9))
@@ -103,7 +103,7 @@ void for_filters(const Storage& s, Visit visit) {
     for (const Filter& f : s.others) visit(f.id, f.parameters);
 }
 
-// The parameters of a filter that netCDF has a function for; missing ones are 0.
+// Returns the parameters of a filter for which netCDF has a function; missing ones are 0.
 int inquire_filter(const char* call, int ncid, int varid, unsigned id, int* hasp,
                    std::initializer_list<int*> parameters) {
     return inquire_storage(call, ncid, varid, [&](const Storage& s, const Variable&) {

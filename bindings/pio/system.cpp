@@ -67,7 +67,7 @@ int PIOc_finalize(int iosysid) { return PIOc_free_iosystem(iosysid); }
 int PIOc_free_iosystem(int iosysid) {
     int code = PIO_NOERR;
     const int found = on_system("PIOc_free_iosystem", iosysid, [&](Iosystem& system) {
-        // Late errors come out here; the iosystem is gone in any case.
+        // Late errors are thrown here; the iosystem is removed in any case.
         Session& session = *system.session;
         const int handler = system.handler;
         Error error;
@@ -79,14 +79,15 @@ int PIOc_free_iosystem(int iosysid) {
             }
         };
         note([&] { remove_iosystem(iosysid); });
-        // With close=later the last file may go on: programs that end an iosystem after each file
-        // would wait for all of them here. No more than one, as each holds memory.
+        // With close=later, one file may stay incomplete: programs that finalize an iosystem after
+        // each file would otherwise wait here for every file. Not more than one, as each holds
+        // memory.
         if (session.is_served())
             note([&] { end_served(session); });
         else
             note([&] { session.check(tw_wait(session.handle(), 1)); });
         if (error.code == 0) return;
-        Iosystem ended;  // for what its handler says
+        Iosystem ended;  // its handler decides what an error does
         ended.handler = handler;
         code = fail("PIOc_free_iosystem", &ended, "", error);
     });
@@ -100,7 +101,7 @@ int PIOc_get_numiotasks(int iosysid, int* numiotasks) {
 
 namespace {
 
-// Rank among the I/O tasks, -1 for others.
+// Returns the rank among the I/O tasks, -1 for others.
 int io_rank(const Iosystem& s) {
     const int from_first = s.session->rank() - s.writers.first;
     if (from_first < 0 || from_first % s.writers.stride != 0) return -1;
@@ -148,7 +149,7 @@ int PIOc_set_blocksize(int) {
 }
 
 PIO_Offset PIOc_set_buffer_size_limit(PIO_Offset limit) {
-    static PIO_Offset now = 10485760;  // PIO's
+    static PIO_Offset now = 10485760;  // PIO's default
     const PIO_Offset old = now;
     if (limit > 0) {
         now = limit;
@@ -205,7 +206,8 @@ Error wrong_number(const Session& session, const MapNumbers& map, Index all) {
                            " elements"};
 }
 
-// first: what the map calls the first element.
+// Defines a decomposition.
+// @param first  the map's number of the first element
 int describe(const char* call, int iosysid, int type, int ndims, const int* gdimlen, int maplen,
              const PIO_Offset* map, Index first, int* ioidp) {
     return on_system(call, iosysid, [&](Iosystem& system) {
@@ -372,7 +374,7 @@ int PIOc_read_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offse
 
 namespace {
 
-// An array of the map's length, of another type than the decomposition's.
+// Writes an array of the map's length, whose type may differ from the decomposition's.
 int put_record(const char* call, int ncid, int varid, int ioid, PIO_Offset record, nc_type type,
                const void* data) {
     return on_file(call, ncid, [&](File& file) {

@@ -1,4 +1,4 @@
-// The definitions of a file, as every rank knows them: inquiries are answered from here.
+// The definitions of a file, as every rank knows them; they answer inquiries.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,12 +21,12 @@ struct Attribute {
     std::string name;
     nc_type type = NC_CHAR;
     Index n = 0;
-    std::string bytes;  // n values, in memory
+    std::string bytes;  // n values in memory order
 };
 
 struct Dimension {
     std::string name;
-    Index length = 0;  // of an unlimited one: so far
+    Index length = 0;  // of an unlimited dimension, so far
     bool unlimited = false;
 };
 
@@ -42,9 +42,9 @@ struct ChunkCache {
     float preemption = 0;
 };
 
-// How a variable is stored in a netCDF-4 file.
+// The storage of a variable in a netCDF-4 file.
 struct Storage {
-    int layout = -1;  // NC_CONTIGUOUS, NC_CHUNKED or, if not chosen, -1
+    int layout = -1;  // NC_CONTIGUOUS, NC_CHUNKED, or -1 if not chosen
     std::vector<std::size_t> chunks;
     bool filters_set = false;  // the program has chosen the next five
     int shuffle = 0, deflate = 0, level = 0;
@@ -54,7 +54,7 @@ struct Storage {
     int quantize = 0, digits = 0;
     int endian = NC_ENDIAN_NATIVE;
     bool no_fill = false;
-    bool of_file = false;  // as the file says
+    bool of_file = false;  // read from the file
 
     bool filtered() const {
         return deflate != 0 || shuffle != 0 || zstandard || quantize != 0 || !others.empty();
@@ -67,7 +67,7 @@ struct Variable {
     std::vector<int> dims;
     detail::NamedList<Attribute> attributes;
     Storage storage;
-    std::optional<ChunkCache> cache;  // as the program has set it
+    std::optional<ChunkCache> cache;  // set by the program
     int frame = -1;
 };
 
@@ -76,7 +76,8 @@ struct Table {
     detail::NamedList<Variable> variables;
     detail::NamedList<Attribute> attributes;
 
-    // Throw NC_EBADDIM, NC_ENOTVAR, NC_ENOTATT; varid may be NC_GLOBAL for attributes.
+    // Return a definition. Throw NC_EBADDIM, NC_ENOTVAR, NC_ENOTATT; varid may be NC_GLOBAL for
+    // attributes.
     Dimension& dimension(int dimid);
     Variable& variable(int varid);
     detail::NamedList<Attribute>& attributes_of(int varid);
@@ -87,7 +88,7 @@ struct Table {
     int unlimited() const;  // the record dimension, -1: none
     Index length(int dimid) const;
 
-    // Makes unlimited dimensions as long as the section needs; stride may be NULL.
+    // Extends unlimited dimensions to hold the section; stride may be NULL.
     void grow(const Variable& variable, const Index* start, const Index* count,
               const Index* stride);
 
@@ -95,11 +96,11 @@ struct Table {
     std::vector<Index> lengths(const Variable& variable) const;
     std::vector<std::string> names(const Variable& variable) const;
 
-    // Of the variable's type: _FillValue, or netCDF's default.
+    // Returns the fill value in the variable's type: _FillValue, or netCDF's default.
     static std::string fill_of(const Variable& variable);
 };
 
-// Throws NC_EBADNAME, NC_EMAXNAME.
+// Checks and normalizes a name. Throws NC_EBADNAME, NC_EMAXNAME.
 void check_name(std::string& name);
 
 }  // namespace thalweg::pio

@@ -10,7 +10,7 @@ namespace thalweg::pio {
 
 namespace {
 
-// Calls with a value of the type's C type; false if it is no numeric type.
+// Calls an action with a value of the type's C type; false if the type is not numeric.
 template <class Action>
 bool with_type(nc_type type, Action action) {
     switch (type) {
@@ -39,7 +39,7 @@ bool fits(From value) {
         else
             return true;
     } else if constexpr (std::is_floating_point_v<From>) {
-        // The limits as powers of two, which floating point holds exactly.
+        // Compares with powers of two, which floating point holds exactly.
         const double whole = std::trunc(static_cast<double>(value));
         const double above = std::ldexp(1.0, std::numeric_limits<To>::digits);
         const double below = std::is_signed_v<To> ? -above : 0.0;
@@ -59,7 +59,7 @@ bool fits(From value) {
     }
 }
 
-// The integer that NaN becomes.
+// Returns the integer that NaN becomes.
 template <class To>
 constexpr To from_nan() {
     if constexpr (std::is_integral_v<To> && sizeof(To) == 8)

@@ -23,7 +23,8 @@
     X(_longlong, long long, NC_INT64)                                                              \
     X(_ulonglong, unsigned long long, NC_UINT64)
 
-// The same, text, and of functions without a suffix the variable's own type.
+// The types of all functions: the number types, text, and, for functions without a suffix, the
+// variable's own type.
 #define THALWEG_PIO_TYPES(X)                                                                       \
     X(, void, NC_NAT)                                                                              \
     X(_text, char, NC_CHAR)                                                                        \
@@ -33,10 +34,10 @@ static_assert(sizeof(long) == sizeof(long long), "long is NC_INT64");
 
 namespace thalweg::pio {
 
-// Bytes of a value; 0 if it is no type that can be read or written.
+// Returns the bytes of a value; 0 if the type cannot be read or written.
 std::size_t size_of(nc_type type);
 
-// netCDF's default fill value, as bytes.
+// Returns netCDF's default fill value as bytes.
 std::string default_fill(nc_type type);
 
 // Converts n values by netCDF's rules; text only to text. NaN becomes an integer without an error:

@@ -41,7 +41,8 @@ private:
     int fd_;
 };
 
-// 0, or the system's number. File systems that can share the data of two files do.
+// Copies a file; returns 0, or the system's error. The copy shares the data if the file system
+// supports it.
 int copy(int from, int to) {
     if (ioctl(to, FICLONE, from) == 0) return 0;
     std::vector<char> buffer(4 << 20);
@@ -130,7 +131,7 @@ void WorkFile::take_lock() {
     char host[256] = "unknown";
     ::gethostname(host, sizeof host - 1);
     const std::string owner = "thalweg " + std::string(host) + " " + std::to_string(getpid());
-    // Who cannot read it does without.
+    // The text may be missing: it is only information.
     if (::ftruncate(lock_, 0) == 0) (void)!::write(lock_, owner.data(), owner.size());
 }
 

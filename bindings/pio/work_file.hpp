@@ -1,5 +1,5 @@
-// A file that netCDF-C writes: a copy, or a new file, NAME.new, which takes the name at the end.
-// Whoever is killed meanwhile leaves the old file or the new one.
+// A file that netCDF-C writes: a copy or a new file, NAME.new, which takes the final name at the
+// end. A kill meanwhile leaves the old file or the new one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,16 +12,16 @@
 
 namespace thalweg::pio {
 
-// On one rank. Holds the lock of the file, .NAME.lock, as the library does for the files that it
-// writes: there is one writer at a time.
+// A work file, on one rank. Holds the lock of the file, .NAME.lock, as the library does for the
+// files that it writes: there is one writer at a time.
 class WorkFile {
 public:
-    // Begin::empty: a file that has the name is removed. Begin::in_place: it is the file itself,
-    // or will be.
+    // Begin::empty: an existing file of the name is removed. Begin::in_place: the work file has the
+    // final name.
     enum class Begin { copy, empty, in_place };
     enum class Lock { take, held };
 
-    // Links are followed. What a killed run has left is overwritten. Throws
+    // Follows links. Overwrites what a killed run has left. Throws errors.
     WorkFile(const std::string& name, Begin begin, Lock lock = Lock::take);
     ~WorkFile();  // removes the work file, if it was not published
     WorkFile(const WorkFile&) = delete;

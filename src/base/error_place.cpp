@@ -7,7 +7,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The number after the first, or last, "word " that stands by itself; -1 if there is none.
+/// Returns the number after the first, or last, "word " that stands by itself; -1 if there is none.
 std::int64_t number_after(std::string_view text, std::string_view word, bool last = false) {
     std::int64_t found = -1;
     for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
@@ -23,8 +23,8 @@ std::int64_t number_after(std::string_view text, std::string_view word, bool las
     return found;
 }
 
-/// Where a quoted name ends: at the first quote behind which the text goes on, as names may have
-/// apostrophes.
+/// Returns the end of a quoted name: the first quote with punctuation, a blank or nothing behind
+/// it, as names may contain apostrophes.
 std::size_t end_of_name(std::string_view text, std::size_t from) {
     for (auto at = text.find('\'', from); at != std::string_view::npos;
          at = text.find('\'', at + 1))
@@ -38,10 +38,10 @@ std::size_t end_of_name(std::string_view text, std::size_t from) {
 
 ErrorPlace find_place(std::string_view text, std::string_view file) {
     ErrorPlace place;
-    // Paths are absolute, but for those of calls that have not taken them up yet.
+    // Paths are absolute, except where a call reports the path as it was given.
     if (file.empty() && text.starts_with('/')) file = text.substr(0, text.find(": "));
     place.file = file;
-    // A path or a name may look like what is looked for.
+    // A path or a name may look like one of the words that are searched for.
     if (!file.empty() && text.starts_with(file)) text.remove_prefix(file.size());
     constexpr std::string_view begin = "variable '";
     if (const auto at = text.find(begin); at != std::string_view::npos) {

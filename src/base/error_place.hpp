@@ -1,5 +1,5 @@
-// Where an error happened, as its text tells it: texts have one grammar, "PATH: variable 'NAME' of
-// record N ... (rank N)", which all ranks get alike.
+// The place of an error, found in its text. Texts follow one grammar, "PATH: variable 'NAME' of
+// record N ... (rank N)", and are the same on all ranks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,12 +10,12 @@
 namespace thalweg::detail {
 
 struct ErrorPlace {
-    std::string file, variable;  ///< empty: of none
-    std::int64_t record = -1;    ///< as the text counts them; -1: of none
-    int rank = -1;               ///< -1: of none, or of all
+    std::string file, variable;  ///< empty if the error concerns none
+    std::int64_t record = -1;    ///< as the text counts records; -1: none
+    int rank = -1;               ///< -1: none, or all
 };
 
-/// @param file  of the call, where it is known
+/// @param file  file of the call, if known
 ErrorPlace find_place(std::string_view text, std::string_view file = {});
 
 }  // namespace thalweg::detail

@@ -8,7 +8,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The number after a name in a file of lines "name number"; -1 if it is not there.
+/// Returns the number after a name in a file of lines "name number"; -1 if the name is not there.
 std::int64_t number_of(const std::string& path, const std::string& name) {
     std::ifstream file(path);
     std::string word;
@@ -18,15 +18,15 @@ std::int64_t number_of(const std::string& path, const std::string& name) {
     return -1;
 }
 
-/// A file of one number; -1 if it is none ("max").
+/// Reads a file of one number; -1 if it has none ("max").
 std::int64_t only_number(const std::string& path) {
     std::ifstream file(path);
     std::int64_t number = -1;
     return file >> number ? number : -1;
 }
 
-/// What a control group has left. The files that it has read or written count as its memory, and
-/// are given up when there is need.
+/// Returns the bytes that a control group has left. The page cache of its files counts as its
+/// memory, but is given up on demand.
 std::int64_t left_of_group(const std::string& folder, bool unified) {
     const std::int64_t limit =
         only_number(folder + (unified ? "/memory.max" : "/memory.limit_in_bytes"));
@@ -40,8 +40,8 @@ std::int64_t left_of_group(const std::string& folder, bool unified) {
     return std::max<std::int64_t>(0, limit - std::max<std::int64_t>(0, used - files));
 }
 
-/// The group of this process and those that contain it. In a container its path may be that of the
-/// machine, and what is seen is the container's own group at the top.
+/// Returns the least that this process's group and its parents have left. In a container, the path
+/// may be the host's; then the container's own group is found at the top.
 std::int64_t left_of_groups(const std::string& root) {
     std::ifstream groups(root + "/proc/self/cgroup");
     std::int64_t left = INT64_MAX;

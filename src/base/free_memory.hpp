@@ -1,4 +1,4 @@
-// How much memory the system could still give to this process, as far as it tells.
+// Memory that the system could still give to this process, as far as it reports it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,13 +8,13 @@
 namespace thalweg::detail {
 
 struct FreeMemory {
-    std::int64_t bytes = INT64_MAX;  ///< of the machine, or of the process's group (a container)
-    /// Whether memory that was granted may still turn out not to be there when it is first used
-    /// (vm.overcommit_memory=2 counts shared memory only then).
+    std::int64_t bytes = INT64_MAX;  ///< free on the machine or in the process's container
+    /// Tests if granted memory may turn out to be missing on first use (vm.overcommit_memory=2
+    /// counts shared memory only then).
     bool strict = false;
 };
 
-/// @param root  of the file system; tests have their own
+/// @param root  root folder of the file system; tests use their own
 FreeMemory free_memory(const std::string& root = "");
 
 }  // namespace thalweg::detail

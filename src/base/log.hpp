@@ -11,10 +11,10 @@ namespace thalweg::detail::log {
 
 enum class Level { debug, info, warn, error };
 
-/// The least level that is written: off, error, warning (or warn), info, debug.
+/// Sets the least severe level that is written: off, error, warning (or warn), info, debug.
 void set_level(const std::string& name);
 
-/// Does not throw for want of memory: then the line is lost, and a line says so.
+/// Writes a line. Does not throw if memory runs out: the line is lost, and another line says so.
 void write(Level level, fmt::string_view text, fmt::format_args values);
 
 template <class... Args>

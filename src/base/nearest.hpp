@@ -1,4 +1,4 @@
-// What a name that nobody knows was probably meant to be, for the texts of failures.
+// Suggests known names for a misspelt one in messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace thalweg::detail {
 
-/// The known name that is most like this one, whatever the case of its letters; empty if none is
-/// much alike: one begins with the other, or no more than a third of the letters are wrong,
-/// missing, superfluous or swapped with their neighbour. Of several the first.
+/// Returns the known name that is most similar to this one, ignoring case; the first of several.
+/// Empty if none is similar: one begins with the other, or at most a third of the letters are
+/// wrong, missing, superfluous or swapped with their neighbour.
 std::string nearest(std::string_view name, const std::vector<std::string>& known);
 
-/// "; did you mean 'nc'?" for the end of a sentence, or nothing.
+/// Returns "; did you mean 'nc'?" for the end of a sentence, or an empty text.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace thalweg::detail

@@ -6,11 +6,11 @@
 
 namespace thalweg::detail {
 
-/// A name in Unicode's normal form C, in which netCDF's libraries store names and look them up.
-/// A text that is not UTF-8 stays as it is, and so does every name in a build without utf8proc.
+/// Returns a name in Unicode's normal form C, in which netCDF's libraries store names and look them
+/// up. Texts that are not UTF-8 stay as they are, and so do all names in a build without utf8proc.
 std::string normal_form(std::string name);
 
-/// Tests if netCDF takes two names for one.
+/// Tests if two names are the same to netCDF.
 bool same_name(const std::string& a, const std::string& b);
 
 }  // namespace thalweg::detail

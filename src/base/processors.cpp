@@ -13,13 +13,14 @@ namespace thalweg::detail {
 
 namespace {
 
-/// "QUOTA PERIOD" in microseconds; INT32_MAX if there is no limit ("max").
+/// Returns the whole processors of "QUOTA PERIOD" (in microseconds); INT32_MAX if there is no limit
+/// ("max").
 int quota_of(double quota, double period) {
     if (quota <= 0 || period <= 0) return INT32_MAX;
     return static_cast<int>(std::clamp(quota / period, 1.0, 1e6));
 }
 
-/// Of a control group in the unified hierarchy, or in the older one.
+/// Reads the quota of a control group in the unified hierarchy or in the older one.
 int quota_of_group(const std::string& folder, bool unified) {
     double quota = 0, period = 0;
     if (unified) {
@@ -73,7 +74,7 @@ int processor_quota(const std::string& root) {
 
 int model_threads() {
     const char* const text = std::getenv("OMP_NUM_THREADS");
-    // Of a list, the outermost level.
+    // atoi reads the first number of a list, which is that of the outermost level.
     return std::max(1, text == nullptr ? 1 : std::atoi(text));
 }
 

@@ -11,14 +11,15 @@ namespace thalweg::detail {
 /// A set of processors, one bit each.
 using ProcessorMask = std::array<std::int64_t, 16>;
 
-/// Those of this process' affinity mask; where it cannot be told (machines with more processors
-/// than the mask has bits), the first ones, as many as are online.
+/// Returns the process's affinity mask; if it cannot be read (a machine with more processors than
+/// the mask has bits), as many of the first processors as are online.
 ProcessorMask own_processors();
 
 int count(const ProcessorMask& mask);
 
-/// How many processors the process' control group (a container) grants at a time, rounded down, at
-/// least 1; INT32_MAX: no limit. @param root  of the file system; tests have their own
+/// Returns the number of processors that the process's control group (a container) grants at a
+/// time, rounded down, at least 1; INT32_MAX: no limit.
+/// @param root  root folder of the file system; tests use their own
 int processor_quota(const std::string& root = "");
 
 /// Threads with which a rank computes: OMP_NUM_THREADS, else 1.

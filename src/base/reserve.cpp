@@ -7,7 +7,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// More than the small things take that a rank needs between two meetings.
+/// More than the small allocations of a rank between two collective calls.
 constexpr std::size_t reserve_bytes = 256 << 10;
 
 std::atomic<char*> reserve{nullptr};

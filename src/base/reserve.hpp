@@ -1,4 +1,4 @@
-// Memory that is kept for what a rank cannot leave out: others wait for it.
+// A reserve of memory for work that a rank must not skip, because other ranks wait for it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,17 +7,17 @@
 
 namespace thalweg::detail {
 
-/// Takes the process's reserve again, if it is gone and there is memory.
+/// Allocates the process's reserve again if it is gone and there is memory.
 void keep_reserve() noexcept;
 
-/// Gives it back to the system.
+/// Returns the reserve to the system.
 void give_reserve() noexcept;
 
 /**
- * Does what a rank has to do between two meetings of the ranks. Where memory runs out it is done
- * once more, with what the reserve has given back.
- * @param act  takes little memory, and can be done again
- * @throw std::bad_alloc if that was not enough
+ * Calls act() between two collective calls. If memory runs out, frees the reserve and calls it once
+ * more.
+ * @param act  needs little memory and can be repeated
+ * @throw std::bad_alloc if the reserve was not enough
  */
 template <class Do>
 decltype(auto) with_reserve(Do&& act) {

@@ -8,10 +8,11 @@
 
 namespace thalweg::detail {
 
-/// "", "B", "KiB", "MiB", "GiB", "TiB", and the power of two of each.
+/// Returns the power of two of each unit: "", "B", "KiB", "MiB", "GiB", "TiB".
 const std::map<std::string, int>& size_units();
 
-/// "4096", "64KiB", "2 GiB". @return whether the text is a size that 64 bits hold
+/// Parses a size such as "4096", "64KiB" or "2 GiB".
+/// @return false if the text is no size, or one that exceeds 64 bits
 bool parse_size(const std::string& text, std::int64_t& value);
 
 /// Writes a size with the largest unit of which it is a multiple: "1TiB", "4095".

@@ -1,4 +1,4 @@
-// What keeps a limit on the size of files from ending the program.
+// Keeps a limit on file sizes from ending the program.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace thalweg::detail {
 
-/// A limit on the file size raises SIGXFSZ, which would end the model; blocked for the moment, the
-/// write fails with EFBIG instead.
+/// Blocks SIGXFSZ for a scope. A limit on the file size raises it, which would end the model; while
+/// it is blocked, the write fails with EFBIG instead.
 class NoSizeSignal {
 public:
     NoSizeSignal() {

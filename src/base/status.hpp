@@ -1,4 +1,4 @@
-// What went wrong: a code of the public table and the full text.
+// The result of a call: a code of the public table and the full text of the error.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,14 +26,14 @@ Status failure(tw_status code, fmt::format_string<Args...> text, Args&&... args)
     return {code, fmt::vformat(text, fmt::make_format_args(args...))};
 }
 
-/// Takes no memory.
+/// Returns TW_ENOMEM without allocating memory.
 inline Status out_of_memory() { return {TW_ENOMEM, "out of memory"}; }
 
 /// Describes the exception that is being handled: TW_ENOMEM, or TW_EINTERNAL with its text.
 Status exception_status() noexcept;
 
-/// Runs what a rank does by itself before all agree. An exception becomes a status: the other ranks
-/// would wait for this one in vain.
+/// Runs the part of a call that a rank does by itself before all ranks agree. An exception becomes
+/// a status: otherwise the other ranks would wait for this one forever.
 template <class Do>
 Status alone(Do&& act) {
     try {
@@ -43,10 +43,11 @@ Status alone(Do&& act) {
     }
 }
 
-/// No memory on all ranks alike: they have agreed on it, and none waits for another.
+/// Thrown if memory ran out and all ranks have agreed on that, so that none waits for another.
 class NoMemoryAnywhere : public std::bad_alloc {};
 
-/// What ranks do together: that all of them have no memory is a status, that one has none is not.
+/// Runs a collective part. If all ranks ran out of memory, that becomes a status; any other
+/// exception of one rank passes through.
 template <class Do>
 Status together(Do&& act) {
     try {

@@ -1,4 +1,5 @@
-// Lists in texts. <fmt/ranges.h> would compile fmt's whole formatter into each file that joins one.
+// Joins lists into texts. <fmt/ranges.h> would compile fmt's whole formatter into each file that
+// uses it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

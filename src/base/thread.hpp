@@ -1,4 +1,4 @@
-// Threads of the library's own. They make no MPI calls.
+// The library's own threads. They make no MPI calls.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,23 +10,24 @@
 
 namespace thalweg::detail {
 
-/// Starts a thread that leaves signals to the model, but for those that it raises itself.
-/// @param task  for the message where there can be none: "reads ahead"
+/// Starts a thread that blocks all signals except those that it raises itself, so that the model
+/// handles them.
+/// @param task  the thread's purpose, for the error message: "reads ahead"
 Status start_thread(std::thread& thread, std::function<void()> run, const char* task);
 
-/// A thread that can be simulated: all its waits are those of comm/wait.hpp and base/clock.hpp, and
-/// what it keeps locked meanwhile are WaitingLocks.
+/// A thread that can be simulated: it waits only through comm/wait.hpp and base/clock.hpp, and the
+/// locks that it holds while it waits are WaitingLocks.
 class WaitingThread {
 public:
     WaitingThread();
-    ~WaitingThread();  ///< after join()
+    ~WaitingThread();  ///< call join() first
     WaitingThread(const WaitingThread&) = delete;
     WaitingThread& operator=(const WaitingThread&) = delete;
 
-    /// As start_thread.
+    /// Starts the thread as start_thread() does.
     Status start(std::function<void()> run, const char* task);
     bool started() const { return state_ != nullptr; }
-    /// Waits for its end, if it was started.
+    /// Waits for the thread's end, if it was started.
     void join();
 
 private:

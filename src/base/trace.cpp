@@ -9,11 +9,11 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Of a name, besides its characters.
+/// Memory that a name costs besides its characters.
 constexpr std::int64_t name_bytes = 128;
 constexpr std::size_t longest_name = 4096;
 
-/// Seconds between two waits that count as one.
+/// Seconds between two waits that count as one wait.
 constexpr double at_once = 50e-6;
 
 }  // namespace

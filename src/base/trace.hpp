@@ -1,4 +1,5 @@
-// What a thread does, and when, for a timeline of the run. Costs a branch where nobody asks for it.
+// Records a thread's actions and their times, for a timeline of the run. Costs a branch if tracing
+// is off.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,39 +12,39 @@
 
 namespace thalweg::detail {
 
-/// Something that a thread did from `begin` to `end`.
+/// An action of a thread from `begin` to `end`.
 struct TraceEvent {
-    const char* name = nullptr;             ///< a literal, as is
-    const char* reason = nullptr;           ///< what a wait is for; else null
-    double begin = 0, end = 0;              ///< as now() gives it
+    const char* name = nullptr;             ///< a literal, stored by address
+    const char* reason = nullptr;           ///< reason of a wait, else null
+    double begin = 0, end = 0;              ///< times of now()
     std::int64_t record = -1;               ///< -1: none
-    std::int64_t bytes = -1;                ///< -1: none
+    std::int64_t bytes = -1;                ///< -1: unknown
     std::int32_t file = -1, variable = -1;  ///< numbers of names; -1: none
 };
 
-/// The events of a thread, in the order in which they end. One thread at a time.
+/// The events of one thread, in the order in which they end. Not thread-safe.
 class TraceLane {
 public:
-    /// @param memory  bytes for events and names: what has no room is counted and left out
+    /// @param memory  bytes for events and names; events without room are counted and dropped
     explicit TraceLane(std::int64_t memory) : room_(memory) {}
     TraceLane(const TraceLane&) = delete;
     TraceLane& operator=(const TraceLane&) = delete;
 
     void add(const TraceEvent& event) noexcept;
-    /// A wait. What follows at once on one for the same reason is part of it.
+    /// Adds a wait. A wait that follows at once for the same reason extends the last one.
     void add_wait(const char* reason, double begin) noexcept;
-    /// The number of a name; -1 where there is no room for it.
+    /// Returns the number of a name; -1 if there is no room for it.
     std::int32_t number_of(std::string_view name) noexcept;
-    /// Takes no more.
+    /// Drops all later events.
     void stop() { stopped_ = true; }
-    /// A span has begun.
+    /// Counts a span that has begun.
     void note_begin() { ++begun_; }
 
     const std::deque<TraceEvent>& events() const { return events_; }
     const std::string& name(std::int32_t number) const { return *names_[number]; }
     std::int64_t left_out() const { return left_out_; }
 
-    std::int32_t file = -1;  ///< that the thread works on
+    std::int32_t file = -1;  ///< file that the thread works on; -1: none
 
 private:
     bool take(std::int64_t bytes);
@@ -51,17 +52,17 @@ private:
     std::int64_t room_;
     std::int64_t left_out_ = 0;
     bool stopped_ = false;
-    std::int64_t begun_ = 0;           ///< spans
-    std::int64_t begun_at_wait_ = -1;  ///< when the last event, a wait, was added
+    std::int64_t begun_ = 0;           ///< number of spans
+    std::int64_t begun_at_wait_ = -1;  ///< value of begun_ when the last event, a wait, was added
     std::deque<TraceEvent> events_;
     std::map<std::string, std::int32_t, std::less<>> numbers_;
     std::deque<const std::string*> names_;
 };
 
-/// Of this thread; null where nobody asks.
+/// The lane of this thread; null if tracing is off.
 inline thread_local TraceLane* trace_lane = nullptr;
 
-/// Lets this thread's events go somewhere, for a scope.
+/// Directs this thread's events to a lane, for a scope.
 class TraceInto {
 public:
     explicit TraceInto(TraceLane* lane) : before_(trace_lane) { trace_lane = lane; }
@@ -73,7 +74,7 @@ private:
     TraceLane* before_;
 };
 
-/// The file that this thread works on, for a scope; empty: none.
+/// Sets the file that this thread works on, for a scope; empty: none.
 class TraceFile {
 public:
     explicit TraceFile(std::string_view path) : lane_(trace_lane) {
@@ -92,7 +93,7 @@ private:
     std::int32_t before_ = -1;
 };
 
-/// What a scope does.
+/// Records the action of a scope.
 class Span {
 public:
     /// @param name  a literal
@@ -105,7 +106,7 @@ public:
     Span(const Span&) = delete;
     Span& operator=(const Span&) = delete;
 
-    /// Whether anybody asks, where it costs to find out what to tell.
+    /// Tests if tracing is on, for callers to whom the details cost time.
     explicit operator bool() const { return lane_ != nullptr; }
     Span& variable(std::string_view name) {
         if (lane_ != nullptr) event_.variable = lane_->number_of(name);
@@ -120,7 +121,7 @@ public:
         event_.bytes = n;
         return *this;
     }
-    /// It did nothing.
+    /// Drops the span, as nothing was done.
     void forget() { lane_ = nullptr; }
 
 private:

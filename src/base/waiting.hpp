@@ -1,4 +1,4 @@
-// What a thread waits for, in words, for a watchdog that looks at it from another thread, and for a
+// The reason why a thread waits, in words: read by the watchdog from another thread, and by a
 // trace.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,16 +10,16 @@
 
 namespace thalweg::detail {
 
-/// Null, or the end of a sentence "waiting for ...": a literal, which outlives everybody.
+/// The end of a sentence "waiting for ...", or null: a literal, which is never freed.
 using WaitingFor = std::atomic<const char*>;
 
 inline thread_local WaitingFor waiting_for{nullptr};
 
-/// In a write or a read, which a trace has by that name.
+/// Waiting in a write or a read; a trace already has that as an event of its own.
 inline constexpr const char* the_file_system = "the file system";
 
-/// Says it for a scope. The outermost one stands, as it knows the reason best. Costs a store or
-/// two, so it is there whether anybody looks or not.
+/// Sets the reason for a scope. The outermost reason stays, as it says most. Costs a store or two,
+/// so it is always on.
 class Waiting {
 public:
     explicit Waiting(const char* what)

@@ -1,4 +1,5 @@
-// Work that a simulation has to be told of, as its clock does not see it.
+// Reports work to a simulation, whose clock does not see it. Without a simulation, these calls are
+// empty.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,27 +13,28 @@
 
 namespace thalweg::detail {
 
-/// A rank has looked for messages, and found none for the n-th time in a row.
+/// Reports that a rank has looked for messages and found none for the n-th time in a row.
 #ifdef THALWEG_SIMULATED
 void charge_poll(int n);
 #else
 inline void charge_poll(int) {}
 #endif
 
-/// A box of elements is copied between arrays, messages or buffers.
-/// @param count  of each dimension
-/// @return whether it has to be: a simulation may keep no data
+/// Reports that a box of elements is copied between arrays, messages or buffers.
+/// @param count  elements along each dimension
+/// @return true if the caller has to copy: a simulation may keep no data
 #ifdef THALWEG_SIMULATED
 bool charge_copy(std::span<const std::int64_t> count);
 #else
 inline bool charge_copy(std::span<const std::int64_t>) { return true; }
 #endif
 
-/// How much of a list is copied.
+/// The amount that is copied of a list.
 struct CopiedRuns {
     std::int64_t elements = 0, runs = 0;
 };
-/// What a list has of a box is copied. @param count  tells how much that is
+/// Reports that the elements of a list within a box are copied.
+/// @param count  returns the amount
 /// @return as charge_copy()
 #ifdef THALWEG_SIMULATED
 bool charge_list(const CopiedRuns& copied);
@@ -47,21 +49,22 @@ bool charge_runs(Count&&) {
 }
 #endif
 
-/// Whether memory is to be there before it is used: a simulation may use hardly any of it.
+/// Tests if memory must exist before it is used: a simulation may use hardly any of it.
 #ifdef THALWEG_SIMULATED
 bool touches_memory();
 #else
 constexpr bool touches_memory() { return true; }
 #endif
 
-/// A file is opened for reading.
+/// Reports that a file is opened for reading.
 #ifdef THALWEG_SIMULATED
 void charge_open();
 #else
 inline void charge_open() {}
 #endif
 
-/// Ranges of a file that one call of a driver reads together, until it is destroyed.
+/// Collects the ranges of a file that one call of a driver reads; reports them together when it is
+/// destroyed.
 #ifdef THALWEG_SIMULATED
 class ChargedReads {
 public:

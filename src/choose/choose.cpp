@@ -15,7 +15,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Programs that leave the format to their users may say how netCDF-4 is to store variables.
+/// Adds a remark on storage settings of variables that the format ignores: no error, as programs
+/// that leave the format to their users may set them.
 void remark_ignored(const Definitions& definitions, Format format, std::vector<Remark>& remarks) {
     std::vector<std::string> ignored;
     for (const Variable& v : definitions.variables) {
@@ -39,7 +40,7 @@ void choose_storage(const FileOptions& options, Format format, const Surrounding
                     Choice& choice) {
     std::string storage =
         options.storage == "auto" && is_netcdf4(format) ? "netcdf4" : options.storage;
-    if (options.by_variable) storage = "posix";  // which writes the files
+    if (options.by_variable) storage = "posix";  // each variable's file is written by it
     const WayOfWriting way = choose_way(around.file_system, around.nodes,
                                         {storage, options.writers, options.alignment,
                                          around.stripe_size, "", options.method == "direct"});
@@ -50,7 +51,7 @@ void choose_storage(const FileOptions& options, Format format, const Surrounding
     choice.alignment = way.alignment;
 }
 
-/// Why a file cannot be written by a service; empty: it can.
+/// Returns the reason why a service cannot write the file; empty if it can.
 std::string reason_against(const std::string& service, const Surroundings& around,
                            const Choice& choice) {
     if (make_storage(choice.storage)->collective())
@@ -67,15 +68,15 @@ int ranks_of_node(const Surroundings& around) {
     return (around.ranks + around.nodes - 1) / around.nodes;
 }
 
-/// Of chunks that have to be whole, every writer needs all parts; it has those of a file of its
-/// own.
+/// Tests if the layout must give every writer whole chunks. In separate files, writers have whole
+/// chunks anyway.
 bool packs_chunks(const FileOptions& options, const Definitions& definitions, Format format,
                   const Choice& choice) {
     const bool in_files = options.tile_files && choice.method == "tiles";
     return is_netcdf4(format) && needs_whole_chunks(definitions) && !in_files;
 }
 
-/// Writing threads that a node needs at least, as far as the settings tell.
+/// Returns the least number of writing threads on a node, as far as the settings tell.
 /// @param packs  the writers compress, as many as there are processors for
 int threads_of_node(const Surroundings& around, const Choice& choice, bool packs) {
     if (choice.method == "rows" || choice.method == "columns" || choice.method == "serial")
@@ -87,8 +88,8 @@ int threads_of_node(const Surroundings& around, const Choice& choice, bool packs
         ranks_of_node(around));
 }
 
-/// service=auto without servers: a thread writes where it takes no processor from the model, and
-/// its queues no more than half of the free memory.
+/// Chooses the background for service=auto without servers if a thread takes no processor from the
+/// model, and its queues need no more than half of the free memory.
 bool choose_background(const Surroundings& around, bool packs, Choice& choice) {
     const Room& room = around.room;
     const int threads = threads_of_node(around, choice, packs);
@@ -110,14 +111,15 @@ bool choose_background(const Surroundings& around, bool packs, Choice& choice) {
     return !room.bound && room.processors >= threads && room.queues <= room.memory / 2;
 }
 
-/// Threads of a node that compress in the background: on free processors, or one of each rank.
+/// Returns the number of threads that compress on a node in the background: on free processors, or
+/// one per rank.
 int compressing_threads(const Surroundings& around, bool free_ones) {
     const int most = std::min(ranks_of_node(around), Region::max_agents);
     return free_ones ? std::min(around.room.processors, most) : most;
 }
 
-/// Whether fewer threads than ranks compress no longer than the model computes: what was measured
-/// is what all ranks took.
+/// Tests if fewer threads than ranks can compress while the model computes; the measured time is
+/// that of all ranks.
 bool can_compress_meanwhile(const Surroundings& around, const Choice& choice) {
     if (choice.writers_asked) return true;
     const double fewer =
@@ -125,8 +127,9 @@ bool can_compress_meanwhile(const Surroundings& around, const Choice& choice) {
     return fewer * around.outputs.write <= std::max(around.outputs.computing, around.outputs.write);
 }
 
-/// service=auto without servers: inline, until outputs of this run have shown that it pays to write
-/// in the background, where there is room for that. Who closes files later asks for it.
+/// Chooses for service=auto without servers: inline until outputs of this run have shown that
+/// writing in the background pays off, if there is room for it. With the option close_later, a file
+/// uses the background at once.
 void choose_by_outputs(const FileOptions& options, const Surroundings& around, bool packs,
                        Choice& choice) {
     choice.service = "inline";
@@ -158,7 +161,7 @@ void choose_by_outputs(const FileOptions& options, const Surroundings& around, b
     }
 }
 
-/// With a reason against a service, the file is written inline.
+/// Chooses the service: inline if there is a reason against the requested one.
 void choose_service(const FileOptions& options, const Surroundings& around, bool packs,
                     Choice& choice) {
     choice.service = options.service;
@@ -182,12 +185,13 @@ void choose_service(const FileOptions& options, const Surroundings& around, bool
                                  choice.why_service)});
 }
 
-/// Writers that compress: as many as there are processors for. The model's ranks compress in its
-/// calls, or a thread of each does in the background: one that compressed alone would take time
-/// from one rank, for which the others wait. service=auto takes free processors alone.
+/// Chooses the writers that compress: as many as there are processors for. The model's ranks
+/// compress in its calls, or a thread of each in the background: a single compressing rank would be
+/// slower, and the others would wait for it. service=auto uses free processors only.
 void choose_packing_writers(const FileOptions& options, const Surroundings& around,
                             Choice& choice) {
-    // In a file that is continued, chunks may have several records, which wait unpacked for all.
+    // Chunks of a continued file may span several records, and their data wait uncompressed until
+    // all are there.
     const bool later = choice.service != "inline";
     const bool one =
         (choice.service == "servers" && choice.writers == "1") || (around.existing && later);
@@ -202,7 +206,8 @@ void choose_packing_writers(const FileOptions& options, const Surroundings& arou
                          : one ? "with writers=1 the first server writes everything"
                                : "each writer needs whole chunks")});
     choice.method = method;
-    // Where chunks go does not follow from their order. A writer has the same ones of each record.
+    // The place of a chunk does not follow from its order. Each writer has the same chunks of every
+    // record.
     choice.alignment = 1;
     if (choice.writers_asked || choice.service == "servers") return;
     if (choice.service == "inline") {

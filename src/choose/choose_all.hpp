@@ -1,4 +1,4 @@
-// What the settings leave open for a file: asked and chosen by all ranks alike.
+// Makes the choices that the settings of a file leave open, the same on all ranks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,8 +9,8 @@ namespace thalweg::detail {
 
 struct ChosenAll {
     bool writers_asked = false;  ///< by the setting `writers`
-    bool may_change = false;     ///< service=auto: to background, once that pays
-    int free_processors = 0;     ///< of a node, with service=auto
+    bool may_change = false;     ///< with service=auto: to background, once that pays off
+    int free_processors = 0;     ///< free processors of a node, known if service=auto
 };
 
 /// Returns the words of this rank, before the ranks choose. Local.

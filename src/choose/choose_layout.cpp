@@ -17,21 +17,21 @@ namespace thalweg::detail {
 
 namespace {
 
-/// A dimension that is cut, and the variable whose blocks tell where.
+/// A dimension that is cut, and the variable whose blocks give the positions.
 struct Axis {
     int dim = -1;
     const Variable* variable = nullptr;
-    const Holding* holding = nullptr;  ///< of the variable
-    int at = 0;                        ///< which of the variable's dimensions, without the record's
+    const Holding* holding = nullptr;  ///< holding of the variable
+    int at = 0;                        ///< dimension of the variable, without the record's
 };
 
 struct Axes {
     std::vector<Axis> y, x;
 };
 
-/// The horizontal dimensions: of decomposed variables, the fastest in the file is x, the next one
-/// y. A dimension is what the largest variable that has it makes of it, so that it is cut in every
-/// variable or in none.
+/// Finds the horizontal dimensions of decomposed variables: the fastest in the file is x, the next
+/// one y. The largest variable that has a dimension decides which of them it is, so that it is cut
+/// in every variable or in none.
 Axes find_axes(const Definitions& definitions, const Holdings& holdings, bool rows) {
     std::vector<std::size_t> variables;
     for (std::size_t i = 0; i < holdings.size(); ++i)
@@ -63,7 +63,7 @@ Axes find_axes(const Definitions& definitions, const Holdings& holdings, bool ro
     return axes;
 }
 
-/// This rank's blocks along an axis.
+/// Returns the starts of this rank's blocks along an axis.
 std::vector<std::int64_t> starts_along(const Axis& axis) {
     const int m = axis.holding->order[axis.at];
     std::vector<std::int64_t> starts{0};
@@ -73,10 +73,9 @@ std::vector<std::int64_t> starts_along(const Axis& axis) {
     return starts;
 }
 
-/// Leaves out the axes of one direction that are not to be cut in files of tiles: bounds of cells
-/// and the like are to be whole in each. That is, where ranks cut some, those that no rank cuts;
-/// else those whose length is not that of the first, give or take one element (staggered grids), or
-/// that are in a variable together with the first.
+/// Removes the axes of one direction that files of tiles keep whole, such as bounds of cells: if
+/// ranks cut some, those that no rank cuts; else those whose length differs from the first's by
+/// more than one element (staggered grids), or that occur in a variable together with the first.
 void drop_whole(const Definitions& definitions, std::vector<Axis>& axes, Starts& starts,
                 std::size_t first_start) {
     const auto is_cut = [&](std::size_t i) {
@@ -103,7 +102,8 @@ void drop_whole(const Definitions& definitions, std::vector<Axis>& axes, Starts&
     }
 }
 
-/// The part in which this rank's first block of the first axis' variable begins; -1: it has none.
+/// Returns the part in which this rank's first block of the first axis' variable begins; -1: it has
+/// none.
 int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
     if (axes.empty()) return 0;
     const Axis& axis = axes.front();
@@ -125,7 +125,7 @@ int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
            1;
 }
 
-/// The ranks that the settings name.
+/// Finds the ranks that the settings name.
 Status choose_writers(const FileContext& file, bool asked, std::vector<int>& writers) {
     const FileOptions& options = file.options;
     const Topology& topology = file.team.topology();
@@ -144,11 +144,11 @@ Status choose_writers(const FileContext& file, bool asked, std::vector<int>& wri
     return {};
 }
 
-/// Ranks for the parts of a grid: of those that hold something of part k the one whose place comes
-/// next to an even spread over the ranks in node order, so that every node takes part.
+/// Chooses ranks for the parts of a grid: among those that hold elements of part k, the one nearest
+/// to the k-th place of an even spread over the ranks in node order, so that every node takes part.
 class PartWriters {
 public:
-    /// @param mine  the part of which this rank holds something; -1: none
+    /// @param mine  the part of which this rank holds elements; -1: none
     PartWriters(Team& team, int parts, int mine)
         : team_(team), parts_(parts), distance_(parts, team.size()) {
         const Topology& topology = team.topology();
@@ -170,7 +170,7 @@ public:
         }
         std::vector<int> writers;
         for (std::size_t k = 0; k < place.size(); ++k) {
-            if (place[k] < 0) {  // nobody's block begins there
+            if (place[k] < 0) {  // no rank's block begins there
                 place[k] = target(k);
                 while (taken[place[k]]) place[k] = (place[k] + 1) % ranks();
                 taken[place[k]] = 1;
@@ -189,7 +189,7 @@ private:
     std::vector<std::int64_t> distance_;
 };
 
-/// Whether a dimension can be cut so, where its parts are in files of their own.
+/// Tests if a dimension can be cut in this way when its parts are in separate files.
 Status check_cut(const Definitions& definitions, const std::string& path, const Cut& cut) {
     const Dimension& dim = definitions.dims[cut.dim];
     if (dim.length < std::ssize(cut.begin))
@@ -220,7 +220,7 @@ Status check_cut(const Definitions& definitions, const std::string& path, const 
     return {};
 }
 
-/// Whether the tiles can be files: every part of a dimension is one of every file.
+/// Tests if the tiles can be files: every part of a dimension must be the same in all files.
 Status check_tiles(const FileContext& file, const Grid& grid) {
     const Definitions& definitions = file.definitions;
     const std::string& path = file.path;
@@ -253,7 +253,7 @@ Status check_tiles(const FileContext& file, const Grid& grid) {
     return {};
 }
 
-/// A part for each process row or column, as far as there are writers.
+/// Chooses one part per process row or column, as far as there are writers.
 void choose_lines(const FileContext& file, const Axes& axes, const Starts& starts, int most,
                   Grid& grid) {
     const bool rows = file.options.method == "rows";
@@ -265,8 +265,8 @@ void choose_lines(const FileContext& file, const Axes& axes, const Starts& start
                   file.path, file.options.method, lines, file.options.method, grid.parts());
 }
 
-/// The tiles that the settings ask for, or about as many along y as along x.
-/// @param spread  writers over which they are spread
+/// Chooses the tiles that the settings ask for, or about as many along y as along x.
+/// @param spread  number of writers over which they are spread
 Status choose_tiles(const FileContext& file, const Axes& axes, int available, int spread,
                     bool servers, Grid& grid) {
     const Tiles tiles = parse_tiles(file.options.tiles);
@@ -288,7 +288,8 @@ Status choose_tiles(const FileContext& file, const Axes& axes, int available, in
     return {};
 }
 
-/// Cuts the dimensions along the axes of one direction. @param first  of the axes, in `starts`
+/// Cuts the dimensions along the axes of one direction.
+/// @param first  index of the first of these axes in `starts`
 std::vector<Cut> cut_axes(const Definitions& definitions, const std::vector<Axis>& axes,
                           const Starts& starts, std::size_t first, int parts) {
     std::vector<Cut> cuts;
@@ -300,7 +301,7 @@ std::vector<Cut> cut_axes(const Definitions& definitions, const std::vector<Axis
     return cuts;
 }
 
-/// What the horizontal domain is divided by.
+/// The data from which a division of the horizontal domain is chosen.
 struct Division {
     Axes axes;
     Starts starts;
@@ -309,7 +310,7 @@ struct Division {
     bool served = false, rows = false, columns = false;
 };
 
-/// All that a rank finds by itself.
+/// Does the part of a division that a rank does by itself.
 Status begin_division(const FileContext& file, bool writers_asked, Division& d, Target& target) {
     const FileOptions& options = file.options;
     LayoutChoice& layout = target.layout;
@@ -334,7 +335,7 @@ Status begin_division(const FileContext& file, bool writers_asked, Division& d, 
     return {};
 }
 
-/// The axis of the first cut comes first.
+/// Moves the axis of the first cut to the front.
 void sort_axes(std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
     const auto is_first = [&](const Axis& axis) {
         return !cuts.empty() && axis.dim == cuts.front().dim;
@@ -346,7 +347,7 @@ void sort_axes(std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
         std::rotate(axes.begin(), found, found + 1);
 }
 
-/// A set of files is cut as it is.
+/// Cuts a set of files in the way it is cut already.
 Status divide_as_existing(const FileContext& file, const Grid& existing, Division& d, Grid& grid) {
     const Tiles asked = parse_tiles(file.options.tiles);
     const bool one_way = existing.rows == 1 || existing.columns == 1;
@@ -364,7 +365,7 @@ Status divide_as_existing(const FileContext& file, const Grid& existing, Divisio
     return {};
 }
 
-/// @param mine  becomes the part of which this rank holds something; -1: none
+/// @param mine  receives the part of which this rank holds elements; -1: none
 Status divide(const FileContext& file, bool writers_asked, const Grid* existing, Division& d,
               Target& target, int& mine) {
     const FileOptions& options = file.options;

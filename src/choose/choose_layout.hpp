@@ -1,4 +1,4 @@
-// Who writes what of a file: its layout and its writers, chosen when the definitions end.
+// Chooses a file's layout and writers when its definitions end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,8 +7,8 @@
 namespace thalweg::detail {
 
 /// Sets the layout and the writers of a file whose options are chosen.
-/// @param writers_asked  their number is as asked for
-/// @param existing       how a set of files is cut that is there; null: it is not
+/// @param writers_asked  the number of writers is the requested one
+/// @param existing       the cuts of an existing set of files; null: there is none
 /// @return the same on every rank. @note Collective
 Status choose_layout(const FileContext& file, bool writers_asked, const Grid* existing,
                      Target& target);

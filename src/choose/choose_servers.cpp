@@ -9,10 +9,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// One rank of so many serves at most: nothing is known of the output yet.
+/// At most one server per this many ranks, as nothing is known of the output yet.
 constexpr int ranks_of_a_server = 16;
 
-/// Servers with which a parallel file system is about as fast as it gets.
+/// Number of servers with which a parallel file system is about as fast as it gets.
 constexpr int enough_servers = 64;
 
 }  // namespace

@@ -9,13 +9,13 @@
 namespace thalweg::detail {
 
 struct ServerChoice {
-    int number = 0;   ///< fewer than the ranks; 0: none
+    int number = 0;   ///< less than the number of ranks; 0: none
     std::string why;  ///< a sentence without its full stop
 };
 
-/// One server on each node, or more of them where the file system serves several writers of a node;
-/// at most one rank of 16, and at least one.
-/// @param ranks, nodes  of the session, servers among them
+/// Chooses one server per node, or more if the file system serves several writers of a node; at
+/// most one rank of 16, and at least one.
+/// @param ranks, nodes  numbers of the session, servers included
 ServerChoice choose_servers(const FileSystem& system, int ranks, int nodes);
 
 }  // namespace thalweg::detail

@@ -9,13 +9,13 @@ namespace {
 
 std::string size_text(std::int64_t bytes) { return bytes < 0 ? "auto" : fmt::format("{}", bytes); }
 
-/// "file system ext4, 2 nodes"
+/// Formats the place of a file: "file system ext4, 2 nodes".
 std::string place_of(const Surroundings& around) {
     return fmt::format("file system {}, {} node{}", around.file_system.name, around.nodes,
                        around.nodes == 1 ? "" : "s");
 }
 
-/// The last remark that tells of a setting, if there is one.
+/// Returns the last remark on a setting, or an empty text.
 std::string remark_on(const Choice& choice, const std::string& setting, const std::string& chosen) {
     std::string found;
     for (const Remark& r : choice.remarks)

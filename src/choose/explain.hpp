@@ -1,4 +1,4 @@
-// What the settings of a file came to, and why: for the summary.
+// Explains the chosen settings of a file, for the summary.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace thalweg::detail {
 
-/// The settings that choose() settles; `writers` only where it has a say.
-/// @param asked     the settings of the file, before anything was chosen
-/// @param appended  the file was there
-/// @param choice    what choose() made of them
+/// Returns the settings that choose() decides; `writers` only if the user has a choice.
+/// @param asked     the settings of the file before anything was chosen
+/// @param appended  the file existed
+/// @param choice    result of choose()
 std::vector<ChosenSetting> explain(const FileOptions& asked, bool appended, Format format,
                                    const Surroundings& around, const Choice& choice);
 

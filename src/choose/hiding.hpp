@@ -1,4 +1,4 @@
-// Decides by the outputs of a run so far whether it pays to write in the background.
+// Decides from the outputs of a run so far whether writing in the background pays off.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,12 +8,13 @@
 
 namespace thalweg::detail {
 
-/// Inline an output takes the model `pack` and `write`; in the background `pack`, and of `write`
-/// what is left when it has computed for `computing`. It pays where that saves a fifth of the time
-/// of outputs, a thousandth of the run, and a millisecond an output.
+/// Inline, the model waits for `pack` and `write`; in the background for `pack`, and for the part
+/// of `write` that exceeds `computing`. The background pays off if it saves a fifth of the time of
+/// outputs, a thousandth of the run, and a millisecond per output.
 bool pays_in_background(const OutputTimes& times);
 
-/// "2 outputs took 0.1 s to pack and 0.4 s to write, while the model computed for 3 s"
+/// Formats the times: "2 outputs took 0.1 s to pack and 0.4 s to write, while the model computed
+/// for 3 s".
 std::string in_words(const OutputTimes& times);
 
 }  // namespace thalweg::detail

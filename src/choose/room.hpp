@@ -1,4 +1,4 @@
-// What a node has left beside the model, for a thread that writes and for its queues.
+// Resources of a node that the model leaves to a writing thread and its queues.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Chooses storage, writers and alignment by what the file system allows.
+// Chooses storage, writers and alignment according to the file system.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,17 +9,17 @@
 
 namespace thalweg::detail {
 
-/// How a file is written; "auto" and -1 where the user left the choice.
+/// The way a file is written; "auto" and -1 leave the choice open.
 struct WayOfWriting {
     std::string storage = "auto", writers = "auto";
     std::int64_t alignment = -1;
     std::int64_t stripe_size = -1;
-    std::string warning;  ///< what was chosen for safety, or what is not safe; may be empty
-    bool direct = false;  ///< every rank writes, whatever `writers` says
+    std::string warning;  ///< message about a safer choice, or about an unsafe one; may be empty
+    bool direct = false;  ///< every rank writes; `writers` is ignored
 };
-/// @param pnetcdf  whether storage=pnetcdf can be chosen
+/// @param pnetcdf  storage=pnetcdf can be chosen
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked, bool pnetcdf);
-/// With what this build of the library has.
+/// Chooses with the storages that this build of the library has.
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked);
 
 }  // namespace thalweg::detail

@@ -1,4 +1,5 @@
-// What the inquiry functions tell of: a file that is there, or what of a file is written.
+// The contents of a file for the inquiry functions: of an existing file, or of one that is being
+// written.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,7 +7,7 @@
 
 namespace thalweg::detail {
 
-/// Refers to what it is made from.
+/// Refers to the objects that it is made from.
 class Contents {
 public:
     explicit Contents(const Source& source)
@@ -23,7 +24,7 @@ public:
     std::int64_t records() const { return records_; }
     const char* format() const { return format_; }
     bool byte_of_any_sign() const { return byte_of_any_sign_; }
-    /// Of a dimension; of the record dimension as many as there are records.
+    /// Returns the length of a dimension; for the record dimension, the number of records.
     std::int64_t length(int dim) const {
         return definitions_->is_record_dim(dim) ? records_ : definitions_->dims[dim].length;
     }

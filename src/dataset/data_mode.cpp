@@ -102,7 +102,8 @@ Status DataMode::end_step() {
     return watch_->is_due() ? reconsider_service() : status;
 }
 
-/// Writes what follows in the background if that pays by now. @note Collective
+/// Writes in the background from now on if that pays off.
+/// @note Collective
 Status DataMode::reconsider_service() {
     OutputTimes times;
     const FileFigures mine = with_reserve([&] { return figures(); });
@@ -129,7 +130,7 @@ Status DataMode::hand_over(DefineMode& definitions) {
     Status misfit;
     if (batch_.step_is_open(agreed)) {
         misfit = end_step();
-        // A rank may see a failure before the others do; they stop together.
+        // A rank may see an error before the others do; they stop together.
         Status ended = file_.team.agree(misfit.code == TW_ERANGE ? Status{} : misfit);
         if (!ended.ok()) return file_.keep(std::move(ended));
         agreed.put.assign(agreed.put.size(), 0);  // the step took the fixed-size ones with it

@@ -1,4 +1,4 @@
-// A file whose definitions have ended, until it is closed: what is put, and what becomes of it.
+// A file from the end of its definitions until it is closed: its puts and its service.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@ namespace thalweg::detail {
 
 class DataMode {
 public:
-    /// @param contents  of a file that is there; else null
+    /// @param contents  contents of an existing file; else null
     DataMode(FileContext& file, const Source* contents);
     DataMode(const DataMode&) = delete;
     DataMode& operator=(const DataMode&) = delete;
@@ -35,30 +35,33 @@ public:
     Status put_record(const std::string& name, const RecordToPut& put);
     Status end_step();
     Status sync(bool durable) { return service_->sync(durable); }
-    /// See Service. @note Collective
+    /// Fills variables; see Service.
+    /// @note Collective
     Status fill(std::span<const int> variables) { return service_->fill(variables); }
 
-    /// Everything that the ranks have to do together before the file can be completed. With a
-    /// service the writers have it all then, and may still be at it.
+    /// Does everything that the ranks must do together before the file can be completed. With a
+    /// service, the writers then have all data, and may still be writing.
     /// @note Collective, as are the next two
     Status hand_over(DefineMode& definitions);
-    /// Waits until everything is written, or after a failure the steps that all ranks have ended.
-    /// @param good  nothing has failed so far
+    /// Waits until everything is written or, after an error, the steps that all ranks have ended.
+    /// @param good  no error so far
     Status finish(bool good);
-    /// Ends the storage. @param good  all of it was written
+    /// Ends the storage.
+    /// @param good  all data were written
     Status close(bool good);
-    /// For the next file of the session. Local.
+    /// Adds this file's outputs to the session's, for its next file. Local.
     void note_end() { watch_->note_end(figures()); }
 
-    /// Records of the file after sync(), as far as this rank knows: some rank knows all.
+    /// Returns the records of the file after sync(), as far as this rank knows: some rank knows
+    /// all.
     std::int64_t records() const { return service_->records(); }
-    /// How a variable is stored, where this rank knows.
+    /// Returns the storage of a variable, if this rank knows it.
     std::optional<VariableStorage> stored(int variable) const {
         return target_.storage ? target_.storage->stored(variable) : std::nullopt;
     }
     bool writes_any_time() const { return service_ && service_->writes_any_time(); }
     bool finished() const { return service_->finished(); }
-    /// This rank's so far.
+    /// Returns this rank's figures so far.
     FileFigures figures() const;
 
 private:
@@ -73,9 +76,9 @@ private:
     std::unique_ptr<Service> service_;
     std::optional<PartPuts> parts_;
     std::optional<OutputWatch> watch_;
-    bool storage_open_ = false;  ///< on the ranks, or by the servers
+    bool storage_open_ = false;  ///< by the ranks, or by the servers
     bool begun_ = false;
-    bool handed_over_ = false;  ///< the service has everything
+    bool handed_over_ = false;  ///< the service has all data
 };
 
 }  // namespace thalweg::detail

@@ -29,7 +29,7 @@ Status take_back(const std::string& path) {
 }  // namespace
 
 Status DefineMode::open_existing() {
-    // What a killed run could not complete.
+    // Undo a change that a killed run did not complete.
     Status status = file_.team.agree(alone([&]() -> Status {
         if (file_.team.rank() != 0) return {};
         if (!file_.in_files()) return take_back(file_.path);
@@ -58,7 +58,8 @@ Status DefineMode::check_existing() {
     return check_whole();
 }
 
-/// What is lost must not pass for written when the file grows over it.
+/// Checks that no data are missing: they would seem to be written when the file grows over their
+/// place.
 Status DefineMode::check_whole() const {
     const std::int64_t records = source_->records();
     for (const Variable& v : writable_.variables) {
@@ -79,7 +80,7 @@ Status DefineMode::define_dimension(const std::string& name, std::int64_t length
 Status DefineMode::define_variable(const std::string& name, int type, const std::string& dims,
                                    std::shared_ptr<const Decomposition> decomposition) {
     if (source_) {
-        // In a file that is there, the name of the record dimension is no guess.
+        // In an existing file, the name of the record dimension is known.
         const Definitions& its = source_->definitions();
         const std::vector<std::string> names = split_names(dims);
         const int dim = names.empty() ? -1 : its.find_dim(names.front());
@@ -171,7 +172,7 @@ bool same(const Packing& a, const Packing& b) {
 
 }  // namespace
 
-/// An existing file's definitions, with their order and numbers, become those of all.
+/// Adopts an existing file's definitions, with their order and numbers, on all ranks.
 Status DefineMode::adopt_existing(std::vector<Remark>& remarks) {
     const Definitions& its = source_->definitions();
     for (const Variable& v : file_.definitions.variables) {

@@ -1,4 +1,4 @@
-// Define mode of a file: what is told of it before there are data, and what an existing file holds.
+// Define mode of a file: the definitions before there are data, and those of an existing file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,9 +15,10 @@ class DefineMode {
 public:
     explicit DefineMode(FileContext& file) : file_(file) {}
 
-    /// All ranks know what is in the file, and find the same. @note Collective
+    /// Reads the contents of an existing file, with the same result on all ranks.
+    /// @note Collective
     Status open_existing();
-    /// What was in the file when it was opened; null for a new one.
+    /// Returns the contents of the file when it was opened; null for a new one.
     const Source* contents() const { return source_.get(); }
 
     // Local. See thalweg.h for the meaning of all.
@@ -25,7 +26,7 @@ public:
     Status define_variable(const std::string& name, int type, const std::string& dims,
                            std::shared_ptr<const Decomposition> decomposition);
     Status put_attribute(const std::string& variable, Attribute attribute);
-    /// The same once the definitions have ended.
+    /// Sets an attribute after the definitions have ended.
     Status put_late_attribute(const std::string& variable, Attribute attribute);
     Status set_record(std::int64_t record, int later);
 
@@ -46,7 +47,7 @@ private:
 
     FileContext& file_;
     std::unique_ptr<Source> source_;
-    Definitions writable_;  ///< of an existing file: what the model has to define
+    Definitions writable_;  ///< of an existing file: what a model must define
 };
 
 }  // namespace thalweg::detail

@@ -22,10 +22,12 @@ Status File::check_defining(const char* what) const {
     return {};
 }
 
+/// Claims the names.
 /// @note Collective
 Status File::take_names() {
     if (!file_.options.append) return names_.create([this] { return references_.drop(); });
-    // Before it is read: what another run adds meanwhile would be lost.
+    // The name is taken before the file is read: otherwise, data that another run adds meanwhile
+    // would be lost.
     Status status = names_.take_existing();
     return status.ok() ? define_.open_existing() : status;
 }
@@ -118,7 +120,7 @@ Status File::begin_file(bool alike, const ToldOfRoom& told) {
 
 // ---- data mode ----------------------------------------------------------------------------------
 
-/// The first call that needs data mode ends the definitions.
+/// Ends the definitions in the first call that needs data mode.
 Status File::begin_data() {
     if (file_.closed) return file_.usable();
     return in_data_mode() ? Status{} : end_definitions();
@@ -155,9 +157,9 @@ std::int64_t File::counted_records() const {
     return std::max(data_ ? data_->records() : 0, file_.existing.kept);
 }
 
-// ---- the end: completed and given its name, or given up -----------------------------------------
+// ---- the end: complete and give the final name, or give up --------------------------------------
 
-/// The meeting with which a close begins, and what is left to write.
+/// Begins a close with an agreement of the ranks, and writes what is left.
 Status File::end() {
     file_.leaving = true;
     Status status = begin_data();
@@ -174,7 +176,7 @@ Status File::end() {
 Status File::close() {
     if (file_.closed) return file_.usable();
     Status status = end();
-    // Else all ranks end it in the order in which they find it.
+    // Otherwise all ranks end it in the order in which they find it.
     return file_.session.meeting().parted() ? status : complete(std::move(status));
 }
 
@@ -187,12 +189,13 @@ Status File::close_later(bool& later) {
     return later ? status : complete(std::move(status));
 }
 
-/// Names the complete file, and its references after it. @note Collective
+/// Gives the complete file, and then its references, their final names.
+/// @note Collective
 Status File::publish() {
     const Status referred = references_.prepare();
     if (Status status = variables_.make_shards(); !status.ok()) return status;
     Status named = file_.team.agree(alone([&] { return names_.publish(); }));
-    Status published = references_.publish(named.ok());  // those that could be made
+    Status published = references_.publish(named.ok());  // publishes those that could be made
     if (!named.ok()) return named;
     return referred.ok() ? published : referred;
 }
@@ -212,7 +215,7 @@ Status File::complete(Status status) {
         Status published = publish();
         if (status.ok() || !published.ok()) status = std::move(published);
     } else if (!in_data_mode()) {
-        names_.discard();  // never had data
+        names_.discard();  // the file never had data
     }
     names_.release();
     (void)alone([&]() -> Status {

@@ -17,7 +17,7 @@ namespace thalweg::detail {
 
 class File {
 public:
-    /// @param serial  of the file in its session, the same on every rank
+    /// @param serial  number of the file in its session, the same on every rank
     File(Team& team, SessionResources& session, std::string path, int serial, FileOptions options)
         : file_(team, session, std::move(path), serial, options), asked_(std::move(options)) {}
     File(const File&) = delete;
@@ -25,25 +25,26 @@ public:
 
     int serial() const { return file_.serial; }
     const Definitions& definitions() const { return file_.definitions; }
-    /// Of the variables of the definitions.
+    /// Returns the holdings of the variables in the definitions.
     const Holdings& holdings() const { return file_.holdings; }
-    /// This rank's figures so far.
+    /// Returns this rank's figures so far.
     FileFigures figures() const { return data_ ? data_->figures() : file_.figures; }
     std::int64_t steps() const { return file_.figures.steps; }
 
-    // For what reads the file while it is written; once the definitions have ended.
+    // For reading the file while it is written, after the definitions have ended:
     const std::string& path() const { return file_.path; }
     const std::string& data_path() const { return file_.data_path; }
     const FileOptions& options() const { return file_.options; }
     Format format() const { return file_.format; }
     const Status& failed() const { return file_.failed; }
     bool several_files() const { return file_.in_files() || file_.options.by_variable; }
-    /// Whether it may be written at any time.
+    /// Tests if it may be written at any time.
     bool written_any_time() const { return data_ && data_->writes_any_time(); }
     const LateAttributes& late_attributes() const { return file_.late; }
-    /// Records of the file after a tw_sync, as far as this rank knows: some rank knows all.
+    /// Returns the records of the file after a tw_sync, as far as this rank knows: some rank knows
+    /// all.
     std::int64_t counted_records() const;
-    /// How a variable is stored, where this rank knows.
+    /// Returns the storage of a variable, if this rank knows it.
     std::optional<VariableStorage> stored(int variable) const {
         return data_ ? data_->stored(variable) : std::nullopt;
     }
@@ -53,12 +54,13 @@ public:
     Status define_variable(const std::string& name, int type, const std::string& dims,
                            std::shared_ptr<const Decomposition> decomposition);
     Status put_attribute(const std::string& variable, Attribute attribute);
-    /// All variables at once, in place of the single calls.
+    /// Defines all variables at once, instead of by single calls.
     Status define(Definitions definitions, Holdings holdings);
     Status set_variable(const std::string& variable, const std::string& settings);
-    /// In a file that is there: the record that the first step writes. @param later  enum tw_later
+    /// Sets the record that the first step writes in an existing file.
+    /// @param later  a value of enum tw_later
     Status set_record(std::int64_t record, int later);
-    /// What was in the file when it was opened; null for a new one.
+    /// Returns the contents of the file when it was opened; null for a new one.
     const Source* contents() const { return define_.contents(); }
 
     /// Makes the file, or opens the one that is there. @note Collective, as are the next ones
@@ -71,22 +73,22 @@ public:
 
     Status end_step();
     Status sync(bool durable);
-    /// After a tw_sync: fills what was never put of fixed-size variables, so that they can be read.
+    /// Fills elements never put of fixed-size variables after a tw_sync, so that they can be read.
     Status fill(std::span<const int> variables) { return data_->fill(variables); }
     Status close();
-    /// Hands the file over without waiting for a service that still writes it. If `later`, the same
-    /// on every rank, complete() has to follow; else the file is closed.
+    /// Passes all data on without waiting for a service that still writes them. If `later`, the
+    /// same on every rank, complete() must follow; else the file is closed.
     Status close_later(bool& later);
-    /// After close_later(): whether this rank has nothing to wait for in complete(). Local.
+    /// Tests, after close_later(), if this rank has nothing to wait for in complete(). Local.
     bool written() const { return data_->finished(); }
-    /// Waits until everything is written, and gives the file its name.
-    /// @param status  of what came before: after a failure the file keeps its temporary name
+    /// Waits until everything is written, and gives the file its final name.
+    /// @param status  result of earlier work: after an error the file keeps its temporary name
     Status complete(Status status = {});
-    /// Closes the file, which never gets its own name. `why` is known to all ranks and returned.
+    /// Closes the file, which never gets its final name. `why` is known to all ranks and returned.
     Status abandon(Status why);
-    /// The same without a meeting: some rank has given up the file, and all ranks come here.
+    /// Closes it without an agreement: some rank has given it up, and all ranks call this.
     void leave(const Status& why);
-    /// Another file may take the name from now on; this one cannot be completed any more. Local.
+    /// Lets another file take the name from now on; this one cannot be completed any more. Local.
     void release_names() { names_.release(); }
 
 private:
@@ -104,7 +106,7 @@ private:
     FileReferences references_{file_};
     VariableFiles variables_{file_};
     DefineMode define_{file_};
-    std::unique_ptr<DataMode> data_;  ///< until the file is closed
+    std::unique_ptr<DataMode> data_;  ///< exists until the file is closed
 };
 
 }  // namespace thalweg::detail

@@ -16,22 +16,24 @@ class FileNames {
 public:
     explicit FileNames(FileContext& file) : file_(file) {}
 
-    /// One rank takes the name, and all learn where the data go.
-    /// @param before_cut  see ClaimRequest; called on that rank @note Collective
+    /// Takes the name on one rank, and returns the path of the data on all.
+    /// @param before_cut  see ClaimRequest; called on that rank
+    /// @note Collective
     Status create(const std::function<Status()>& before_cut);
-    /// Takes the name of a file that is there. @note Collective
+    /// Takes the name of an existing file.
+    /// @note Collective
     Status take_existing();
-    /// Takes the names of a set of files but the first, which is taken. Local.
+    /// Takes the names of a set of files, except for the first, which is taken. Local.
     Status claim_tiles(int parts);
-    /// Whether a rank of another node than rank 0's may write the file; the same on every rank.
+    /// Tests if a rank of another node than rank 0's may write the file; the same on every rank.
     bool on_several_nodes() const {
         return file_.team.topology().nodes > 1 || file_.session.port() != nullptr;
     }
-    /// Of a set of files: whether this rank sees what the writers have begun. Local.
+    /// Checks that this rank sees what the writers of a set of files have begun. Local.
     Status check_begun() const;
-    /// Gives the files of this rank their own names. Local.
+    /// Gives the files of this rank their final names. Local.
     Status publish();
-    /// Removes what was created, and gives up its names. Local.
+    /// Removes created files, and gives up their names. Local.
     void discard();
     void release() { claims_.clear(); }
 

@@ -8,6 +8,7 @@
 
 namespace thalweg::detail {
 
+/// Acts on rank 0, and returns its status on all ranks.
 /// @note Collective
 template <class Do>
 Status FileReferences::on_root(Do&& act) {
@@ -15,7 +16,7 @@ Status FileReferences::on_root(Do&& act) {
         alone([&]() -> Status { return file_.team.rank() == 0 ? act() : Status{}; }));
 }
 
-/// `yes`: beside the file. A folder: in it, by the file's name.
+/// Finds the paths. `yes`: beside the file; a folder: in it, with the file's name.
 Status FileReferences::find_paths() {
     if (own()) {
         const std::string& asked = file_.options.references;
@@ -103,7 +104,7 @@ Status FileReferences::publish_both(bool named) {
 Status FileReferences::refresh() {
     if (!kept() || !file_.options.live) return {};
     return on_root([&] {
-        // Before there is a record, a file may be shorter than it says.
+        // Before there is a record, a file may be shorter than its header says.
         Status first = own() ? write_own(1) : Status{};
         Status second = streamed() ? write_stream(1, false) : Status{};
         Status published = publish_both(true);
@@ -118,7 +119,7 @@ Status FileReferences::prepare() {
         Status first, second;
         if (own()) {
             first = write_own(0);
-            // Whatever came out: they would not be right for the file that comes.
+            // Removed in any case: they would be wrong for the new file.
             Status removed = reference_.remove();
             if (first.ok()) first = std::move(removed);
             if (!first.ok()) first.text += " (the file is complete, but has no references)";

@@ -7,7 +7,7 @@
 
 namespace thalweg::detail {
 
-/// What this rank knows of this file's outputs.
+/// Returns this rank's measurements of this file's outputs.
 OutputTimes OutputWatch::output_times(const FileFigures& f) const {
     OutputTimes times;
     times.outputs = f.steps;

@@ -8,7 +8,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Holdings that are remembered.
+/// Most holdings that are remembered.
 constexpr std::size_t most_known = 64;
 
 Status data_missing(const FileContext& file, const std::string& variable) {
@@ -18,14 +18,14 @@ Status data_missing(const FileContext& file, const std::string& variable) {
 
 }  // namespace
 
-// ---- how this rank holds a variable -------------------------------------------------------------
+// ---- holdings of a variable ---------------------------------------------------------------------
 
 void PartPuts::keep(Known known) {
     if (known_.size() == most_known) known_.erase(known_.begin());
     known_.push_back(std::move(known));
 }
 
-/// How a decomposition holds a variable, which was found out before or is now.
+/// Finds or makes the holding of a variable by a decomposition.
 Status PartPuts::find_holding(int variable,
                               const std::shared_ptr<const Decomposition>& decomposition,
                               std::shared_ptr<const Holding>& holding) {
@@ -43,7 +43,7 @@ Status PartPuts::find_holding(int variable,
     return {};
 }
 
-/// One rank has all of a variable; the others' arrays, if they give any, do not matter.
+/// Returns a holding with all of a variable on one rank; the others' arrays, if any, are ignored.
 std::shared_ptr<const Holding> PartPuts::find_whole(int variable, int holder) {
     const std::int64_t key = Holding::key_of_holder(holder);
     for (const auto& [of, known] : known_)
@@ -82,7 +82,7 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
         part.record = section.first;
         part.array.data = static_cast<const char*>(put.data);
         part.array.type = static_cast<tw_type>(put.type);
-        // All of a record that one rank puts alone, such as a scalar, may be written as one.
+        // A whole record that only one rank puts, such as a scalar, may be written as one.
         const bool whole = is_whole(at, section);
         part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
         part.array.dense = whole;
@@ -149,9 +149,10 @@ Status PartPuts::put_parts(Part part, std::int64_t records, std::int64_t step, s
     put.boxed |= open;
     for (; part.record <= last; part.record += step, part.array.data += bytes)
         if (Status s = service_.put_part(part, deferred); !s.ok()) return s;
-    // Also where this rank holds nothing of it: the record is there.
+    // Noted even if this rank holds nothing of it: the record exists.
     batch_.note_records(v.record ? last + 1 : 0);
-    // Values that did not fit are told at once, and again to all ranks when they meet.
+    // The error of values that did not fit is returned at once, and again on all ranks when they
+    // meet.
     return service_.take_misfits();
 }
 

@@ -1,5 +1,5 @@
-// Puts that say where they go: sections of any variable, and records by any decomposition. Checked
-// here, and handed to the service of the file as parts.
+// Puts with explicit places: sections of any variable, and records by any decomposition. Checks
+// them, and passes them to the service of the file as parts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,17 +12,17 @@
 
 namespace thalweg::detail {
 
-/// What tw_put_box is given; of all dimensions of the variable.
+/// The arguments of tw_put_box, for all dimensions of the variable.
 struct BoxToPut {
     int type = 0;
     const std::int64_t* start = nullptr;
     const std::int64_t* count = nullptr;
     const std::int64_t* stride = nullptr;  ///< null: all 1
     const void* data = nullptr;
-    int ndims = -1;  ///< of start, count and stride; -1: as many as the variable has
+    int ndims = -1;  ///< number of entries in start, count and stride; -1: as many as dimensions
 };
 
-/// What tw_put_record is given.
+/// The arguments of tw_put_record.
 struct RecordToPut {
     std::shared_ptr<const Decomposition> decomposition;  ///< null: the whole, of rank 0
     std::int64_t record = 0;
@@ -35,12 +35,12 @@ public:
     PartPuts(FileContext& file, Batch& batch, Service& service)
         : file_(file), batch_(batch), service_(service) {}
 
-    // Local.
+    // Puts a section. Local.
     Status put_box(const std::string& name, const BoxToPut& box);
     Status put_record(const std::string& name, const RecordToPut& put);
 
 private:
-    using Known = std::pair<int, std::shared_ptr<const Holding>>;  ///< of a variable
+    using Known = std::pair<int, std::shared_ptr<const Holding>>;  ///< variable and holding
     Status find_holding(int variable, const std::shared_ptr<const Decomposition>& decomposition,
                         std::shared_ptr<const Holding>& holding);
     std::shared_ptr<const Holding> find_whole(int variable, int holder);

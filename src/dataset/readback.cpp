@@ -8,7 +8,7 @@
 
 namespace thalweg::detail {
 
-/// The definitions for those who ask from now on; names that were told before stay.
+/// Makes the present definitions those of later inquiries; earlier names stay valid.
 Status Readback::tell() {
     if (!told_.empty() && late_ == file_.late_attributes().size()) return {};
     told_.push_back(file_.definitions());
@@ -19,7 +19,7 @@ Status Readback::tell() {
     return {};
 }
 
-/// What is readable now is the same on all ranks.
+/// Makes the readable state the same on all ranks.
 Status Readback::synced() {
     Status status = team_.agree(alone([&]() -> Status {
         const auto& variables = file_.definitions().variables;
@@ -36,7 +36,7 @@ Status Readback::synced() {
     touched_ = false;
     stale_ = true;
     const Format format = file_.format();
-    // Only the servers know how they store the variables; the file says it.
+    // Only the servers know the storage of the variables; the file contains it.
     const bool asks = is_netcdf4(format) && !reader_ && file_.options().service == "servers";
     if (asks && alone([&] { return supported(); }).ok()) (void)look();
     contents_.emplace(told_.back(), records, name_of(format), !has_new_types(format));
@@ -72,8 +72,8 @@ Status Readback::supported() const {
     return {};
 }
 
-/// Whether nothing may be under way while the file is read: HDF5 does not bear that its index
-/// changes while it looks at it. Other ranks do not go on before all have read.
+/// Tests if nothing may be written while the file is read: HDF5 fails if its index changes
+/// meanwhile. Other ranks do not go on before all have read.
 bool Readback::must_rest() const { return file_.written_any_time() && is_netcdf4(file_.format()); }
 
 Status Readback::readable_now() const {
@@ -86,9 +86,9 @@ Status Readback::readable_now() const {
                    file_.path(), file_.options().service, team_.rank());
 }
 
-/// Finds out whether the file can be read, opens it, or looks for what the last tw_sync has made
+/// Checks that the file can be read, opens it, or looks for what the last tw_sync has made
 /// readable, and completes the fixed-size variables that some rank wants to read.
-/// @param names  of the variables that this rank wants
+/// @param names  variables that this rank wants
 /// @note Collective
 Status Readback::ready(Call call, std::span<const std::string* const> names) {
     if (reader_ && !stale_ && !must_rest() && open_ == 0) return {};
@@ -113,7 +113,8 @@ Status Readback::ready(Call call, std::span<const std::string* const> names) {
     return {};
 }
 
-/// @param wanted  bits of variables, the same on every rank @note Collective
+/// @param wanted  bits of variables, the same on every rank
+/// @note Collective
 Status Readback::fill(std::span<const std::int64_t> wanted) {
     std::vector<int> variables;
     Status status = team_.agree(alone([&]() -> Status {
@@ -130,7 +131,9 @@ Status Readback::fill(std::span<const std::int64_t> wanted) {
     return {};
 }
 
-/// The same status on every rank; without success there is no reader. @note Collective
+/// Opens or refreshes the reader. The status is the same on every rank; after an error there is no
+/// reader.
+/// @note Collective
 Status Readback::look() {
     Status status = reader_ ? reader_->refresh() : open();
     if (!status.ok()) reader_.reset();
@@ -140,7 +143,7 @@ Status Readback::look() {
 Status Readback::open() {
     Status status = team_.agree(alone([&]() -> Status {
         FileOptions options = file_.options();
-        options.read_ahead = false;  // what is read ahead may be written over
+        options.read_ahead = false;  // data that were read ahead may be overwritten
         reader_ = std::make_unique<Reader>(team_, session_, file_.data_path(), file_.serial(),
                                            std::move(options));
         return {};
@@ -160,7 +163,7 @@ Status Readback::get_box(const BoxWish& wish) {
     return status.ok() ? reader_->get_box(wish) : status;
 }
 
-/// What can be told now; the rest is found out by read(), when the file is open.
+/// Checks what can be known now; read() checks the rest when the file is open.
 Status Readback::get_deferred(const Wish& wish) {
     if (!contents_) return not_synced();
     if (!wish.wrong.ok()) return wish.wrong;

@@ -1,8 +1,8 @@
-// Reading through the handle that writes a file: what the last tw_sync has made readable, and
-// nothing that came later, so that it does not depend on how far a service is.
+// Reads through the handle that writes a file: returns what the last tw_sync has made readable, and
+// nothing later, so that it does not depend on the progress of a service.
 //
-// The data are read from the file, as another program would read them. The file is opened for it
-// when it is first read, and looked at again at the first read after each tw_sync.
+// The data are read from the file, as another program would read them. The file is opened at the
+// first read, and examined again at the first read after each tw_sync.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,12 +23,13 @@ public:
     Readback(Team& team, SessionResources& session, File& file)
         : team_(team), session_(session), file_(file) {}
 
-    /// This rank has put something, or ended a step.
+    /// Notes that this rank has put something, or ended a step.
     void note_put() { touched_ = true; }
-    /// After a tw_sync that succeeded. @note Collective
+    /// Called after a successful tw_sync.
+    /// @note Collective
     Status synced();
 
-    /// Null before the first tw_sync.
+    /// Returns the contents; null before the first tw_sync.
     const Contents* contents() const { return contents_ ? &*contents_ : nullptr; }
 
     /// How a variable is stored; null before the first tw_sync, and of files of other formats than
@@ -37,14 +38,16 @@ public:
 
     /// Asks for what the next read() reads. Local.
     Status get_deferred(const Wish& wish);
+    /// Reads one variable.
     /// @note Collective, as are the next two
     Status get(const Wish& wish);
     Status get_box(const BoxWish& wish);
     Status read();
-    /// Refused, as what is read ahead may be written over: for files that are read alone.
+    /// Returns an error, as data that are read ahead may be overwritten: only for files that are
+    /// just read.
     Status prefetch();
 
-    /// This rank's figures, if anything was read.
+    /// Returns this rank's figures, if anything was read.
     std::optional<ReadFigures> figures();
 
 private:
@@ -68,15 +71,14 @@ private:
     Team& team_;
     SessionResources& session_;
     File& file_;
-    /// Of each variable: whether all of it is in the file, filled where nothing was put. The same
-    /// on every rank.
+    /// By variable: all of it is in the file, filled where nothing was put. The same on every rank.
     std::vector<char> whole_;
-    int open_ = 0;                      ///< variables that are not
+    int open_ = 0;                      ///< number of variables that are not
     bool touched_ = false;              ///< this rank has put something since the last tw_sync
     std::list<Definitions> told_;       ///< the latest last; names of all of them are in use
-    std::size_t late_ = 0;              ///< attributes that the latest has beside the file's
+    std::size_t late_ = 0;              ///< attributes of the latest that the file lacks
     std::optional<Contents> contents_;  ///< as of the last tw_sync
-    bool stale_ = true;                 ///< the reader has not looked since then
+    bool stale_ = true;                 ///< the reader has not been refreshed since then
     std::unique_ptr<Reader> reader_;
     std::vector<Asked> asked_;
 };

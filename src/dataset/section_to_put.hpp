@@ -8,7 +8,7 @@
 namespace thalweg::detail {
 
 struct SectionToPut {
-    HeldBox held;   ///< of one record: a box, or where a stride is above 1 a list
+    HeldBox held;   ///< in one record: a box or, if a stride is above 1, a list
     Index count{};  ///< elements along each dimension, without the record dimension
     std::int64_t first = 0, records = 1, step = 1;
     bool empty = false;  ///< it has no elements
@@ -17,11 +17,12 @@ struct SectionToPut {
     bool has(std::int64_t record) const {
         return record >= first && record <= last() && (record - first) % step == 0;
     }
-    /// Byte strides of the array that has the elements of a record. @return their bytes
+    /// Returns byte strides of the array that has the elements of a record.
+    /// @return the bytes of a record
     std::int64_t array_strides(std::int64_t element, Index& stride) const;
 };
 
-/// @param start, count, stride  of all dimensions of the variable; stride null: all 1
+/// @param start, count, stride  for all dimensions of the variable; stride null: all 1
 Status read_section(const Definitions& definitions, const Variable& variable,
                     const std::int64_t* start, const std::int64_t* count,
                     const std::int64_t* stride, Wording wording, SectionToPut& section);

@@ -10,13 +10,15 @@ class VariableFiles {
 public:
     explicit VariableFiles(FileContext& file) : file_(file) {}
 
-    /// Whether the other settings allow it. @return TW_OK, TW_ESETTING. Local, the same on every
-    /// rank, as the next one
+    /// Checks that the other settings permit it. Local, the same on every rank, as is the next
+    /// function.
+    /// @return TW_OK, TW_ESETTING
     Status check() const;
-    /// The same of the format and the definitions.
+    /// Checks the format and the definitions.
     Status check_definitions() const;
-    /// Of the complete files, under their temporary name: makes the folder a Zarr store, where the
-    /// setting asks for it. Rank 0 does it. @note Collective
+    /// Makes the folder of the complete files, under its temporary name, a Zarr store, if the
+    /// setting asks for it. Rank 0 does the work.
+    /// @note Collective
     Status make_shards() const;
 
 private:

@@ -1,4 +1,4 @@
-// Whether an array fits a decomposition, and where its elements are.
+// Checks that an array fits a decomposition, and locates its elements.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -19,7 +19,8 @@ bool has_halo(const Decomposition& d) {
 
 std::int64_t boxes_of(const Decomposition& d) { return d.replicated ? 1 : std::ssize(d.blocks); }
 
-/// Lengths of one box in an array, or of the largest of them along each dimension.
+/// Returns the extents of one box in an array, or the largest extent along each dimension if there
+/// are several boxes.
 Extents extents_of(const Decomposition& d, Form form) {
     const bool bare = form == Form::without_halo;
     Extents extents = d.padded;
@@ -38,7 +39,7 @@ Extents extents_of(const Decomposition& d, Form form) {
     return extents;
 }
 
-/// @param boxes  how many the array has, if that is one of its dimensions; else -1
+/// @param boxes  length of the array's dimension that counts boxes; -1: it has none
 std::string in_words(const Decomposition& d, std::int64_t boxes, const Extents& extents) {
     std::vector<std::string> lengths;
     if (boxes >= 0) lengths.push_back(std::to_string(boxes));
@@ -92,7 +93,7 @@ Status check_listed(const Decomposition& d, int rank, const std::int64_t* extent
     return {};
 }
 
-/// Of the dense array of a list, per dimension in memory.
+/// Returns the byte strides of a list's array along each memory dimension.
 Index listed_strides(const Decomposition& d, const ArrayView& array) {
     if (!array.dense) return array.stride;
     Index stride = strides_of(d.listed_extent());
@@ -116,7 +117,7 @@ Strided locate_listed(const Decomposition& d, std::span<const int> order, const 
     return result;
 }
 
-/// @param listed  whether the first dimension of those given counts the boxes
+/// @param listed  the first of the given dimensions counts the boxes
 Status misfit(const Decomposition& d, const Extents& given, bool listed) {
     if (d.nd() == 0)
         return failure(TW_ESHAPE, "the array has {} elements, but a scalar has 1", given.front());
@@ -167,7 +168,7 @@ Status check_strided(const Decomposition& d, int rank, const std::int64_t* exten
     const bool enough = room == boxes || (!d.padded.empty() && room == d.room);
     const bool is_bare = std::equal(bare.begin(), bare.end(), lengths);
     const bool is_whole = std::equal(whole.begin(), whole.end(), lengths);
-    // A rank that holds nothing may hand over an array of any form.
+    // A rank that holds nothing may pass an array of any form.
     const bool nothing = !d.has_part();
     if (!nothing && (!enough || (!is_bare && !is_whole)))
         return misfit(d, {extent, extent + rank}, listed);
@@ -202,7 +203,7 @@ Strided locate(const Decomposition& d, std::span<const int> order, const HeldBox
     const int block = held.block;
     const Box& box = d.blocks[block];
     const std::int64_t size = size_of(array.type);
-    Index stride{};  // per memory dimension, in bytes
+    Index stride{};  // bytes, along each memory dimension
     const char* base = array.data;
     if (array.dense) {
         std::int64_t n = size;

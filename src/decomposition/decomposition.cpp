@@ -41,7 +41,7 @@ Status check_own(const Decomposition& d) {
     if (nameless != 0 && nameless != d.nd())
         return failure(TW_EARG, "'{}': either all dimensions have names, or all are '{}'",
                        d.wording.names(d.dims), unnamed);
-    std::map<std::string, std::int64_t> names;  // with their lengths
+    std::map<std::string, std::int64_t> names;  // lengths by name
     std::int64_t total = 1;
     for (int i = 0; i < d.nd(); ++i) {
         if (!d.by_position())
@@ -163,7 +163,7 @@ std::span<const std::int64_t> listed_shape(const Decomposition& d) {
     return std::span(d.shape).subspan(d.listed->first, d.listed->count);
 }
 
-/// An index in words: the number, and where in the grid it is.
+/// Describes an index: the number, and its position in the grid.
 std::string name_index(const Decomposition& d, std::int64_t index) {
     const std::span<const std::int64_t> shape = listed_shape(d);
     if (shape.size() == 1) return fmt::format("index {}", d.wording.index(index));
@@ -386,7 +386,7 @@ HeldBox held_list(std::shared_ptr<const Listing> list, std::span<const std::int6
     Box box;
     box.nd = file_shape.size();
     std::copy(file_shape.begin(), file_shape.end(), box.count.begin());
-    // No more of the slowest listed dimension than the list has.
+    // Along the slowest listed dimension, the box covers only the list's range.
     const int slowest = list->dims.front();
     const std::int64_t plane = volume(std::span(list->shape).subspan(1));
     box.low[slowest] = list->list->runs.front().global() / plane;

@@ -1,4 +1,4 @@
-// Which elements of an index space this rank holds, and where they lie in memory.
+// The elements of an index space that this rank holds, and their place in memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,48 +18,48 @@
 
 namespace thalweg::detail {
 
-/// What a read does with the halo along a dimension.
+/// Treatment of the halo along a dimension by a read.
 enum class Edge : char { keep, clip, periodic };
 
-/// In place of the names of a decomposition that is matched by position.
+/// Stands for the names of a decomposition that is matched by position.
 inline constexpr const char* unnamed = "*";
 
 /// Boxes of an index space, or a list of its indices; dimensions slowest first in memory order.
 struct Decomposition {
-    std::vector<std::string> dims;  ///< names; or all of them `unnamed`
+    std::vector<std::string> dims;  ///< names, or `unnamed` for all
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> halo_low, halo_high;
-    /// Extents in memory that all boxes have alike, halos included; empty: each box has its own.
+    /// Extents in memory, halos included, that all boxes share; empty: each box has its own.
     std::vector<std::int64_t> padded;
-    std::int64_t room = 0;              ///< boxes that a padded array has room for
-    std::vector<Edge> edges;            ///< empty: the halo is kept as it is
-    std::vector<Box> blocks;            ///< what this rank holds; empty boxes are kept
-    std::vector<std::int64_t> offsets;  ///< of each block's memory, in elements, halos included
+    std::int64_t room = 0;                   ///< number of boxes that a padded array has room for
+    std::vector<Edge> edges;                 ///< empty: reads leave the halo unchanged
+    std::vector<Box> blocks;                 ///< boxes that this rank holds; empty ones are kept
+    std::vector<std::int64_t> offsets;       ///< start of each block in memory, in elements
     std::vector<std::int64_t> bare_offsets;  ///< the same without halos
     std::shared_ptr<const Listed> listed;    ///< null: boxes
     std::int64_t stored = 0;                 ///< elements in this rank's memory, halos included
     std::int64_t held = 0;                   ///< elements this rank holds
-    int serial = 0;                          ///< in its session, the same on every rank
+    int serial = 0;                          ///< number in its session, the same on every rank
     bool whole = false;                      ///< every element is held by some rank
-    bool replicated = false;                 ///< every rank has all of it; rank 0 holds it
-    Wording wording;                         ///< of texts about it
+    bool replicated = false;                 ///< every rank has all; rank 0 counts as the holder
+    Wording wording;                         ///< wording of texts about it
 
     int nd() const { return shape.size(); }
-    /// Whether this rank has values for it, of its own or a copy.
+    /// Tests if this rank has values of it, its own or a copy.
     bool has_part() const { return held > 0 || replicated; }
     bool by_position() const { return !dims.empty() && dims.front() == unnamed; }
-    /// A dimension in words: its name in quotes or, without names, its number.
+    /// Names a dimension in a text: its name in quotes or, without names, its number.
     std::string dim_in_words(int dim) const;
-    /// Lengths of the one array of a list: the listed dimensions are one in memory.
+    /// Returns the extents of a list's array: in memory, the listed dimensions are one.
     std::vector<std::int64_t> listed_extent() const;
 };
 
-/// The memory dimension of each dimension of a file, by their names; of a name that occurs several
-/// times the first is the first, the second the second. -1: there is none.
+/// Returns the memory dimension of each dimension of a file, by name. If a name occurs several
+/// times, occurrences are matched in order. -1: there is none.
 std::vector<int> match_names(std::span<const std::string> file,
                              std::span<const std::string> memory);
 
-/// What a handle stands for now: tw_fill_halo and tw_pad change it.
+/// The current decomposition of a handle: tw_fill_halo and tw_pad replace it.
 struct Declared {
     std::shared_ptr<const Decomposition> decomposition;
 };
@@ -104,78 +104,81 @@ Status make_listed_decomposition(Comm& comm, Decomposition given,
                                  std::span<const std::int64_t> indices, bool shared,
                                  std::shared_ptr<const Decomposition>& made);
 
-/// Every rank has the whole; rank 0 is its holder.
+/// Makes a decomposition of which every rank has the whole; rank 0 counts as the holder.
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,
                                                std::vector<std::int64_t> shape,
                                                Wording wording = {});
 
-/// A rank's box in the order of a variable's dimensions; with a list, what that has of the box.
+/// A rank's box in the order of a variable's dimensions, or the elements of a list within a box.
 struct HeldBox {
     Box box;
     std::int64_t first = 0, last = 0;     ///< row-major positions of its corners in the variable
-    int block = 0;                        ///< which block of the decomposition
-    std::shared_ptr<const Listing> list;  ///< null: all of the box
-    std::int64_t position = 0;            ///< of the box's first element in the list
+    int block = 0;                        ///< number of the block in the decomposition
+    std::shared_ptr<const Listing> list;  ///< null: all elements of the box are held
+    std::int64_t position = 0;            ///< position of the box's first element in the list
 };
 
-/// A box of a variable with the positions of its corners.
+/// Makes a held box with the positions of its corners.
 HeldBox held_box(const Box& box, std::span<const std::int64_t> shape);
 
-/// The blocks in file order, order[f] being the memory dimension of file dimension f; sorted by
-/// position, empty ones left out.
+/// Returns the blocks in file order, sorted by position, without empty ones; order[f] is the memory
+/// dimension of file dimension f.
 std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const int> order,
                                    std::span<const std::int64_t> file_shape);
 
-/// What a rank holds of a variable, sorted by position: its blocks, or its list as one box.
+/// Returns the boxes of a variable that a rank holds, sorted by position: its blocks, or its list
+/// as one box.
 std::vector<HeldBox> held_by(const Decomposition& decomposition, std::span<const int> order,
                              std::span<const std::int64_t> file_shape);
 
-/// A list as a held box: that of all it may have. Null lists and empty ones have no such box.
+/// Returns a list as a held box: the box of all indices that it may have. Empty if the list is null
+/// or empty.
 HeldBox held_list(std::shared_ptr<const Listing> list, std::span<const std::int64_t> file_shape);
 
-/// What a rank's array takes of a variable: a held box, or a part of its halo.
+/// A box that a read fills in a rank's array: a held box, or a part of its halo.
 struct WantedBox : HeldBox {
-    Index at{};  ///< its first element, counted from the block's first held one, in file order
+    Index at{};  ///< its first element, relative to the block's first held one, in file order
 };
 
-/// The boxes that a read fills, in file order, sorted by position: those held and, `with_halo`,
-/// their halos as far as the decomposition's edges say. Where a dimension is periodic, what lies
-/// beyond its end comes from its beginning, and is a box of its own.
+/// Returns the boxes that a read fills, in file order, sorted by position: the held ones and, if
+/// `with_halo`, their halos within the decomposition's edges. Halos beyond the end of a periodic
+/// dimension come from its beginning, as boxes of their own.
 std::vector<WantedBox> wanted_boxes(const Decomposition& decomposition, std::span<const int> order,
                                     std::span<const std::int64_t> file_shape, bool with_halo);
 
-/// What of them lies in a part of the variable, in the part's own indices, sorted by position
-/// there.
+/// Cuts the boxes to a part of the variable, and converts them to the part's own indices, sorted by
+/// position there.
 std::vector<WantedBox> wanted_within(std::span<const WantedBox> boxes, const Box& part);
 
-/// Addresses of a box in memory: the first element and the distance in bytes along each dimension.
+/// The place of a box in memory: address of the first element, and distance in bytes along each
+/// dimension.
 struct Strided {
     const char* base = nullptr;
     Index stride{};
 };
 
-/// What an array has of its boxes: the boxes alone, or with their halos; and how it can be taken
-/// where there are no halos, or nothing is held.
+/// The form of an array: the boxes alone, or with their halos; `either` if there are no halos or
+/// nothing is held.
 enum class Form : char { without_halo = 1, with_halo = 2, either = 3 };
 
-/// An array handed over by the model.
+/// An array passed by the model.
 struct ArrayView {
     const char* data = nullptr;
     tw_type type = TW_BYTE;
-    bool dense = true;              ///< blocks as tw_put lays them out; else by the strides below
-    bool bare = false;              ///< of a dense array: it has no halos
-    Index stride{};                 ///< bytes, per memory dimension
-    std::int64_t block_stride = 0;  ///< bytes from block to block
+    bool dense = true;              ///< blocks as tw_put lays them out; else by the strides
+    bool bare = false;              ///< a dense array without halos
+    Index stride{};                 ///< bytes, along each memory dimension
+    std::int64_t block_stride = 0;  ///< bytes from one block to the next
     Form form = Form::either;
 };
 
-/// Whether an array of n elements is this rank's part; completes the view.
+/// Checks that an array of n elements is this rank's part; completes the view.
 Status check_dense(const Decomposition& decomposition, std::int64_t n, ArrayView& view);
 
-/// Whether a strided array is this rank's part, with or without its halo; completes the view.
+/// Checks that a strided array is this rank's part, with or without its halo; completes the view.
 /// `rank` is the number of dimensions of the decomposition, or one more, the first then counting
-/// the boxes. The extents are exactly those of one form: of the box, or where there are several of
-/// the largest along each dimension, or as padded.
+/// the boxes. The extents must be exactly those of one form: of the box; of the largest along each
+/// dimension if there are several; or as padded.
 Status check_strided(const Decomposition& decomposition, int rank, const std::int64_t* extent,
                      const std::int64_t* byte_stride, ArrayView& view);
 
@@ -201,9 +204,9 @@ private:
 /// The extents of an array of that form, in words: "(2, 30, 30)".
 std::string extents_in_words(const Decomposition& decomposition, Form form);
 
-/// Address of a held box's first held element, and byte strides in file order. Of a list, the
-/// fastest listed dimension of the file has the stride from position to position, and others none:
-/// runs do not go beyond a row.
+/// Returns the address of a held box's first held element, and the byte strides in file order. In a
+/// list, the fastest listed dimension of the file has the stride from position to position, and the
+/// others have none: runs do not go beyond a row.
 Strided locate(const Decomposition& decomposition, std::span<const int> order, const HeldBox& held,
                const ArrayView& array);
 

@@ -10,10 +10,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Runs that a rank sends in a round, if they are spread evenly.
+/// Number of runs that a rank sends in a round, if they are spread evenly.
 constexpr std::int64_t runs_of_round = std::int64_t(1) << 18;
 
-/// What one rank holds of a range, run after run.
+/// Reads the runs of a range that one rank holds.
 class Holder {
 public:
     Holder(const Packet& packet, std::int64_t begin)
@@ -37,8 +37,8 @@ private:
     const char* stop_;
 };
 
-/// Whether some index of a range is in two packets: where its bits take less memory than the
-/// packets do, they tell at once. Else it may be so.
+/// Tests if some index of a range may be in two packets. Exact if a bit map of the range takes less
+/// memory than the packets; else true unless there are no packets.
 bool may_repeat(const std::vector<Packet>& packets, std::int64_t begin, std::int64_t end) {
     std::int64_t bytes = 0;
     for (const Packet& p : packets) bytes += p.bytes.size();
@@ -55,7 +55,7 @@ bool may_repeat(const std::vector<Packet>& packets, std::int64_t begin, std::int
     return false;
 }
 
-/// The first index of a range from `begin` on that two of the packets hold.
+/// Finds the first index of a range that two of the packets hold.
 void merge(const std::vector<Packet>& packets, std::int64_t begin, Duplicate& found) {
     std::vector<Holder> holders;
     for (const Packet& p : packets) holders.emplace_back(p, begin);
@@ -68,7 +68,7 @@ void merge(const std::vector<Packet>& packets, std::int64_t begin, Duplicate& fo
     while (!next.empty()) {
         Holder* h = next.top();
         next.pop();
-        // As long as it is ahead of the others, it goes on by itself.
+        // Goes on with the same holder while its next run precedes all others.
         do {
             if (h->global < reached) {
                 found = {h->global, {std::min(rank, h->rank()), std::max(rank, h->rank())}, {}};
@@ -89,7 +89,7 @@ std::int64_t part_of(std::int64_t n, std::int64_t i, std::int64_t parts) {
     return n / parts * i + n % parts * i / parts;
 }
 
-/// What this rank holds of a round's part of every rank's range.
+/// Returns this rank's indices within a round's part of every rank's range.
 std::vector<Packet> packets_of(const IndexList& list, std::int64_t total, std::int64_t ranks,
                                std::int64_t rounds, std::int64_t round) {
     std::vector<Packet> packets;
@@ -119,7 +119,7 @@ Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, std
     Status status;
     found = {};
     for (std::int64_t round = 0; round < rounds; ++round) {
-        // Who has no memory goes on with nothing: the others wait for it.
+        // A rank without memory sends nothing, as the others wait for it.
         std::vector<Packet> packets;
         const auto guarded = [&](auto&& work) {
             const Status done = alone([&]() -> Status {

@@ -11,7 +11,7 @@ namespace thalweg::detail {
 struct Duplicate {
     std::int64_t global = -1;  ///< -1: there is none
     int ranks[2] = {-1, -1};
-    std::int64_t positions[2] = {-1, -1};  ///< in the lists of the two
+    std::int64_t positions[2] = {-1, -1};  ///< positions in the lists of the two ranks
 };
 
 /**

@@ -31,8 +31,9 @@ void for_memory_runs(std::span<const std::int64_t> indices, std::int64_t row, Vi
     }
 }
 
-/// Sorts runs whose indices differ from `low` in their last `bits` bits alone: by swaps into
-/// buckets of the first bits of these, then each bucket. Few buckets, so that all stay in cache.
+/// Sorts runs whose indices differ from `low` only in their last `bits` bits: swaps them into
+/// buckets by the first of these bits, then sorts each bucket. Few buckets, so that all stay in
+/// cache.
 void sort_by_bits(std::span<Run> runs, std::int64_t low, int bits) {
     constexpr int digit = 6;
     if (runs.size() <= 64 || bits == 0) {
@@ -73,7 +74,7 @@ void sort_in_place(std::span<Run> runs) {
     sort_by_bits(runs, least->global(), std::bit_width(span));
 }
 
-/// Single elements, so that each can be found where some occur more than once.
+/// Splits runs into single elements, so that each can be found if some occur more than once.
 void make_single(std::vector<Run>& runs, std::int64_t elements) {
     std::vector<Run> singles;
     singles.reserve(elements);

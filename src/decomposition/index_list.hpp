@@ -1,4 +1,4 @@
-// Lists of global indices, compressed: what is a block in truth costs like one.
+// Lists of global indices, compressed: a list that is really a block costs no more than a block.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace thalweg::detail {
 
-/// Elements that follow one another in the global index space and in memory. 16 bytes.
+/// Elements that are consecutive in the global index space and in memory. 16 bytes.
 class Run {
 public:
     static constexpr std::int64_t longest = (std::int64_t(1) << 24) - 1;
@@ -29,7 +29,7 @@ public:
     std::int64_t length() const { return place_ & longest; }
     std::int64_t end() const { return global_ + length(); }
 
-    /// By global index, then by position.
+    /// Orders by global index, then by position.
     friend bool operator<(const Run& a, const Run& b) {
         return a.global_ != b.global_ ? a.global_ < b.global_ : a.place_ < b.place_;
     }
@@ -40,25 +40,25 @@ private:
 };
 static_assert(sizeof(Run) == 16);
 
-/// Sorted runs, none of which goes beyond its row (of the fastest listed dimension). They share no
-/// element, unless all have length 1.
+/// Sorted runs that do not go beyond a row of the fastest listed dimension. They are disjoint,
+/// unless all have length 1.
 struct IndexList {
     std::vector<Run> runs;
-    std::int64_t elements = 0;  ///< holes left out
+    std::int64_t elements = 0;  ///< without holes
 };
 
 /**
  * Compresses a list; -1 is a hole.
- * @param total   indices are below it
+ * @param total   upper bound of the indices
  * @param row     length of the fastest listed dimension
- * @param shared  whether an index may occur more than once
- * @param twice   receives the index that does, if it may not
+ * @param shared  an index may occur more than once
+ * @param twice   receives an index that occurs twice, if it may not
  * @return TW_EBOUNDS with position and value; TW_EOVERLAP with both positions
  */
 Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::int64_t row,
                 bool shared, IndexList& list, std::int64_t& twice, Wording wording = {});
 
-/// The first position of an index in a list, -1 if it is not there.
+/// Returns the first position of an index in a list, -1 if it is not there.
 std::int64_t find_position(const IndexList& list, std::int64_t global);
 
 /// Sorts runs, and joins those that continue each other within a row.
@@ -76,12 +76,12 @@ struct Listing {
         return false;
     }
 
-    /// The runs that may meet a box of the variable.
+    /// Returns the runs that may meet a box of the variable.
     std::span<const Run> near(const Box& box) const;
 
-    /// Calls visit(part, position, run) for what the list has of a box of the variable, in
-    /// ascending order of the indices: a box within one row, where in the list its first element
-    /// is, and the run that it is of.
+    /// Calls visit(part, position, run) for the list's elements within a box of the variable, in
+    /// ascending order of the indices: `part` is a box within one row, `position` that of its first
+    /// element in the list, `run` the run that it belongs to.
     template <class Visit>
     void for_runs(const Box& box, Visit&& visit) const {
         Box part = box;
@@ -114,35 +114,38 @@ struct Listing {
         }
     }
 
-    /// Whether nothing of the list is outside a box; false also where that is hard to tell.
+    /// Tests if the whole list is inside a box; may be false if that is costly to find out.
     bool is_inside(const Box& box) const;
 
-    /// Positions of the list that lie in a box.
+    /// Returns the number of the list's elements in a box.
     std::int64_t count(const Box& box) const;
 
-    /// Whether the list has anything of a box.
+    /// Tests if the list has elements in a box.
     bool meets(const Box& box) const;
 
-    /// What the list has of a box, at positions 0, 1, ... in ascending order of the indices.
+    /// Returns the list's elements in a box, at positions 0, 1, ... in ascending order of the
+    /// indices.
     std::shared_ptr<const Listing> within(const Box& box) const;
 
-    /// What the list has of a box, in the box's own indices, at its positions of the list.
+    /// Returns the list's elements in a box, in the box's own indices, at their positions in this
+    /// list.
     std::shared_ptr<const Listing> part(const Box& box) const;
 
-    /// The runs that meet some of the boxes, whole.
+    /// Returns the runs that meet some of the boxes, uncut.
     std::shared_ptr<const Listing> touching(std::span<const Box> boxes) const;
 
-    /// Lengths of the array in which what the list has of a box lies dense, in the variable's order
-    /// of dimensions: along the fastest listed one the list, along other listed ones 1.
+    /// Returns the extents of a dense array of the list's elements in a box, in the variable's
+    /// order of dimensions: the number of elements along the fastest listed dimension, 1 along
+    /// other listed ones.
     Index dense_shape(const Box& box) const;
 };
 
-/// The same elements once each, in ascending order at positions 0, 1, ...
+/// Returns the elements of all lists, each once, in ascending order at positions 0, 1, ...
 std::shared_ptr<const Listing> unite(std::span<const std::shared_ptr<const Listing>> listings);
 
-/// The global side of runs, as words of a message: a few bytes a run.
+/// Appends the global indices of runs to a message: a few bytes a run.
 void append_runs(std::vector<std::int64_t>& words, std::span<const Run> runs);
-/// The reverse, at positions 0, 1, ...; returns the words behind it.
+/// Reads runs from a message, at positions 0, 1, ...; returns the address of the words behind them.
 const std::int64_t* parse_runs(const std::int64_t* words, IndexList& list);
 
 }  // namespace thalweg::detail

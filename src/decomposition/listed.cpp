@@ -7,10 +7,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The list with its indices counted in another order of the listed dimensions.
+/// Converts the indices of a list to another order of the listed dimensions.
 std::shared_ptr<const IndexList> reorder(const IndexList& list, const std::vector<int>& turned,
                                          const std::vector<std::int64_t>& shape, bool shared) {
-    // Strides of the new order, in the dimensions of the old one.
+    // strides of the new order, along the dimensions of the old one
     Index stride{};
     std::vector<std::int64_t> old_shape(shape.size());
     std::int64_t n = 1;
@@ -46,7 +46,7 @@ std::shared_ptr<const Listing> Listed::in_order(std::span<const int> order,
     std::vector<int> key(order.begin(), order.end());
     if (const auto known = made_.find(key); known != made_.end()) return known->second;
     auto listing = std::make_shared<Listing>();
-    std::vector<int> turned;  // the listed dimensions as the file has them, counted from 0
+    std::vector<int> turned;  // the listed dimensions in the file's order, counted from 0
     for (std::size_t f = 0; f < order.size(); ++f) {
         if (!covers(order[f])) continue;
         listing->dims.push_back(f);

@@ -1,4 +1,4 @@
-// Which dimensions of a decomposition a list of indices runs over.
+// The dimensions of a decomposition that a list of indices runs over.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,17 +10,17 @@
 
 namespace thalweg::detail {
 
-/// What a decomposition by a list has instead of blocks. In memory the listed dimensions are one.
+/// The part of a decomposition by a list. In memory, the listed dimensions are one.
 struct Listed {
     int first = 0, count = 0;  ///< the listed dimensions, in memory order
     std::int64_t length = 0;   ///< positions, holes included
-    bool shared = false;       ///< an index may occur more than once; for reading alone
+    bool shared = false;       ///< an index may occur more than once; for reading only
     std::shared_ptr<const IndexList> list;
 
     bool covers(int dim) const { return dim >= first && dim < first + count; }
 
-    /// The list in a variable's order of dimensions, order[f] being the decomposition's dimension
-    /// of file dimension f. Made once for each order.
+    /// Returns the list in a variable's order of dimensions, order[f] being the decomposition's
+    /// dimension of file dimension f. Made once for each order.
     std::shared_ptr<const Listing> in_order(std::span<const int> order,
                                             std::span<const std::int64_t> file_shape) const;
 

@@ -1,4 +1,4 @@
-// How a decomposition's dimensions are those of a variable: by their names, in any order, or by
+// Matches a decomposition's dimensions with those of a variable: by name, in any order, or by
 // position.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,9 +7,9 @@
 
 namespace thalweg::detail {
 
-/// Finds the memory dimension of each dimension of a variable, the record dimension left out.
-/// @param dims, shape  of the variable, slowest first
-/// @param order        receives for each of them its place in the decomposition
+/// Finds the memory dimension of each dimension of a variable, without the record dimension.
+/// @param dims, shape  dimensions of the variable, slowest first
+/// @param order        receives the place of each of them in the decomposition
 Status match_dimensions(const Decomposition& decomposition, std::span<const std::string> dims,
                         std::span<const std::int64_t> shape, std::vector<int>& order);
 

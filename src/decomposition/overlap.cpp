@@ -10,16 +10,16 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Cuts the space into at most `ranks` cells, like the blocks of all ranks: then a block meets few
-/// of them. Where that makes fewer cells than blocks, the longest side is cut on.
-/// @param blocks  their number, and the sums of their extents
+/// Cuts the space into at most `ranks` cells shaped like the blocks, so that a block meets few
+/// cells. If that gives fewer cells than blocks, the longest side is cut on.
+/// @param blocks  number of blocks, and the sums of their extents
 Index make_grid(std::span<const std::int64_t> shape, std::span<const std::int64_t> blocks,
                 int ranks) {
     Index cells{};
     std::int64_t n = 1;
     for (std::size_t d = 0; d < shape.size(); ++d) {
         cells[d] = 1;
-        // As many as blocks of the mean extent side by side.
+        // number of blocks of the mean extent, side by side
         const double extents = blocks[1 + d], count = blocks[0];
         const double side_by_side = shape[d] * count / std::max(extents, 1.0);
         while (2 * n <= ranks && 2 * cells[d] <= shape[d] && (2 * cells[d]) <= side_by_side) {
@@ -79,7 +79,7 @@ Status compare(std::vector<Entry>& entries, const Decomposition& d) {
     return {};
 }
 
-/// What other ranks must know of this rank's blocks: each goes to the cells that it meets.
+/// Packs this rank's blocks for the other ranks: each goes to the cells that it meets.
 std::vector<Packet> packets_of(const Decomposition& d, std::span<const std::int64_t> of_all,
                                int ranks) {
     const Index cells = make_grid(d.shape, of_all, ranks);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int starts_tag = 5;
 
-/// Each list as its length and its entries.
+/// Packs each list as its length and its entries.
 std::vector<char> packed(const Starts& lists) {
     std::vector<std::int64_t> words;
     for (const auto& list : lists) {
@@ -65,7 +65,7 @@ Starts unite_starts(Comm& comm, Starts own, std::size_t most) {
         }
     });
     if (!comm.all_have(have)) throw NoMemoryAnywhere();
-    // A rank that runs out of memory on the way sends nothing, and so does the one above it.
+    // A rank that runs out of memory sends nothing, and then neither does its parent in the tree.
     const int rank = comm.rank();
     for (int bit = 1; bit < comm.size(); bit *= 2) {
         if ((rank & bit) != 0) {

@@ -1,4 +1,4 @@
-// Small numbers in few bytes.
+// Encodes small numbers in few bytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,8 @@ inline std::uint64_t get_varint(const char*& at) {
     }
 }
 
-/// A run behind one that ends at `end`: the gap between them, and the length unless it is 1.
+/// Encodes a run behind one that ends at `end`: the gap between them, and the length unless it is
+/// 1.
 inline void put_run(std::vector<char>& to, std::int64_t& end, std::int64_t global,
                     std::int64_t length) {
     const std::uint64_t gap = global - end;

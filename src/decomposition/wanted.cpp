@@ -1,4 +1,4 @@
-// What a read fills: held boxes with their halos.
+// Finds the boxes that a read fills: held boxes with their halos.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -8,7 +8,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// A range of global indices along a dimension, and its place in memory from the held ones on.
+/// A range of global indices along a dimension, and its position in memory relative to the held
+/// ones.
 struct Interval {
     std::int64_t low, count, at;
 };
@@ -82,7 +83,7 @@ std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int>
 
 namespace {
 
-/// A list has all of the dimensions that it does not list.
+/// A list covers the full length of each dimension that it does not list.
 void add_listed(const WantedBox& whole, const Box& part, std::vector<WantedBox>& result) {
     const Listing& list = *whole.list;
     bool all = true;

@@ -1,4 +1,4 @@
-// Writing on in a file that is there: what the model defines beside what the file holds.
+// Compares a model's definitions with those of an existing file that it continues.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,13 +10,12 @@
 namespace thalweg::detail {
 
 /**
- * Compares the model's definitions with a file's, in whatever order they come. Variables, their
- * types and dimensions must be the same, and so must _FillValue, with which what is there was
- * filled.
- * @param file  receives the model's settings; its own numbers and attributes stay
- * @param late  receives the model's attributes that the file lacks or has otherwise, by the file's
- *              numbers: (variable or -1, attribute)
- * @return TW_OK, TW_EDIFFERENT with the first thing that differs. Local; follows from the arguments
+ * Compares the model's definitions with a file's, in any order. Variables, their types and
+ * dimensions must be the same, and so must _FillValue, with which the existing data were filled.
+ * @param file  receives the model's settings; keeps its own numbers and attributes
+ * @param late  receives the model's attributes that the file lacks or has with other values, by the
+ *              file's numbers: (variable or -1, attribute)
+ * @return TW_OK, TW_EDIFFERENT with the first difference. Local; depends on the arguments only
  */
 Status adopt(const Definitions& model, Definitions& file,
              std::vector<std::pair<int, Attribute>>& late, Wording wording = {});

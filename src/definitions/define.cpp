@@ -1,5 +1,4 @@
-// Building up definitions, alike for a file and for what will become one; and whether the ranks did
-// the same.
+// Builds definitions, of an open file or before there is one, and compares those of all ranks.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -21,7 +20,7 @@ namespace {
 std::int64_t length_in(const GivenDimensions& given, const std::vector<std::string>& names,
                        std::size_t dim) {
     if (given.by_position) {
-        // One more may be the record dimension.
+        // If there is one name more than lengths, the first may be the record dimension.
         const std::size_t lead = names.size() > given.lengths.size() ? 1 : 0;
         return dim < lead || dim - lead >= given.lengths.size() ? -1 : given.lengths[dim - lead];
     }
@@ -88,7 +87,7 @@ Status define_variable(
     Variable v;
     v.name = name;
     v.type = static_cast<tw_type>(type);
-    std::vector<Dimension> added;  // only kept if all is well
+    std::vector<Dimension> added;  // kept only if there is no error
     auto find = [&](const std::string& dim) -> const Dimension* {
         for (const Dimension& d : added)
             if (d.name == dim) return &d;
@@ -101,8 +100,8 @@ Status define_variable(
         const std::int64_t held = given != nullptr ? length_in(*given, names, i) : -1;
         const Dimension* known = find(dim);
         if (known == nullptr) {
-            // A name that is not known becomes the record dimension where nothing else can be
-            // meant: the first one of a variable with a decomposition, once a file.
+            // An unknown name becomes the record dimension if it can be nothing else: the first
+            // dimension of a variable with a decomposition, once per file.
             if (held < 0 && (i > 0 || given == nullptr || definitions.record_dim() >= 0))
                 return no_dimension(definitions, path, name, dim, given,
                                     i == 0 && definitions.record_dim() < 0);
@@ -178,7 +177,7 @@ Status check_attribute(const Definitions& definitions, const std::string& path,
 
 namespace {
 
-/// A line of describe().
+/// Tests if a line of describe() is that of an attribute.
 bool is_attribute(const std::string& line) {
     return line.rfind("attribute of '", 0) == 0 || line.rfind("global attribute '", 0) == 0;
 }

@@ -35,10 +35,11 @@ struct Attribute {
     std::vector<char> values;  ///< in the machine's byte order
 };
 
-/// Attributes that were set after the definitions ended: of a variable, or of the file (-1).
+/// Attributes that were set after the definitions ended: number of the variable (-1: the file) and
+/// attribute.
 using LateAttributes = std::vector<std::pair<int, Attribute>>;
 
-using FillValue = std::array<char, 8>;  ///< of a variable, in some byte order
+using FillValue = std::array<char, 8>;  ///< value of a variable, in some byte order
 
 struct Variable {
     std::string name;
@@ -47,13 +48,13 @@ struct Variable {
     NamedList<Attribute> attributes;
     std::vector<std::int64_t> shape;  ///< in file order, without the record dimension
     bool record = false;
-    VariableSettings settings;      ///< of the variable's own
-    std::optional<FillValue> fill;  ///< of them, where there is one
-    Packing packing;                ///< of them and the file's; netCDF-4
+    VariableSettings settings;      ///< settings of this variable only
+    std::optional<FillValue> fill;  ///< made of the settings, if they have a fill value
+    Packing packing;                ///< made of the settings and of the file's; netCDF-4 only
 
     std::int64_t element() const { return size_of(type); }
     std::int64_t elements() const { return volume(shape); }
-    /// _FillValue, or the setting `fill`, or the type's default; in that byte order.
+    /// Returns _FillValue, else the setting `fill`, else the type's default, in that byte order.
     FillValue fill_value(Order bytes = Order::native) const;
 };
 
@@ -66,11 +67,12 @@ struct Definitions {
     int find_variable(const std::string& name) const;  ///< -1 if there is none
     int record_dim() const;                            ///< -1 if there is none
     bool is_record_dim(int dim) const { return dims[dim].unlimited() && dim == record_dim(); }
-    /// The names of a variable's dimensions without the record dimension.
+    /// Returns the names of a variable's dimensions without the record dimension.
     std::vector<std::string> fixed_dims(const Variable& variable) const;
 };
 
-/// TW_ENOTFOUND, with the name that was probably meant. @param rank  whose mistake it is; -1: all's
+/// Returns TW_ENOTFOUND with a similar known name as a suggestion.
+/// @param rank  the rank that passed the name; -1: all
 Status no_variable(const Definitions& definitions, const std::string& path, const std::string& name,
                    int rank = -1);
 
@@ -86,30 +88,29 @@ std::int64_t hash_of_lines(const std::vector<std::string>& lines);
 std::vector<std::string> describe(const Definitions& definitions,
                                   std::span<const std::string> held = {}, Wording wording = {});
 
-/// The same of one attribute; an empty owner means the file.
+/// Describes one attribute; an empty owner means the file.
 std::string describe(const std::string& owner, const Attribute& attribute);
 
-/// The names of a list separated by blanks. As in CDL, a backslash keeps a blank, or a backslash,
-/// in a name.
+/// Splits a list of names separated by blanks. As in CDL, a backslash keeps a blank, or a
+/// backslash, in a name.
 std::vector<std::string> split_names(const std::string& list);
 
-/// Whether netCDF allows a name.
+/// Tests if netCDF allows a name.
 Status check_name(const char* what, const std::string& name);
 
-// ---- what is defined one by one; `path` is what the texts of failures begin with (define.cpp)
-// ----
+// ---- adding definitions one by one; `path` is the beginning of error texts (define.cpp) ----
 
 Status define_dimension(Definitions& definitions, const std::string& path, const std::string& name,
                         std::int64_t length);
 
-/// Dimensions that a variable may name without their being defined: those of its decomposition.
+/// Dimensions that a variable may name without defining them: those of its decomposition.
 struct GivenDimensions {
     std::vector<std::string> names;
     std::vector<std::int64_t> lengths;
-    bool by_position = false;  ///< the names do not count
+    bool by_position = false;  ///< names are ignored
 };
 
-/// The failure of a variable that names a dimension which is neither defined nor given.
+/// Returns the error of a variable that names a dimension which is neither defined nor given.
 /// @param given  may be null
 Status no_dimension(const Definitions& definitions, const std::string& path,
                     const std::string& variable, const std::string& dim,
@@ -126,35 +127,36 @@ Status define_variable(
     const std::string& dims, const GivenDimensions* given,
     const std::function<Status(const Variable&, std::span<const std::string>)>& accept);
 
-/// "name=value; name=value" for one variable: how it is stored, and its fill value.
+/// Sets "name=value; name=value" for one variable: its storage and its fill value.
 Status set_variable(Definitions& definitions, const std::string& path, const std::string& name,
                     const std::string& settings);
 
-/// Whether the attribute may be set, and of which variable; -1 for an empty name, the file.
+/// Tests if the attribute may be set, and finds its variable; an empty name is the file (-1).
 Status check_attribute(const Definitions& definitions, const std::string& path,
                        const std::string& variable, const Attribute& attribute, int& at);
 
-/// Whether every rank has the same lines; the text of a failure has the first that differ.
+/// Tests if every rank has the same lines; the error names the first that differ.
 /// @note Collective
 Status check_alike(Team& team, const std::string& path, const std::vector<std::string>& lines);
 
-/// netCDF's numbers (NC_FORMAT_...).
+/// File formats, with netCDF's numbers (NC_FORMAT_...).
 enum class Format { cdf1 = 1, cdf2 = 2, netcdf4 = 3, netcdf4_classic = 4, cdf5 = 5 };
 const char* name_of(Format format);
-/// By its name; cdf2 where there is none of that name.
+/// Returns the format with this name; cdf2 if there is none.
 Format format_of(const std::string& name);
-/// Whether a file is one of HDF5.
+/// Tests if a format is based on HDF5.
 bool is_netcdf4(Format format);
-/// Whether there are unsigned and 64-bit integers; else a byte is signed or unsigned, as the user
-/// likes.
+/// Tests if a format has unsigned and 64-bit integers; else a byte is signed or unsigned, as the
+/// user likes.
 bool has_new_types(Format format);
-/// Most records that the format can count.
+/// Returns the most records that the format can count.
 std::int64_t most_records(Format format);
 
-/// Whether the sizes and types fit a format's limits; the text names the format that can.
+/// Tests if sizes and types are within a format's limits; the error names a format that is large
+/// enough.
 Status check_format(const Definitions& definitions, Format format);
 
-/// CDF-2 where it can hold the file, as every reader knows it; else CDF-5.
+/// Chooses CDF-2, which every reader knows, if it can hold the file; else CDF-5.
 Format choose_format(const Definitions& definitions);
 
 }  // namespace thalweg::detail

@@ -42,7 +42,7 @@ Status parse_character(const std::string& text, FillValue& value) {
     return {};
 }
 
-/// The bits, but for NaNs, of which each is as good as another.
+/// Compares the bits, except that all NaNs are equal.
 bool same(tw_type type, const char* a, const char* b) {
     const auto both_nan = [&](auto x) {
         auto y = x;

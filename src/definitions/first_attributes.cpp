@@ -25,7 +25,8 @@ void write(const Definitions& d, const Late* late, WireWriter& out) {
     }
 }
 
-/// Whether ranks have the same variables is found out later.
+/// Replaces the attributes by received ones. Skips variables that this rank lacks: a later check
+/// compares the ranks' variables.
 void read(WireReader& in, Definitions& d, Late* late) {
     d.attributes = get_attributes(in);
     const auto variables = in.get<std::uint64_t>();

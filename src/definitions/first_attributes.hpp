@@ -1,4 +1,4 @@
-// Attributes that need not be the same on all ranks (setting attributes=first).
+// Attributes that may differ between ranks (setting attributes=first).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace thalweg::detail {
 
-/// Replaces the attributes of every rank by those of rank 0: those of the file, and of the
-/// variables that rank 0 has, too.
+/// Replaces every rank's attributes by rank 0's: those of the file, and of the variables that rank
+/// 0 has, too.
 /// @param late  attributes put after the definitions ended, by the number of their variable or -1;
 ///              null if there can be none. Variables then have the same numbers on all ranks.
 /// @note Collective

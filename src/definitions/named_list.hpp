@@ -1,4 +1,4 @@
-// A list of elements with names, which finds an element by its name in constant time.
+// A list of elements that finds an element by its name in constant time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,9 +24,9 @@ struct NameOf {
     }
 };
 
-/// A vector with an index of its names. An element has its name when it is added; a later change
-/// must go through rename().
-/// @tparam Key  gives an element's name, or another text by which it is found
+/// A vector with an index of its names. An element must have its name when it is added; later
+/// changes must go through rename().
+/// @tparam Key  returns an element's name, or another text by which it is found
 template <class T, class Key = NameOf>
 class NamedList {
 public:
@@ -38,7 +38,8 @@ public:
     NamedList(std::vector<T> elements) : elements_(std::move(elements)) { index_all(); }
     NamedList(std::initializer_list<T> elements) : elements_(elements) { index_all(); }
 
-    /// Number of the first element with this name, in whatever normal form of Unicode; -1: none.
+    /// Returns the number of the first element with this name, in any normal form of Unicode; -1:
+    /// none.
     int find(std::string_view name) const {
         int at = find_exactly(name);
         if (at >= 0 || is_ascii(name)) return at;
@@ -49,14 +50,14 @@ public:
         const auto found = std::find_if(elements_.begin(), elements_.end(), same);
         return found == elements_.end() ? -1 : static_cast<int>(found - elements_.begin());
     }
-    /// The first element with this name; null: none.
+    /// Returns the first element with this name; null: none.
     const T* get(std::string_view name) const {
         const int at = find(name);
         return at < 0 ? nullptr : &elements_[at];
     }
 
-    /// The names with which a misspelled name is compared: a limited number, as programs may ask
-    /// for many names that are not there.
+    /// Returns names to compare a misspelled name with: a limited number, as programs may ask for
+    /// many names that are not there.
     std::vector<std::string> first_names() const {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < std::min<std::size_t>(elements_.size(), 500); ++i)
@@ -85,12 +86,12 @@ public:
         if (at < 0) return push_back(std::move(element));
         const bool same = Key()(elements_[at]) == Key()(element);
         elements_[at] = std::move(element);
-        if (!same) index_all();  // another form of the name
+        if (!same) index_all();  // the name was in another form of Unicode
     }
     void rename(std::size_t number, const std::string& name) {
         if (!slots_.empty()) make_room();
         note_form(name);
-        elements_[number].name = name;  // the slot of the old name finds nothing any more
+        elements_[number].name = name;  // the slot of the old name no longer matches
         if (!slots_.empty()) add_to_index(number);
     }
     template <class Unwanted>
@@ -140,10 +141,10 @@ private:
         return static_cast<int>(slots_[slot_of(name)]) - 1;
     }
 
-    /// Shorter lists are searched one by one, and need no memory for an index.
+    /// Longest list that is searched one by one and needs no memory for an index.
     static constexpr std::size_t most_unindexed = 16;
 
-    /// The slot of this name, or the free one in which it belongs.
+    /// Returns the slot of this name, or the free one in which it belongs.
     std::size_t slot_of(std::string_view name) const {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = std::hash<std::string_view>()(name) & mask;
@@ -158,7 +159,7 @@ private:
         ++used_;
     }
 
-    /// For one more name.
+    /// Grows the table if one more name needs it.
     void make_room() {
         if (2 * (std::max(used_, elements_.size()) + 1) > slots_.size())
             make_slots(4 * (elements_.size() + 1));
@@ -181,9 +182,9 @@ private:
     }
 
     std::vector<T> elements_;
-    /// Hash table with open addressing: numbers of elements from 1; 0: free.
+    /// Hash table with open addressing: numbers of elements, from 1; 0: free.
     std::vector<std::uint32_t> slots_;
-    std::size_t used_ = 0;      ///< slots
+    std::size_t used_ = 0;      ///< number of slots in use
     bool other_forms_ = false;  ///< some name is not in normal form C
 };
 

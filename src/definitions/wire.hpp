@@ -1,4 +1,4 @@
-// What defines a file as bytes, for messages between processes of one run.
+// Serializes definitions, for messages between processes of one run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@ std::vector<Attribute> get_attributes(WireReader& in);
 void put_dims(WireWriter& out, const std::vector<Dimension>& dims);
 std::vector<Dimension> get_dims(WireReader& in);
 
-/// Without what the model holds of it, and without packing.
+/// Serializes a variable without its decomposition and packing.
 void put_variable(WireWriter& out, const Variable& variable);
 Variable get_variable(WireReader& in);
 

@@ -15,8 +15,8 @@ constexpr int max_dims = 16;
 
 using Index = std::array<std::int64_t, max_dims>;
 
-/// A box of an index space of nd dimensions, slowest first: elements low[d] .. low[d] + count[d]
-/// - 1.
+/// A box of an index space of nd dimensions, slowest first: elements low[d] to low[d] + count[d] -
+/// 1.
 struct Box {
     int nd = 0;
     Index low{};
@@ -25,26 +25,26 @@ struct Box {
     std::int64_t volume() const;
 };
 
-/// All of an index space.
+/// Returns the box of a whole index space.
 Box whole_box(std::span<const std::int64_t> shape);
 
-/// Whether a and b share elements; if so, `common` is their intersection.
+/// Tests if a and b share elements; if so, `common` is their intersection.
 bool intersect(const Box& a, const Box& b, Box& common);
 
-/// Cuts a box of two elements or more in two along its slowest dimension that has any length:
-/// `box` keeps the first half, the second is returned. Each half is as contiguous as the box.
+/// Cuts a box of two elements or more in two along its slowest dimension longer than 1: `box` keeps
+/// the first half, the second is returned. Each half is as contiguous as the box.
 Box halve(Box& box);
 
-/// Whether a box is a row-major range of the index space.
+/// Tests if a box is a row-major range of the index space.
 bool contiguous(const Box& box, std::span<const std::int64_t> shape);
 
-/// Number of elements of an index space.
+/// Returns the number of elements of an index space.
 std::int64_t volume(std::span<const std::int64_t> shape);
 
-/// Row-major position of an index in a space of the given shape.
+/// Returns the row-major position of an index in a space of the given shape.
 std::int64_t linear(std::span<const std::int64_t> shape, const Index& index);
 
-/// Row-major strides in elements: the distance of neighbours along each dimension.
+/// Returns row-major strides in elements: the distance of neighbours along each dimension.
 Index strides_of(std::span<const std::int64_t> shape);
 
 namespace box_walk {

@@ -42,7 +42,7 @@ public:
         }
     }
 
-    /// Whether any of [begin, end) is in the set.
+    /// Tests if any of [begin, end) is in the set.
     bool meets(std::int64_t begin, std::int64_t end) const {
         bool any = false;
         split(begin, end, [&](std::int64_t, std::int64_t, bool inside) { any |= inside; });
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    std::map<std::int64_t, std::int64_t> end_of_;  ///< by their beginnings
+    std::map<std::int64_t, std::int64_t> end_of_;  ///< ends of the ranges, by their beginnings
 };
 
 }  // namespace thalweg::detail

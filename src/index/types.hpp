@@ -13,18 +13,17 @@ namespace thalweg::detail {
 enum class Order { native, big_endian };
 
 bool valid_type(int type);
-/// What the Fortran interface hands over for types that a file cannot hold, so that the failure can
-/// name them.
+/// Types of the Fortran interface that a file cannot hold, so that the error can name them.
 enum ForeignType : int { logical_type = -1001, complex_type = -1002, other_type = -1003 };
-/// What is wrong with a type that is not valid, and what to do.
+/// Describes why a type is not valid, and what to use instead.
 std::string no_type(int type);
-/// Bytes of one value, in memory and in the file alike.
+/// Returns the bytes of one value, in memory and in the file alike.
 std::int64_t size_of(tw_type type);
 const char* name_of(tw_type type);
-/// netCDF's default fill value of a type, in the machine's byte order (netCDF User's Guide, "Fill
-/// Values").
+/// Writes netCDF's default fill value of a type, in the machine's byte order (netCDF User's Guide,
+/// "Fill Values").
 void default_fill(tw_type type, void* value);
-/// Reverses the bytes of a value of a type where the machine is little-endian.
+/// Converts a value to big-endian byte order.
 void to_big_endian(tw_type type, void* value);
 
 }  // namespace thalweg::detail

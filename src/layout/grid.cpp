@@ -7,7 +7,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The part of a place's dimensions that is cut; -1: none of them is.
+/// The dimension of a place that is cut; -1: none.
 struct Axis {
     int at = -1;
     const Cut* cut = nullptr;
@@ -54,7 +54,7 @@ private:
         return whole ? std::optional(box) : std::nullopt;
     }
 
-    /// The box's part along an axis; false if there is none.
+    /// Reduces the box to its part along an axis; false if the box has none.
     bool narrow(const Axis& axis, int part, int parts, const Place& p, Box& box) const {
         if (axis.at < 0) return grid_.own_files || part == p.variable % parts;
         const std::size_t k = part;

@@ -1,4 +1,4 @@
-// The horizontal domain cut along process rows, process columns, or both.
+// A layout that cuts the horizontal domain along process rows, process columns, or both.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,14 +8,14 @@
 
 namespace thalweg::detail {
 
-/// Where a dimension is cut.
+/// The positions at which a dimension is cut.
 struct Cut {
     int dim = -1;                     ///< number in the file's definitions
     std::vector<std::int64_t> begin;  ///< first index of each part, ascending; parts may be empty
 };
 
 /// rows x columns parts of the horizontal domain. A file may have several pairs of horizontal
-/// dimensions (staggered grids); each is cut into as many parts.
+/// dimensions (staggered grids); each is cut into the same number of parts.
 struct Grid {
     int rows = 1, columns = 1;
     std::vector<Cut> y, x;
@@ -24,19 +24,19 @@ struct Grid {
     int parts() const { return rows * columns; }
 };
 
-/// Cuts a dimension into parts at positions where some rank's block begins, about as many of them
-/// in each part; evenly where there are fewer positions than parts.
-/// @param starts  where blocks begin, ascending, the first one 0
+/// Cuts a dimension into parts at positions where some rank's block begins, so that about as many
+/// of them are in each part; evenly if there are fewer positions than parts.
+/// @param starts  positions where blocks begin, ascending, the first one 0
 std::vector<std::int64_t> cut_dimension(std::span<const std::int64_t> starts, std::int64_t length,
                                         int parts);
 
-/// Each writer owns one part of the horizontal domain, of every variable: part (w / columns, w %
-/// columns). With one column these are CMAQ's process rows ("pnetCDFcr"), with one row its process
-/// columns ("pnetCDFcc"), else MOM5's io_layout. A variable that lacks one of the dimensions has
-/// one owner along it, or, in files of their own, is in all of them.
+/// Makes a layout in which each writer owns one part of the horizontal domain, of every variable:
+/// part (w / columns, w % columns). With one column these are CMAQ's process rows ("pnetCDFcr"),
+/// with one row its process columns ("pnetCDFcc"), else MOM5's io_layout. A variable that lacks one
+/// of the dimensions has one owner along it or, if parts are files of their own, is in all of them.
 std::unique_ptr<Layout> make_grid_layout(const char* name, Grid grid);
 
-/// All that makes a layout; small enough to be sent to servers.
+/// All parameters of a layout; small enough to be sent to servers.
 struct LayoutChoice {
     std::string method = "record";  ///< serial, slabs, record, rows, columns or tiles
     int writers = 1;

@@ -30,8 +30,9 @@ public:
                                      std::min(space.bytes, plain_cut(end, space) + most)}}};
     }
 
-    /// A box's rows may lie far apart in the file, with other ranks' writers between them: it is
-    /// halved until a part's span meets few. Work: in proportion to the writers met.
+    /// Adds the writers of a box. Its rows may lie far apart in the file, with other ranks' writers
+    /// between them, so it is halved until the span of each half meets few writers. The work is
+    /// proportional to the writers met.
     void add_writers(const Space& space, std::size_t place, const Box& whole,
                      std::set<int>& met) const override {
         const Place& p = space.places[place];
@@ -57,14 +58,15 @@ public:
     }
 
 private:
-    /// Of the space, one for each writer; or, of more writers, one for some of them. Cuts that lie
-    /// closer than a quarter of the alignment are mostly one when aligned, and every rank would
-    /// meet each writer that an aligned cut may leave something to.
+    /// Returns the number of parts of the space: one for each writer or, if there are too many, for
+    /// some of them. Cuts closer than a quarter of the alignment mostly coincide when aligned, and
+    /// every rank would have to meet each writer that an aligned cut might leave something to.
     int parts(const Space& space) const {
         const std::int64_t quarters = 4 * (space.bytes / alignment_ + 1);
         return static_cast<int>(std::min<std::int64_t>(writers(), quarters));
     }
-    /// A writer has the parts from its first one up to the first one of the next writer.
+    /// Returns the first part of a writer; it owns the parts up to the first one of the next
+    /// writer.
     int first_part(int w, const Space& space) const {
         return static_cast<int>(std::int64_t(w) * parts(space) / writers());
     }

@@ -18,7 +18,7 @@ WriterCount parse_writers(const std::string& text) {
 
 namespace {
 
-/// One a node as far as there are enough, the others in proportion to the nodes' ranks.
+/// Picks one rank per node as far as they suffice, the others in proportion to the nodes' ranks.
 std::vector<int> spread(const Topology& topology, std::int64_t n) {
     std::vector<int> ranks;
     if (n <= topology.nodes) {
@@ -28,7 +28,7 @@ std::vector<int> spread(const Topology& topology, std::int64_t n) {
     }
     const std::int64_t rest = n - topology.nodes;
     const auto more = std::ssize(topology.by_place) - topology.nodes;
-    std::int64_t before = 0;  // ranks of earlier nodes, without one of each
+    std::int64_t before = 0;  // ranks of earlier nodes, less one per node
     for (int node = 0; node < topology.nodes; ++node) {
         const std::int64_t size = topology.sizes[node];
         const std::int64_t behind = before + size - 1;

@@ -1,4 +1,4 @@
-// How many ranks write.
+// Chooses the ranks that write.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,30 +10,32 @@
 
 namespace thalweg::detail {
 
-/// "N" or "N/node"; number 0 if the text is neither.
+/// Parses "N" or "N/node"; number 0 if the text is neither.
 struct WriterCount {
     int number = 0;
     bool per_node = false;
 };
 WriterCount parse_writers(const std::string& text);
 
-/// Which ranks write.
+/// The writers that a user asks for.
 struct WriterWish {
     WriterCount count;
-    bool as_possible = false;  ///< fewer are as good
-    std::int64_t first = 0;    ///< rank, or place in the node
-    std::int64_t stride = 0;   ///< from one to the next; 0: spread evenly over those from the first
+    bool as_possible = false;  ///< fewer are acceptable
+    std::int64_t first = 0;    ///< first rank, or place in the node
+    std::int64_t stride = 0;   ///< distance between writers; 0: spread evenly
 };
 
 /**
- * The ranks of a wish. Without a stride they are spread evenly over the ranks in node order, and
- * from rank 0 on every node takes part as far as there are enough; more than there are become as
- * many as there are. With one, ranks count as they are in the communicator, or in each node.
+ * Returns the ranks that were asked for. Without a stride, they are spread evenly over the ranks in
+ * node order, and, if they begin with rank 0, over all nodes as far as they suffice; a number
+ * beyond the ranks is reduced to them. With a stride, ranks count as in the communicator, or within
+ * each node.
  * @return TW_ESETTING if there are no such ranks
  */
 Status pick_writers(const Topology& topology, const WriterWish& wish, std::vector<int>& ranks);
 
-/// "MxN": M parts along the fastest dimension, N along the next one; 0 if the text is another.
+/// Parses "MxN": M parts along the fastest dimension, N along the next one; 0 if the text is
+/// another.
 struct Tiles {
     int x = 0, y = 0;
 };

@@ -1,4 +1,4 @@
-// Comparing the files of a set that is to be read as one.
+// Compares the files of a set that is read as one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,9 +7,9 @@
 namespace thalweg::detail {
 
 /**
- * Compares the files of a set of tiles, as Source::check_files() does. A set that a run is writing
- * is not compared: the run may be ahead in some of its files.
- * @param path  of the set
+ * Compares the files of a set of tiles, as Source::check_files() does. A set that is still being
+ * written is skipped: the run may be ahead in some of its files.
+ * @param path  path of the set
  * @note Collective; the same status on every rank
  */
 Status check_set(Comm& comm, Source& set, const std::string& path, bool common_records);

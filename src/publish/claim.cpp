@@ -32,20 +32,20 @@ const char* kind_of(mode_t mode) {
     }
 }
 
-/// Moves the log of chunks of an unfinished file with it, or removes it if `to` is empty.
+/// Moves the chunk log of an unfinished file along with it, or removes it if `to` is empty.
 void move_place_log(const std::string& data, const std::string& to) {
     const std::string log = place_log_path(data);
     if (to.empty() || std::rename(log.c_str(), place_log_path(to).c_str()) != 0)
         (void)unlink(log.c_str());
 }
 
-/// Whether the system would let this process replace a file of that owner.
+/// Tests if the system lets this process replace a file of that owner.
 bool may_replace(const struct stat& folder, const struct stat& file) {
     const uid_t me = geteuid();
     return (folder.st_mode & S_ISVTX) == 0 || me == 0 || file.st_uid == me || folder.st_uid == me;
 }
 
-/// Of a file, or of the file in a folder that has most; -1 if there is none that can be read.
+/// Returns the records of a file, or the most that a file in a folder has; -1 if none can be read.
 std::int64_t records_at(const std::string& path) {
     namespace fs = std::filesystem;
     Committed found;
@@ -61,7 +61,8 @@ std::int64_t records_at(const std::string& path) {
     return most;
 }
 
-/// Of unfinished files, the one that is missed least: the fewest records, then the oldest.
+/// Returns the worth of an unfinished file: the one with the fewest records goes first, then the
+/// oldest.
 auto worth_of(const std::string& path) {
     struct stat info {};
     (void)stat(path.c_str(), &info);
@@ -80,7 +81,7 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
     made->folder_ = request.folder;
     struct stat info {};
     if (request.existing && (stat(made->own_.c_str(), &info) != 0 || !S_ISREG(info.st_mode))) {
-        claim = std::move(made);  // nothing to write on: who reads it says so
+        claim = std::move(made);  // there is no file to continue; its reader reports that
         return {};
     }
     if (status = made->look(); !status.ok()) return status;
@@ -88,7 +89,8 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
     if (status = made->lock_.take(made->own_, in_place, of_lock); !status.ok()) return status;
     if (!of_lock.empty()) said.push_back(std::move(of_lock));
     if (!request.existing) {
-        // A run that is killed in between leaves no references to what is gone.
+        // References are removed before the data that they refer to, as the run may be killed in
+        // between.
         if (in_place) {
             remove_references_beside(made->own_);
             if (request.before_cut) status = request.before_cut();
@@ -103,7 +105,7 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
         if (!status.ok()) return status;
         move_place_log(made->data_, "");
         made->restore_permissions(true);
-    } else {  // what a killed run has written
+    } else {  // enter chunks that a killed run has written
         if (status = enter_logged(made->own_); !status.ok()) return status;
         move_place_log(made->own_, "");
     }
@@ -123,7 +125,7 @@ Status Claim::take_over(const std::string& own, const std::string& data,
     return status;
 }
 
-/// Refuses what cannot be written, or replaced by another file.
+/// Refuses a path that cannot be written, or replaced by another file.
 Status Claim::look() {
     struct stat info {
     }, folder{};
@@ -154,7 +156,7 @@ Status Claim::look() {
     return {};
 }
 
-/// Somebody's files are neither replaced nor mixed with others.
+/// Refuses a folder with other files: they are neither replaced nor mixed with new ones.
 Status Claim::look_at_folder() const {
     std::error_code error;
     const bool empty = std::filesystem::is_empty(own_, error);
@@ -175,7 +177,7 @@ Status Claim::make_folder() const {
     return system_failure(data_, "cannot create the folder");
 }
 
-/// Moves what a dead run has left out of the way.
+/// Renames what a dead run has left.
 Status Claim::keep_old(std::vector<std::string>& said) const {
     struct stat info {};
     if (lstat(data_.c_str(), &info) != 0) return {};
@@ -220,21 +222,22 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
     return least == data_ ? Status{} : move(least);
 }
 
-/// As far as this user may. The owner can write to the file as long as it is written.
+/// Restores owner, group and mode of the replaced file as far as this user may. While the file is
+/// written, its owner can write to it.
 void Claim::restore_permissions(bool while_written) const {
     if (!replaces_ || data_ == own_) return;
     struct stat info {};
     if (stat(data_.c_str(), &info) != 0) return;
-    // The group first, and the owner last: then the file is no more ours to change.
+    // The group first and the owner last: after that, this user may no longer change the file.
     if (info.st_gid != group_) (void)!chown(data_.c_str(), static_cast<uid_t>(-1), group_);
     (void)!chmod(data_.c_str(), while_written ? (mode_ & 0777) | S_IRUSR | S_IWUSR : mode_);
     if (info.st_uid != user_ && !while_written &&
         chown(data_.c_str(), user_, static_cast<gid_t>(-1)) == 0)
-        (void)!chmod(data_.c_str(), mode_);  // a new owner takes the bits that are not for others
+        (void)!chmod(data_.c_str(), mode_);  // chown clears set-id bits
 }
 
 Status Claim::check_begun() const {
-    // Opened, because NFS answers from its cache otherwise.
+    // The file is opened because NFS answers stat() from its cache.
     const int fd = ::open(data_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return system_failure(data_, "cannot open");
     struct stat info {};

@@ -1,4 +1,4 @@
-// A file that is being written: its names, its lock, and what was there before.
+// The claim on a file that is being written: its names, its lock, and what was there before.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,42 +16,46 @@ namespace thalweg::detail {
 
 struct ClaimRequest {
     std::string path;       ///< absolute; symbolic links are followed
-    bool live = false;      ///< under its own name from the start
-    bool existing = false;  ///< it is there, and is written on under its name
-    bool folder = false;    ///< with files in it; it is missing or empty
+    bool live = false;      ///< has its final name from the start
+    bool existing = false;  ///< the file exists and is continued under its name
+    bool folder = false;    ///< a folder of files, which must be missing or empty
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< -1: the folder's
-    /// What else has to go before a file is cut that changes under its own name; may be empty.
+    /// Removes what else must go before a file is truncated under its own name; may be empty.
     std::function<Status()> before_cut;
 };
 
-/// Held by one rank from before the file is created until it is complete, and by nobody else: no
-/// other session or run gets a claim to the same file meanwhile. What a dead run held is free.
+/// The exclusive right to write a file. One rank holds it from before the file is created until it
+/// is complete; no other session or run can claim the file meanwhile. The claim of a dead run is
+/// void.
 class Claim {
 public:
     /**
      * Takes the lock, keeps what a dead run has left under the temporary name, and creates the file
-     * where the data go. What could not be replaced at the end is refused here.
-     * @param said  receives what whoever reads the log should know, to warn of
+     * in which the data go. Refuses a file that could not be replaced at the end.
+     * @param said  receives warnings for the log
      * @return TW_OK; TW_EINUSE, naming who writes the file; TW_EIO
      */
     static Status take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
                        std::vector<std::string>& said, std::string& said_of_stripes);
 
-    /// Takes the lock of a file of which a dead run has left the data.
-    /// @param own  its own path, without links. @param data  where the data are; may be `own`
+    /// Takes the lock of a file whose data were left by a dead run.
+    /// @param own   its own path, without links
+    /// @param data  path of the data; may be `own`
     static Status take_over(const std::string& own, const std::string& data,
                             std::unique_ptr<Claim>& claim);
 
     const std::string& data_path() const { return data_; }
 
-    /// Whether the header that a writer of another node has written is here. @return TW_OK, TW_EIO
+    /// Tests if this node sees the header that a writer on another node has written.
+    /// @return TW_OK, TW_EIO
     Status check_begun() const;
 
-    /// Gives the complete file its own name, and the permissions of the one that it replaces.
-    /// @param durable  for good. @return TW_OK, TW_EIO
+    /// Gives the complete file its own name, and the permissions of the file that it replaces.
+    /// @param durable  sync the data and the name
+    /// @return TW_OK, TW_EIO
     Status publish(bool durable);
 
-    /// Removes the file, or folder, which holds nothing.
+    /// Removes the file or folder, which must hold no data.
     void discard();
 
 private:
@@ -62,8 +66,8 @@ private:
     void restore_permissions(bool while_written) const;
 
     std::string own_, data_;
-    bool folder_ = false;    ///< it is one
-    bool replaces_ = false;  ///< there is a file under its own name
+    bool folder_ = false;    ///< the claim is on a folder
+    bool replaces_ = false;  ///< there is a file under the final name
     mode_t mode_ = 0;
     uid_t user_ = 0;
     gid_t group_ = 0;

@@ -13,7 +13,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// What is killed before its definitions are complete has a superblock, too.
+/// Reads a netCDF-4 file. One that was killed before its definitions are complete has a superblock,
+/// too.
 Status find_netcdf4(const std::string& path, const Superblock& superblock, Committed& found) {
     found.size = superblock.end;
     if (found.size < 0)
@@ -32,12 +33,12 @@ Status find_netcdf4(const std::string& path, const Superblock& superblock, Commi
 Status find_classic(int fd, const std::string& path, Committed& found) {
     ClassicHeader header;
     if (Status status = read_classic_header(fd, path, header); !status.ok()) return status;
-    struct stat info {};  // after the header: what is counted in it is in the file by then
+    struct stat info {};  // read after the header: counted records are in the file by then
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
     found.actual = info.st_size;
     found.format = header.format;
     found.has_records = header.has_records();
-    // Only a power loss takes records that were counted: the kill of a run does not.
+    // Counted records can be missing only after a power loss, not after a kill.
     if (found.has_records) {
         found.records = found.shortest = header.records_within(info.st_size);
         found.lost = header.records - found.records;
@@ -64,7 +65,7 @@ Status find_open(int fd, const std::string& path, Committed& found) {
 
 Status find_committed(const std::string& path, Committed& found) {
     found = {};
-    // A pipe without a writer would keep open() waiting.
+    // O_NONBLOCK: otherwise open() of a pipe without a writer would wait.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return system_failure(path, "cannot open");
     Status status = alone([&] { return find_open(fd, path, found); });

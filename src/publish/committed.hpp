@@ -1,4 +1,4 @@
-// What a file holds for good, whoever wrote it and however far.
+// The committed contents of a file, complete or not, of any writer.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,20 +11,20 @@ namespace thalweg::detail {
 
 struct Committed {
     bool netcdf4 = false, has_records = false;
-    std::int64_t records = 0;  ///< that are counted, and there
-    std::int64_t lost = 0;     ///< that are counted, but are not there
+    std::int64_t records = 0;  ///< counted and present
+    std::int64_t lost = 0;     ///< counted but missing
     /// Records of the shortest variable: a netCDF-4 file may have others.
     std::int64_t shortest = 0;
-    std::int64_t size = 0;    ///< of the file without what is not committed
+    std::int64_t size = 0;    ///< size of the file without uncommitted data
     std::int64_t actual = 0;  ///< its size
     Format format = Format::cdf2;
 };
 
 /**
- * Looks at a file without changing it. Of a netCDF-4 file, netCDF-C must be able to open it, and
- * all chunks that its index names must lie within it.
- * @return TW_OK; TW_EFORMAT if it cannot be read whole; TW_EINUSE if HDF5 has it locked; TW_EIO;
- *         TW_ENOMEM
+ * Inspects a file without changing it. netCDF-C must be able to open a netCDF-4 file, and all
+ * chunks that its index names must lie within it.
+ * @return TW_OK; TW_EFORMAT if it cannot be read completely; TW_EINUSE if HDF5 has it locked;
+ *     TW_EIO; TW_ENOMEM
  */
 Status find_committed(const std::string& path, Committed& found);
 

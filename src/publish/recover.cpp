@@ -24,7 +24,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Not "does not exist": what cannot be looked at is left for open() to complain of.
+/// Tests if a file is known not to exist; other errors are left for open() to report.
 bool missing(const std::string& path) {
     struct stat info {};
     return stat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR);
@@ -41,7 +41,7 @@ std::vector<std::string> kept_paths(const std::string& own) {
     return there;
 }
 
-/// Of several, the one with the most records, and of these the newest; one that can be read.
+/// Returns the readable file with the most records, and among equals the newest.
 std::string best_of(const std::vector<std::string>& kept) {
     std::string best = kept.front();
     std::tuple<std::int64_t, std::int64_t, std::int64_t> most{-1, 0, 0};
@@ -59,13 +59,13 @@ std::string best_of(const std::vector<std::string>& kept) {
     return best;
 }
 
-/// What is to be recovered: where its data are, and the name that it gets.
+/// Finds the data to recover, and the name that they get.
 Status find(const std::string& path, std::string& own, std::string& data) {
     if (Status status = follow_links(path, own); !status.ok()) return status;
     data = temporary_path(own);
     if (!missing(data)) return {};
     const bool there = !missing(own);
-    // After the above: a path that ends in .part can be somebody's own name for a file, too.
+    // This comes second, as somebody may use a name that ends in .part for a file of his own.
     if (const std::string name = own_path(own); there && !name.empty()) {
         data = own;
         own = name;
@@ -78,18 +78,18 @@ Status find(const std::string& path, std::string& own, std::string& data) {
     return {};
 }
 
-/// A file is not replaced by one that holds less.
+/// Refuses to replace a file by one with fewer records.
 Status compare(const std::string& own, const std::string& data, const Committed& found) {
     if (missing(own)) return {};
     Committed before;
     const Status status = find_committed(own, before);
-    if (status.code == TW_EFORMAT) return {};  // there is nothing in it to lose
+    if (status.code == TW_EFORMAT) return {};  // the present file holds nothing that could be lost
     if (!status.ok() || before.records <= found.records) return status;
     return failure(TW_EEXISTS, "{}: it has {}, but {} has {}: nothing was changed", data,
                    count(found.records, "record"), own, before.records);
 }
 
-/// Gives a file the size and the record count of what was committed and is there.
+/// Sets the size and the record count of a file to those of its committed contents.
 Status complete(const std::string& path, const Committed& found) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (fd < 0) return system_failure(path, "cannot open for writing");
@@ -103,8 +103,9 @@ Status complete(const std::string& path, const Committed& found) {
     return status;
 }
 
-/// A run that is killed while it counts records may leave some variables of a netCDF-4 file longer
-/// than others. Of a file under its own name it is not known whether it was written like that.
+/// Cuts the variables of a netCDF-4 file to the same number of records: a run that is killed while
+/// it counts records may leave some of them longer. A file under its own name is left as it is, as
+/// it may have been written like that.
 Status level(const std::string& own, const std::string& data, Committed& found,
              std::int64_t& uneven) {
     if (!found.netcdf4 || data == own || found.shortest == found.records) return {};
@@ -113,10 +114,10 @@ Status level(const std::string& own, const std::string& data, Committed& found,
     return status.ok() ? find_committed(data, found) : status;
 }
 
-/// What had to be done to a file.
+/// The repairs that a file needed.
 struct Mended {
-    std::int64_t uneven = 0;  ///< records that only some variables had
-    bool undone = false;      ///< a change that was not complete
+    std::int64_t uneven = 0;  ///< records that only some variables had, cut off
+    bool undone = false;      ///< an incomplete change was undone
 };
 
 std::string describe(const std::string& own, const Committed& found, bool whole,

@@ -1,4 +1,4 @@
-// Completing what a killed run left behind.
+// Completes what a killed run has left.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,10 +9,10 @@
 namespace thalweg::detail {
 
 /**
- * See tw_recover. Needs no MPI.
+ * Implements tw_recover. Needs no MPI.
  * @param path   the file's own name, or its temporary one
- * @param force  replace a file that has more records, too
- * @param done   receives what was done
+ * @param force  replace a file even if it has more records
+ * @param done   receives a description of what was done
  */
 Status recover(const std::string& path, bool force, std::string& done);
 

@@ -1,4 +1,4 @@
-// References (docs/zarr.md) that a new file of the same name makes wrong.
+// References (docs/zarr.md) that become wrong when a file is replaced.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace thalweg::detail {
 
-/// The first bytes of each file of references that this library writes.
+/// The first bytes of each references file of this library.
 inline constexpr std::string_view references_begin = "{\"version\":1,\"refs\":{\n";
 
 /// Removes the references beside a file that is about to be replaced, if this library wrote them:

@@ -22,12 +22,12 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::string_view mark = "thalweg ";  ///< then host and process
+constexpr std::string_view mark = "thalweg ";  ///< followed by host and process
 
 struct Owner {
     std::string host;
     pid_t process = 0;
-    bool foreign = false;  ///< the file is none of ours
+    bool foreign = false;  ///< the file is not one of this library's lock files
 };
 
 Owner read_owner(int fd) {
@@ -47,8 +47,9 @@ Owner read_owner(int fd) {
     return owner;
 }
 
-/// Who wants to know it can do without: a disk may be full.
-/// @return false if it is not in the file
+/// Writes host and process into the lock file. This may fail, for example on a full disk: the lock
+/// works without them, only messages need them.
+/// @return false if they could not be written
 bool write_owner(int fd, const std::string& host) {
     const NoSizeSignal guard;
     const std::string text = fmt::format("{}{} {}\n", mark, host, getpid());
@@ -56,8 +57,9 @@ bool write_owner(int fd, const std::string& host) {
            pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
-/// The lock belongs to the open file, not to the process: what else the process opens and closes
-/// does not end it, and two sessions of a process exclude each other, too.
+/// Returns a lock of the whole file. It belongs to the open file, not to the process: it stays when
+/// the process opens and closes the file elsewhere, and two sessions of a process exclude each
+/// other, too.
 struct flock whole(short type) {
     struct flock lock {};
     lock.l_type = type;
@@ -69,7 +71,7 @@ struct flock whole(short type) {
 
 Status WriteLock::take(const std::string& own, bool in_place, std::string& said) {
     path_ = lock_path(own);
-    constexpr int most_tries = 100;  // each lost to another process that comes or goes
+    constexpr int most_tries = 100;  // each lost to another process
     for (int i = 0; i < most_tries; ++i) {
         bool again = false;
         int refused = 0;
@@ -88,8 +90,8 @@ Status WriteLock::take(const std::string& own, bool in_place, std::string& said)
                    path_);
 }
 
-/// @param again    receives whether the file of the lock has gone meanwhile
-/// @param refused  receives errno where there cannot be such a file
+/// @param again    receives true if the lock file has been removed meanwhile
+/// @param refused  receives errno if the lock file cannot be created
 Status WriteLock::try_take(const std::string& own, std::string& said, bool& again, int& refused) {
     const auto leave = [&](Status status) {
         if (fd_ >= 0) ::close(std::exchange(fd_, -1));
@@ -98,7 +100,7 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (fd_ < 0) {
         refused = errno;
-        // One that another user's dead run has left may be removed, where the folder allows that.
+        // A lock file of another user's dead run may be removed, if the folder permits it.
         const int old = refused == EACCES ? ::open(path_.c_str(), O_RDONLY | O_CLOEXEC) : -1;
         struct flock lock = whole(F_WRLCK);
         const bool dead = old >= 0 && fcntl(old, F_OFD_GETLK, &lock) == 0 &&
@@ -111,13 +113,13 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
     struct flock lock = whole(F_WRLCK);
     const bool taken = fcntl(fd_, F_OFD_SETLK, &lock) == 0;
     const bool held = !taken && (errno == EAGAIN || errno == EACCES);
-    if (held) sleep_seconds(0.01);  // until its new owner has written who it is
+    if (held) sleep_seconds(0.01);  // the new owner may still be writing host and process
     const Owner owner = read_owner(fd_);
     if (owner.foreign)
         return leave(failure(
             TW_EIO, "{}: cannot use {} as its lock file: it was not created by this library", own,
             path_));
-    // On a file system without locks, what the file says is all there is to know.
+    // If the file system has no locks, the text in the file is the only information.
     const bool alive = !taken && !held && owner.process > 0 && owner.host == host_name() &&
                        (kill(owner.process, 0) == 0 || errno == EPERM);
     if (held || alive) {
@@ -149,7 +151,7 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
 
 Status WriteLock::check_held(const std::string& own) const {
     if (fd_ < 0 || host_.empty()) return {};
-    // Opened anew: on file systems over a network what was read before may be old.
+    // Opened again: on network file systems, earlier contents may be out of date.
     const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return {};  // removed by hand
     const Owner owner = read_owner(fd);
@@ -186,7 +188,8 @@ bool WriteLock::is_at_path() const {
 
 void WriteLock::release() {
     if (fd_ < 0) return;
-    // Before the lock ends: whoever opened the file meanwhile then sees that it is gone.
+    // Removed before the lock ends: a process that has opened the file meanwhile then sees that it
+    // is gone.
     if (is_at_path() && alone([&] { return check_held(path_); }).ok()) unlink(path_.c_str());
     ::close(std::exchange(fd_, -1));
 }

@@ -1,4 +1,4 @@
-// A file has one writer at a time: a lock that ends with the process that holds it.
+// A lock that gives a file one writer at a time, and ends with the process that holds it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,13 +25,14 @@ public:
     WriteLock& operator=(const WriteLock&) = delete;
 
     /**
-     * @param own       the path of the file that is to be written, without links
-     * @param in_place  do without where the folder takes no new files
-     * @param said      receives what keeps the lock from being sure; may stay empty
+     * @param own       path of the file to be written, without links
+     * @param in_place  do without a lock if the folder cannot take new files
+     * @param said      receives a warning if the lock is not safe; may stay empty
      * @return TW_OK; TW_EINUSE, naming host and process; TW_EIO
      */
     Status take(const std::string& own, bool in_place, std::string& said);
-    /// Whether another process has taken the lock where the file system did not keep it out.
+    /// Tests if another process has taken the lock, too, because the file system does not exclude
+    /// it.
     /// @return TW_OK; TW_EINUSE, naming host and process
     Status check_held(const std::string& own) const;
     void release();
@@ -44,7 +45,7 @@ private:
 
     std::string path_;
     int fd_ = -1;
-    std::string host_;  ///< that the file names, with this process; empty: it names none
+    std::string host_;  ///< host written to the file with this process; empty if that failed
 };
 
 }  // namespace thalweg::detail

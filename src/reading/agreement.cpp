@@ -1,4 +1,4 @@
-// What all ranks agree on before a call of a file that is read.
+// The agreement of all ranks before a call on a file that is read.
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 
@@ -9,7 +9,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// What the extents of an array told; an array without extents has its halo.
+/// Tests if an array's extents select a form; an array without extents has its halo.
 bool has_form(const ArrayView& view, Form form) { return !view.dense && view.form == form; }
 
 std::string describe(const ReadContext& file, const ReadRequest& r) {
@@ -21,7 +21,7 @@ std::string describe(const ReadContext& file, const ReadRequest& r) {
                        : fmt::format(", decomposition {}", r.decomposition->serial));
 }
 
-/// Some arrays are without a halo and some with theirs: each has to be the same on all ranks.
+/// Compares arrays without halos and arrays with theirs: each must be the same on all ranks.
 Status compare_forms(const ReadContext& file, std::span<const ReadRequest> requests) {
     std::vector<std::int64_t> words;
     Status status = file.team.agree(alone([&]() -> Status {

@@ -1,6 +1,6 @@
-// Either each rank reads its own, or the records that some rank wants are read together: several of
-// them at a time where they are small, and of each only what lies between the first and the last
-// row that is wanted.
+// Reads sections: either each rank reads its own, or the requested records are read together:
+// several small ones at a time, and of each only the range between the first and the last requested
+// row.
 // SPDX-License-Identifier: Apache-2.0
 #include "reading/read_box.hpp"
 
@@ -22,16 +22,16 @@ namespace {
 
 constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
 
-/// Ranks that read the same twice do not wait for each other; up to this share of all.
+/// Ranks that read the same bytes separately do not wait for each other; accepted up to this share
+/// of all bytes.
 constexpr double most_read = 1.25;
 
-/// Records, and parts of them, that are read together: enough for what ranks agree on to cost
-/// little.
-constexpr std::int64_t together_bytes = std::int64_t(1) << 20;  // a reader
+/// Records, and parts of them, that are read together: enough to make the ranks' agreement cheap.
+constexpr std::int64_t together_bytes = std::int64_t(1) << 20;  // bytes per reader
 constexpr std::int64_t most_together = 256, most_places = 4096;
 
-/// The rows of a part that lie in `bounds`, as a place; none if there are no such rows. What one
-/// reader should have stays together.
+/// Returns the rows of a part that lie in `bounds`, as a place; none if there are no such rows.
+/// Data that one reader should have stay together.
 bool rows_within(const SourcePart& part, const Box& bounds, Place& place, Box& rows,
                  std::int64_t& first) {
     Box common;
@@ -46,7 +46,7 @@ bool rows_within(const SourcePart& part, const Box& bounds, Place& place, Box& r
         rows.low[d] += low;
         rows.count[d] = common.low[d] + common.count[d] - rows.low[d];
         first += low * stride[d];
-        if (rows.count[d] > 1) break;  // what follows are whole rows
+        if (rows.count[d] > 1) break;  // everything faster is whole rows
     }
     place.bytes = rows.volume() * place.element;
     place.padded = (place.bytes + 3) / 4 * 4;
@@ -55,16 +55,16 @@ bool rows_within(const SourcePart& part, const Box& bounds, Place& place, Box& r
     return true;
 }
 
-/// How many of its records a rank wants before a record.
+/// Returns the number of requested records before a given record.
 std::int64_t records_before(std::int64_t first, std::int64_t stride, std::int64_t records,
                             std::int64_t record) {
     if (records == 0 || record <= first) return 0;
     return std::min(records, (record - first - 1) / stride + 1);
 }
 
-/// Records of a box that the ranks read together.
-/// @param bytes    of its parts in a record
-/// @param records  from the first to the last that some rank wants
+/// Returns the number of records of a box that the ranks read together.
+/// @param bytes    bytes of its parts in a record
+/// @param records  number from the first to the last requested record
 std::int64_t records_at_once(std::int64_t readers, std::int64_t parts, std::int64_t bytes,
                              std::int64_t records) {
     return std::clamp<std::int64_t>(
@@ -72,26 +72,26 @@ std::int64_t records_at_once(std::int64_t readers, std::int64_t parts, std::int6
         1, std::min(most_together, records));
 }
 
-/// What may be wanted of a part of a variable, whatever the record.
+/// A part of a variable, and what is requested of it in any record.
 struct BoxPart {
     Place place;
     PlaceSource source;
-    std::optional<WantedBox> wanted;  ///< by this rank
+    std::optional<WantedBox> wanted;  ///< requested by this rank
 };
 
-/// What all ranks together want.
+/// The requests of all ranks together.
 struct BoxBounds {
     Box box;
-    std::int64_t first = 0, last = -1;  ///< record
-    std::int64_t most = 0;              ///< records of a rank
+    std::int64_t first = 0, last = -1;  ///< first and last record
+    std::int64_t most = 0;              ///< most records of a rank
 };
 
-/// One call of all ranks.
+/// A collective read of sections.
 class BoxRead {
 public:
     explicit BoxRead(ReadContext& file) : file_(file) {}
 
-    /// Local.
+    /// Checks the request. Local.
     Status prepare(const BoxWish& wish);
     Status agree(const Status& mine);
     Status run(const Shelves& shelves);
@@ -109,7 +109,7 @@ private:
     Status read_together(const BoxBounds& bounds);
 
     const Variable& variable() const { return file_.variable(variable_); }
-    /// Of a record of the array.
+    /// Returns the bytes of a record in the array.
     std::int64_t record_bytes() const {
         return volume(std::span(count_.data(), section_.box.nd)) * size_of(view_.type);
     }
@@ -117,16 +117,16 @@ private:
 
     ReadContext& file_;
     int variable_ = 0;
-    std::int64_t first_ = 0, stride_ = 1;  ///< of its records
-    std::int64_t records_ = 0;             ///< none: nothing is wanted
-    Section section_;                      ///< of each of them
-    Index count_{};                        ///< of its array
+    std::int64_t first_ = 0, stride_ = 1;  ///< of the requested records
+    std::int64_t records_ = 0;             ///< 0: nothing is requested
+    Section section_;                      ///< section of each record
+    Index count_{};                        ///< extents of the array of a record
     ArrayView view_;
-    std::vector<BoxPart> own_, all_;  ///< parts that hold something of this rank's, or of any's
+    std::vector<BoxPart> own_, all_;  ///< parts with data for this rank, or for any rank
     std::int64_t misfits_ = 0;
 };
 
-/// Start, count and stride of one dimension.
+/// Checks start, count and stride of one dimension.
 Status BoxRead::check_dimension(const BoxWish& wish, std::size_t d) const {
     const Variable& v = variable();
     const int dim = v.dims[d];
@@ -208,7 +208,7 @@ Status BoxRead::agree(const Status& mine) {
         {Call::get_box, file_.serial, variable_, false, std::ref(describe)}, mine);
 }
 
-/// The parts of a record that lie in some bounds.
+/// Returns the parts of a record within some bounds.
 std::vector<BoxPart> BoxRead::parts_within(const Box& bounds) const {
     const Variable& v = variable();
     std::vector<BoxPart> result;
@@ -227,7 +227,7 @@ std::vector<BoxPart> BoxRead::parts_within(const Box& bounds) const {
     return result;
 }
 
-/// What is wanted of a part; of the first record of the array.
+/// Returns the delivery of a part, for the first record in the array.
 Delivery BoxRead::delivery_of(const BoxPart& part) const {
     const Variable& v = variable();
     const int nd = section_.box.nd;
@@ -245,6 +245,7 @@ Delivery BoxRead::delivery_of(const BoxPart& part) const {
     return d;
 }
 
+/// Finds the bounds of all requests.
 /// @note Collective
 BoxBounds BoxRead::find_bounds() const {
     const Box& mine = section_.box;
@@ -273,7 +274,8 @@ BoxBounds BoxRead::find_bounds() const {
     return bounds;
 }
 
-/// Whether each rank had better read its own. @note Collective
+/// Tests if each rank should read its own data.
+/// @note Collective
 bool BoxRead::each_its_own(const BoxBounds& bounds) const {
     if (std::ssize(file_.readers) < file_.team.size()) return false;
     double cost = 0, together = 0;
@@ -287,8 +289,8 @@ bool BoxRead::each_its_own(const BoxBounds& bounds) const {
     return sum <= most_read * together;
 }
 
-/// Reads what this rank wants by itself.
-/// @return this rank's own failure
+/// Reads this rank's data without the others.
+/// @return this rank's own error
 Status BoxRead::read_own() {
     std::vector<Delivery> deliveries;
     for (const BoxPart& p : own_)
@@ -312,7 +314,8 @@ Status BoxRead::read_own() {
     return status;
 }
 
-/// The exchange of so many records at a time. @note Collective
+/// Makes the exchange of so many records at a time.
+/// @note Collective
 std::unique_ptr<Scatter> BoxRead::make_scatter(std::size_t records, Status& status) const {
     Space space;
     std::vector<std::vector<WantedBox>> boxes;
@@ -334,14 +337,15 @@ std::unique_ptr<Scatter> BoxRead::make_scatter(std::size_t records, Status& stat
                          file_.readers, file_.stream_options(), status);
 }
 
-/// Reads the records that some rank wants, in rounds of a few. @note Collective
-/// @return this rank's own failure, or that of all
+/// Reads the requested records in rounds of a few.
+/// @return this rank's own error, or that of all
+/// @note Collective
 Status BoxRead::read_together(const BoxBounds& bounds) {
     std::int64_t bytes = 1;
     for (const BoxPart& p : all_) bytes += p.place.bytes;
     const std::int64_t window = records_at_once(std::ssize(file_.readers), std::ssize(all_), bytes,
                                                 bounds.last - bounds.first + 1);
-    std::vector<std::int64_t> words;  // which records of a window are wanted, and the next one
+    std::vector<std::int64_t> words;  // requested records of a window, and the next one
     std::unique_ptr<Scatter> scatter;
     std::size_t made_for = 0;
     Status status = file_.team.agree(alone([&]() -> Status {
@@ -379,7 +383,7 @@ Status BoxRead::read_together(const BoxBounds& bounds) {
             }
             return {};
         };
-        // From here on no rank is in the pass before.
+        // From here on, all ranks have left the previous pass.
         Scatter::prepare(file_.team, *file_.arena);
         if (status.ok()) status = alone(prepare);
         if (status = file_.team.agree(status); !status.ok()) break;

@@ -1,4 +1,4 @@
-// Sections of a variable that each rank gives by itself, over any records.
+// Reads sections of a variable that each rank chooses by itself, over any records.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace thalweg::detail {
 
-/// What tw_get_box is given; of all dimensions of the variable.
+/// The arguments of tw_get_box, for all dimensions of the variable.
 struct BoxWish {
     std::string name;
     int type = 0;
@@ -16,12 +16,12 @@ struct BoxWish {
     const std::int64_t* count = nullptr;
     const std::int64_t* stride = nullptr;  ///< null: all 1
     void* data = nullptr;
-    int ndims = -1;  ///< of start, count and stride; -1: as many as the variable has
+    int ndims = -1;  ///< length of start, count and stride; -1: the variable's number of dimensions
 };
 
 class Shelves;
 
-/// @param shelves  which pause meanwhile
+/// @param shelves  are paused meanwhile
 /// @note Collective; the same status on every rank
 Status read_box(ReadContext& file, const Shelves& shelves, const BoxWish& wish);
 

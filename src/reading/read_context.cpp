@@ -10,10 +10,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// What Linux reads ahead in a file.
+/// Linux's default read-ahead within a file.
 constexpr std::int64_t default_run = std::int64_t(128) << 10;
 
-/// What is read straight at a time stays in the second level of cache.
+/// Bytes that are read at a time without an exchange: they stay in the second-level cache.
 constexpr std::int64_t straight_piece = std::int64_t(512) << 10;
 
 }  // namespace

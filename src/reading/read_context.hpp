@@ -1,4 +1,4 @@
-// What the parts of a reader share: which file, who reads it, and how.
+// The state that the parts of a reader share: the file, the readers, and the way of reading.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace thalweg::detail {
 
-/// Bytes of a rank that a model may find in a cache after a read.
+/// Bytes per rank that a model may find in a cache after a read.
 constexpr std::int64_t bytes_in_cache = std::int64_t(8) << 20;
 
 struct ReadContext {
@@ -25,7 +25,7 @@ struct ReadContext {
     Team& team;
     SessionResources& session;
     std::string path;
-    int serial;  ///< of the file in its session, the same on every rank
+    int serial;  ///< number of the file in its session, the same on every rank
     FileOptions options;
     std::vector<int> readers;  ///< ranks
     std::unique_ptr<Source> source;
@@ -33,24 +33,24 @@ struct ReadContext {
     ReadFigures figures;
 
     const Variable& variable(int number) const { return source->definitions().variables[number]; }
-    /// Whether this rank is a reader.
+    /// Tests if this rank is a reader.
     bool reads() const;
-    /// TW_ENOTFOUND, or the variable's number.
+    /// Finds a variable's number, or returns TW_ENOTFOUND.
     Status find(const std::string& name, int& variable) const;
-    /// What a call is to receive: its type, and the values' own.
+    /// Checks that a variable can be read into an array of this type.
     Status check_type(int variable, int type) const;
-    /// The type of an array; as in writing, a byte of CDF-1 and CDF-2 is signed or unsigned, as the
-    /// user likes.
+    /// Returns the type of an array; as in writing, a byte of CDF-1 and CDF-2 is signed or
+    /// unsigned, as the user likes.
     tw_type type_of_array(int variable, int type) const;
-    /// Whether the file has all of a record.
+    /// Checks that the file has all of a record.
     Status readable(int variable, std::int64_t record) const;
     /// Adds the file, the variable and the rank to the text of an error.
     Status with_place(Status status, int variable) const;
 
     StreamOptions stream_options() const;
-    /// Bytes of a run from which on ranks read their own.
+    /// Returns the length in bytes from which on ranks read runs themselves.
     std::int64_t shortest_run() const;
-    /// For what a rank reads by itself.
+    /// Returns a buffer for what a rank reads by itself.
     std::span<char> straight_buffer();
 
 private:

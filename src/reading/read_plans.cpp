@@ -12,12 +12,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// With halos some elements are wanted by several ranks; one in so many may be.
+/// With halos, several ranks read the same elements; at most one in so many may be such.
 constexpr std::int64_t most_twice = 4;
 
 bool has_halo(const ArrayView& view) { return view.form != Form::without_halo; }
 
-/// Each variable of a record is read once, whoever asks for it.
+/// Selects the places of a call; each variable of a record is read once, however often it is
+/// requested.
 ReadSelection select(const ReadContext& file, std::span<const ReadRequest> requests) {
     using Key = std::array<std::int64_t, 3>;
     const auto key = [&](const ReadRequest& r) {
@@ -52,7 +53,8 @@ ReadSelection select(const ReadContext& file, std::span<const ReadRequest> reque
     return s;
 }
 
-/// The same plan serves all reads of the same shapes, decompositions and orders.
+/// Returns the key of a plan: the same plan serves all reads with the same shapes, decompositions
+/// and orders.
 std::vector<std::int64_t> key_of(std::span<const ReadRequest> requests, const ReadSelection& s) {
     std::vector<std::int64_t> key;
     for (const Place& p : s.space.places) {
@@ -73,7 +75,7 @@ std::vector<std::int64_t> key_of(std::span<const ReadRequest> requests, const Re
 
 }  // namespace
 
-/// The boxes of the variable that a request fills.
+/// Returns the boxes of the variable that a request fills.
 std::vector<WantedBox> ReadPlans::wanted(const ReadRequest& r, bool with_halo) const {
     const Variable& v = file_.variable(r.variable);
     return wanted_boxes(*r.decomposition, r.order, v.shape, with_halo);
@@ -159,8 +161,9 @@ Scatter* ReadPlans::scatter_of(Plan& plan, ReadTask& task, Status& status) {
     return plan.scatter.get();
 }
 
-/// Whether each rank had better read what it wants itself: all ranks may read, what they want is in
-/// long runs, and little of it is wanted by several. @note Collective
+/// Tests if each rank should read its own data: all ranks may read, the data are in long runs, and
+/// few elements are wanted by several ranks.
+/// @note Collective
 bool ReadPlans::long_runs(const Space& space, std::span<const Delivery> deliveries) const {
     if (std::ssize(file_.readers) < file_.team.size()) return false;
     const RunCounts mine = count_runs(space, deliveries);
@@ -170,7 +173,8 @@ bool ReadPlans::long_runs(const Space& space, std::span<const Delivery> deliveri
            all[0] - space.bytes <= space.bytes / most_twice;
 }
 
-/// @return this rank's own failure
+/// Reads without an exchange.
+/// @return this rank's own error
 Status ReadPlans::take_straight(ReadTask& task) {
     StreamCounts counts;
     Status status = read_straight(task.selection.space, task.selection.sources, task.deliveries,

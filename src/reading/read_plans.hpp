@@ -1,4 +1,5 @@
-// From what a call asks for to the arrays: what is read, by whom, and the plans that are kept.
+// Plans of reads, from the requests to the arrays: what is read, and by whom. Plans are kept for
+// reuse.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,29 +13,29 @@
 
 namespace thalweg::detail {
 
-/// What a call reads: a place for each part of each variable and record, in the order of the file;
-/// and which of them each request takes.
+/// The data that a call reads: a place for each part of each variable and record, in file order;
+/// and the places of each request.
 struct ReadSelection {
     Space space;
-    std::vector<PlaceSource> sources;  ///< of each place
+    std::vector<PlaceSource> sources;  ///< by place
     struct Run {
         std::size_t first = 0, count = 0;
     };
-    std::vector<Run> places;  ///< of each request
+    std::vector<Run> places;  ///< by request
 };
 
-/// What a rank makes of a call by itself, before all agree: later, others would wait for one that
+/// A rank's preparation of a call, before all ranks agree: later, others would wait for a rank that
 /// had no memory for it.
 struct ReadTask {
     ReadSelection selection;
-    std::vector<std::int64_t> key;  ///< of its plan
-    /// Of each place, if the plan is not there yet.
+    std::vector<std::int64_t> key;  ///< key of its plan
+    /// By place, if the plan does not exist yet.
     std::vector<std::vector<WantedBox>> boxes;
     std::vector<Delivery> deliveries;
-    std::vector<std::size_t> request_of;  ///< of each delivery
-    std::vector<std::int64_t> misfits;    ///< of each request
+    std::vector<std::size_t> request_of;  ///< by delivery
+    std::vector<std::int64_t> misfits;    ///< by request
 
-    /// After the reading: values of each request that do not fit its type.
+    /// Counts, after the reading, the values of each request that do not fit its type.
     void count_misfits();
 };
 
@@ -42,31 +43,35 @@ class ReadPlans {
 public:
     struct Plan {
         std::vector<std::int64_t> key;
-        std::optional<bool> straight;      ///< whether it is read so, once that is known
-        std::unique_ptr<Scatter> scatter;  ///< null until there is a use for it
+        std::optional<bool> straight;      ///< true: read without an exchange; unset: not known yet
+        std::unique_ptr<Scatter> scatter;  ///< null until it is needed
     };
 
     explicit ReadPlans(ReadContext& file) : file_(file) {}
-    /// Memory for the plans' descriptions.
+    /// Reserves memory for the plans' descriptions.
     void reserve() { plans_.reserve(most); }
 
-    /// @param ahead  whether it goes by way of what is read ahead. Local
+    /// Prepares a call. Local.
+    /// @param ahead  it may use data that were read ahead
     ReadTask prepare(std::span<const ReadRequest> requests, bool ahead) const;
-    /// Where everything is to go that is asked for. Local
+    /// Adds the destinations of all requested data. Local.
     void add_deliveries(std::span<const ReadRequest> requests, ReadTask& task) const;
-    /// The plan of a task, which all ranks have or none. Valid until the next call.
+    /// Returns the plan of a task, which exists on all ranks or on none. Valid until the next call.
     Plan& plan_for(ReadTask& task);
-    /// The exchange of a plan; made when it is first needed. @note Collective
+    /// Returns the exchange of a plan, which is made when it is first needed.
+    /// @note Collective
     Scatter* scatter_of(Plan& plan, ReadTask& task, Status& status);
-    /// Reads. @param shelf  null: nothing is read ahead
-    /// @return this rank's own failure @note Collective
+    /// Reads.
+    /// @param shelf  null: nothing is read ahead
+    /// @return this rank's own error
+    /// @note Collective
     Status take(Plan& plan, ReadTask& task, const Shelf* shelf);
 
     void add_to(ReadFigures& figures) const;
     void clear() { plans_.clear(); }
 
 private:
-    /// As many kinds of variables, or of records, as a restart has.
+    /// As many as a restart has kinds of variables, or of records.
     static constexpr std::size_t most = 16;
 
     std::vector<Plan>::const_iterator find(const std::vector<std::int64_t>& key) const;

@@ -16,7 +16,7 @@ Reader::Reader(Team& team, SessionResources& session, std::string path, int seri
       plans_(file_),
       shelves_(file_) {}
 
-/// One rank asks the file system, for all to choose alike.
+/// Asks the file system on one rank, so that all choose alike.
 Status Reader::choose_readers() {
     Team& team = file_.team;
     bool parallel = false;
@@ -55,8 +55,8 @@ Status Reader::open() {
     return file_.options.read_ahead ? shelves_.make() : status;
 }
 
-/// Reads what all ranks ask for.
-/// @param mine  this rank's own failure so far
+/// Reads the requests of all ranks.
+/// @param mine  this rank's own error so far
 Status Reader::perform(Call call, std::span<const ReadRequest> requests, Status mine) {
     ReadTask task;
     if (mine.ok())
@@ -110,7 +110,7 @@ Status Reader::get_deferred(const Wish& wish) {
 
 Status Reader::get_box(const BoxWish& wish) { return read_box(file_, shelves_, wish); }
 
-/// What was prefetched together is read together.
+/// Requests that were prefetched together are read together.
 Status Reader::read(const Status& mine) {
     const std::vector<ReadRequest> requests = std::exchange(deferred_, {});
     const std::vector<std::size_t> ends = std::exchange(prefetched_, {});

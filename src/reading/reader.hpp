@@ -1,4 +1,4 @@
-// An existing file under reading.
+// An existing file that is being read.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,19 +14,18 @@ namespace thalweg::detail {
 
 class Reader {
 public:
-    /// @param serial  of the file in its session, the same on every rank
+    /// @param serial  number of the file in its session, the same on every rank
     Reader(Team& team, SessionResources& session, std::string path, int serial,
            FileOptions options);
     int serial() const { return file_.serial; }
 
-    /// Of an open file.
+    /// Returns the contents of an open file.
     const Source& contents() const { return *file_.source; }
-    /// Of a file that is being written: as if there were no more records, until it is refreshed.
-    /// Local.
+    /// Hides later records of a file that is being written, until it is refreshed. Local.
     void show(std::int64_t records) { file_.source->show(records); }
-    /// This rank's figures so far.
+    /// Returns this rank's figures so far.
     ReadFigures figures();
-    /// TW_ENOTFOUND, or the variable's number.
+    /// Finds a variable's number, or returns TW_ENOTFOUND.
     Status find(const std::string& name, int& variable) const { return file_.find(name, variable); }
 
     /// @note Collective, as are the next ones but get_deferred
@@ -39,9 +38,9 @@ public:
     Status read(const Status& mine = {});
     Status prefetch();
     Status sync();
-    Status refresh();  ///< the same without a meeting
+    Status refresh();  ///< without an agreement of the ranks
     Status close();
-    /// The same without a meeting: some rank has given up the file, and all ranks come here.
+    /// Closes the file without an agreement: some rank has given it up, and all ranks call this.
     void leave();
 
 private:
@@ -52,8 +51,8 @@ private:
     ReadPlans plans_;
     Shelves shelves_;
     std::vector<ReadRequest> deferred_;
-    std::vector<std::size_t> prefetched_;  ///< numbers of deferred requests before which calls of
-                                           ///< prefetch came
+    std::vector<std::size_t> prefetched_;  ///< numbers of deferred requests before which prefetch
+                                           ///< was called
 };
 
 }  // namespace thalweg::detail

@@ -16,7 +16,7 @@ Status match(const ReadContext& file, const Wish& wish, const Variable& v, ReadR
                        max_dims);
     const std::vector<std::string> dims = file.source->definitions().fixed_dims(v);
     if (!wish.decomposition) {
-        // Replicated: as if this rank were the one that holds all.
+        // Replicated: as if this rank were the one that holds everything.
         request.decomposition = replicate(0, dims, v.shape, file.options.wording);
         for (std::size_t f = 0; f < dims.size(); ++f) request.order.push_back(f);
         return {};
@@ -26,7 +26,7 @@ Status match(const ReadContext& file, const Wish& wish, const Variable& v, ReadR
     request.order = wish.order;
     if (wish.order.empty())
         if (Status s = match_dimensions(d, dims, v.shape, request.order); !s.ok()) return s;
-    if (d.listed) (void)d.listed->in_order(request.order, v.shape);  // made here, if need be
+    if (d.listed) (void)d.listed->in_order(request.order, v.shape);  // makes it if necessary
     return {};
 }
 

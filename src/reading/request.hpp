@@ -1,4 +1,4 @@
-// What a call asks for, as the library understands it.
+// Requests of reads, in the library's terms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace thalweg::detail {
 
-/// What tw_get and its relatives are given.
+/// The arguments of tw_get and related functions.
 struct Wish {
     std::string name;
     std::shared_ptr<const Decomposition> decomposition;  ///< null: every rank wants the whole
@@ -28,17 +28,18 @@ struct ReadRequest {
     std::shared_ptr<const Decomposition> decomposition;
     std::vector<int> order;
     ArrayView view;
-    Glimpse glimpse;  ///< of an array that is deferred
+    Glimpse glimpse;  ///< sample of a deferred array
 };
 
-/// @param request  becomes what a wish means
-/// @return TW_OK, or what is wrong with it. Local
+/// Checks a wish and translates it. Local.
+/// @param request  receives the translation
+/// @return TW_OK, or the error in the wish
 Status check_wish(const ReadContext& file, const Wish& wish, ReadRequest& request);
-/// Whether the arrays are still what they were when they were asked to be filled. Local
+/// Checks that the arrays have not changed since they were requested to be filled. Local.
 Status check_deferred(const ReadContext& file, std::span<const ReadRequest> requests);
 
-/// All ranks agree that they make a call, and ask for the same.
-/// @param mine  this rank's own failure so far
+/// Agrees that all ranks make the same call with the same requests.
+/// @param mine  this rank's own error so far
 /// @note Collective; the same status on every rank
 Status agree_on(ReadContext& file, Call call, std::span<const ReadRequest> requests,
                 const Status& mine);

@@ -37,10 +37,10 @@ void Shelves::expect(const std::vector<PlaceSource>& sources, const Scatter& sca
     if (!ahead_) return;
     const std::int64_t first = ahead_->expect(sources, asked, spare);
     scatter.read_ahead(ahead_->expected(), first, *ahead_);
-} catch (const std::bad_alloc&) {  // then it is read when it is wanted
+} catch (const std::bad_alloc&) {  // the data are then read when they are requested
 }
 
-/// The same of a later record; nothing if there is none.
+/// Returns the same variables of a later record; empty if there is none.
 std::vector<PlaceSource> Shelves::later(const std::vector<PlaceSource>& sources,
                                         int records) const {
     std::vector<PlaceSource> result(sources);
@@ -56,8 +56,9 @@ std::vector<PlaceSource> Shelves::later(const std::vector<PlaceSource>& sources,
     return result;
 }
 
-/// The next record of the same is likely to be read next. Where nothing else is, the one behind it
-/// follows, so that the file system has work while the next one is taken.
+/// Guesses that the next record of the same variables will be read next. If nothing else is
+/// expected, the one behind it follows, so that the file system has work while the next one is
+/// used.
 void Shelves::look_ahead(const std::vector<PlaceSource>& sources, const Scatter& scatter,
                          bool good) try {
     if (!ahead_) return;
@@ -70,7 +71,7 @@ void Shelves::look_ahead(const std::vector<PlaceSource>& sources, const Scatter&
         if (next[i].empty() || (i == 1 && ahead_->expects_others(sources))) return;
         expect(next[i], scatter, false, i == 1);
     }
-} catch (const std::bad_alloc&) {  // then it is not ahead
+} catch (const std::bad_alloc&) {  // nothing is read ahead then
 }
 
 void Shelves::add_to(ReadFigures& figures) const {

@@ -15,7 +15,7 @@ __extension__ using Product = unsigned __int128;
 constexpr std::uint64_t mask = 0xD6E8FEB86659FD93ULL;
 constexpr std::uint64_t weight = 0x9E3779B97F4A7C15ULL;
 
-/// n elements: the bytes from one to the next, and the distance of their positions.
+/// Sums n elements: the bytes from one to the next, and the distance of their positions.
 using RowSum = Checksum (*)(const char* from, std::ptrdiff_t stride, std::int64_t position,
                             std::int64_t step, std::int64_t n);
 
@@ -61,14 +61,14 @@ Checksum sum_loops(const Loop* loops, int n, const char* from, std::int64_t posi
     return sum;
 }
 
-/// Loops in the order in which what they walk lies in memory.
+/// Sorts loops by their strides in memory.
 void sort_loops(std::vector<Loop>& loops) {
     std::sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) {
         return std::pair(std::abs(a.stride), a.step) > std::pair(std::abs(b.stride), b.step);
     });
 }
 
-/// A box that begins at a position.
+/// Sums a box that begins at a position.
 Checksum sum_box(const Box& box, std::int64_t position, const Strided& at, const Index& steps,
                  RowSum row) {
     std::vector<Loop> loops;
@@ -86,7 +86,8 @@ Checksum sum_box(const Box& box, std::int64_t position, const Strided& at, const
     return sum_loops(merged.data(), merged.size(), at.base, position, row);
 }
 
-/// What a list has of a box. Runs may be short: the loops are the same for all but one count.
+/// Sums the elements of a list within a box. Runs may be short: the loops are the same except for
+/// one count.
 Checksum sum_list(const HeldBox& held, std::span<const std::int64_t> shape, const Strided& at,
                   const Index& steps, RowSum row) {
     const int fastest = held.list->dims.back();
@@ -124,7 +125,8 @@ Checksum sum_written(const Variable& v, const Holding& holding, const ArrayView&
                      int ranks) {
     const Checksum sum = sum_held(v, holding, array);
     if (holding.decomposition->whole) return sum;
-    // All elements as if they had the fill value, in equal parts; but for those that are held.
+    // All elements count as if they had the fill value, divided equally among the ranks; the held
+    // ones are subtracted.
     const FillValue fill = v.fill_value();
     ArrayView fills;
     fills.data = fill.data();

@@ -1,4 +1,4 @@
-// Checksums of variables that are the same whoever holds which element, in whatever order.
+// Checksums of variables that do not depend on which rank holds which element, or in which order.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace thalweg::detail {
 
-/// The attribute of a variable that has its checksum, as `checksum_text` writes it.
+/// The attribute of a variable with its checksum, as written by `checksum_text`.
 constexpr const char* checksum_attribute = "thalweg_checksum";
 
 /**
@@ -24,16 +24,16 @@ constexpr const char* checksum_attribute = "thalweg_checksum";
  */
 using Checksum = std::uint64_t;
 
-/// What the elements that this rank holds contribute.
-/// @param array  of the variable's own type
+/// Returns the sum over the elements that this rank holds.
+/// @param array  in the variable's own type
 Checksum sum_held(const Variable& variable, const Holding& holding, const ArrayView& array);
 
-/// The same; and where no rank holds some elements, which have the fill value in the file, this
-/// rank's part of those. Over all ranks together that is the variable's checksum.
+/// Returns the same, plus this rank's share of elements that no rank holds, which have the fill
+/// value in the file. The sum over all ranks is the variable's checksum.
 Checksum sum_written(const Variable& variable, const Holding& holding, const ArrayView& array,
                      int rank, int ranks);
 
-/// 16 hexadecimal digits.
+/// Formats a checksum as 16 hexadecimal digits.
 std::string checksum_text(Checksum sum);
 
 }  // namespace thalweg::detail

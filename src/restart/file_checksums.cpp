@@ -10,10 +10,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Bytes of a rank that are read at a time to compare a checksum.
+/// Bytes per rank that are read at a time to compare a checksum.
 constexpr std::int64_t check_bytes = 4 << 20;
 
-/// A rank's part of the elements of a variable, some of them in this round.
+/// Returns a rank's part of the elements of a variable, for one round.
 std::shared_ptr<const Decomposition> part_of(std::vector<std::string> dims,
                                              std::span<const std::int64_t> shape,
                                              ElementRange range, int round) {
@@ -29,11 +29,12 @@ std::shared_ptr<const Decomposition> part_of(std::vector<std::string> dims,
     });
     d.bare_offsets = d.offsets;
     d.stored = d.held;
-    d.serial = -1 - round;  // the same on every rank, and none of the session's
+    d.serial = -1 - round;  // the same on every rank, and different from the session's
     return std::make_shared<const Decomposition>(std::move(d));
 }
 
-/// In halves, as a sum of integers must not overflow; some at a time, which takes no memory.
+/// Sums over the ranks, in halves, as a sum of integers must not overflow; some at a time, which
+/// needs no memory.
 void all_sum(Team& team, std::span<Checksum> sums) {
     std::array<std::int64_t, Team::row_words> words;
     for (std::size_t at = 0; at < sums.size(); at += words.size() / 2) {
@@ -50,7 +51,7 @@ void all_sum(Team& team, std::span<Checksum> sums) {
     }
 }
 
-/// Reads a variable once more, in the order of the file, and adds up this rank's part of it.
+/// Reads a variable again in file order, and sums this rank's part of it.
 /// @note Collective
 Status sum_file(Team& team, Reader& reader, const ExpectedChecksum& check, const Variable& theirs,
                 Checksum& sum) {
@@ -59,7 +60,7 @@ Status sum_file(Team& team, Reader& reader, const ExpectedChecksum& check, const
     const std::int64_t n = theirs.elements();
     const bool replicated = own.replicated;
     const std::vector<std::string> dims = reader.contents().definitions().fixed_dims(theirs);
-    const std::int64_t at_once = check_bytes / size;  // of each rank
+    const std::int64_t at_once = check_bytes / size;  // by each rank
     const std::int64_t all_at_once = replicated ? n : at_once * team.size();
     Status status, mine;
     int round = 0;
@@ -162,7 +163,7 @@ Status verify_checksums(Team& team, Reader& reader, const std::string& path,
         return failure(TW_ECHECKSUM, "{}: checksum mismatch: variable {}{}", path,
                        joined(wrong, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
     };
-    // All ranks find the same, but for one that has no memory for it.
+    // All ranks have the same result, unless one lacks the memory.
     const Status found = alone(compare);
     mine = team.agree(found.code == TW_ENOMEM ? found : Status{});
     return mine.ok() ? found : mine;

@@ -11,7 +11,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Byte strides of a dense array.
+/// Returns byte strides of a dense array.
 std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extent,
                                         std::int64_t element) {
     std::vector<std::int64_t> strides(extent.size());
@@ -129,7 +129,7 @@ Status Registry::add(const Registration& r) {
         arrays_[known] = std::move(array);
         return {};
     }
-    arrays_.resize(definitions_.variables.size());  // memory may have run out below, before
+    arrays_.resize(definitions_.variables.size());  // an earlier call may have failed below
     arrays_.push_back(std::move(array));
     for (Dimension& dim : added) definitions_.dims.set(std::move(dim));
     definitions_.variables.push_back(std::move(v));
@@ -207,7 +207,7 @@ void Registry::drop_copies() {
     }
 }
 
-/// The text of what is wrong with an array.
+/// Adds a description of the array to an error.
 Status Registry::refused(const std::string& name, Status why) const {
     why.text = fmt::format("restart: variable '{}': {} (rank {})", name, why.text, rank_);
     return why;

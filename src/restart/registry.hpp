@@ -1,4 +1,4 @@
-// The arrays of a model that are registered for restarts.
+// The arrays that a model has registered for restarts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -42,20 +42,20 @@ public:
     Status set_variable(const std::string& variable, const std::string& settings);
     Status put_attribute(const std::string& variable, Attribute attribute);
 
-    /// Makes a variable, the only one of `made`, and its array of what a call is given.
+    /// Makes a variable, the only one of `made`, and its array from the arguments of a call.
     Status check(const Registration& registration, Definitions& made, RegisteredArray& array) const;
-    /// What tw_fill_halo and tw_pad have changed since the arrays were registered; and whether
-    /// those can be what they were.
+    /// Applies changes by tw_fill_halo and tw_pad since the arrays were registered, and checks that
+    /// the arrays still fit.
     Status use_decompositions();
-    /// Whether there is something to write of every variable.
+    /// Checks that every variable has data to write.
     Status check_copies() const;
-    /// Copies are gone once they are written.
+    /// Drops copies that are written.
     void drop_copies();
 
     const Definitions& definitions() const { return definitions_; }
-    /// How this rank holds them.
+    /// Returns this rank's holdings.
     Holdings holdings() const;
-    /// Of the variables of the definitions.
+    /// Returns the arrays of the variables in the definitions.
     std::vector<RegisteredArray>& arrays() { return arrays_; }
     const std::vector<RegisteredArray>& arrays() const { return arrays_; }
 

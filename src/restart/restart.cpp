@@ -8,7 +8,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Hands over all arrays. Local.
+/// Puts all arrays. Local.
 Status put_all(const Registry& registry, File& file) {
     for (std::size_t i = 0; i < registry.arrays().size(); ++i) {
         const RegisteredArray& a = registry.arrays()[i];
@@ -18,7 +18,7 @@ Status put_all(const Registry& registry, File& file) {
     return {};
 }
 
-/// Asks for all arrays that are the model's. Local.
+/// Requests all arrays of the model. Local.
 Status ask(Registry& registry, const Wording& wording, Reader& reader, const std::string& path,
            std::vector<ExpectedChecksum>& checks) {
     const Source& source = reader.contents();

@@ -1,4 +1,4 @@
-// Arrays of a model that are written to one file, and read from it, all together.
+// Arrays of a model that are written to one file together, and read from it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

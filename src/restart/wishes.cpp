@@ -5,10 +5,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Whether every value of a type is exactly one of another.
+/// Tests if every value of a type is exactly one of another.
 bool holds_exactly(tw_type to, tw_type from) {
     struct Range {
-        int digits;  ///< bits of an integer that is exact
+        int digits;  ///< bits of integers that are exact
         bool is_signed, floating;
     };
     const auto range = [](tw_type type) -> Range {
@@ -29,7 +29,7 @@ bool holds_exactly(tw_type to, tw_type from) {
     return a.digits >= b.digits && (a.is_signed || !b.is_signed) && (a.floating || !b.floating);
 }
 
-/// Whether a variable of a file can become the model's array without loss.
+/// Checks that a variable of a file fits the model's array without loss.
 Status match(const Source& source, const Definitions& definitions, const Variable& own,
              const Variable& theirs, const Wording& wording, bool by_position) {
     if (theirs.record && source.records() != 1)

@@ -1,4 +1,4 @@
-// What a restart asks a reader for.
+// Requests of a restart to a reader.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,5 @@
-// What all ranks agree on before they work together: the call, failures, and who has put what.
+// The agreement of all ranks before they work together: on the call, errors, and the puts of each
+// rank.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -81,9 +82,9 @@ Words words_of(const FileContext& file, const Batch& batch, Call call, int varia
     return words;
 }
 
-/// Where boxes are unlike, an array without a halo can look like a smaller box with its halo: then
-/// one of the ranks is wrong.
-/// @param put  whether this rank has put it
+/// Returns the error of different forms: if boxes have different sizes, an array without a halo may
+/// look like a smaller box with its halo, so one of the ranks is wrong.
+/// @param put  this rank has put the variable
 Status mixed_forms(const FileContext& file, const Batch& batch, std::size_t variable, bool put) {
     const Variable& v = file.definitions.variables[variable];
     std::string mine;
@@ -112,7 +113,7 @@ Status mixed_forms(const FileContext& file, const Batch& batch, std::size_t vari
     return {TW_EMISMATCH, std::string(text.begin(), text.end())};
 }
 
-/// Names the ranks that lack a variable.
+/// Returns the error that names the ranks which lack a variable.
 Status missing_variable(const FileContext& file, const Batch& batch, std::size_t variable) {
     const Variable& v = file.definitions.variables[variable];
     const char lacks =

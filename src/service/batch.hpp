@@ -1,4 +1,4 @@
-// What a rank has put since the last step of a file ended.
+// The puts of a rank since the last step of a file ended.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace thalweg::detail {
 
-/// What the ranks together have put.
+/// The puts of all ranks together.
 struct Agreed {
-    std::vector<char> put;  ///< per variable, by tw_put
+    std::vector<char> put;  ///< by variable, for tw_put
     bool any_record = false;
     bool boxed = false;  ///< some rank has put sections or records, or has done so before
     /// With service inline: all ranks have put parts of the same records, by the same keys.
@@ -25,24 +25,24 @@ struct Agreed {
     bool same_late = true;
 };
 
-/// A part that waits for the ranks to meet.
+/// A part that waits until the ranks meet.
 struct WaitingPart : Part {
-    bool by_put = false;     ///< of tw_put: of the open step, or of a fixed-size variable
-    bool deferred = false;   ///< the model's array stays as it is until then
-    Glimpse glimpse;         ///< of an array that is deferred
-    std::int64_t bytes = 0;  ///< that its packed values take
+    bool by_put = false;     ///< by tw_put: of the open step, or of a fixed-size variable
+    bool deferred = false;   ///< the model's array must not change until then
+    Glimpse glimpse;         ///< sample of a deferred array
+    std::int64_t bytes = 0;  ///< bytes of its packed values
 };
 
 class Batch {
 public:
-    /// The state of a variable in the record that the open step writes, by tw_put.
+    /// The state of a variable in the record of the open step, for tw_put.
     struct Put {
         bool put = false;
-        bool written = false;      ///< in this step already, by a collective put
-        bool boxed = false;        ///< in this step by sections or records of the same record
-        Form form = Form::either;  ///< of the array that was put
+        bool written = false;      ///< written in this step already, by a collective put
+        bool boxed = false;        ///< put in this step as sections or records of the same record
+        Form form = Form::either;  ///< form of the array that was put
     };
-    using Key = std::pair<int, std::int64_t>;  ///< variable, record
+    using Key = std::pair<int, std::int64_t>;  ///< variable and record
 
     explicit Batch(const FileContext& file);
 
@@ -51,52 +51,52 @@ public:
     bool is_record(std::size_t variable) const {
         return file_.definitions.variables[variable].record;
     }
-    /// The record into which tw_put puts a variable; 0 for a fixed-size one.
+    /// Returns the record into which tw_put puts a variable; 0 for a fixed-size one.
     std::int64_t record_of(int variable) const { return is_record(variable) ? record : 0; }
-    /// The parts of a variable and record that wait, in the order of the calls; null if none does.
+    /// Returns the waiting parts of a variable and record, in the order of the calls; null if there
+    /// are none.
     std::vector<WaitingPart>* find(Key key);
-    /// The part that tw_put has put of a variable; null if none waits.
+    /// Returns the part that tw_put has put of a variable; null if none waits.
     WaitingPart* find_put(int variable);
 
-    /// Whether the arrays that were deferred are still what they were; of all variables, or of
-    /// those of fixed size.
+    /// Checks that deferred arrays have not changed: of all variables, or of fixed-size ones.
     Status check_deferred(bool records) const;
-    /// Values that did not fit, since this was last asked: of all variables, or of those of fixed
-    /// size.
+    /// Returns the error of values that did not fit since the last call: of all variables, or of
+    /// fixed-size ones.
     Status take_misfits(bool records);
-    /// Whether the ranks have put something into a step that has not ended.
+    /// Tests if the ranks have put something into a step that has not ended.
     bool step_is_open(const Agreed& agreed) const;
-    /// Forgets the parts of tw_put, which are written or queued: of all variables, or of those of
-    /// fixed size.
+    /// Forgets the parts of tw_put, which are written or queued: of all variables, or of fixed-size
+    /// ones.
     void forget_puts(bool records);
     void note_records(std::int64_t n) { file_records = std::max(file_records, n); }
 
-    std::vector<Put> puts;              ///< of each variable
-    std::vector<std::int64_t> misfits;  ///< values that did not fit, of each variable
+    std::vector<Put> puts;              ///< by variable
+    std::vector<std::int64_t> misfits;  ///< number of values that did not fit, by variable
     std::map<Key, std::vector<WaitingPart>> parts;
-    std::int64_t waiting = 0;  ///< bytes of the parts that are not of tw_put
-    std::int64_t record;       ///< that the open step writes
-    /// Sections or records were put: by this rank, or where the ranks agree before they publish, by
+    std::int64_t waiting = 0;  ///< bytes of the parts that are not from tw_put
+    std::int64_t record;       ///< record of the open step
+    /// Sections or records were put: by this rank or, if the ranks agree before they publish, by
     /// any.
     bool boxed = false;
-    bool given = false;             ///< this rank has given the records of what it put
-    std::int64_t file_records = 0;  ///< of the file when what this rank put is written
+    bool given = false;             ///< this rank has named the records of its puts
+    std::int64_t file_records = 0;  ///< records of the file after this rank's puts are written
 
 private:
     const FileContext& file_;
 };
 
-/// What this rank has put exceeds what a setting allows a step.
+/// Returns the error of puts that exceed what a setting permits in a step.
 Status too_much_put(const FileContext& file, const Variable& variable, const char* setting,
                     std::int64_t bytes);
 
 /**
- * The meeting of all ranks before they write together: the call, earlier failures, who has put
- * what.
- * @param variable  that a collective put writes; else -1
- * @param mine      this rank's own failure
- * @return the same on every rank: also TW_EMISSING and TW_EMISMATCH, of what was put. Once the
- *         ranks are in the same call, agreed.boxed is set, whatever comes out.
+ * Agrees with all ranks before they write together: on the call, earlier errors, and the puts of
+ * each rank.
+ * @param variable  variable that a collective put writes; else -1
+ * @param mine      this rank's own error
+ * @return the same on every rank, including TW_EMISSING and TW_EMISMATCH. If the ranks are in the
+ *     same call, agreed.boxed is set in any case.
  * @note Collective
  */
 Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const Status& mine,

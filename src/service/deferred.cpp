@@ -13,7 +13,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Elements that are looked at: each costs a cache miss, so few beside the bytes that are packed.
+/// Least number of sampled elements. Each costs a cache miss, so they are few compared with the
+/// bytes that are packed.
 constexpr std::int64_t least = 4;
 constexpr std::int64_t most = 32;
 constexpr std::int64_t bytes_each = 32 * 1024;
@@ -23,22 +24,23 @@ constexpr const char* advice =
     "A copy that the compiler made, of an expression or of a section passed to a contiguous dummy "
     "argument, does not: use tw_put or tw_get instead";
 
-/// Whether there is memory at every byte from `first` to `end`.
+/// Tests if every byte from `first` to `end` is mapped.
 bool is_mapped(const char* first, const char* end) {
     static const std::uintptr_t page = sysconf(_SC_PAGESIZE);
     const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(first) / page * page;
-    // Does nothing but to look whether there is memory.
+    // msync has no effect here except for the error if memory is not mapped.
     return msync(reinterpret_cast<void*>(begin), reinterpret_cast<std::uintptr_t>(end) - begin,
                  MS_ASYNC) == 0 ||
            errno != ENOMEM;
 }
 
-/// Of a box, its elements; of a list, the first one of each run.
+/// Returns the number of possible samples: the elements of a box, or the runs of a list.
 std::int64_t choices(const HeldBox& held) {
     return held.list ? std::ssize(held.list->list->runs) : held.box.volume();
 }
 
-/// One element of a box by its row-major number, or of a list the first one of a run.
+/// Returns the address of an element of a box by its row-major number, or of the first element of a
+/// list's run.
 const char* place_of(const HeldBox& held, const Strided& at, std::int64_t number) {
     if (held.list) {
         const Run& run = held.list->list->runs[number];
@@ -74,7 +76,7 @@ Glimpse::Glimpse(const Decomposition& d, std::span<const int> order, std::span<c
 bool Glimpse::is_there() const {
     if (places_.empty()) return true;
     const auto [low, high] = std::minmax_element(places_.begin(), places_.end());
-    // One system call where all lie in one array; there may be holes between several.
+    // One system call if all samples are in one array; there may be holes between several arrays.
     return is_mapped(*low, *high + size_) ||
            std::all_of(places_.begin(), places_.end(),
                        [this](const char* place) { return is_mapped(place, place + size_); });

@@ -1,7 +1,7 @@
-// Arrays that are kept by their address until a later call uses them: what shows that they are not
-// what they were. A compiler may have handed over a temporary, as Fortran's do for a section given
-// to a contiguous dummy argument; its memory is free, or another array's, when the address is used.
-// Not all such mistakes can be seen.
+// Detects arrays of deferred puts that have changed or gone since their addresses were passed. A
+// compiler may pass a temporary, as Fortran's do for a section given to a contiguous dummy
+// argument; its memory is free, or another array's, when the address is used. Not all such mistakes
+// can be detected.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,34 +15,34 @@
 
 namespace thalweg::detail {
 
-/// What an array showed when its address was taken.
+/// A sample of an array, taken when its address was passed.
 class Glimpse {
 public:
     Glimpse() = default;
-    /// @param held  what this rank has of the variable; `order` is the variable's
+    /// @param held  boxes of the variable that this rank has; `order` is the variable's
     Glimpse(const Decomposition& decomposition, std::span<const int> order,
             std::span<const HeldBox> held, const ArrayView& array);
 
-    /// Null if nothing is held.
+    /// Returns the first sampled address; null if nothing is held.
     const char* first() const { return places_.empty() ? nullptr : places_.front(); }
-    /// Whether the memory is still there, and still holds the same.
+    /// Checks that the memory is still there, and still has the same contents.
     Status compare() const;
 
 private:
     bool is_there() const;
     std::uint64_t hash() const;
-    std::vector<const char*> places_;  ///< of some of the elements
-    std::size_t size_ = 0;             ///< of an element
+    std::vector<const char*> places_;  ///< addresses of sampled elements
+    std::size_t size_ = 0;             ///< bytes of an element
     std::uint64_t hash_ = 0;
 };
 
-/// A variable, and what was seen of its array.
+/// A variable, and the sample of its array.
 struct Glimpsed {
     const std::string* variable;
     const Glimpse* glimpse;
 };
 
-/// Compares all of them; arrays at the same address are a failure, too.
+/// Compares all samples; arrays with the same address are an error, too.
 Status compare_glimpses(std::vector<Glimpsed> all);
 
 }  // namespace thalweg::detail

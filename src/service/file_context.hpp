@@ -1,4 +1,4 @@
-// What the parts of an open file share: where it is, what it holds, and whether it has failed.
+// The state that the parts of an open file share: its paths, its contents, and its error.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -32,7 +32,7 @@ struct FileContext {
     LateAttributes late;
     Existing existing;
     Format format = Format::cdf2;
-    Status failed;         ///< the first failure after which data may be missing
+    Status failed;         ///< the first error after which data may be missing
     bool closed = false;   ///< whatever came out
     bool leaving = false;  ///< in tw_close, which ends the file whatever comes out
     FileFigures figures;
@@ -46,18 +46,19 @@ struct FileContext {
     /// Whether the file is a set of tiles, each a file.
     bool in_files() const { return options.tile_files && options.method == "tiles"; }
 
-    /// TW_OK, TW_ECLOSED, or the failure.
+    /// Returns TW_OK, TW_ECLOSED, or the error.
     Status usable() const;
-    /// Remembers a failure, which is returned ever after.
+    /// Keeps an error, which all later calls return.
     Status keep(Status status);
     /// Adds the file, the variable and the rank to the text of an error.
     Status in_variable(Status status, int variable) const;
-    /// The variable of a put and whether values of a type can be converted to its own.
+    /// Finds the variable of a put, and checks that values of a type can be converted to its own.
     Status find_variable(const std::string& name, int type, int& variable) const;
-    /// In the classic formats without unsigned types, and in netCDF-4's classic model, a byte is
-    /// signed or unsigned, as the user likes (netCDF User's Guide).
+    /// Applies netCDF's rule: in the classic formats without unsigned types, and in netCDF-4's
+    /// classic model, a byte is signed or unsigned, as the user likes (netCDF User's Guide).
     void use_netcdf_byte_rule(int variable, tw_type& type) const;
-    /// Whether the format can count a record; that of a variable, or the next one of all.
+    /// Checks that the format can count a record: the given one of a variable, or the next one of
+    /// all.
     Status check_record(int variable, std::int64_t record) const;
     Status check_next_record(std::int64_t record) const;
 

@@ -1,4 +1,4 @@
-// What a session tells its files: their settings, and what all of them share.
+// What a session provides for its files: their settings, and resources that they share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,51 +22,53 @@ class Port;
 
 /// The settings of a file.
 struct FileOptions {
-    Wording wording;  ///< of texts
+    Wording wording;  ///< wording of texts
     std::string method = "auto", storage = "auto", format = "auto", writers = "auto";
     std::string readers = "auto";
     bool read_ahead = false;
     bool common_records = false;
     std::string tiles = "auto";                         ///< auto or MxN
-    bool tile_files = false;                            ///< with method tiles: a file each
-    bool by_variable = false;                           ///< a folder, with a file each
-    bool shards = false;                                ///< these are shards of a Zarr store
+    bool tile_files = false;                            ///< with method tiles: one file per tile
+    bool by_variable = false;                           ///< a folder, with one file per variable
+    bool shards = false;                                ///< these files are shards of a Zarr store
     std::int64_t writer_first = 0, writer_stride = -1;  ///< -1: spread evenly
     std::int64_t stripe_count = -1, stripe_size = -1;   ///< -1: the folder's
     std::int64_t alignment = -1;                        ///< -1: the file system's
     std::int64_t piece = 0;
-    std::int64_t straight = -1;  ///< bytes of a run from which on each rank reads its own
-    std::int64_t buffer = 0;     ///< bytes a rank
-    std::int64_t staging = 0;    ///< bytes a rank
+    std::int64_t straight = -1;  ///< bytes of a run from which on each rank reads its own data
+    std::int64_t buffer = 0;     ///< bytes per rank
+    std::int64_t staging = 0;    ///< bytes per rank
     std::int64_t header_pad = 0;
-    bool first_attributes = false;  ///< they are those of rank 0, not the same on all
-    std::string references = "no";  ///< yes, or a path: Zarr references to the file
-    std::string stream;             ///< a path: references to all files that name it
-    bool append = false;            ///< the file is there, and is written on under its name
+    bool first_attributes = false;  ///< they are rank 0's, and may differ
+    std::string references = "no";  ///< Zarr references to the file: no, yes, or a path
+    std::string stream;             ///< path of references to all files that name it; may be empty
+    bool append = false;            ///< the file exists, and is continued under its name
     bool pnetcdf_blocking = false, live = false, durable = false;
     std::string service = "inline";      ///< auto, inline, background or servers
-    std::int64_t background_after = -1;  ///< with service=auto: steps; -1: as they turn out
-    bool close_later = false;            ///< tw_close does not wait for what a service writes
-    std::int64_t queue = -1;             ///< bytes a rank; -1: two steps, at most `staging`
-    bool queue_inline = false;           ///< who finds the queue full writes
+    std::int64_t background_after = -1;  ///< service=auto: number of steps; -1: measured
+    bool close_later = false;            ///< tw_close does not wait until a service has written
+    std::int64_t queue = -1;             ///< bytes per rank; -1: two steps, at most `staging`
+    bool queue_inline = false;           ///< a rank that finds the queue full writes itself
     std::int64_t bandwidth = 0;          ///< bytes a second of all writers, or readers; 0: no limit
-    VariableSettings packing;            ///< of all variables
+    VariableSettings packing;            ///< for all variables
 };
 
-/// What all files of a session share, made when first needed.
+/// Resources that all files of a session share, made when they are first needed.
 class SessionResources {
 public:
     virtual ~SessionResources() = default;
     /// Memory of a queue of this rank that no file uses: touching new memory costs more than the
     /// copies into it. May be null.
     std::unique_ptr<Segment> spare_queue;
-    /// Likewise of its copies, which the system may take back meanwhile. May be null.
+    /// Memory of copies, likewise, which the system may take back meanwhile. May be null.
     std::unique_ptr<Memory> spare_copies;
-    /// Node memory for exchanges. @note Collective
+    /// Returns the node's memory for exchanges.
+    /// @note Collective
     virtual Memory* arena(Status& status) = 0;
-    /// The threads that write in the background. @note Collective
+    /// Returns the threads that write in the background.
+    /// @note Collective
     virtual Background* background(Status& status) = 0;
-    /// The threads that copy.
+    /// Returns the threads that copy.
     virtual Packers& packers() = 0;
     /// The way to the servers; null where there are none.
     virtual Port* port() = 0;
@@ -76,7 +78,7 @@ public:
     std::optional<FreeProcessors> processors;
     /// What the outputs of files that are closed have cost this rank.
     OutputTimes outputs;
-    /// Seconds that the model has spent outside the library's calls so far.
+    /// Returns the seconds that the model has spent outside the library's calls so far.
     virtual double computing() const { return 0; }
 };
 

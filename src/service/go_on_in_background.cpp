@@ -10,7 +10,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// A step has to fit into the queue: else tw_put would become collective.
+/// Tests if a step fits into the queue on all ranks: otherwise tw_put would become collective.
 bool can_go_on(FileContext& file, const Service& service) {
     std::int64_t can = service.is_at_rest() && plan_queue(file).holds_step ? 1 : 0;
     file.team.all_reduce({&can, 1}, Reduce::min);

@@ -13,7 +13,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Null where that is not possible. @note Collective; the status is the same on every rank
+/// Connects with the servers; null if that fails.
+/// @note Collective; the status is the same on every rank
 std::unique_ptr<Publisher> publish_to_servers(FileContext& file, ServicePlan& plan,
                                               Status& status) {
     const double servers = file.session.port()->crew().servers().size();
@@ -25,8 +26,9 @@ std::unique_ptr<Publisher> publish_to_servers(FileContext& file, ServicePlan& pl
                             status);
 }
 
-/// The same. Systems that keep the memory of processes apart can still write inline: then that is
-/// the file's service.
+/// Starts background writing; null if that fails. On systems that do not let processes share
+/// memory, the file's service becomes inline.
+/// @note Collective; the status is the same on every rank
 std::unique_ptr<Publisher> publish_to_threads(FileContext& file, const ServicePlan& plan,
                                               Target& target, Status& status) {
     Background* const background = file.session.background(status);
@@ -44,7 +46,7 @@ std::unique_ptr<Publisher> publish_to_threads(FileContext& file, const ServicePl
     return publisher;
 }
 
-/// How large the queue is, for the summary.
+/// Records the size of the queue for the summary.
 void note_queue(FileContext& file, std::int64_t room) {
     const std::int64_t asked = file.options.queue;
     file.figures.settings.push_back({"queue", asked < 0 ? "auto" : fmt::format("{}", asked),

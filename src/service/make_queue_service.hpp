@@ -8,9 +8,9 @@
 
 namespace thalweg::detail {
 
-/// Services background and servers. Where the system has no shared memory for the first, the file's
-/// service becomes inline, and the result is null.
-/// @param existing  what is in the file, complete
+/// Makes service background or servers. If the system has no shared memory for the first, the
+/// file's service becomes inline, and the result is null.
+/// @param existing  contents of the file, which are complete
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
                                             const Existing& existing, Status& status);

@@ -72,7 +72,7 @@ Status set_servers_aside(int servers, int node_size, tw_session session,
     return {};
 }
 
-/// See start(). Throws NoMemoryAnywhere on all ranks.
+/// Makes a session; see start(). Throws NoMemoryAnywhere on all ranks.
 Status make_session(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
                     int servers) {
     std::unique_ptr<Comm> world;
@@ -108,7 +108,7 @@ Status start(int rank, const MakeWorld& make_world, const char* settings, tw_ses
     Status status =
         together([&] { return make_session(rank, make_world, settings, session, servers); });
     if (session == nullptr) return status;
-    // Servers serve nobody whose part has failed.
+    // Servers do not serve a model whose start has failed.
     if (session->servers) status = agree(session->servers->all().world(), status);
     if (status.ok()) return status;
     if (session->servers) session->servers->give_up_serving();

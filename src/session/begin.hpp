@@ -10,18 +10,20 @@
 
 namespace thalweg::detail {
 
-/// The ranks of a session; where it needs them, collective.
+/// Makes the communicator of a session; collective if that needs communication.
 using MakeWorld = std::function<std::unique_ptr<Comm>()>;
 
-/// @param rank     of this process in what make_world returns
+/// Starts a session.
+/// @param rank     rank of this process in the communicator of make_world
 /// @param session  null on a rank that has no memory for it
-/// @param servers  so many of the last ranks serve; -1: as the settings say
+/// @param servers  number of the last ranks that serve; -1: as the settings say
 /// @note Collective
 Status start(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
              int servers = -1);
 
-/// The part of a rank that has no memory for a session: the others learn of it where they first
-/// meet. @note Collective
+/// Takes part for a rank that has no memory for a session: the others get the error at their first
+/// agreement.
+/// @note Collective
 template <class Begin>
 tw_status begin_without(Begin&& begin) try {
     const Status status = begin();
@@ -31,7 +33,8 @@ tw_status begin_without(Begin&& begin) try {
     return TW_ENOMEM;
 }
 
-/// What calls that begin a session have in common. @param begin  makes it; returns a Status
+/// Does the common part of calls that begin a session.
+/// @param begin  makes it; returns a Status
 /// @note Collective
 template <class Begin>
 tw_status begin_session(tw_session* session, Begin&& begin,

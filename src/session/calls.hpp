@@ -1,4 +1,4 @@
-// What all C functions have in common: checks of handles, and the way from a Status to a code and
+// Common parts of all C functions: checks of handles, and the conversion of a Status to a code and
 // a text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -36,20 +36,20 @@ inline tw_status report(tw_session session, Status status, const char* path = nu
             session->place = find_place(session->error, text_or_empty(path));
             return {};
         });
-        // The caller decides what a failure means, and who hears of it.
+        // The caller decides what an error means, and whom to inform.
         log::debug("{} ({})", session->error, tw_strerror(status.code));
     }
     return status.code;
 }
 
-/// Tells whether the process ends with a failure and without MPI_Finalize, and destroys its static
-/// objects. Other ranks do not come to the calls that those may make.
+/// Tests if the process ends with an error and without MPI_Finalize, and destroys its static
+/// objects. Other ranks do not take part in calls that these may make.
 bool process_fails();
-/// Begins to watch for that; later calls do nothing.
+/// Begins to watch for that; later calls have no effect.
 void watch_exit();
 
-/// One thread at a time is in a session, and none of a process that the model forked: what the
-/// session keeps open and has in memory is its parent's.
+/// Admits one thread at a time to a session, and no process that the model forked: the files and
+/// memory of the session are its parent's.
 class Inside {
 public:
     Inside(tw_session_impl& session, const char* call) : session_(session) {
@@ -69,35 +69,35 @@ private:
     bool entered_;
 };
 
-/// The answer to a thread or a process that is not let in.
+/// Returns the error for a thread or process that is not admitted.
 tw_status refuse(tw_session session, const char* call);
 
-/// The answer to a call that was given no handle, whose text has no session to be kept in.
+/// Returns the error for a null handle; no session can keep its text.
 tw_status no_handle(const char* call = __builtin_FUNCTION());
 
-/// The answer to a call of the model with a session that is not a model's: none, or a server's.
+/// Returns the error for a session that is not a model's: null, or a server's.
 tw_status no_model(tw_session session, const char* call = __builtin_FUNCTION());
 
 /// Keeps a text for this thread when its session ends.
 void keep_text(const std::string& text);
 
-/// What this thread was told last, if no session has it.
+/// Returns the last text of this thread that no session keeps.
 const char* loose_text();
 void forget_loose_text();
 
-/// Whether a code is the answer to one that was not let in: its call had no effect.
+/// Tests if a code is that of a thread that was not admitted: its call had no effect.
 inline bool was_refused(tw_status code) { return code == TW_ESTATE && *loose_text() != '\0'; }
 
-/// Whether a handle is one of a session with calls to make, or of one that can tell why not.
+/// Tests if a handle is of a session that can make calls, or that can give a reason why not.
 inline bool is_model(tw_session session) {
     return session != nullptr && (session->team || !session->over.ok());
 }
 
-/// Whether other ranks wait for this one, which has no memory for what it has to do.
-/// @param met  meetings of the ranks before the call
+/// Tests if other ranks wait for this one, which has no memory for its work.
+/// @param met  number of the ranks' collective calls before this call
 bool others_wait(const tw_session_impl& session, std::int64_t met, const char* call);
 
-/// Ends the job as the last resort: other ranks wait for this one. Counted records stay.
+/// Ends the job as the last resort, as other ranks wait for this one. Counted records stay.
 [[noreturn]] void end_job(MPI_Comm comm, int rank, const char* call, const char* path,
                           const Status& why);
 [[noreturn]] inline void end_job(const tw_session_impl& session, const char* call, const char* path,
@@ -105,7 +105,7 @@ bool others_wait(const tw_session_impl& session, std::int64_t met, const char* c
     end_job(session.team->world().handle(), session.rank, call, path, why);
 }
 
-/// The part of guarded() of a thread that is in the session.
+/// Runs the part of guarded() of an admitted thread.
 template <class F>
 tw_status guarded_inside(tw_session session, const char* path, F&& body, std::int64_t step,
                          const char* call) {
@@ -145,8 +145,8 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
     return report(session, std::move(status), path);
 }
 
-/// No exception leaves a C function, and a watchdog sees it.
-/// @param call  the C function: a default argument stands for where it is left out
+/// Runs the body of a C function: no exception leaves it, and a watchdog sees it.
+/// @param call  the C function; by default the caller
 template <class F>
 tw_status guarded(tw_session session, const char* path, F&& body, std::int64_t step = 0,
                   const char* call = __builtin_FUNCTION()) {
@@ -160,7 +160,7 @@ tw_status guarded(tw_session session, F&& body, const char* call = __builtin_FUN
     return guarded(session, nullptr, std::forward<F>(body), 0, call);
 }
 
-/// The step that a file is in, from 1, if a watchdog wants to know; else 0.
+/// Returns the number of a file's step, from 1, if a watchdog needs it; else 0.
 inline std::int64_t step_of(const tw_file_impl& file) {
     return file.session->watchdog && file.file ? file.file->steps() + 1 : 0;
 }
@@ -176,7 +176,7 @@ inline Status check_open(const tw_file_impl& file) {
                                  : file.about->left;
 }
 
-/// A file being written.
+/// Runs a body on a file that is written.
 template <class F>
 tw_status with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
@@ -223,8 +223,8 @@ inline Status not_stored_yet(const tw_file_impl& file) {
                    file.path());
 }
 
-/// How a file is stored that was opened for reading, or a netCDF-4 file that is written, after
-/// tw_sync: the body takes its contents, and the source or the readback that tells.
+/// Runs a body on the storage of a file that was opened for reading, or of a netCDF-4 file that is
+/// written, after tw_sync. The body takes its contents, and the source or the readback.
 template <class F>
 tw_status with_stored(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
@@ -238,7 +238,8 @@ tw_status with_stored(tw_file file, F&& body, const char* call = __builtin_FUNCT
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }
 
-/// A file being read: one that was opened for it, or one that is written. The body takes both.
+/// Runs a body on a file that is read: one that was opened for it, or one that is written. The body
+/// takes both.
 template <class F>
 tw_status with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
@@ -249,7 +250,8 @@ tw_status with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCT
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }
 
-/// What a decomposition's handle, given to something of `session`, stands for; null for a null one.
+/// Returns the decomposition of a handle that is used with an object of `session`; null for a null
+/// handle.
 /// @return TW_OK, TW_EHANDLE
 Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,
                         std::shared_ptr<const Decomposition>& found);
@@ -273,12 +275,13 @@ Status check_unused(tw_session session, const std::string& path);
 
 /// Closes a file's handle.
 Status close_file(tw_file_impl& file);
-/// An absolute path is to be written or read: a file of it that is not complete is completed, and
-/// what became of it is told.
+/// Completes an unfinished file of an absolute path that is to be written or read; returns its
+/// error.
 Status settle_path(tw_session session, const std::string& path);
-/// Completes the files that need not be waited for, and the oldest until at most `most` are left.
+/// Completes the files that need not be waited for, and the oldest ones until at most `most` are
+/// left.
 void complete_files(tw_session session, std::int64_t most);
-/// The first failure of a file that was completed, if it has not been told.
+/// Returns the first error of a completed file that has not been returned.
 Status tell_late(tw_session session);
 
 }  // namespace thalweg::detail

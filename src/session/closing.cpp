@@ -6,7 +6,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Files that may be closing at a time; the memory of their queues is bounded by `staging`.
+/// Most files that may be closing at a time; the memory of their queues is limited by `staging`.
 constexpr std::size_t most_closing = 16;
 
 void complete_oldest(tw_session session) {
@@ -18,7 +18,7 @@ void complete_oldest(tw_session session) {
     if (!status.ok()) session->late.push_back({about, std::move(status)});
 }
 
-/// Room in the lists, so that no rank fails where the others go on.
+/// Reserves room in the lists, so that no rank fails where the others go on.
 Status make_room(tw_session session) {
     return session->team->agree(alone([&]() -> Status {
         session->closing.reserve(session->closing.size() + 1);
@@ -27,7 +27,7 @@ Status make_room(tw_session session) {
     }));
 }
 
-/// Completes what need not be waited for.
+/// Completes the files that need not be waited for.
 void collect(tw_session session) {
     while (!session->closing.empty()) {
         std::int64_t written = session->closing.front()->file->written() ? 1 : 0;
@@ -37,8 +37,8 @@ void collect(tw_session session) {
     }
 }
 
-/// Whether the files that are closing take more on some rank than the last one allows; one always
-/// may be closing.
+/// Tests if the closing files need more memory on some rank than the last one permits; a single one
+/// is always permitted.
 bool too_many(tw_session session) {
     const auto& closing = session->closing;
     if (closing.size() < 2) return false;
@@ -64,7 +64,7 @@ Status close_file(tw_file_impl& file) {
         session->retire(file, {});
         return status;
     }
-    // All ranks have handed it over.
+    // All ranks have passed it to the service.
     file.closed = true;
     if (!make_room(session).ok()) {
         Status completed = file.file->complete();
@@ -85,8 +85,8 @@ void complete_files(tw_session session, std::int64_t most) {
 Status settle_path(tw_session session, const std::string& path) {
     collect(session);
     const auto number_of = [&](const auto& list, const auto& path_of) {
-        std::int64_t number = 0;  // of the last one of this path, from 1
-        // One rank compares: paths may lead elsewhere on another.
+        std::int64_t number = 0;  // number of the last file of this path, from 1
+        // One rank compares, as paths may lead elsewhere on another.
         (void)alone([&]() -> Status {
             if (session->team->rank() != 0) return {};
             const std::string own = canonical(path);

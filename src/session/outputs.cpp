@@ -29,12 +29,12 @@ Status write_text(const char* what, const std::string& path, const std::string& 
     return failure(TW_EIO, "cannot write the {} to '{}': {}", what, path, std::strerror(errno));
 }
 
-/// Where each setting puts its path.
+/// Returns the path of each setting.
 std::array<std::pair<const char*, std::string*>, 3> paths_of(OutputPaths& paths) {
     return {{{"summary", &paths.summary}, {"report", &paths.report}, {"trace", &paths.trace}}};
 }
 
-/// Data are not written over. On rank 0: forgets the path of what would.
+/// Drops, on rank 0, paths that would overwrite data.
 Status keep_data(tw_session_impl& session) {
     if (session.rank != 0) return {};
     Status first;
@@ -86,7 +86,8 @@ Status find_output_paths(tw_session_impl& session, int rank) {
 
 namespace {
 
-/// The trace of the ranks, servers among them. @return on rank 0 whether it could be written
+/// Writes the trace of all ranks, including servers.
+/// @return on rank 0 the result of writing
 /// @note Collective
 Status write_trace(tw_session_impl& session) {
     if (!session.trace) return {};
@@ -96,7 +97,7 @@ Status write_trace(tw_session_impl& session) {
     return session.servers->trace_status();
 }
 
-/// On rank 0.
+/// Writes the summary, on rank 0.
 Status write_summary(const tw_session_impl& session) {
     if (session.settings.text("summary") == "table") {
         std::fputs(summary_table(session.summary).c_str(), stdout);

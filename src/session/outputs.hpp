@@ -1,4 +1,5 @@
-// What tw_finalize tells of a run: the summary, as JSON, as a table or as a page; and its trace.
+// The reports of tw_finalize on a run: the summary, as JSON, as a table or as a page; and the
+// trace.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

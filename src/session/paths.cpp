@@ -1,4 +1,4 @@
-// What is checked of a path that all ranks give.
+// Checks of a path that all ranks pass.
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-// How many ranks of a session serve.
+// Determines how many ranks of a session serve.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace thalweg::detail {
 
-/// By the setting servers; with auto, chosen by the first rank, which logs why.
+/// Returns the setting servers; with auto, the first rank chooses, and logs the reason.
 /// @param world  all ranks of the session
 /// @note Collective; the status is the same on every rank
 Status number_of_servers(Comm& world, tw_session_impl& session, int& number);

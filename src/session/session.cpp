@@ -17,17 +17,17 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Handles of closed files that still know their paths, for messages.
+/// Most handles of closed files that keep their paths, for messages.
 constexpr std::size_t most_closed = 1000;
 
-/// The attribute of MPI_COMM_SELF by which a session hears of MPI_Finalize. It stays until then:
-/// MPICH ends the program where MPI_Finalize deletes an attribute, and its callback ends a session
-/// that deletes an older one.
+/// The attribute of MPI_COMM_SELF by which a session learns of MPI_Finalize. It stays until then:
+/// MPICH ends the program if an attribute is deleted within MPI_Finalize, and the callback ends a
+/// session that deletes an older one.
 struct MpiWatch {
     tw_session_impl* session;  ///< null: it has ended
 };
 
-/// The sessions of this process that were abandoned, and are kept.
+/// The abandoned sessions of this process, which are kept.
 struct Abandoned {
     std::mutex mutex;
     std::vector<tw_session_impl*> sessions;
@@ -37,12 +37,12 @@ Abandoned& abandoned_sessions() {
     return *all;
 }
 
-/// Bytes of exchange buffers of a rank, with which most files can be written.
+/// Bytes of exchange buffers per rank that are enough for most files.
 constexpr std::int64_t least_buffer = 128 << 10;
 
 }  // namespace
 
-/// As much as the setting asks for; less where the system has not twice as much.
+/// Allocates as much as the setting asks for, or less if the system does not have twice as much.
 Memory* tw_session_impl::arena(Status& status) {
     if (memory) return memory.get();
     const std::int64_t members = team->topology().members.size();
@@ -114,7 +114,7 @@ void tw_session_impl::part(const Status& why) {
         return parting.session ||
                std::find(parting.files.begin(), parting.files.end(), serial) != parting.files.end();
     };
-    // In the order in which they were made, the same on every rank.
+    // In the order in which they were made, which is the same on every rank.
     for (std::size_t i = 0; i < files.size();) {
         tw_file_impl& f = *files[i];
         if (f.closed || !is_left(f)) {
@@ -133,7 +133,7 @@ void tw_session_impl::part(const Status& why) {
 
 void tw_session_impl::end_readback(tw_file_impl& f) {
     if (!f.readback) return;
-    // Figures are not worth an error.
+    // Missing figures are not an error.
     (void)alone([&]() -> Status {
         if (auto figures = f.readback->figures()) finished.add(std::move(*figures));
         return {};
@@ -146,7 +146,7 @@ void tw_session_impl::retire(tw_file_impl& f, Status why) {
     f.closed = true;
     f.about->was_read = f.reader != nullptr;
     f.about->left = std::move(why);
-    // Figures are not worth an error.
+    // Missing figures are not an error.
     (void)alone([&]() -> Status {
         if (f.file) finished.add(f.file->figures());
         if (f.reader) finished.add(f.reader->figures());
@@ -162,7 +162,7 @@ void tw_session_impl::retire(tw_file_impl& f, Status why) {
     if (closed.size() <= most_closed) return;
     tw_file_impl& oldest = *closed.front();
     closed.pop_front();
-    // Why all ranks had to give it up is told for ever.
+    // The reason why all ranks had to give it up is kept.
     if (oldest.about->left.ok()) oldest.about.reset();
 }
 
@@ -175,7 +175,7 @@ void tw_session_impl::end() {
         MPI_Comm_free_keyval(&key);
     }
     closing.clear();
-    // A file that an exception left open still uses what follows.
+    // A file that an exception left open still uses the following objects.
     for (tw_file_impl* f : files) {
         f->readback.reset();
         f->file.reset();
@@ -192,7 +192,7 @@ void tw_session_impl::end() {
 }
 
 bool tw_session_impl::abandon() {
-    // What tw_close has handed over is complete, and is still given its name.
+    // A file that tw_close has passed on is complete, and still gets its name.
     for (tw_file_impl* f : files)
         if (f->file && !f->closed) f->file->release_names();
     const auto keep = [&]() -> Status {
@@ -224,6 +224,7 @@ void tw_session_impl::tell_of_abandoned(MPI_Comm comm) {
     }
 }
 
+/// Ends abandoned sessions.
 /// @note Collective, with ranks in any call
 void tw_session_impl::end_abandoned() {
     {
@@ -258,7 +259,8 @@ void tw_session_impl::cancel(const char* does, const char* why) try {
 
 namespace {
 
-/// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while MPI still works.
+/// Called when MPI_Finalize deletes the attributes of MPI_COMM_SELF, which it does first, while MPI
+/// still works.
 int on_deletion(MPI_Comm, int, void* attribute, void*) {
     const std::unique_ptr<MpiWatch> watch(static_cast<MpiWatch*>(attribute));
     tw_session_impl* const session = watch->session;
@@ -280,9 +282,9 @@ void tw_session_impl::watch_mpi() {
     MPI_Comm_set_attr(MPI_COMM_SELF, mpi_key, watch.release());
 }
 
-/// Ranks that are in another call, or that come to one, meet those that have gone to MPI_Finalize.
+/// Ends the session: ranks that are in another call, or make one, meet those in MPI_Finalize.
 void tw_session_impl::mpi_ends(bool abandoned) try {
-    if (mpi_key == MPI_KEYVAL_INVALID) return;  // by tw_finalize
+    if (mpi_key == MPI_KEYVAL_INVALID) return;  // tw_finalize has done it
     mpi_key = MPI_KEYVAL_INVALID;
     if (!meetings) return;
     const Standing standing(watchdog.get(), "MPI_Finalize", nullptr, 0);

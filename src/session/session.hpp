@@ -1,4 +1,4 @@
-// What tw_init makes and tw_finalize ends; everything hangs from it.
+// A session, which tw_init makes and tw_finalize ends; all objects belong to one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,7 +25,8 @@
 #include "telemetry/trace_file.hpp"
 #include "telemetry/watchdog.hpp"
 
-/// Kept until the session ends, small, so that a copy of a freed handle is known.
+/// A decomposition's handle. It is small and kept until the session ends, so that a copy of a freed
+/// handle is recognized.
 struct tw_decomposition_impl {
     tw_session session;
     std::shared_ptr<thalweg::detail::Declared> declared;  ///< null: freed
@@ -33,18 +34,18 @@ struct tw_decomposition_impl {
 
 namespace thalweg::detail {
 
-/// Where tw_finalize writes what it tells of the run; absolute, on rank 0. Empty: nowhere.
+/// Paths of the reports of tw_finalize; absolute, on rank 0. Empty: none.
 struct OutputPaths {
     std::string summary, report, trace;
 };
 
-/// What a file's handle knows of it.
+/// The information that a handle keeps on its file.
 struct FileAbout {
     std::string path;
     std::int64_t staging = 0;  ///< setting: most bytes of files that are closing
     bool later = false;        ///< its close does not wait
-    bool was_read = false;     ///< it is closed, and nothing can be lost of it
-    Status left;               ///< why it is closed, if all ranks had to give it up
+    bool was_read = false;     ///< it was read: nothing can be lost when it is closed
+    Status left;               ///< reason why it is closed, if all ranks had to give it up
 };
 
 }  // namespace thalweg::detail
@@ -85,26 +86,32 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::Meeting& meeting() override { return *meetings; }
     double computing() const override { return entered - begun - in_calls; }
     thalweg::detail::FileOptions options_for(const thalweg::detail::Settings& file_settings) const;
-    /// Figures of all files so far. @note Collective
+    /// Returns the figures of all files so far.
+    /// @note Collective
     const std::string& summarize();
-    /// Where the setting asks for it. @note Collective over the ranks, servers among them
+    /// Starts a trace if the setting asks for it.
+    /// @note Collective over the ranks, including servers
     void start_trace(thalweg::detail::Team& ranks);
-    /// Gives up what some rank has given up in a call that others did not make. @note Collective
+    /// Gives up what some rank has given up in a call that others did not make.
+    /// @note Collective
     void part(const thalweg::detail::Status& why);
-    /// A file that is closed. @param why  it had to be; TW_OK: it was done
+    /// Retires the handle of a closed file.
+    /// @param why  reason for closing it; TW_OK: it was complete
     void retire(tw_file_impl& file, thalweg::detail::Status why);
-    /// Of a file that is written: it is not read any more.
+    /// Ends reading of a file that is written.
     void end_readback(tw_file_impl& file);
-    /// Frees what the session has of MPI, and its threads. @note Collective
+    /// Frees the session's MPI objects and threads.
+    /// @note Collective
     void end();
-    /// Does nothing more for this rank, without the others, who may not come. What they may wait
-    /// for is kept until they are told: by MPI_Finalize, or by tw_init of the same ranks.
-    /// @return whether it is kept
+    /// Ends the work of this rank without the others, who may not take part. Objects that they may
+    /// wait for are kept until they are informed: by MPI_Finalize, or by tw_init of the same ranks.
+    /// @return true if the session is kept
     bool abandon();
-    /// Before a session of these ranks begins: ends those that this rank has abandoned.
+    /// Ends the sessions that this rank has abandoned, before one of the same ranks begins.
     /// @note Collective, with ranks in any call
     static void tell_of_abandoned(MPI_Comm comm);
-    /// Gives the session up on all ranks. @param does  "cancelled"
+    /// Gives the session up on all ranks.
+    /// @param does  "cancelled"
     /// @note Collective, with ranks in any call
     void cancel(const char* does, const char* why);
     /// Ends the session when MPI_Finalize is called, if it has not ended by then.
@@ -114,50 +121,50 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     void end_abandoned();
 
     thalweg::detail::Settings settings;
-    std::string servers_reason;                           ///< of servers=auto; else empty
+    std::string servers_reason;                           ///< reason for servers=auto; else empty
     thalweg::detail::Wording wording;                     ///< of texts, the same on every rank
-    std::unique_ptr<thalweg::detail::Servers> servers;    ///< null where no ranks are set aside
-    std::unique_ptr<thalweg::detail::Watchdog> watchdog;  ///< null: nobody watches
-    std::unique_ptr<thalweg::detail::Trace> trace;        ///< null: nobody asks for it
+    std::unique_ptr<thalweg::detail::Servers> servers;    ///< null if there are none
+    std::unique_ptr<thalweg::detail::Watchdog> watchdog;  ///< null if it is off
+    std::unique_ptr<thalweg::detail::Trace> trace;        ///< null if it is off
     std::unique_ptr<thalweg::detail::Team> team;
     std::unique_ptr<thalweg::detail::Meeting> meetings;
     std::unique_ptr<thalweg::detail::Comm>
-        model;  ///< for the model: its messages and the team's are apart
+        model;  ///< for the model's messages, apart from the team's
     std::unique_ptr<thalweg::detail::Memory> memory;
     std::unique_ptr<thalweg::detail::Background> threads;
     std::unique_ptr<thalweg::detail::Packers> packer_threads;
     std::deque<tw_decomposition_impl> decompositions;
-    /// Decompositions that were made, by a hash of their content, as long as something uses them.
+    /// Decompositions by a hash of their content, for as long as they are in use.
     std::unordered_multimap<std::uint64_t, std::weak_ptr<const thalweg::detail::Decomposition>>
         known;
-    std::size_t most_known = 64;  ///< with more, those that nothing uses are removed
+    std::size_t most_known = 64;  ///< number above which unused ones are removed
     std::deque<tw_file_impl> file_handles;
-    /// Those of files that are not closed, or not complete; in the order in which they were made.
+    /// Handles of files that are not closed, or not complete; in the order in which they were made.
     std::vector<tw_file_impl*> files;
-    std::deque<tw_file_impl*> closed;  ///< the latest, which still know their paths
+    std::deque<tw_file_impl*> closed;  ///< the latest ones, which still have their paths
     std::vector<std::unique_ptr<tw_restart_impl>> restarts;
     /// With close=later: handles that are closed, of files that are not complete; oldest first, the
     /// same on every rank.
     std::vector<tw_file_impl*> closing;
-    /// What became of such files, until it is told: the same on every rank.
+    /// The result of such a file until it is returned: the same on every rank.
     struct Late {
         std::shared_ptr<const thalweg::detail::FileAbout> file;
         thalweg::detail::Status status;
     };
     std::vector<Late> late;
     thalweg::detail::AllFigures finished;
-    double begun = 0;     ///< when tw_init returned
+    double begun = 0;     ///< time when tw_init returned
     double in_calls = 0;  ///< seconds in calls since then, without the present one,
     double entered = 0;   ///< which began then
-    int created = 0;      ///< files so far
-    int declared = 0;     ///< decompositions so far
+    int created = 0;      ///< number of files so far
+    int declared = 0;     ///< number of decompositions so far
     tw_role role = TW_MODEL;
-    int rank = 0;                              ///< of the model's
-    const pid_t process = getpid();            ///< in which it was made
-    std::atomic<const char*> inside{nullptr};  ///< the call that a thread is in
-    int mpi_key = MPI_KEYVAL_INVALID;          ///< of the attribute that watches MPI
+    int rank = 0;                              ///< rank in the model
+    const pid_t process = getpid();            ///< process in which it was made
+    std::atomic<const char*> inside{nullptr};  ///< call that a thread is in
+    int mpi_key = MPI_KEYVAL_INVALID;          ///< key of the attribute that watches MPI
     thalweg::detail::Status over;  ///< why the session can do nothing more, before tw_finalize
     std::string error, summary;
-    thalweg::detail::ErrorPlace place;  ///< of the error
+    thalweg::detail::ErrorPlace place;  ///< place of the error
     thalweg::detail::OutputPaths outputs;
 };

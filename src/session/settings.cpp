@@ -23,7 +23,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Kinds of values; numbers have limits.
+/// Texts for kinds of values; numbers have limits.
 const char* const sizes = "a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const auto_sizes = "auto or a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const integers = "an integer";
@@ -31,7 +31,8 @@ const char* const auto_integers = "auto or an integer";
 const char* const flags = "yes or no";
 const char* const rates = "a size in bytes per second (500MiB, 2GiB)";
 
-/// Keeps sums and products of a few of them, and of all ranks of a node, far below 2^63.
+/// Largest size: sums and products of a few sizes, or of those of all ranks of a node, stay far
+/// below 2^63.
 constexpr std::int64_t most_bytes = std::int64_t(1) << 40;
 constexpr std::int64_t most_rate = std::int64_t(1) << 50;
 constexpr std::int64_t most_header_pad = std::int64_t(1) << 30;
@@ -269,7 +270,7 @@ std::string environment_name(const std::string& name) {
     return result;
 }
 
-/// Environment variables of the library that are no settings, without THALWEG_.
+/// Tests if a variable of the library's environment, without THALWEG_, is not a setting.
 bool known_to_others(const std::string& name) {
     // SERVICE_ and PORT_: Kubernetes sets them for a service of that name.
     for (const char* begin : {"TEST_", "FAULT_", "BUILD_", "SERVICE_HOST", "SERVICE_PORT", "PORT_"})
@@ -306,7 +307,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (name == "writers" || name == "readers")
         return value == "auto" || parse_writers(value).number > 0;
     if (name == "tiles") return value == "auto" || parse_tiles(value).x > 0;
-    // What these can be depends on the variables.
+    // The values of these depend on the variables.
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "zarr_references") return !value.empty();
     if (name == "summary" || name == "report" || name == "trace" || name == "config" ||
@@ -318,14 +319,14 @@ bool allowed(const SettingRow& row, const std::string& value) {
     return false;
 }
 
-/// Describes what a setting can be.
+/// Describes the allowed values of a setting.
 std::string allowed_values(const SettingRow& row) {
     if (is_integer(row)) return fmt::format("{} from {} to {}", row.values, row.least, row.most);
     if (!is_size(row)) return row.values;
     return fmt::format("{} from {} to {}", row.values, row.least, size_in_words(row.most));
 }
 
-/// "; did you mean '64KiB'?" for "64KB", or another value that is much like this one, or nothing.
+/// Returns "; did you mean '64KiB'?" for "64KB", or suggests another similar value, or nothing.
 std::string meant_value(const SettingRow& row, const std::string& value) {
     const std::string values = row.values;
     const auto unit = value.find_first_not_of("0123456789");
@@ -360,7 +361,7 @@ Status Settings::apply(const std::string& name, const std::string& value,
 
 Status Settings::apply_list(const std::string& list, const std::string& origin, bool file_only) {
     std::istringstream stream(list);
-    stream.exceptions(std::ios::badbit);  // no memory is not the end of the list
+    stream.exceptions(std::ios::badbit);  // a lack of memory must not look like the end of the list
     for (std::string item; std::getline(stream, item, ';');) {
         item = trimmed(item);
         if (item.empty()) continue;
@@ -382,7 +383,7 @@ Status Settings::apply_list(const std::string& list, const std::string& origin, 
 
 namespace {
 
-/// Reads a text file: one rank reads for all.
+/// Reads a text file on one rank for all.
 Status read_text(const std::string& path, std::vector<char>& text) {
     constexpr std::size_t most = 16 << 20;  // bytes
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
@@ -400,8 +401,10 @@ Status read_text(const std::string& path, std::vector<char>& text) {
     return {};
 }
 
-/// Rank 0 reads the configuration file and tells all, which may have other working folders.
-/// @return TW_ESETTING if it cannot be read. @note Collective; the same status on every rank
+/// Reads the configuration file on rank 0 and broadcasts it, as the others may have other working
+/// folders.
+/// @return TW_ESETTING if it cannot be read
+/// @note Collective; the same status on every rank
 Status read_on_root(Comm& comm, const std::string& path, std::vector<char>& content) {
     const Status status = alone([&]() -> Status {
         return comm.rank() == 0 && !path.empty() ? read_text(path, content) : Status{};
@@ -413,7 +416,7 @@ Status read_on_root(Comm& comm, const std::string& path, std::vector<char>& cont
 
 }  // namespace
 
-/// The settings of a configuration file.
+/// Applies the settings of a configuration file.
 Status Settings::apply_toml(const std::string& path, std::string_view content) try {
     for (const auto& [key, node] : toml::parse(content, path)) {
         std::string value;

@@ -1,4 +1,4 @@
-// The one table of settings: names, defaults, meanings; and where an effective value comes from.
+// The only table of settings: names, defaults, meanings; and the sources of effective values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@ namespace thalweg::detail {
 struct SettingRow {
     const char* name;
     const char* standard;  ///< default
-    const char* values;    ///< what is allowed, for people
+    const char* values;    ///< allowed values, as text
     const char* meaning;
     bool per_file;                     ///< may be given to tw_create
     std::int64_t least = 0, most = 0;  ///< of a number

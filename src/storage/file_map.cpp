@@ -1,4 +1,4 @@
-// Where the data of a file lies: in plain order, and handed from rank to rank.
+// Maps of the data in a file: made in plain order, or broadcast.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <new>
@@ -36,7 +36,7 @@ std::vector<std::int64_t> words_of(const FileMap& map) {
     words.insert(words.end(), map.offset.begin(), map.offset.end());
     words.insert(words.end(), map.padded.begin(), map.padded.end());
     std::vector<std::int64_t> grain = map.grain;
-    grain.resize(map.offset.size());  // of a map without, none
+    grain.resize(map.offset.size());  // a map without grains has none
     words.insert(words.end(), grain.begin(), grain.end());
     return words;
 }

@@ -1,5 +1,5 @@
-// One thread at a time in netCDF-C, HDF5 and PnetCDF's headers: sessions of several threads share
-// them, and they bear no two threads.
+// Admits one thread at a time to netCDF-C, HDF5 and PnetCDF's header functions, which sessions of
+// several threads share and which are not thread-safe.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace thalweg::detail {
 
-/// For a scope that waits for no other rank.
+/// Holds the lock for a scope that waits for no other rank.
 class LibraryLock {
 public:
     LibraryLock() : lock_(mutex()) {}

@@ -1,4 +1,4 @@
-// Which driver writes a file, and which source reads one.
+// Selects the driver that writes a file, and the source that reads one.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,9 +19,9 @@ namespace {
 
 enum class Kind { classic, netcdf4, tiles, variables };
 
-/// What is to be tried; whether it is that is found out then.
+/// Finds the kind of source to try; only opening it shows if it is valid.
 Status find_kind(const std::string& path, Kind& kind) {
-    // A pipe without a writer would keep open() waiting.
+    // O_NONBLOCK: otherwise open() of a pipe without a writer would wait.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         if (is_tile_set(path)) kind = Kind::tiles;

@@ -39,7 +39,7 @@ public:
     /// Takes what the keeper has to be told of what was written.
     virtual std::vector<char> take_placed() = 0;
 
-    // On the keeper.
+    // On the keeper: reserves bytes of the file.
     virtual std::int64_t take_room(std::int64_t bytes) = 0;
     virtual Status add_placed(std::span<const char> placed) = 0;
 };

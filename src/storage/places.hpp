@@ -1,4 +1,4 @@
-// Where the data of a file's variables lie, as Zarr references need to know it.
+// The places of variables' data in a file, for Zarr references.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,25 +12,25 @@
 
 namespace thalweg::detail {
 
-/// Bytes of a file; 0 bytes: never written.
+/// A range of a file; 0 bytes: never written.
 struct ChunkPlace {
     std::int64_t offset = 0, bytes = 0;
 };
 
-/// How the elements of a variable lie in a file.
+/// The places of a variable's elements in a file.
 struct VariablePlaces {
-    std::string why;                  ///< they cannot be referred to; empty if they can
-    bool readable = true;             ///< by the file's source
-    bool chunked = false;             ///< else they are one range, or one for each record
-    std::int64_t offset = -1;         ///< of the range (of record 0); -1: never written
+    std::string why;                  ///< reason why references to it are impossible, or empty
+    bool readable = true;             ///< the file's source can read it
+    bool chunked = false;             ///< false: one range, or one for each record
+    std::int64_t offset = -1;         ///< offset of the range (of record 0); -1: never written
     std::int64_t stride = 0;          ///< bytes from record to record
-    std::vector<std::int64_t> chunk;  ///< of the file, the record dimension included
+    std::vector<std::int64_t> chunk;  ///< chunk lengths, record dimension included
     std::vector<StoredFilter> filters;
-    std::vector<ChunkPlace> chunks;  ///< in row-major order, once find_chunks() has found them
-    FillValue fill{};  ///< of elements never written, in the byte order that the source gives
+    std::vector<ChunkPlace> chunks;  ///< in row-major order, after find_chunks()
+    FillValue fill{};  ///< value of elements never written, in the byte order of the source
 };
 
-/// A file that references refer to.
+/// The places in one file.
 class Places {
 public:
     explicit Places(std::unique_ptr<Source> source) : source_(std::move(source)) {}
@@ -41,16 +41,16 @@ public:
     const Definitions& definitions() const { return source_->definitions(); }
     const Variable& variable(int i) const { return definitions().variables[i]; }
     const VariablePlaces& of(int variable) const { return places_[variable]; }
-    /// Of the file, bytes.
+    /// Returns the size of the file in bytes.
     std::int64_t size() const { return size_; }
 
-    /// The record dimension included.
+    /// Returns the shape of a variable, record dimension included.
     std::vector<std::int64_t> shape(int i) const {
         std::vector<std::int64_t> shape = variable(i).shape;
         if (variable(i).record) shape.insert(shape.begin(), source_->records());
         return shape;
     }
-    /// Finds the chunks of a chunked variable, or why they cannot be referred to.
+    /// Finds the chunks of a chunked variable, or the reason why references to them are impossible.
     virtual Status find_chunks(int variable) = 0;
     /// Closes the file until it is needed again.
     virtual void forget() { source_->forget(); }
@@ -61,11 +61,11 @@ protected:
     std::int64_t size_ = 0;
 };
 
-/// Of a file of any format, on this rank alone; null if it cannot be read. @return TW_OK, TW_EIO,
-/// TW_EFORMAT, TW_EINUSE, TW_EUNSUPPORTED (a set of tiles)
+/// Opens a file of any format on this rank only; null if it cannot be read.
+/// @return TW_OK, TW_EIO, TW_EFORMAT, TW_EINUSE, TW_EUNSUPPORTED (a set of tiles)
 std::unique_ptr<Places> open_places(const std::string& path, Status& status);
 
-/// Of a netCDF-4 file. See open_places.
+/// Opens a netCDF-4 file; see open_places().
 std::unique_ptr<Places> open_netcdf4_places(const std::string& path, std::unique_ptr<Source> source,
                                             Status& status);
 

@@ -1,9 +1,9 @@
-// Reads pieces of a file before they are asked for, on a thread, into memory that is kept.
+// Reads pieces of a file before they are requested, on a thread, into memory that is kept.
 //
-// A batch is what one read will ask for, cut in pieces. The thread reads batch after batch, piece
-// after piece, in the order in which they were expected. A piece is known by what it takes of the
-// file, so that another wish than the expected one just finds nothing. A failed piece is not kept:
-// who asks for it reads it again, and meets the failure.
+// A batch is the expected data of one read, cut in pieces. The thread reads batch after batch,
+// piece after piece, in the expected order. A piece is identified by its ranges of the file, so a
+// request for other ranges finds nothing. A piece that fails is not kept: the request reads it
+// again, and returns the error.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace thalweg::detail {
 
-/// Bytes that were read ahead and taken, and those that were read ahead in vain.
+/// Bytes that were read ahead and used, and bytes that were read ahead in vain.
 struct AheadCounts {
     std::int64_t taken = 0;
     std::int64_t unused = 0;
@@ -27,54 +27,53 @@ struct AheadCounts {
 
 class ReadAhead {
 public:
-    /// @param memory  `bytes` of them, for this rank's pieces alone; others may read there
+    /// @param memory  `bytes` of it, for this rank's pieces; other ranks may read there
     ReadAhead(Source& source, char* memory, std::int64_t bytes);
-    /// Waits for the piece that is under way.
+    /// Waits for the piece that is being read.
     ~ReadAhead();
     ReadAhead(const ReadAhead&) = delete;
     ReadAhead& operator=(const ReadAhead&) = delete;
 
-    /// TW_ENOMEM where there can be no thread.
+    /// Starts the thread. Returns TW_ENOMEM if that is impossible.
     Status start();
 
-    /// Waits for the piece that is under way. Until resume() no other is begun, and the source is
-    /// the caller's.
+    /// Waits for the piece that is being read. Until resume() none is begun, and the caller may use
+    /// the source.
     void pause();
     void resume();
-    /// The source was refreshed: what was read before it is read again. While paused.
+    /// Reads all pieces again, as the source was refreshed. Call while paused.
     void read_again();
 
     /**
-     * Begins a batch, or goes on with it: what will be read of these variables and records.
-     * @param asked  by the user; else a guess
-     * @param spare  whether it gives way where there is no room for others
-     * @return the number of pieces that it has already
+     * Begins or continues a batch: the expected read of these variables and records.
+     * @param asked  the user requested it; else it is a guess
+     * @param spare  drop it if there is no room for others
+     * @return the number of its pieces so far
      */
     std::int64_t expect(const std::vector<PlaceSource>& sources, bool asked, bool spare);
-    /// What the batch is of: ranges that are added point at these parts.
+    /// Returns the parts of the batch; ranges that are added point to them.
     const std::vector<PlaceSource>& expected() const { return open_->sources; }
-    /// Adds a piece to it, unless the source is not prepared to have the thread read it.
-    /// @param ranges  tells what is to be read to the place that it is given
+    /// Adds a piece to the batch, unless the source is not prepared for reading by the thread.
+    /// @param ranges  returns the ranges to read, given the piece's address
     /// @return false if there is no room
     bool add(std::int64_t bytes, const std::function<std::vector<ReadRange>(char*)>& ranges);
 
-    /// Where a piece lies, counted from the beginning of the memory, until release(); -1: it is not
-    /// there.
-    /// @param base  the piece would begin there in the caller's memory
-    /// @param wait  whether to wait for a piece that is expected and not yet read
+    /// Returns the offset of a piece in the memory, valid until release(); -1: it is not there.
+    /// @param base  address at which the piece would begin in the caller's memory
+    /// @param wait  wait for a piece that is expected and not yet read
     std::int64_t take(std::span<const ReadRange> ranges, const char* base, bool wait);
-    /// Frees the memory of what was taken.
+    /// Frees the memory of pieces that were taken.
     void release();
-    /// Drops what is left of batches that were read: what was asked for, and guesses of the same
-    /// variables, but for these. What should have been read before them gives way from now on.
+    /// Drops the rest of batches that were read: requested ones, and guesses of the same variables,
+    /// except the given ones. Batches expected before them become spare.
     void forget(const std::vector<PlaceSource>& read,
                 std::span<const std::vector<PlaceSource>> but);
-    /// Whether anything of other variables is expected.
+    /// Tests if anything of other variables is expected.
     bool expects_others(const std::vector<PlaceSource>& sources) const;
 
     const AheadCounts& counts() const { return counts_; }
 
-    /// Paused for a scope; of null, nothing.
+    /// Pauses for a scope; does nothing if given null.
     class Pause {
     public:
         explicit Pause(ReadAhead* ahead) : ahead_(ahead) {
@@ -91,7 +90,7 @@ public:
     };
 
 private:
-    /// The memory, from its beginning to its end.
+    /// A part of the memory; all blocks together are the whole.
     struct Block {
         std::int64_t at = 0, bytes = 0;
         bool used = false;
@@ -105,7 +104,7 @@ private:
     struct Batch {
         std::vector<PlaceSource> sources;
         bool asked = false, spare = false;
-        std::int64_t added = 0;  ///< pieces so far, those that were taken included
+        std::int64_t added = 0;  ///< number of pieces so far, including those that were taken
         std::list<Piece> pieces;
     };
 
@@ -118,10 +117,10 @@ private:
 
     Source& source_;
     char* memory_;
-    std::list<Block> blocks_;  ///< no two free ones touch
+    std::list<Block> blocks_;  ///< no two free blocks are adjacent
     std::list<Batch> batches_;
-    Batch* open_ = nullptr;          ///< what add() adds to
-    const Batch* wanted_ = nullptr;  ///< somebody waits for it
+    Batch* open_ = nullptr;          ///< batch that add() adds to
+    const Batch* wanted_ = nullptr;  ///< batch that a caller waits for
     std::list<Piece> taken_;
     AheadCounts counts_;
 

@@ -1,4 +1,4 @@
-// A source of several files that are sources of their own. One of them is open at a time, and one
+// A source of several files, each a source of its own. Only one of them is open at a time, and one
 // more for the thread that reads ahead.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -77,10 +77,10 @@ protected:
     Source& at(int file) const { return *files_[file]; }
 
     using Visit = std::function<Status(int number, std::span<const ReadRange> ranges)>;
-    /// Calls visit() with the ranges of one file after another, as it has them, until one fails.
+    /// Calls visit() with the ranges within one file after another, until one fails.
     virtual Status for_files(std::span<const ReadRange> ranges, const Visit& visit) const = 0;
 
-    /// Those that all files with a record dimension have.
+    /// Counts the records that all files with a record dimension have.
     void count_records() {
         bool any = false;
         for (const auto& file : files_) {
@@ -105,9 +105,9 @@ private:
         return status;
     }
 
-    int open_ = -1;         ///< the file that was read last
-    int prepared_ = -1;     ///< the one that was prepared last
-    int open_behind_ = -1;  ///< the one that the thread read last
+    int open_ = -1;         ///< file that was read last
+    int prepared_ = -1;     ///< file that was prepared last
+    int open_behind_ = -1;  ///< file that the thread read last
 };
 
 }  // namespace thalweg::detail

@@ -1,5 +1,5 @@
-// Where the data of an existing file come from: one source a format. It sees variables and ranges
-// of their elements, no decompositions.
+// Sources of an existing file's data: one per format. They know variables and ranges of elements,
+// no decompositions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,9 +19,9 @@ namespace thalweg::detail {
 /// A box of a variable (of one record) that is read in its own row-major order.
 struct SourcePart {
     Box box;
-    /// One reader should have the bytes between two multiples of it; 0: those of an element.
+    /// Bytes between two multiples of it should have one reader; 0: the element size.
     std::int64_t grain = 0;
-    int file = 0;  ///< of those of the source
+    int file = 0;  ///< number of the file in the source
 
     friend bool operator==(const SourcePart& a, const SourcePart& b) {
         const std::size_t n = a.box.nd;
@@ -31,13 +31,13 @@ struct SourcePart {
     }
 };
 
-/// A row-major range of elements of one part, and where they are to go, in the byte order that the
+/// A row-major range of elements of one part, and their destination, in the byte order that the
 /// source has for the variable.
 struct ReadRange {
     int variable = 0;
     std::int64_t record = 0;
-    const SourcePart* part = nullptr;  ///< one of those that parts() gives
-    std::int64_t first = 0;            ///< element
+    const SourcePart* part = nullptr;  ///< a result of parts()
+    std::int64_t first = 0;            ///< first element
     std::int64_t elements = 0;
     char* to = nullptr;
 };
@@ -45,23 +45,23 @@ struct ReadRange {
 struct ClassicHeader;
 struct Grid;
 
-/// A variable, its record if it has some, and a part.
+/// A variable, its record if it has one, and a part.
 struct PlaceSource {
     int variable = 0;
     std::int64_t record = 0;
     SourcePart part{};
-    std::int64_t first = 0;  ///< element of the part with which the place begins
+    std::int64_t first = 0;  ///< first element of the place in the part
 
     bool operator==(const PlaceSource&) const = default;
 };
 
-/// How the elements of a variable are stored.
+/// The storage of a variable's elements.
 struct VariableStorage {
     struct Filter {
-        int id = 0;     ///< HDF5's number
-        int level = 0;  ///< of deflate and zstd
+        int id = 0;     ///< number in HDF5
+        int level = 0;  ///< level of deflate or zstd
     };
-    std::vector<std::int64_t> chunk;  ///< of all dimensions; empty: it is not chunked
+    std::vector<std::int64_t> chunk;  ///< all dimensions; empty: not chunked
     std::vector<Filter> filters;      ///< in the order in which they were applied
 };
 
@@ -75,94 +75,98 @@ class Source {
 public:
     virtual ~Source() = default;
     virtual const char* format() const = 0;
-    /// Byte order of the data that read gives of a variable.
+    /// Returns the byte order in which read() returns a variable.
     virtual Order order(int variable) const = 0;
-    /// Whether values of type byte are signed or unsigned, as the user likes.
+    /// Tests if values of type byte may be signed or unsigned, as the user likes.
     virtual bool byte_of_any_sign() const = 0;
 
-    /// Why a variable of that name, which is none of the definitions, cannot be read; empty if
-    /// there is no other reason.
+    /// Returns the reason why a variable that is not in the definitions cannot be read; empty if it
+    /// does not exist.
     virtual std::string missing(const std::string& name) const {
         (void)name;
         return {};
     }
 
-    /// How a variable is stored; of tiles, in the first one.
+    /// Returns the storage of a variable; for tiles, that in the first one.
     virtual VariableStorage storage(int variable) const {
         (void)variable;
         return {};
     }
-    /// Groups in the root group, of which nothing is read.
+    /// Returns the number of groups in the root group, none of which is read.
     virtual int groups() const { return 0; }
 
-    /// What a model has to define that writes on in the file, and how the file stores it.
-    /// @param writable  receives them: the definitions without what has to stay as it is
-    /// @return TW_OK; TW_EUNSUPPORTED, and why it cannot be written on. Local; the same on every
-    /// rank
+    /// Finds the definitions and settings of a model that continues the file.
+    /// @param writable  receives them: the definitions without those that must not change
+    /// @return TW_OK; TW_EUNSUPPORTED, with the reason why it cannot be continued. Local; the same
+    ///     on every rank
     virtual Status find_writable(Definitions& writable) const;
-    /// Whether records can be dropped. @return TW_OK, TW_EUNSUPPORTED
+    /// Tests if records can be dropped.
+    /// @return TW_OK, TW_EUNSUPPORTED
     virtual Status can_drop_records() const { return {}; }
 
-    /// How a set of tiles is cut; null for other files, and for a set that is not a grid.
+    /// Returns the cuts of a set of tiles; null for other files, and for a set that is not a grid.
     virtual const Grid* tiles() const { return nullptr; }
 
     const Definitions& definitions() const { return definitions_; }
-    /// What a classic file's header says of where its data lie; null for other formats.
+    /// Returns the header of a classic file; null for other formats.
     virtual const ClassicHeader* classic_header() const { return nullptr; }
     std::int64_t records() const { return records_; }
-    /// As if there were no more records, until the next refresh().
+    /// Hides later records until the next refresh().
     void show(std::int64_t records) { records_ = std::min(records_, records); }
-    /// Of a dimension; of the record dimension as many as there are records.
+    /// Returns the length of a dimension; for the record dimension, the number of records.
     std::int64_t length(int dim) const {
         return definitions_.is_record_dim(dim) ? records_ : definitions_.dims[dim].length;
     }
 
-    /// Files of which it consists.
+    /// Returns the number of its files.
     virtual int files() const { return 1; }
-    /// Compares the files of a set: they have as many records, and the same values of what several
-    /// of them hold.
-    /// @param common_records  files with more records than others are no failure
+    /// Compares the files of a set: their numbers of records, and the values of variables that
+    /// several of them hold.
+    /// @param common_records  files with more records than others are no error
     /// @return TW_OK, TW_EFORMAT @note Collective; the same status on every rank
     virtual Status check_files(Comm& comm, bool common_records) {
         (void)comm, (void)common_records;
         return {};
     }
 
-    /// Looks for records that were added since. @note Collective; the same status on every rank
+    /// Looks for records that were added since.
+    /// @note Collective; the same status on every rank
     virtual Status refresh(Comm& comm) = 0;
 
-    /// The parts in which so many readers read a variable (of one record): together they are all of
-    /// it. One, the whole, unless its data lie otherwise. The same on every rank.
+    /// Returns the parts in which so many readers read a variable (of one record): together they
+    /// are all of it. There is one, the whole, unless the data are divided. The same on every rank.
     virtual std::vector<SourcePart> parts(int variable, int readers) const;
 
-    /// Where a variable (of one record) begins in the file; orders what is read.
+    /// Returns a number by which reads of variables (of one record) are ordered: where they begin
+    /// in the file.
     virtual std::int64_t position(int variable, std::int64_t record) const = 0;
-    /// Whether the file is long enough to hold it. Local; the same on every rank.
+    /// Checks that the file is long enough to hold the data. Local; the same on every rank.
     virtual Status check(int variable, std::int64_t record) const = 0;
 
-    /// Reads ranges that are sorted by position and part, neighbours in the file and in memory at
-    /// once. Local; called by readers only, on one thread at a time.
+    /// Reads ranges that are sorted by position and part; reads neighbours in file and memory
+    /// together. Local; called by readers only, on one thread at a time.
     virtual Status read(std::span<const ReadRange> ranges) = 0;
-    /// Frees what read() has kept, and closes the file until the next one. Local; not while a
+    /// Frees the caches of read(), and closes the file until the next one. Local; not while a
     /// thread reads.
     virtual void forget() {}
-    /// Whether a thread may read_behind() while the rank asks for anything else but read() and
+    /// Tests if a thread may call read_behind() while the rank calls anything but read() and
     /// refresh().
     virtual bool reads_behind() const { return false; }
-    /// Makes ready what the thread needs to read ranges. False: they are read by read() only.
-    /// Local; by the rank, also while the thread reads.
+    /// Prepares ranges for the thread. False: only read() can read them. Local; called by the rank,
+    /// also while the thread reads.
     virtual bool prepare(std::span<const ReadRange> ranges) {
         (void)ranges;
         return true;
     }
-    /// Frees what prepare() has opened for that. Local; by the rank, also while the thread reads.
+    /// Frees the files that prepare() has opened. Local; called by the rank, also while the thread
+    /// reads.
     virtual void end_prepare() {}
-    /// read() on the thread, of ranges that were prepared; what fails is read again by read().
+    /// Reads prepared ranges on the thread; after an error, read() reads them again.
     virtual Status read_behind(std::span<const ReadRange> ranges) { return read(ranges); }
-    /// Frees what read_behind() has kept, and closes the file. By the thread, or while it does not
-    /// read.
+    /// Frees the caches of read_behind(), and closes the file. Called by the thread, or while it
+    /// does not read.
     virtual void forget_behind() { forget(); }
-    /// Holds this reader to so many bytes a second; 0: no limit.
+    /// Limits this reader's bytes per second; 0: no limit.
     void limit(double rate) { throttle_ = Throttle(rate); }
 
     const ReadCounts& counts() const { return counts_; }
@@ -175,9 +179,9 @@ protected:
 };
 
 /**
- * Opens a file, or the set of tiles of that name where there is no such file: one rank looks at it,
- * the others are told.
- * @param reader  whether this rank will read
+ * Opens a file or, if there is none of that name, the set of tiles of that name: one rank inspects
+ * it and informs the others.
+ * @param reader  this rank will read
  * @return TW_OK, TW_EIO, TW_EFORMAT
  * @note Collective over comm; the same status on every rank
  */

@@ -1,4 +1,4 @@
-// How bytes get into a file: one driver a way. A driver sees offsets and bytes, no decompositions.
+// Drivers that write bytes into a file. A driver knows offsets and bytes, no decompositions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,47 +20,47 @@
 
 namespace thalweg::detail {
 
-/// Where the data of a file lies, known from its header.
+/// The places of data in a file, known from its header.
 struct FileMap {
-    std::int64_t record_begin = 0;     ///< of record 0
-    std::int64_t record_bytes = 0;     ///< from record to record
-    std::vector<std::int64_t> offset;  ///< of each variable (of its record 0)
+    std::int64_t record_begin = 0;     ///< offset of record 0
+    std::int64_t record_bytes = 0;     ///< size of a record, padding included
+    std::vector<std::int64_t> offset;  ///< offset of each variable (of its record 0)
     std::vector<std::int64_t> padded;  ///< bytes of each variable (of one record), with padding
-    std::vector<std::int64_t> grain;   ///< bytes of each variable that one writer must have whole
-    std::int64_t fixed_end = 0;        ///< of the last fixed-size variable, or the header
+    std::vector<std::int64_t> grain;   ///< bytes of each variable that must have one writer
+    std::int64_t fixed_end = 0;        ///< end of the last fixed-size variable, or of the header
 
-    /// Size of a complete file.
+    /// Returns the size of a complete file.
     std::int64_t size(std::int64_t records) const {
         return record_begin > 0 ? record_begin + records * record_bytes : fixed_end;
     }
 };
 
-/// A map as words for messages, and back.
-/// A map that serves where no one file is laid out by it: places in order, without a header.
+/// Makes a map that is used if no single file is laid out by it: places in order, without a header.
 /// @param padded  as the classic formats pad; else every byte is an element's
 FileMap plain_map(const Definitions& definitions, bool padded);
 
+/// Convert a map to the words of a message, and back.
 std::vector<std::int64_t> words_of(const FileMap& map);
 FileMap map_of(std::span<const std::int64_t> words);
-/// Hands a map from the root to all ranks; throws NoMemoryAnywhere on all, if one has no memory.
+/// Broadcasts a map from the root; throws NoMemoryAnywhere on all ranks if one has no memory.
 void broadcast(Comm& comm, FileMap& map, int root);
 
-/// A row-major range of one variable, or a box of it, in the byte order that the driver asks for.
+/// A row-major range of one variable, or a box of it, in the byte order that the driver requires.
 struct Chunk {
     int variable = 0;
     std::int64_t record = 0;
-    std::int64_t first = 0;  ///< element
+    std::int64_t first = 0;  ///< first element
     std::int64_t elements = 0;
-    std::int64_t offset = 0;  ///< of the first byte in the file
+    std::int64_t offset = 0;  ///< offset of the first byte in the file
     const char* data = nullptr;
-    std::int64_t bytes = 0;    ///< of the elements, and of the padding after the last one
+    std::int64_t bytes = 0;    ///< size of the elements, and of the padding after the last one
     const Box* box = nullptr;  ///< a box, dense in memory; then `offset` is the variable's, and
-                               ///< first has no meaning
+                               ///< `first` is unused
 };
 
-/// Of a file that is opened to be written on.
+/// The state of a file that is opened to be continued.
 struct Existing {
-    bool is = false;         ///< else the file is new
+    bool is = false;         ///< false: the file is new
     std::int64_t first = 0;  ///< record that the first step writes
     std::int64_t kept = 0;   ///< records that stay counted, whatever is written
 };
@@ -91,12 +91,12 @@ class Storage {
 public:
     virtual ~Storage() = default;
     virtual const char* name() const = 0;
-    /// How a variable of an open file is stored, if the driver has more than one way.
+    /// Returns the storage of a variable in an open file, if the driver has more than one way.
     virtual std::optional<VariableStorage> stored(int variable) const {
         (void)variable;
         return {};
     }
-    /// Byte order of the data given to write.
+    /// Returns the byte order of the data passed to write().
     virtual Order order() const = 0;
     /// Whether write is collective over the writers: then all call it equally often.
     virtual bool collective() const = 0;
@@ -104,20 +104,20 @@ public:
     virtual bool opens_alone() const { return false; }
 
     /**
-     * Makes the file with its header and tells where the data go. The map is for writers and
-     * non-writers alike.
-     * @param path    where the data go; an existing file is replaced
-     * @param writer  whether this rank will write
+     * Creates the file with its header and returns the places of the data. Writers and non-writers
+     * get the map alike.
+     * @param path    path of the data; an existing file is replaced
+     * @param writer  this rank will write
      * @note Collective over comm; the same status on every rank
      */
     virtual Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                           const StorageOptions& options, bool writer, FileMap& map) = 0;
 
     /**
-     * Opens a file that is there, in place of create(): drops what lies behind the records that
-     * are kept (options.existing), and leaves all else as it is.
+     * Opens an existing file, instead of create(): drops the records behind those that are kept
+     * (options.existing), and changes nothing else.
      * @param definitions  those of the file, in its order; variables may be left out
-     * @param map          where its data lie, as far as a header tells; receives it else
+     * @param map          the places of its data, if a header contains them; else receives them
      * @note Collective over comm; the same status on every rank
      */
     virtual Status open(Comm& comm, const std::string& path, const Definitions& definitions,
@@ -126,8 +126,8 @@ public:
         return failure(TW_EUNSUPPORTED, "{}: storage={} cannot append to a file", path, name());
     }
 
-    /// Makes sure that a range of the file has its place on the device, for drivers whose libraries
-    /// lose such an error. Called on every rank before the writes of a space; a local matter.
+    /// Reserves the space of a range on the device, for drivers whose libraries do not report that
+    /// it is full. Called on every rank before the writes of a space; local.
     virtual Status reserve(std::int64_t offset, std::int64_t bytes) {
         (void)offset, (void)bytes;
         return {};
@@ -135,18 +135,19 @@ public:
 
     virtual Status write(std::span<const Chunk> chunks) = 0;
 
-    /// Whether begin_boxes() may be called.
+    /// Tests if begin_boxes() may be called.
     virtual bool takes_boxes() const { return !collective(); }
-    /// From now on write() is local and takes any parts of variables, in any order and again. Then
-    /// set_records() is collective over all ranks where write() was. Called on every writer, any
-    /// number of times.
+    /// Makes write() local from now on; it takes any parts of variables, in any order and
+    /// repeatedly. If write() was collective, set_records() is now collective over all ranks.
+    /// Called on every writer, any number of times.
     virtual void begin_boxes() {}
 
-    /// All of a step was given to write. Called on every rank after the writes; of drivers that are
-    /// not collective, on those whose writes succeeded. @note Collective, as write is
+    /// Completes a step, all of which was passed to write(). Called on every rank after the writes;
+    /// for drivers that are not collective, on the ranks whose writes succeeded.
+    /// @note Collective, as write is
     virtual Status complete() { return {}; }
 
-    /// Whether set_records() does nothing on ranks other than the keeper.
+    /// Tests if set_records() does nothing on ranks other than the keeper.
     virtual bool keeper_counts() const { return true; }
 
     /// Where writers do not wait for each other (StorageOptions::apart), in place of complete():
@@ -168,26 +169,27 @@ public:
     }
     virtual void meet(Comm& comm) { (void)comm; }
 
-    /// Does what set_records() has left for the model's own thread: libraries that the model may
-    /// use, too, are called from that one alone. Called there from time to time; local.
+    /// Does the work that set_records() has left for the model's own thread: libraries that the
+    /// model may use, too, are called only by that thread. Called there from time to time; local.
     virtual Status catch_up() { return {}; }
 
-    /// Reads what was written at a chunk's place (its data are not looked at), for drivers that are
-    /// not collective; zeros where there is nothing.
+    /// Reads the data that were written at a chunk's place (ignoring the chunk's data), for drivers
+    /// that are not collective; zeros if there are none.
     virtual Status read(const Chunk& chunk, char* to) {
         std::memset(to, 0, chunk.bytes);
         return {};
     }
 
-    /// Publishes the number of records, with `durable` for good. Called on every rank after all
-    /// writes of them returned; on the keeper alone where keeper_counts().
+    /// Publishes the number of records. Called on every rank after all writes of them returned; on
+    /// the keeper only if keeper_counts().
+    /// @param durable  sync it
     virtual Status set_records(std::int64_t records, bool durable) = 0;
 
-    /// What was written by this rank survives a power loss when all ranks have returned.
+    /// Syncs: data that this rank has written survive a power loss when all ranks have returned.
     virtual Status sync() = 0;
 
-    /// Called on every rank, once; `records` is the final number. `late` lists attributes set after
-    /// the definitions ended: (variable or -1, attribute).
+    /// Closes the file. Called on every rank, once; `records` is the final number. `late` lists
+    /// attributes set after the definitions ended: (variable or -1, attribute).
     virtual Status close(std::int64_t records,
                          const std::vector<std::pair<int, Attribute>>& late) = 0;
 
@@ -199,18 +201,18 @@ protected:
 };
 
 std::unique_ptr<Storage> make_posix_storage();
-/// Where the library was built without PnetCDF, or without netCDF-C and HDF5: a driver whose
-/// create() and open() say so.
+/// Makes the driver. In a build without PnetCDF, or without netCDF-C and HDF5, create() and open()
+/// return that as an error.
 std::unique_ptr<Storage> make_pnetcdf_storage();
 std::unique_ptr<Storage> make_netcdf4_storage();
-/// Whether this build has PnetCDF.
+/// Tests if this build has PnetCDF.
 bool has_pnetcdf();
-/// Starts HDF5. MPI_Finalize ends it before whatever was registered earlier, so what uses it until
-/// then has to call this before it asks to hear of MPI_Finalize.
+/// Starts HDF5. MPI_Finalize ends it before functions that were registered earlier, so users of
+/// HDF5 must call this before they register with MPI_Finalize.
 void start_hdf5();
-/// Keeps nothing: measures everything but the disk.
+/// Makes a driver that stores nothing: measures everything but the disk.
 std::unique_ptr<Storage> make_memory_storage();
-/// By the name that name() gives.
+/// Makes the driver with this name().
 std::unique_ptr<Storage> make_storage(const std::string& name);
 
 }  // namespace thalweg::detail

@@ -1,5 +1,5 @@
-// Holds a writer, or a reader, to so many bytes a second, by sleeping: a slow disk on a fast
-// machine, or a share of a file system that others need too.
+// Limits a writer or a reader to some bytes a second by sleeping: a slow disk on a fast machine, or
+// a share of a file system that others need, too.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace thalweg::detail {
 
 /// A bucket that refills at the rate. Time spent writing (reading) counts; time spent on other
-/// things does not, but for a short burst, which also makes up for sleeps that last too long.
+/// things does not, except for a short burst, which also makes up for sleeps that last too long.
 class Throttle {
 public:
     Throttle() = default;
@@ -30,9 +30,9 @@ public:
     }
 
 private:
-    static constexpr double burst = 0.010;  ///< seconds' worth
+    static constexpr double burst = 0.010;  ///< in seconds
     double rate_ = 0;                       ///< bytes a second; 0: no limit
-    double free_ = 0;                       ///< when the bytes so far will have been paid for
+    double free_ = 0;                       ///< time at which the bytes so far are paid for
 };
 
 }  // namespace thalweg::detail

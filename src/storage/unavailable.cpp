@@ -1,4 +1,4 @@
-// What stands in for the drivers of libraries that this build is without.
+// Replaces the drivers of libraries that this build lacks.
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/inspect.hpp"
 #include "storage/netcdf4/source.hpp"

@@ -1,4 +1,4 @@
-// What a driver has written so far.
+// Counts of a driver's writes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace thalweg::detail {
 
-/// Numbers of writes by their size: the first of less than 2 bytes, the n-th of 2^n bytes to less
-/// than twice as many, the last also of more.
+/// Numbers of writes by size: entry 0 for less than 2 bytes, entry n for 2^n bytes to less than
+/// twice as many, the last also for more.
 using WriteSizes = std::array<std::int64_t, 41>;
 
 struct WriteCounts {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;
-    double seconds = 0;  ///< sleeps of the rate limit included
-    double busy = 0;     ///< of a queue's writer: seconds at work on units, writes included
-    WriteSizes sizes{};  ///< of all calls
+    double seconds = 0;  ///< includes sleeps of the rate limit
+    double busy = 0;     ///< seconds in which a queue's writer works on units, writes included
+    WriteSizes sizes{};  ///< sizes of all calls
 
     void count(std::int64_t n) {
         ++calls;
@@ -26,7 +26,7 @@ struct WriteCounts {
         const int class_of = n < 2 ? 0 : std::bit_width(static_cast<std::uint64_t>(n)) - 1;
         ++sizes[std::min(static_cast<std::size_t>(class_of), sizes.size() - 1)];
     }
-    /// What several writers have written: times are the largest.
+    /// Adds the counts of another writer; times are the maximum.
     void add(const WriteCounts& other) {
         calls += other.calls;
         bytes += other.bytes;

@@ -12,21 +12,21 @@ namespace thalweg::detail {
 
 namespace {
 
-/// A number of a summary; 0 where it has none of that name.
+/// Returns a number of a summary; 0 if there is none of that name.
 double number_in(const Json& row, const char* name) {
     if (!row.is_object()) return 0;
     const auto found = row.find(name);
     return found != row.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-/// A text of a summary; empty where it has none of that name.
+/// Returns a text of a summary; empty if there is none of that name.
 std::string text_in(const Json& row, const char* name) {
     if (!row.is_object()) return "";
     const auto found = row.find(name);
     return found != row.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// An array or object of a summary; empty where it has none of that name.
+/// Returns an array or object of a summary; empty if there is none of that name.
 const Json& part_in(const Json& row, const char* name) {
     static const Json empty = Json::array();
     if (!row.is_object()) return empty;
@@ -34,7 +34,7 @@ const Json& part_in(const Json& row, const char* name) {
     return found != row.end() && found->is_structured() ? *found : empty;
 }
 
-/// "1.50 s", "12.3 ms"
+/// Formats seconds: "1.50 s", "12.3 ms".
 std::string seconds_text(double seconds) {
     const double size = std::abs(seconds);
     if (size >= 100) return fmt::format("{:.0f} s", seconds);
@@ -44,7 +44,7 @@ std::string seconds_text(double seconds) {
     return size > 0 ? fmt::format("{:.3g} µs", seconds * 1e6) : "0";
 }
 
-/// "1.50 GB", "12.0 MB"
+/// Formats bytes: "1.50 GB", "12.0 MB".
 std::string bytes_text(double bytes) {
     static constexpr std::array units{"B", "kB", "MB", "GB", "TB", "PB"};
     std::size_t unit = 0;
@@ -58,14 +58,14 @@ std::string share_text(double share) {
     return share > 0 && share < 0.005 ? "<1 %" : fmt::format("{:.0f} %", 100 * share);
 }
 
-/// What costs time in the same way: what is said of the file where it costs most, and of how many.
+/// One kind of cost: the advice for the file that it costs most, and the number of files.
 struct Cost {
     double seconds = 0, worst = 0;
     int files = 0;
     std::string text;
 };
 
-/// Collects what is worth saying.
+/// Collects the costs that are worth advice.
 class Advisor {
 public:
     explicit Advisor(const Json& summary)
@@ -137,7 +137,7 @@ public:
         });
     }
 
-    /// What costs most comes first.
+    /// Returns the advice, the largest cost first.
     std::vector<std::string> said() const {
         std::vector<const Cost*> all;
         for (const auto& [kind, cost] : costs_)
@@ -155,13 +155,13 @@ public:
     }
 
 private:
-    /// "1.50 s (12 % of the run)"
+    /// Formats a time: "1.50 s (12 % of the run)".
     std::string share_of(double seconds) const {
         return fmt::format("{} ({} of the run)", seconds_text(seconds),
                            share_text(seconds / elapsed_));
     }
 
-    /// @param text  makes the sentence, given the cost in words
+    /// @param text  returns the sentence, given the cost in words
     template <class Text>
     void note(const std::string& kind, double seconds, Text&& text) {
         if (elapsed_ <= 0 || !(seconds > 0)) return;
@@ -173,11 +173,11 @@ private:
         cost.text = text(share_of(seconds));
     }
 
-    /// Of a rank.
+    /// Returns the bytes of one rank in one step.
     double step_bytes(const Json& f) const {
         return number_in(f, "bytes") / std::max(1.0, number_in(f, "steps")) / ranks_;
     }
-    /// MiB: twice what there was, and room for four steps.
+    /// Returns a better queue length in MiB: twice the present one, and room for four steps.
     double longer_queue(const Json& f) const {
         const double bytes = std::max(2 * number_in(f, "queue_room_bytes"), 4 * step_bytes(f));
         return std::ceil(bytes / (1 << 20));
@@ -205,7 +205,7 @@ private:
     void written_in_calls(const Json& f, const std::string& path) {
         const Json& s = part_in(f, "seconds");
         const double wait = number_in(s, "wait");
-        // Others write in the calls, whatever the setting.
+        // These two write in the calls, whatever the setting.
         if (text_in(f, "storage") != "pnetcdf" && text_in(f, "method") != "direct")
             note("step", number_in(s, "step"), [&](const std::string& cost) {
                 return fmt::format(
@@ -250,11 +250,11 @@ private:
     }
 
     double elapsed_, ranks_;
-    double busy_ = 0;  ///< of the slowest writer of each queue, all files together
+    double busy_ = 0;  ///< busy time of the slowest writer of each queue, summed over all files
     std::map<std::string, Cost> costs_;
 };
 
-/// The first files of a summary, and the sum of the others.
+/// Visits the first files of a summary, and the sum of the others.
 template <class Visit>
 void for_files(const Json& summary, const char* list, const char* others, Visit&& visit) {
     for (const Json& f : part_in(summary, list)) visit(f, text_in(f, "path"));

@@ -1,4 +1,4 @@
-// What to change where something cost more than it should.
+// Advice on settings and calls that cost more time than they should.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,13 +10,13 @@ namespace thalweg::detail {
 
 using Json = nlohmann::json;
 
-/// Share of the time of a run from which on something is worth advice.
+/// Least share of a run's time that is worth advice.
 constexpr double advice_share = 0.05;
 
-/// Sentences for people, in plain text: of what took more than advice_share of the time since
-/// tw_init, all files together, what it was, where it cost most, and which setting or call to
-/// change. What costs most comes first.
-/// @param summary  as summarize() gives it
+/// Returns sentences in plain text, the largest cost first. Each is about a cost of more than
+/// advice_share of the time since tw_init, summed over all files: what it is, which file it costs
+/// most, and which setting or call to change.
+/// @param summary  result of summarize()
 std::vector<std::string> advice_on(const Json& summary);
 
 }  // namespace thalweg::detail

@@ -5,12 +5,12 @@
 
 namespace thalweg::detail {
 
-/// Seconds that outputs have cost, and that the model has computed between them.
+/// Seconds that outputs took, and that the model computed between them.
 struct OutputTimes {
-    std::int64_t outputs = 0;  ///< steps that have ended
-    double pack = 0;           ///< copying or packing, of the rank that took longest
-    double write = 0;          ///< in the storage, of the writer that took longest
-    double computing = 0;      ///< outside the library's calls, while a file was written, of the
+    std::int64_t outputs = 0;  ///< number of steps that have ended
+    double pack = 0;           ///< copying or packing, on the slowest rank
+    double write = 0;          ///< in the storage, of the slowest writer
+    double computing = 0;      ///< outside the library's calls while a file was written, on the
                                ///< rank that computed least
 
     OutputTimes& operator+=(const OutputTimes& other) {

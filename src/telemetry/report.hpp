@@ -1,4 +1,4 @@
-// The summary of a run as a page for people.
+// Shows the summary of a run as a page.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,8 +10,8 @@ namespace thalweg::detail {
 
 /// Puts a summary, and the advice on it, into the page src/telemetry/page.html, which needs no
 /// network.
-/// @param json   as summarize() gives it; what it lacks (an older one) is left out
-/// @param title  of the page, in plain text
+/// @param json   result of summarize(); figures that it lacks (in an older version) are left out
+/// @param title  title of the page, in plain text
 /// @param page   receives the page
 /// @return TW_OK; TW_EFORMAT: the text is no summary
 Status report_page(const std::string& json, const std::string& title, std::string& page);

@@ -28,13 +28,14 @@ std::int64_t peak_memory() {
 
 namespace {
 
-/// Seconds travel as nanoseconds, so that all figures are integers.
+/// Converts seconds to nanoseconds, so that all figures in messages are integers.
 std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
 double seconds(std::int64_t ns) { return ns * 1e-9; }
 
 using nlohmann::ordered_json;
 
-/// An object of figures. Names as texts of any length, in braces, would each be compiled anew.
+/// Makes an object of figures. With names as string literals in braces, each length would be
+/// compiled anew.
 template <class Value>
 ordered_json object(std::initializer_list<std::pair<const char*, Value>> figures) {
     ordered_json result;
@@ -42,7 +43,7 @@ ordered_json object(std::initializer_list<std::pair<const char*, Value>> figures
     return result;
 }
 
-/// @param named  a file of its own, not the sum of many
+/// @param named  one file, not the sum of several
 ordered_json input_row(Comm& comm, const ReadFigures& f, bool named) {
     std::int64_t slowest[] = {nanoseconds(f.open), nanoseconds(f.read), nanoseconds(f.file),
                               nanoseconds(f.unpack), nanoseconds(f.wait)};
@@ -78,7 +79,7 @@ ordered_json settings_rows(const std::vector<ChosenSetting>& settings) {
     return rows;
 }
 
-/// The sizes that occur, each with the least bytes of its class.
+/// Lists the sizes that occur, each with the smallest bytes of its class.
 ordered_json size_rows(const WriteSizes& sizes) {
     ordered_json rows = ordered_json::array();
     for (std::size_t i = 0; i < sizes.size(); ++i)
@@ -88,7 +89,7 @@ ordered_json size_rows(const WriteSizes& sizes) {
     return rows;
 }
 
-/// What a file is, before its figures.
+/// Makes the members of a file's row that precede its figures.
 ordered_json file_names(const FileFigures& f, std::int64_t threads) {
     return object<ordered_json>({{"path", f.path},
                                  {"method", f.method},
@@ -101,7 +102,7 @@ ordered_json file_names(const FileFigures& f, std::int64_t threads) {
                                  {"settings", settings_rows(f.settings)}});
 }
 
-/// @param named  as above
+/// @param named  one file, not the sum of several
 ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
     std::int64_t slowest[] = {
         nanoseconds(f.open), nanoseconds(f.plan),  nanoseconds(f.put),        nanoseconds(f.remap),
@@ -143,8 +144,8 @@ ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
     return row;
 }
 
-/// Where a rank's time went: names for the summary, seconds. Those up to "other" add up to
-/// the time since tw_init.
+/// The seconds of a rank by activity, with names for the summary. Those up to "other" add up to the
+/// time since tw_init.
 struct RankTimes {
     static constexpr std::array names{"outside", "open",  "put",   "step", "close",
                                       "read",    "other", "remap", "wait", "queue_wait",
@@ -168,7 +169,7 @@ struct RankTimes {
     }
 };
 
-/// A row for each rank, or of more ranks for each group of neighbours the mean.
+/// Makes a row for each rank, or the means of groups of neighbours if there are many ranks.
 ordered_json rank_rows(Comm& comm, const AllFigures& all) {
     const RankTimes mine(all);
     constexpr std::size_t n = RankTimes::names.size();
@@ -189,7 +190,7 @@ ordered_json rank_rows(Comm& comm, const AllFigures& all) {
     return result;
 }
 
-/// "files": how many were added up, before their figures.
+/// Makes the row of a sum: the number of files, "files", and their figures.
 ordered_json sum_row(std::int64_t files, const ordered_json& figures) {
     ordered_json row;
     row["files"] = files;

@@ -18,12 +18,12 @@ namespace {
 
 constexpr int trace_tag = 6;
 
-/// Of text that is sent at a time, without the last event; and of an event at most: it has two
-/// names, each of whose bytes may become six.
+/// Bytes of text sent at a time, without the last event; and most bytes of an event, which has two
+/// names whose bytes may become six each.
 constexpr std::size_t piece_of_text = 1 << 20, longest_event = 64 << 10;
 
-/// What this rank's clock shows later than that of rank 0. The ranks of a node have one clock; of a
-/// message there and back, the shortest tells most.
+/// Returns by how much this rank's clock is ahead of rank 0's. The ranks of a node have one clock.
+/// Of several messages there and back, the fastest one is the most precise.
 double clock_offset(Team& team) {
     constexpr int times = 10;
     const Topology& topology = team.topology();
@@ -71,7 +71,7 @@ std::string json_text(const std::string& text) {
     return json(text).dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
-/// Nanoseconds: spans within others stay so when they are rounded.
+/// Returns nanoseconds, in which nested spans remain nested when they are rounded.
 std::int64_t since(double zero, double time) { return std::llround((time - zero) * 1e9); }
 
 std::string microseconds(std::int64_t ns) {
@@ -126,7 +126,7 @@ std::unique_ptr<Trace> Trace::make(Team& team, std::int64_t memory, Status& stat
 
 template <class Sink>
 void Trace::format(int rank, Sink&& sink) const {
-    // Viewers take process 0 and thread 0 for the system's.
+    // Viewers reserve process 0 and thread 0 for the system.
     const int process = rank + 1;
     int thread = 1;
     std::string text = metadata("process_name", process, thread, json_text(rank_)) +
@@ -153,7 +153,7 @@ void Trace::format(int rank, Sink&& sink) const {
     if (!text.empty()) sink(text);
 }
 
-/// The root's end: a file that is valid JSON once it is closed.
+/// Writes the file on the root; it is valid JSON once it is closed.
 class Trace::Writer {
 public:
     Status open(const std::string& path) {
@@ -163,7 +163,7 @@ public:
         out_ << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
         return check();
     }
-    /// @param text  begins with a comma, which the first one does not need
+    /// @param text  begins with a comma, which is dropped for the first event
     void add(std::string_view text) {
         out_ << text.substr(first_ ? 1 : 0);
         first_ = false;
@@ -191,8 +191,8 @@ private:
     Status status_;
 };
 
-/// One after another, as the root asks for them: what it has not asked for takes no memory there.
-/// A piece of text is its size, then itself. The last one has no text, but tells what was left out.
+/// Sends the events when the root asks for them, so that waiting ranks take no memory there. Each
+/// piece is its size and its text. The last piece has no text, but the number of dropped events.
 void Trace::send(Comm& world, int root) const {
     std::vector<MPI_Request> sends;
     const auto send_bytes = [&](const void* data, std::size_t bytes) {
@@ -213,8 +213,9 @@ void Trace::send(Comm& world, int root) const {
     send_bytes(last, sizeof last);
 }
 
-/// The other end of send(). @param text  with room for a piece
-/// @return how many events were left out
+/// Receives what send() sends.
+/// @param text  has room for a piece
+/// @return the number of dropped events
 std::int64_t Trace::receive(Comm& world, int rank, Writer& writer, std::string& text) {
     std::vector<MPI_Request> sends;
     const char turn = 1;

@@ -18,20 +18,20 @@
 
 namespace thalweg::detail {
 
-// Not the library's clock, which is MPI's: this thread must do without.
+// A clock of its own: the library's is MPI's, which this thread must not call.
 using Clock = std::chrono::steady_clock;
 
 class WatchdogThread {
 public:
     WatchdogThread() {
-        // The model's signals are handled by the model's threads.
+        // Signals are blocked in this thread, so that the model's threads handle them.
         sigset_t all, before;
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
         try {
             thread_ = std::thread([this] { run(); });
         } catch (const std::system_error&) {
-            // A model that cannot be watched runs all the same.
+            // A model that cannot be watched runs nevertheless.
         }
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
@@ -44,7 +44,7 @@ public:
         if (thread_.joinable()) thread_.join();
     }
 
-    /// Without memory it is not watched.
+    /// A call is not watched if there is no memory for it.
     void add(Standing* standing) {
         const std::lock_guard lock(mutex_);
         try {
@@ -61,7 +61,7 @@ private:
     void run() {
         std::unique_lock lock(mutex_);
         while (!stopping_) {
-            // A call that begins in the meantime is not due before a second has passed.
+            // A call that begins while this thread waits is not due for at least a second.
             Clock::time_point next = Clock::now() + std::chrono::seconds(1);
             for (const Standing* s : standings_) next = std::min(next, s->due_);
             wake_.wait_until(lock, next);
@@ -75,7 +75,7 @@ private:
         }
     }
 
-    /// Whatever the log's level: who set a watchdog wants to hear it.
+    /// Prints the line at any log level, as the user asked for a watchdog.
     static void say(const Standing& s, Clock::time_point now) {
         std::string line =
             fmt::format("thalweg: rank {} has been in {}", s.watchdog_->rank_, s.call_);
@@ -93,7 +93,8 @@ private:
         return limit.count() > 0 && now - s.begin_ >= limit;
     }
 
-    /// Not by MPI, which may be what hangs: the launcher sees a process die, and ends the job.
+    /// Ends the process without MPI, which may be what hangs; the launcher notices, and ends the
+    /// job.
     [[noreturn]] static void end(const Standing& s) {
         std::fprintf(stderr, "thalweg: rank %d ends the job (setting watchdog_abort)\n",
                      s.watchdog_->rank_);
@@ -134,7 +135,7 @@ Standing::Standing(const Watchdog* watchdog, const char* call, const char* path,
     watchdog_->thread_->add(this);
 }
 
-/// To the next report, or the limit if that is earlier.
+/// Sets the time of the next report, or of the limit if that is earlier.
 void Standing::set_due(Clock::time_point now) {
     const std::chrono::seconds interval = watchdog_->interval_, limit = watchdog_->limit_;
     if (interval.count() > 0)

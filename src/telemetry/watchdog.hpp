@@ -1,4 +1,4 @@
-// Says where a rank stands in a call that does not return, and ends it if it is asked to.
+// Reports where a rank is in a call that does not return, and ends the job if asked to.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,13 +12,14 @@ namespace thalweg::detail {
 
 class WatchdogThread;
 
-/// A session's wish to be watched. All sessions of a process share one thread, which calls no MPI.
+/// The watchdog settings of a session. All sessions of a process share one thread, which calls no
+/// MPI.
 class Watchdog {
 public:
     /**
-     * @param seconds  from report to report of a call. @param limit  that a call may take: then the
-     *                 process is aborted; 0: none
-     * @return null where nothing is to be watched
+     * @param seconds  interval of the reports on a call.
+     * @param limit    longest duration of a call, after which the process is aborted; 0: none
+     * @return null if nothing is to be watched
      */
     static std::unique_ptr<Watchdog> make(std::int64_t seconds, std::int64_t limit, int rank);
 
@@ -31,13 +32,13 @@ private:
     int rank_ = 0;
 };
 
-/// A call of the library that is under way, for a scope; of no cost without a watchdog.
+/// A running call of the library, for a scope; free of cost without a watchdog.
 class Standing {
 public:
     /**
-     * @param watchdog  may be null; outlives this, as do the texts
-     * @param path      of the file, null if there is none
-     * @param step      of the file, from 1; 0 if there is none
+     * @param watchdog  may be null; must outlive this, as must the texts
+     * @param path      path of the file, null if there is none
+     * @param step      step of the file, from 1; 0 if there is none
      */
     Standing(const Watchdog* watchdog, const char* call, const char* path = nullptr,
              std::int64_t step = 0);
@@ -53,7 +54,7 @@ private:
     const char* call_;
     const char* path_;
     std::int64_t step_;
-    const WaitingFor* waiting_ = nullptr;  ///< of the calling thread
+    const WaitingFor* waiting_ = nullptr;  ///< that of the calling thread
     std::chrono::steady_clock::time_point begin_, due_;
 };
 

@@ -10,10 +10,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Beyond so many, chunks that can be cut freely are made larger.
+/// With more references than this, chunks that can be cut freely are made larger.
 constexpr std::int64_t many_references = 100'000;
 constexpr std::int64_t largest_cut = std::int64_t(1) << 30;  ///< bytes of a chunk
-/// Variables to which no reference is possible are copied if they have at most so many bytes.
+/// Most bytes of a variable that is copied because references to it are impossible.
 constexpr std::int64_t most_copied = 16 << 20;
 constexpr std::int64_t copied_chunk = 1 << 20;  ///< bytes
 
@@ -57,7 +57,7 @@ private:
     const VariablePlaces& places(const OpenFile& f, const ReferencedArray& a) const {
         return f.places->of(f.variable[a.variable]);
     }
-    /// The files that hold its data: of what has no records, the first one is taken.
+    /// Returns the files that hold a variable's data; without records, that is the first one.
     std::span<const OpenFile> holders(const ReferencedArray& a) const {
         return std::span(files_).first(variable(a).record ? files_.size() : 1);
     }
@@ -65,7 +65,7 @@ private:
     const std::vector<OpenFile>& files_;
     const ReferenceOptions& options_;
     const Places& first_;
-    std::int64_t records_ = 0, common_ = 0;  ///< of all files, and their largest common divisor
+    std::int64_t records_ = 0, common_ = 0;  ///< records of all files, and greatest common divisor
 };
 
 Status Planner::describe(ReferencedArray& a) {
@@ -88,7 +88,7 @@ Status Planner::describe(ReferencedArray& a) {
     if (a.why.empty() && its.chunked) check_chunked(a);
     const Attribute* fill = fill_attribute(v);
     if (fill != nullptr) a.zarr.fill = fill_text(v.type, fill->values.data());
-    // What grows is not copied because it is still small.
+    // A growing variable is not copied just because it is still small.
     const bool small = (a.bytes <= options_.copied && !(options_.grows && v.record)) ||
                        (v.record && record_bytes <= options_.copied / 1024);
     if ((small || !a.why.empty()) && !copy_instead(a, v.record) && !a.why.empty())
@@ -97,7 +97,7 @@ Status Planner::describe(ReferencedArray& a) {
     return check_whole(a);
 }
 
-/// Whether the files are long enough.
+/// Checks that the files are long enough.
 Status Planner::check_whole(const ReferencedArray& a) const {
     for (const OpenFile& f : holders(a)) {
         if (variable(a).record && f.records() == 0) continue;
@@ -109,7 +109,7 @@ Status Planner::check_whole(const ReferencedArray& a) const {
     return {};
 }
 
-/// Chunks and filters that the file has given.
+/// Takes over the chunks and filters of the file.
 void Planner::check_chunked(ReferencedArray& a) const {
     const VariablePlaces& its = places(files_.front(), a);
     a.why = why_no_codecs(its.filters, volume(its.chunk) * variable(a).element());
@@ -132,7 +132,7 @@ void Planner::check_chunked(ReferencedArray& a) const {
     a.zarr.filters = its.filters;
 }
 
-/// Bytes that all files have after the variable's last element.
+/// Returns the bytes that all files have after the variable's last element.
 std::int64_t Planner::beyond(const ReferencedArray& a) const {
     const Variable& v = variable(a);
     const std::int64_t bytes = v.elements() * v.element();
@@ -146,7 +146,7 @@ std::int64_t Planner::beyond(const ReferencedArray& a) const {
     return least;
 }
 
-/// Of data that can be cut freely.
+/// Chooses the chunks of data that can be cut freely.
 void Planner::choose_chunk(ReferencedArray& a, std::int64_t most) const {
     const Variable& v = variable(a);
     const std::int64_t element = v.element();
@@ -173,7 +173,7 @@ Status Planner::limit(std::vector<ReferencedArray>& arrays) const {
             if (!a.copied && !places(files_.front(), a).chunked) choose_chunk(a, most);
             double chunks = 1;
             const std::vector<std::int64_t> number = a.chunks();
-            // Those of a file that grows do not depend on how many records it has.
+            // The chunks of a growing file do not depend on its number of records.
             const bool grows = options_.grows && variable(a).record;
             for (std::size_t d = grows ? 1 : 0; d < number.size(); ++d)
                 chunks *= static_cast<double>(number[d]);

@@ -1,4 +1,4 @@
-// Which Zarr arrays the variables of a file, or of several that are joined, become.
+// Plans the Zarr arrays for the variables of a file, or of several joined files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,54 +17,55 @@ namespace thalweg::detail {
 struct OpenFile {
     const ReferencedFile* file = nullptr;
     std::unique_ptr<Places> places;
-    std::vector<int> variable;      ///< its own, of each of the first file's
-    std::int64_t first_record = 0;  ///< of all files
+    std::vector<int> variable;      ///< this file's number of each variable of the first file
+    std::int64_t first_record = 0;  ///< first record, counted over all files
 
     std::int64_t records() const { return places->source().records(); }
 };
 
 /// A variable as a Zarr array.
 struct ReferencedArray {
-    int variable = 0;  ///< of the first file
+    int variable = 0;  ///< number in the first file
     std::int64_t bytes = 0;
-    std::string why;         ///< it cannot be referred to
-    bool copied = false;     ///< its data are in the references
-    std::vector<char> data;  ///< those
+    std::string why;         ///< reason why references to it are impossible
+    bool copied = false;     ///< the references hold its data
+    std::vector<char> data;  ///< these data
     ZarrArray zarr;
 
-    /// Of each dimension.
+    /// Returns the number of chunks along each dimension.
     std::vector<std::int64_t> chunks() const;
 };
 
-/// What must be the same of a variable in all files that are joined: its type, dimensions and byte
-/// order (by the name ""), and the attributes that decide what values mean; as texts.
+/// The properties of a variable that must be the same in all joined files: its type, dimensions and
+/// byte order (under the name ""), and the attributes that give values their meaning; as texts.
 using Decisive = std::map<std::string, std::string>;
 Decisive decisive_of(const Places& places, int variable);
 
-/// How a variable differs from that of the first file, at `path`; empty if it does not.
+/// Describes how a variable differs from that of the first file, at `path`; empty if it does not.
 std::string difference(const Decisive& first, const Decisive& other, const std::string& path);
 
-/// @return TW_OK; TW_EDIFFERENT, TW_EUNSUPPORTED: files cannot be joined to this one
+/// Checks that files can be joined to this one.
+/// @return TW_OK; TW_EDIFFERENT, TW_EUNSUPPORTED: they cannot
 Status check_record_first(const OpenFile& file);
 
 /// Opens files, all of which must have the first one's definitions.
 /// @return TW_OK, TW_EDIFFERENT, and what open_places() returns
 Status open_files(std::span<const ReferencedFile> files, std::vector<OpenFile>& open);
 
-/// The arrays of all variables that are not left out, in the order of the first file, but for their
+/// Plans the arrays of all variables that are not left out, in the order of the first file, without
 /// fill values and data.
 /// @return TW_OK; TW_ENOTFOUND (a variable to leave out); TW_EIO (a file is too short);
-///         TW_EUNSUPPORTED
+///     TW_EUNSUPPORTED
 Status plan_arrays(const std::vector<OpenFile>& files, const ReferenceOptions& options,
                    std::vector<ReferencedArray>& arrays);
 
-/// Has the references hold the data of an array, if it is not too large.
+/// Copies an array's data into the references, if it is not too large.
 bool copy_instead(ReferencedArray& array, bool record);
 
-/// Of a record variable that is copied: records of a chunk.
+/// Returns the records per chunk of a copied record variable.
 std::int64_t copied_records(std::int64_t records, std::int64_t record_bytes);
 
-/// Beyond so many references, which no reader of JSON likes, it is an error.
+/// Most references; more are an error, as JSON readers cannot handle them well.
 inline constexpr std::int64_t most_references = 1'000'000;
 
 }  // namespace thalweg::detail

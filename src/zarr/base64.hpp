@@ -7,7 +7,7 @@
 
 namespace thalweg::detail {
 
-/// RFC 4648, section 4.
+/// Encodes bytes (RFC 4648, section 4).
 inline std::string base64(std::span<const char> bytes) {
     constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string text;
@@ -23,7 +23,8 @@ inline std::string base64(std::span<const char> bytes) {
     return text;
 }
 
-/// Appends what base64() has encoded. @return false: it is not base64
+/// Decodes what base64() has encoded, and appends it.
+/// @return false if the text is not base64
 inline bool add_decoded(std::string_view text, std::string& bytes) {
     if (text.size() % 4 != 0) return false;
     const auto value = [](char c) -> int {

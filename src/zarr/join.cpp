@@ -1,4 +1,4 @@
-// Whether files can be joined along their record dimension.
+// Checks if files can be joined along their record dimension.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -8,7 +8,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Attributes that decide what values mean. Others are taken from the first file.
+/// Attributes that give values their meaning. Others are taken from the first file.
 constexpr const char* decisive[] = {"units",        "calendar",  "scale_factor",  "add_offset",
                                     "_FillValue",   "_Unsigned", "missing_value", "valid_range",
                                     "valid_min",    "valid_max", "flag_values",   "flag_masks",

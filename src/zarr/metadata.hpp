@@ -11,48 +11,50 @@
 
 namespace thalweg::detail {
 
-/// A JSON string. Bytes that are no UTF-8 become U+FFFD.
+/// Formats a JSON string. Bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 
-/// A list of numbers.
+/// Formats a list of numbers.
 std::string list_text(const std::vector<std::int64_t>& values);
 
-/// What Zarr knows of an array but its attributes.
+/// The metadata of a Zarr array, without its attributes.
 struct ZarrArray {
     std::vector<std::int64_t> shape, chunk;
     tw_type type = TW_BYTE;
     bool big_endian = false;
-    std::string fill = "null";  ///< JSON: what missing chunks hold
+    std::string fill = "null";  ///< value of missing chunks, as JSON
     std::vector<StoredFilter> filters;
 };
 
-/// Why Zarr readers cannot undo HDF5's filters; empty if they can.
-/// @param bytes  of a chunk's elements
+/// Returns the reason why Zarr readers cannot undo HDF5's filters; empty if they can.
+/// @param bytes  bytes of a chunk's elements
 std::string why_no_codecs(const std::vector<StoredFilter>& filters, std::int64_t bytes);
 
-/// A number of any type. @param value  in the machine's byte order
+/// Converts a value of any type.
+/// @param value  in the machine's byte order
 double number_of(tw_type type, const char* value);
 
-/// The value of `fill_value`. @param value  in the machine's byte order
+/// Formats the value of `fill_value`.
+/// @param value  in the machine's byte order
 std::string fill_text(tw_type type, const char* value);
 
-/// Of .zarray.
+/// Formats .zarray.
 std::string array_text(const ZarrArray& array);
 
-/// Members of an object of attributes, `"name":value`. Leaves out `_FillValue` if it is of the
-/// variable's type, as fill_value stands for it, and attributes whose types netCDF's classic model
-/// does not have.
+/// Formats the members of an object of attributes, `"name":value`. Leaves out `_FillValue` if it is
+/// of the variable's type, as fill_value stands for it, and attributes whose types netCDF's classic
+/// model does not have.
 /// @param variable  null: the file's own
 std::vector<std::string> attribute_members(const Definitions& definitions,
                                            const Variable* variable);
 
-/// The names of a variable's dimensions, as a list.
+/// Formats the names of a variable's dimensions as a list.
 std::string dimensions_text(const Definitions& definitions, const Variable& variable);
 
-/// Of .zattrs. See attribute_members().
+/// Formats .zattrs; see attribute_members().
 std::string attributes_text(const Definitions& definitions, const Variable* variable);
 
-/// `_FillValue` of the variable's own type; null if it has none.
+/// Returns `_FillValue` of the variable's own type; null if it has none.
 const Attribute* fill_attribute(const Variable& variable);
 
 }  // namespace thalweg::detail

@@ -1,4 +1,4 @@
-// The file in which references are: there is none, or a right one.
+// The file of the references: there is none, or a correct one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,22 +9,24 @@
 
 namespace thalweg::detail {
 
-/// All of its functions are local, for one rank.
+/// Replaces a references file. All functions are local, for one rank.
 class ReferenceFile {
 public:
     explicit ReferenceFile(std::string path = {}) : path_(std::move(path)) {}
     const std::string& path() const { return path_; }
 
-    /// Whether it can be written: its folder is there, and nothing but references has its name.
+    /// Tests if the file can be written: its folder exists, and no file other than references has
+    /// its name.
     /// @return TW_OK, TW_EIO, TW_EEXISTS
     Status check() const;
-    /// Removes the references that are there, before what they refer to changes.
+    /// Removes existing references, before the data that they refer to change.
     Status remove() const;
-    /// Writes them under a temporary name. @param durable  for good
+    /// Writes the references under a temporary name.
+    /// @param durable  sync them
     Status write(const std::string& text, bool durable) const;
-    /// Gives them their name.
+    /// Gives the references their final name.
     Status publish(bool durable) const;
-    /// Removes what write() wrote.
+    /// Removes the temporary file.
     void discard() const;
 
 private:

@@ -22,7 +22,7 @@ namespace {
 
 using Corner = std::vector<std::int64_t>;
 
-/// Row-major: the last dimension first. Whether there is a next one.
+/// Moves to the next corner in row-major order; false after the last one.
 bool next(Corner& at, const std::vector<std::int64_t>& number) {
     for (std::size_t d = at.size(); d-- > 0;) {
         if (++at[d] < number[d]) return true;
@@ -70,11 +70,11 @@ private:
     static const VariablePlaces& places(const OpenFile& f, const ReferencedArray& a) {
         return f.places->of(in(f, a));
     }
-    /// The files that hold its data.
+    /// Returns the files that hold a variable's data.
     std::span<const OpenFile> holders(const ReferencedArray& a) const {
         return std::span(files_).first(variable(a).record ? files_.size() : 1);
     }
-    /// The record dimension.
+    /// Returns the name of the record dimension.
     const std::string& dimension() const {
         const Definitions& d = files_.front().places->definitions();
         return d.dims[d.record_dim()].name;
@@ -86,7 +86,7 @@ private:
     std::vector<ReferencedArray> arrays_;
 };
 
-/// File after file, so that one is open at a time.
+/// Goes file by file, so that only one is open at a time.
 Status Maker::collect() {
     for (const OpenFile& f : files_) {
         for (ReferencedArray& a : arrays_)
@@ -105,7 +105,7 @@ Status Maker::collect() {
     return {};
 }
 
-/// What the references need of a file for an array.
+/// Collects what an array's references need of a file.
 Status Maker::collect(const OpenFile& f, ReferencedArray& a) {
     Status status;
     if (a.copied) {
@@ -120,8 +120,8 @@ Status Maker::collect(const OpenFile& f, ReferencedArray& a) {
                    status.text);
 }
 
-/// Adds the values of a file to those of the files before it. Values without records must be the
-/// same in all files.
+/// Appends a file's values to those of earlier files. Values without records must be the same in
+/// all files.
 Status Maker::read(const OpenFile& f, ReferencedArray& a) const {
     const Variable& v = variable(a);
     const std::int64_t bytes = v.elements() * element(a);
@@ -143,8 +143,8 @@ Status Maker::read(const OpenFile& f, ReferencedArray& a) const {
                    files_.front().file->path);
 }
 
-/// What stands for chunks that were never written. A variable without any, and without _FillValue,
-/// has none: readers take its value for missing data.
+/// Sets the value of chunks that were never written. If there are none, a variable without
+/// _FillValue gets no fill value: readers would take it for missing data.
 void Maker::settle_fill(ReferencedArray& a) const {
     const Variable& v = variable(a);
     const VariablePlaces* missing = nullptr;
@@ -168,7 +168,8 @@ void Maker::settle_fill(ReferencedArray& a) const {
         a.why = "its fill value in HDF5 differs from its attribute _FillValue";
 }
 
-/// The first and the last value of the record dimension's own variable; nothing if there is none.
+/// Returns the first and the last value of the record dimension's own variable; empty if there is
+/// none.
 std::vector<double> Maker::times(const OpenFile& f) const {
     const Definitions& d = files_.front().places->definitions();
     for (const ReferencedArray& a : arrays_) {
@@ -187,7 +188,8 @@ std::vector<double> Maker::times(const OpenFile& f) const {
     return {};
 }
 
-/// Of files whose times do not follow each other: an order that is meant, or file 10 before file 2.
+/// Warns if the times of files do not follow each other: the order may be intended, or file 10 may
+/// have been put before file 2.
 void Maker::warn_of_order() const {
     const OpenFile* before = nullptr;
     for (const OpenFile& f : files_) {
@@ -200,7 +202,7 @@ void Maker::warn_of_order() const {
     }
 }
 
-/// What the text begins with.
+/// Returns the beginning of the text.
 std::string Maker::begin() const {
     if (!options_.grows) return std::string(references_begin);
     const OpenFile& f = files_.front();
@@ -251,7 +253,7 @@ std::string key_of(const std::string& variable, const Corner& number) {
     return json_string(variable + "/" + (number.empty() ? "0" : joined(number, ".")));
 }
 
-/// In chunks along the records; the last one is filled up.
+/// Writes copied data in chunks along the records; the last one is padded.
 void Maker::write_copied(const ReferencedArray& a, std::string& text) const {
     const std::vector<std::int64_t> number = a.chunks();
     const std::size_t bytes = volume(a.zarr.chunk) * element(a);
@@ -278,7 +280,7 @@ void Maker::write_ranges(const OpenFile& f, const ReferencedArray& a, std::strin
     const std::size_t lead = v.record ? 1 : 0;
     std::vector<std::int64_t> number = a.chunks();
     const std::int64_t bytes = volume(a.zarr.chunk) * element(a);
-    const std::int64_t a_chunk = v.record ? a.zarr.chunk.front() : 1;  // records
+    const std::int64_t a_chunk = v.record ? a.zarr.chunk.front() : 1;  // records of a chunk
     if (v.record) number.front() = f.records() / a_chunk;
     if (volume(number) == 0) return;
     Corner at(number.size(), 0);
@@ -311,7 +313,7 @@ void Maker::write_chunks(const OpenFile& f, const ReferencedArray& a, std::strin
     }
 }
 
-/// A path with its symbolic links followed, but for that of its last name.
+/// Follows the symbolic links of a path, except that of its last name.
 std::filesystem::path in_real_folder(const std::string& path) {
     return std::filesystem::canonical(folder_of(path)) / std::filesystem::path(path).filename();
 }

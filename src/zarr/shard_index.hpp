@@ -1,4 +1,4 @@
-// The index of a Zarr shard: where its chunks lie.
+// The index of a Zarr shard: the places of its chunks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace thalweg::detail {
 
-/// Of the bytes (Castagnoli).
+/// Returns the CRC-32C checksum (Castagnoli) of the bytes.
 inline std::uint32_t crc32c(std::span<const char> bytes) {
     static const auto table = [] {
         std::array<std::uint32_t, 256> made{};
@@ -28,7 +28,7 @@ inline std::uint32_t crc32c(std::span<const char> bytes) {
     return ~crc;
 }
 
-/// Offset and bytes of each chunk, and a checksum; all little-endian.
+/// Encodes offset and size of each chunk, and a checksum; all little-endian.
 inline std::string shard_index(std::span<const ChunkPlace> chunks) {
     std::string index;
     const auto add = [&](std::uint64_t value, int bytes) {

@@ -1,5 +1,5 @@
-// A folder with a file a variable as a Zarr store of version 3: every file is a shard, the only one
-// of its array. Its index lies behind netCDF's data, where netCDF readers do not look.
+// Makes a folder with one file per variable a Zarr store of version 3: every file is the only shard
+// of its array. The shard's index lies behind netCDF's data, where netCDF readers do not look.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,8 +11,8 @@ namespace thalweg::detail {
 
 /**
  * Moves each file NAME.nc to NAME/c.0.0 (with a zero for each dimension), leaves a link, and writes
- * the metadata, those of the folder last. The files are complete, of a classic format.
- * @param definitions  of all variables
+ * the metadata, those of the folder last. The files must be complete, and of a classic format.
+ * @param definitions  definitions of all variables
  * @return TW_OK, TW_EIO, TW_EFORMAT
  */
 Status make_zarr_store(const std::string& folder, const Definitions& definitions, bool durable);

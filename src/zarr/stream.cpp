@@ -29,9 +29,9 @@ std::int64_t first_number(std::string_view key) {
 
 }  // namespace
 
-/// A Zarr array, with what refers to its data.
+/// A Zarr array with its references.
 struct ReferenceStream::Array {
-    /// A chunk of a file: its number along the records, counted from the file's first; the rest of
+    /// A chunk of a file: its number along the records, relative to the file's first; the rest of
     /// its key; its place.
     struct Chunk {
         std::int64_t number = 0;
@@ -42,11 +42,11 @@ struct ReferenceStream::Array {
     StreamVariable is;
     nlohmann::ordered_json zarray;
     std::string attributes;                                  ///< text of .zattrs
-    std::vector<std::pair<std::string, std::string>> fixed;  ///< without records: keys and values
-    std::vector<std::vector<Chunk>> chunks;                  ///< of each file
-    std::vector<std::string> data;                           ///< of each file, if they are copied
-    std::vector<std::int64_t> ends;                          ///< numbers at which files end
-    std::map<std::int64_t, std::string> copies;              ///< while they are parsed
+    std::vector<std::pair<std::string, std::string>> fixed;  ///< if it has no records
+    std::vector<std::vector<Chunk>> chunks;                  ///< chunks of each file
+    std::vector<std::string> data;                           ///< copied data of each file
+    std::vector<std::int64_t> ends;                          ///< chunk numbers at which files end
+    std::map<std::int64_t, std::string> copies;              ///< texts of chunks, while parsing
 
     std::int64_t shape(std::size_t d) const { return zarray.at("shape").at(d); }
     std::int64_t chunk(std::size_t d) const { return zarray.at("chunks").at(d); }
@@ -78,7 +78,8 @@ std::string stream_text(const std::string& dimension, const std::string& fixed,
     return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// ---- parsed -------------------------------------------------------------------------------------
+// ---- parsing
+// -------------------------------------------------------------------------------------
 
 Status ReferenceStream::parse(const std::string& path, const std::string& text,
                               ReferenceStream& stream) try {
@@ -145,12 +146,12 @@ void ReferenceStream::take_reference(const std::string& key, const void* json) {
                                                value.at(1), value.at(2)});
 }
 
-/// Chunks of a file along the records.
+/// Returns the number of a file's chunks along the records.
 std::int64_t ReferenceStream::chunks_of(const StreamedFile& file, const Array& a) {
     return (file.records + a.chunk(0) - 1) / a.chunk(0);
 }
 
-/// What is copied, by file.
+/// Splits copied data by file.
 void ReferenceStream::share_data() {
     for (Array& a : arrays_) {
         if (!a.is.copied || !a.is.record) continue;
@@ -170,7 +171,8 @@ void ReferenceStream::share_data() {
     }
 }
 
-// ---- changed ------------------------------------------------------------------------------------
+// ---- changing
+// ------------------------------------------------------------------------------------
 
 std::int64_t ReferenceStream::records() const {
     std::int64_t n = 0;
@@ -207,7 +209,7 @@ void ReferenceStream::take_fixed(ReferenceStream&& one) {
         }
 }
 
-/// Where a file goes: after those that do not begin later.
+/// Returns the place of a new file: before those that begin later.
 std::size_t ReferenceStream::place_of(const StreamedFile& file) const {
     std::size_t at = files_.size();
     while (at > 0 && (files_[at - 1].records == 0 || files_[at - 1].first > file.first)) --at;
@@ -224,7 +226,7 @@ Status ReferenceStream::check_array(const Array& mine, const Array& other,
     nlohmann::ordered_json a = mine.zarray, b = other.zarray;
     if (mine.is.record) a["shape"][0] = b["shape"][0] = 0;
     if (mine.is.record && mine.is.copied) a["chunks"][0] = b["chunks"][0] = 1;
-    // What stands for chunks that were never written; null where all were.
+    // The fill value is null if all chunks were written.
     if (a["fill_value"].is_null()) a["fill_value"] = b["fill_value"];
     if (b["fill_value"].is_null()) b["fill_value"] = a["fill_value"];
     if (a != b || mine.is.copied != other.is.copied || mine.is.record != other.is.record)
@@ -255,7 +257,7 @@ Status ReferenceStream::check(const ReferenceStream& one, const std::string& pat
     return {};
 }
 
-/// That no file ends inside a chunk but the last one.
+/// Checks that no file but the last ends inside a chunk.
 Status ReferenceStream::check_chunks(const std::string& path) const {
     std::size_t last = files_.size();
     while (last > 0 && files_[last - 1].records == 0) --last;
@@ -328,7 +330,7 @@ Status ReferenceStream::add(ReferenceStream&& one, const std::string& path, std:
     return {};
 }
 
-// ---- written ------------------------------------------------------------------------------------
+// ---- writing ------------------------------------------------------------------------------------
 
 void ReferenceStream::add_array(const Array& a, std::string& text) const {
     const auto add = [&](std::string_view key, std::string_view json) {

@@ -1,5 +1,5 @@
-// References to all files of a stream, joined along their record dimension, which grow file by file
-// without a look at the files that are in it already.
+// References to all files of a stream, joined along their record dimension. Files are added without
+// reading those that are included already.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,26 +15,26 @@
 
 namespace thalweg::detail {
 
-/// With this the references of a stream begin. What follows tells what is needed to add to them;
-/// readers skip it.
+/// The beginning of a stream's references. The data behind it are needed to add files; readers skip
+/// them.
 inline constexpr std::string_view stream_begin = "{\"version\":1,\"stream\":";
 
-/// A file of a stream. One that is about to be replaced keeps its place, with no records.
+/// A file of a stream. A file that is about to be replaced keeps its place, with no records.
 struct StreamedFile {
-    std::string name;  ///< as the references call it
+    std::string name;  ///< name in the references
     std::int64_t records = 0;
-    /// Of the record dimension's own variable; NaN where there is none.
+    /// Values of the record dimension's own variable; NaN if there is none.
     double first = 0, last = 0;
 };
 
 struct StreamVariable {
     std::string name;
     bool record = false;
-    bool copied = false;  ///< its data are in the references
+    bool copied = false;  ///< the references hold its data
     Decisive decisive;
 };
 
-/// What stream_begin is followed by, up to the references.
+/// Formats the part between stream_begin and the references.
 std::string stream_text(const std::string& dimension, const std::string& fixed,
                         const std::vector<StreamedFile>& files,
                         const std::vector<StreamVariable>& variables);
@@ -46,33 +46,34 @@ public:
     ReferenceStream(ReferenceStream&&) noexcept;
     ReferenceStream& operator=(ReferenceStream&&) noexcept;
 
-    /// Takes what text() gave, or make_references() with `grows`.
-    /// @param path  for messages. @return TW_OK, TW_EFORMAT
+    /// Parses the result of text(), or of make_references() with `grows`.
+    /// @param path  name in messages
+    /// @return TW_OK, TW_EFORMAT
     static Status parse(const std::string& path, const std::string& text, ReferenceStream& stream);
 
     const std::vector<StreamedFile>& files() const { return files_; }
     std::int64_t records() const;
     bool has(const std::string& name) const;
-    /// The file to which variables without records refer; empty: that is gone, and text() would be
-    /// wrong.
+    /// Returns the file that variables without records refer to; empty if it is gone, and text()
+    /// would be wrong.
     const std::string& fixed() const { return fixed_; }
 
-    /// Takes the records of a file out, and what else refers to it.
+    /// Removes the records of a file, and all other references to it.
     void drop(const std::string& name);
-    /// Variables without records refer to this file from now on.
+    /// Makes variables without records refer to this file.
     void take_fixed(ReferenceStream&& one);
     /**
-     * Adds a file, by the times in it, or, if it has none, in the place that it has, or as the
-     * last one.
-     * @param one   of this file alone
-     * @param path  what messages call it
+     * Adds a file at the place that its times give or, if it has none, at its former place or the
+     * end.
+     * @param one   references of this file only
+     * @param path  name in messages
      * @param said  receives a warning if times do not increase
      * @return TW_OK; TW_EDIFFERENT (from the other files); TW_EUNSUPPORTED (its records end inside
-     *         a chunk, too many references). After an error the stream is of no more use
+     *     a chunk, or there are too many references). After an error the stream must not be used
      */
     Status add(ReferenceStream&& one, const std::string& path, std::string& said);
 
-    /// The references.
+    /// Returns the text of the references.
     std::string text() const;
 
 private:
@@ -92,7 +93,7 @@ private:
     std::string group_, attributes_;  ///< texts of .zgroup and .zattrs
     std::vector<StreamedFile> files_;
     std::vector<Array> arrays_;
-    std::map<std::string, std::size_t> at_;  ///< of an array, by its name
+    std::map<std::string, std::size_t> at_;  ///< numbers of arrays by name
 };
 
 }  // namespace thalweg::detail

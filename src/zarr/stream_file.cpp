@@ -15,7 +15,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Another run holds the lock as long as it makes references, not as long as it writes a file.
+/// Another run holds the lock while it makes references, not while it writes a file.
 constexpr double longest_wait = 60;  // seconds
 
 Status read_text(const std::string& path, std::string& text) {
@@ -44,7 +44,7 @@ Status StreamFile::check() const {
                    path());
 }
 
-/// Takes the lock and reads what is there.
+/// Takes the lock and reads the references.
 Status StreamFile::begin(ReferenceStream& stream) {
     std::string own, said, text;
     Status status = follow_links(path(), own);
@@ -60,7 +60,7 @@ Status StreamFile::begin(ReferenceStream& stream) {
     return status;
 }
 
-/// Variables without records refer to one file: when it goes, to another one.
+/// Finds another file for the variables without records, which refer to one file, when that goes.
 void StreamFile::find_fixed(ReferenceStream& stream) const {
     for (const StreamedFile& f : stream.files()) {
         if (f.records == 0) continue;
@@ -72,7 +72,7 @@ void StreamFile::find_fixed(ReferenceStream& stream) const {
         ReferenceStream one;
         Status status = make_references({&other, 1}, options, text);
         if (status.ok()) status = ReferenceStream::parse(path, text, one);
-        if (!status.ok()) continue;  // it is not there any more
+        if (!status.ok()) continue;  // the file has gone
         stream.take_fixed(std::move(one));
         return;
     }

@@ -1,4 +1,4 @@
-// The file in which the references of a stream are, which several runs may write.
+// The references file of a stream, which several runs may write.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,31 +11,33 @@
 
 namespace thalweg::detail {
 
-/// All of its functions are local, for one rank. Whoever changes the references holds their lock
-/// from reading them until they are replaced.
+/// Updates the references of a stream. All functions are local, for one rank. The references are
+/// locked from reading them until they are replaced.
 class StreamFile {
 public:
     void set_path(std::string path) { file_ = ReferenceFile(std::move(path)); }
     const std::string& path() const { return file_.path(); }
 
-    /// Whether it can be written: see ReferenceFile::check(); and nothing but references of a
-    /// stream has its name. @return TW_OK, TW_EIO, TW_EEXISTS
+    /// Tests if the file can be written: see ReferenceFile::check(); also, nothing but references
+    /// of a stream may have its name.
+    /// @return TW_OK, TW_EIO, TW_EEXISTS
     Status check() const;
 
-    /// Takes a file out, before its data change. @param path  its own
+    /// Removes a file from the references before its data change.
+    /// @param path  path of that file
     /// @return TW_OK, TW_EINUSE, TW_EIO, TW_EFORMAT
     Status drop(const std::string& path, bool durable);
 
     /**
      * Makes the references with a file, under a temporary name, and keeps the lock for publish() or
-     * discard(), one of which has to follow. Without least_records there are none.
-     * @param replaced  the file takes the place of another one of its name, whose references go
-     *                  now
-     * @return TW_OK; that of drop(), make_references(), ReferenceStream::add()
+     * discard(), one of which must follow. Makes none if there are fewer than least_records.
+     * @param replaced  the file replaces another one of its name, whose references are removed now
+     * @return TW_OK; or the error of drop(), make_references() or ReferenceStream::add()
      */
     Status write(const ReferencedFile& file, const ReferenceOptions& options, bool replaced,
                  bool durable);
-    /// Gives them their name. Does nothing if there are none: the file had too few records.
+    /// Gives the references their final name. Does nothing if there are none, as the file had too
+    /// few records.
     Status publish(bool durable);
     void discard();
 

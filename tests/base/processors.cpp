@@ -1,4 +1,4 @@
-// Processors that a process may use, and what a container grants of them.
+// Tests the number of processors that a process may use, and a container's quota.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/processors.hpp"
 
@@ -45,7 +45,7 @@ TEST_F(Quota, TheLeastOfAGroupAndThoseThatContainIt) {
     write("/sys/fs/cgroup/job/step/cpu.max", "200000 100000");
     EXPECT_EQ(quota(), 2);
     write("/sys/fs/cgroup/cpu.max", "50000 100000");
-    EXPECT_EQ(quota(), 1);  // half of one is one
+    EXPECT_EQ(quota(), 1);  // half a processor counts as one
 }
 
 TEST_F(Quota, OfTheOlderHierarchy) {

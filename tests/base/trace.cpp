@@ -80,7 +80,7 @@ TEST(Trace, WaitsForTheSameReasonAreOne) {
     { const Waiting waiting("an answer"); }
     EXPECT_EQ(lane.events().size(), 2U);
     {
-        // One that began before a span and one within it are not the same.
+        // A span that began before another one is kept apart from a span within it.
         const Span span("pack");
         const Waiting waiting("an answer");
     }

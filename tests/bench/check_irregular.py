@@ -40,7 +40,8 @@ def run(ranks: int, *arguments: str, status: int = 0) -> dict:
 
 
 def check(report: dict, factored: set[str]) -> dict:
-    """All rows are there and right; `factored`: the maps that leave a dimension out of the list."""
+    """Checks that all rows are there and right; `factored`: maps that leave a dimension out of the
+    list."""
     maps = {m["name"]: m for m in report["maps"]}
     rows = {(row["map"], row["method"]): row for row in report["results"]}
     for name in maps:
@@ -54,8 +55,8 @@ def check(report: dict, factored: set[str]) -> dict:
 
 
 def write_map(path: str, dims: list[int], lists: list[list[int]], raw: bool) -> None:
-    """One decomposition; `lists` count from 1, 0 is a hole. Its last run is one that fills."""
-    runs = []  # of each list
+    """Writes one decomposition; `lists` count from 1, 0 is a hole. Its last run is a fill run."""
+    runs = []  # by list
     for one in lists:
         held = sorted(i - 1 for i in one if i > 0)
         starts = [i for i in held if i - 1 not in held]
@@ -101,7 +102,7 @@ write_map("columns.nc", [5, 40], lists, raw=True)
 maps = check(run(3, "--map", "columns.nc"), {"columns-D1"})
 assert maps["columns-D1"]["held"] == 200 and "distributed over" in maps["columns-D1"]["text"]
 
-# Holes in memory, elements that nobody holds; without the order of the memory.
+# Holes in memory, and elements that no rank holds; without the memory order.
 lists = [[7, 0, 3, 0, 2], [0, 0], [12, 11, 10, 9], [1]]
 for raw in (True, False):
     write_map("holes.nc", [2, 2, 3], lists, raw)
@@ -109,7 +110,7 @@ for raw in (True, False):
     assert maps["holes-D1"]["held"] == 8 and maps["holes-D1"]["elements"] == 12
     assert ("order of the runs" in maps["holes-D1"]["text"]) != raw
 
-# Files that are no maps, or lie: a mistake of the user, told once.
+# Files that are not maps, or are damaged: an error of the user, reported once.
 Path("no_map.nc").write_bytes(b"CDF")
 run(3, "--map", "no_map.nc", status=2)
 run(3, "--map", "columns.nc", "--decompositions", "2", status=2)

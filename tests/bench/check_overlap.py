@@ -67,7 +67,7 @@ def check_row(row: dict, report: dict) -> None:
     assert row["bytes"] == (128 * 128 * 8 * 4 * steps if writes else 0), name
     if writes:
         assert row["verified"], name
-        # The last bytes may be bytes behind the limit by what it allows as a burst.
+        # The last bytes may be ahead of the limit by the allowed burst.
         at_least = row["bytes"] / BANDWIDTH - 0.011 * RANKS
         assert row["total_seconds"] >= at_least, f"{name}: {row['total_seconds']} < {at_least}"
         assert row["peak_bytes"] > 0 or row["name"] == "raw", name
@@ -90,13 +90,13 @@ check(
     {"sleep", "arithmetic"},
     services | {"raw", "peer-pnetcdf-nonblocking"},
 )
-# Nothing to hide behind: the throttled disk sets the pace.
+# There is no computing to hide behind: the throttled disk sets the pace.
 check(
     run("--services", "background", "--peers", "peer-pnetcdf", "--compute-seconds", "0"),
     {"none"},
     services - {"servers:1"} | {"peer-pnetcdf"},
 )
-# Compressed, every service writes what was put.
+# With compression, every service writes the same data.
 packed = run(
     *("--services", "background,servers:2", "--peers", "none", "--compute", "sleep"),
     *("--compute-seconds", "0.02"),

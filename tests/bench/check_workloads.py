@@ -14,7 +14,7 @@ NAMES = {
     *("demo", "t85", "fv-b", "fv-c", "fv-d", "cmaq-ca", "cmaq-eus", "cmaq-conus", "cmaq-4km"),
     *("cfio-1", "cfio-2", "pop", "pop-restart", "cice", "licom", "mom5-025", "mom5-01"),
 }
-# MB of a whole step of the paper's size: grid points times bytes.
+# MB of a whole step at the paper's size: grid points times bytes.
 PAPER_MB = {"cmaq-ca": 243.767, "cmaq-4km": 1998.035, "cfio-2": 3221.225, "cice": 2004.480}
 SMALL = ["--repetitions", "1", "--warmup", "0", "--prewarm-gb", "0", "--no-table"]
 
@@ -28,7 +28,7 @@ def run(ranks: int, *arguments: str, status: int = 0) -> dict:
 
 
 def paper_megabytes(workload: dict) -> float:
-    """The bytes of the paper's step, from what the report says was cut and the dimensions left."""
+    """The bytes of the paper's step, from the report's list of cuts and the dimensions left."""
     megabytes = workload["step_bytes"] / 1e6
     if match := re.search(r"(\d+) variables \w+ instead of (\d+)", workload["cut"]):
         megabytes *= int(match[2]) / int(match[1])
@@ -46,13 +46,14 @@ for name in names:
         assert row["method"] == "raw" or row["verified"], (name, row)
     assert "grid" in report["workload"]["cut"], report["workload"]
 
-# Full size, one variable of the many. Nothing but the bytes is of interest.
+# Full size, one variable: only the bytes matter.
 for name, megabytes in PAPER_MB.items():
     one = ["--variables", "1", "--scale", "1", "--steps", "1", "--methods", "raw"]
     workload = run(1, name, *one)["workload"]
     assert abs(paper_megabytes(workload) / megabytes - 1) < 1e-3, (name, workload)
 
-# Variants: settings of one method; one that the library does not know is told, not measured.
+# Variants: settings of one method. A setting that the library does not know is reported, not
+# measured.
 variants = ["record:writers=2", "record:piece=64KiB:writers=1", "record:no_such=1"]
 report = run(2, "demo", "--steps", "1", "--methods", ",".join(variants), status=1)
 rows = {row["method"]: row for row in report["results"]}
@@ -61,7 +62,7 @@ assert "no_such" in rows["record:no_such=1"]["error"]
 assert rows["record:writers=2"]["verified"] and rows["record:piece=64KiB:writers=1"]["verified"]
 assert rows["record:writers=2"]["hash"] == rows["record:piece=64KiB:writers=1"]["hash"]
 
-# An ocean model: one writer, whose share of the disk is small, costs what its computing is told by.
+# An ocean model with one slow writer: its computing is defined relative to this writer's time.
 serial_rate, rate = 20e6, 200e6
 arguments = ["overlap", "pop", "--ranks", "2", "--scale", "0.02", "--steps", "3", "--peers", "none"]
 arguments += ["--services", "serial,servers:1", "--compute", "sleep", "--bandwidth", f"{rate:.0f}"]
@@ -76,7 +77,7 @@ assert rows["serial"]["total_seconds"] > 3 * step_seconds
 assert report["measurement"]["compute_seconds"] > 0.8 * step_seconds / 8.8
 assert rows["inline"]["total_seconds"] < rows["serial"]["total_seconds"]
 
-# Half the outputs in the same computing.
+# Half the outputs during the same computing.
 arguments = ["overlap", "cice", "--ranks", "2", "--scale", "0.02", "--peers", "none"]
 arguments += ["--services", "inline", "--compute", "sleep", "--compute-seconds", "0.05"]
 often, seldom = (run(2, *arguments, "--steps", str(4 // n), "--every", str(n)) for n in (1, 2))

@@ -16,20 +16,21 @@
 struct Clients {
     int rank = 0;
     int count = 1;
-    MPI_Comm comm = MPI_COMM_NULL;  // the clients alone
+    MPI_Comm comm = MPI_COMM_NULL;  // clients only
     std::string folder;
 
     std::string path(const char* name) const { return folder + "/" + name + ".nc"; }
     bool first() const { return rank == 0; }
 };
 
-/// The grid of clients, and the clients of a server, that a test is called with.
+/// The grid of clients, and the number of clients per server, from the test's arguments.
 struct Grid {
     Grid(int argc, char** argv) {
         if (argc > 1) x = std::atoi(argv[1]);
         if (argc > 2) y = std::atoi(argv[2]);
         if (argc > 3) ratio = std::atoi(argv[3]);
     }
+    /// Makes the communicator of the clients.
     /// @note Collective
     Clients clients() const {
         Clients c;
@@ -42,17 +43,17 @@ struct Grid {
     int x = 1, y = 1, ratio = 1;
 };
 
-// Every client has `columns` columns of the rows: the file's rows are count * columns long.
+// Every client has `columns` columns: the file's rows have count * columns elements.
 constexpr std::size_t rows = 5;
 constexpr std::size_t columns = 3;
 constexpr double fill = NC_FILL_FLOAT;
 
-// What belongs at a place of the file.
+// Returns the value at a place of the file.
 inline double element(std::size_t row, std::size_t column) {
     return static_cast<double>(100 * (row + 1) + column);
 }
 
-// The file with the float variable "v(lat, lon)", and puts into it.
+// A file with the float variable "v(lat, lon)", and puts into it.
 struct File {
     const Clients& clients;
     std::string path;
@@ -61,14 +62,14 @@ struct File {
     int var = 0;
     std::size_t width;
 
-    // Nothing is done yet.
+    // Selects the constructor that makes no calls.
     enum ByHand { by_hand };
     File(const Clients& those, const char* name, ByHand)
         : clients(those),
           path(those.path(name)),
           width(columns * static_cast<std::size_t>(those.count)) {}
 
-    // In define mode.
+    // Makes the definitions, and stays in define mode.
     File(const Clients& those, const char* name, int cmode = 0) : File(those, name, by_hand) {
         const std::size_t start[2] = {0, first_column()};
         const std::size_t count[2] = {rows, columns};
@@ -80,7 +81,7 @@ struct File {
 
     std::size_t first_column() const { return columns * static_cast<std::size_t>(clients.rank); }
 
-    // The right values of a box.
+    // Returns the right values of a box.
     template <class T = float>
     std::vector<T> values(std::size_t row, std::size_t column, std::size_t height,
                           std::size_t length) const {
@@ -98,12 +99,12 @@ struct File {
         return cfio_put_vara_float(id, var, 2, start, count, data.data());
     }
 
-    // This client's columns, all or some rows of them.
+    // Puts this client's columns, in all or some rows.
     int put_own(std::size_t row = 0, std::size_t height = rows) const {
         return put(row, first_column(), height, columns);
     }
 
-    // Whether the file holds what it should, in the columns below `upto`; the rest is fill.
+    // Checks the columns below `upto`; the rest must have fill values.
     void check(std::size_t upto) const {
         MPI_Barrier(clients.comm);
         if (!clients.first()) return;

@@ -1,5 +1,5 @@
-// cfio_close does not wait: files are written while the clients compute, and what becomes of them
-// is told by later calls. And paths that are created again before they are free.
+// Tests that cfio_close does not wait: files are written while the clients compute, and later calls
+// return their errors. Also tests paths that are created again before they are free.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -16,14 +16,14 @@
 
 namespace {
 
-// What is left to look at when the session has ended.
+// Checks to be made when the session has ended.
 using Checks = std::vector<std::function<void()>>;
 
 void check_later(Checks& checks, const std::shared_ptr<File>& file) {
     checks.push_back([file] { file->check(); });
 }
 
-// One file a step, each of which takes 0.25 s to write.
+// One file per step, each of which takes 0.25 s to write.
 void a_file_a_step(const Clients& clients, Checks& checks) {
     const std::size_t width = static_cast<std::size_t>(clients.count) * 16;
     const std::size_t height = 64 * 1024 / width;
@@ -63,7 +63,7 @@ std::shared_ptr<File> written(const Clients& clients, const char* name) {
     return file;
 }
 
-// The file cannot have its name: a folder has taken it since the close, while it was written.
+// The file cannot get its name: a folder has taken it after the close, while the file was written.
 void close_in_vain(const Clients& clients) {
     const auto file = written(clients, "taken");
     CHECK(cfio_close(file->id) == 0);
@@ -76,7 +76,7 @@ void next_call_tells(const Clients& clients, Checks& checks) {
     close_in_vain(clients);
     int id = 0;
     int told = 0;
-    // Whichever call finds the file written does its own work, too.
+    // A call that returns the error of another file does its own work, too.
     auto file = std::make_shared<File>(clients, "next", File::by_hand);
     const int wanted = -500;
     const auto tell = [&](int code) {
@@ -111,7 +111,7 @@ void created_while_closing(const Clients& clients, Checks& checks) {
     check_later(checks, second);
 }
 
-// A program that forgets to close: the file that is open ends, and the new one takes its place.
+// A program forgets to close: the open file ends, and the new one replaces it.
 void created_while_open(const Clients& clients, Checks& checks) {
     const std::size_t one[2] = {1, 1};
     const std::size_t at[2] = {0, 0};
@@ -126,7 +126,7 @@ void created_while_open(const Clients& clients, Checks& checks) {
     CHECK(cfio_close(first->id) == 0);
     CHECK(cfio_close(first->id) == -401);
     CHECK(cfio_close(second->id) == 0);
-    // In define mode, too; and what failed before comes back from its close.
+    // In define mode, too; and the close returns earlier errors.
     auto third = std::make_shared<File>(clients, "defining");
     CHECK(cfio_put_att(third->id, 9, "a", CFIO_INT, 1, at) == -401);
     auto fourth = std::make_shared<File>(clients, "defining");
@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
     const struct {
         const char* name;
         void (*run)(const Clients&, Checks&);
-        int finalize;  // what cfio_finalize returns on clients and servers
+        int finalize;  // result of cfio_finalize on clients and servers
         const char* bandwidth;
     } table[] = {{"a file a step", a_file_a_step, 0, "1MiB"},
                  {"the next call tells", next_call_tells, -500, "4KiB"},
@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
         check::step("%s", one.name);
         clients.folder = check::make_folder("cfio_closing");
         setenv("THALWEG_BANDWIDTH", one.bandwidth, 1);
-        setenv("THALWEG_PIECE", "16KiB", 1);  // between two, a server answers
+        setenv("THALWEG_PIECE", "16KiB", 1);  // a server answers between two pieces
         Checks checks;
         CHECK(cfio_init(grid.x, grid.y, grid.ratio) == 0);
         const bool blank = cfio_proc_type() == CFIO_PROC_BLANK;

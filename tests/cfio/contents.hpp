@@ -1,4 +1,4 @@
-// What is in a file, read with serial netCDF-C.
+// Reads the contents of a file with serial netCDF-C.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_CFIO_CONTENTS_HPP
@@ -30,7 +30,7 @@ public:
         return format;
     }
 
-    // -1 if there is no such dimension.
+    // Returns -1 if there is no such dimension.
     long length(const char* dim) const {
         int number = 0;
         std::size_t length = 0;
@@ -39,7 +39,7 @@ public:
         return static_cast<long>(length);
     }
 
-    // 0 if there is no such variable.
+    // Returns 0 if there is no such variable.
     int type(const char* var) const {
         int number = 0;
         nc_type type = 0;
@@ -65,7 +65,7 @@ public:
         return result;
     }
 
-    // Attributes; var "" for the file.
+    // Attributes; `var` is "" for the file.
     int att_type(const char* var, const char* name) const {
         nc_type type = 0;
         if (nc_inq_atttype(id_, owner(var), name, &type) != NC_NOERR) return 0;

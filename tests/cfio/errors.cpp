@@ -1,4 +1,5 @@
-// Errors: at once where they happen, from cfio_close on every client, and nobody waits for ever.
+// Tests errors: they are returned at once where they happen, and by cfio_close on every client, and
+// no client waits forever.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -69,7 +70,7 @@ void unknown_ids(const Clients& clients) {
     file.check();
 }
 
-// One client's block lies outside; the others' and its own other one arrive.
+// One client's block is out of range; the others' blocks, and its other one, are written.
 void out_of_range(const Clients& clients) {
     const File file(clients, "range");
     CHECK(cfio_enddef(file.id) == 0);
@@ -228,11 +229,12 @@ bool exists(const std::string& path) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    setenv("THALWEG_CLOSE", "wait", 1);  // files are looked at after their close
+    setenv("THALWEG_CLOSE", "wait", 1);  // files are checked after their close
     const Grid grid(argc, argv);
     Clients clients = grid.clients();
     const bool several = clients.count > 1;
-    // What cfio_finalize returns on clients and servers: what no cfio_close has returned.
+    // The result of cfio_finalize on clients and servers: the error that no cfio_close has
+    // returned.
     const struct {
         const char* name;
         void (*run)(const Clients&);

@@ -1,4 +1,4 @@
-// Starting and ending: what needs no servers.
+// Tests starting and ending, as far as no servers are needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// What cfio_init prints on this rank.
+// Returns the output of cfio_init on this rank.
 std::string printed_by_init(int x, int y, int ratio) {
     char name[] = "cfio_init_XXXXXX";
     const int to = mkstemp(name);

@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> The example of the paper (Huang et al. 2014, listing 1), whole, with the declarations it leaves
-!> out: between the two lines everything stands as it is printed there. The constant 0 where
-!> cfio_def_var returns the variable's id is the paper's.
+!> The complete example of the paper (Huang et al. 2014, listing 1), with the declarations that it
+!> leaves out: the text between the two lines is as printed there. The constant 0 where cfio_def_var
+!> returns the variable's id is the paper's, too.
 program listing
   use support, only: begin, finish, expect, reader_open, reader_value, reader_close, rank
   use cfio

@@ -15,7 +15,7 @@ figure() {
     sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" summary.json | head -n 1
 }
 
-# expect FILE: what the summary says of it
+# expect FILE: checks what the summary says about it
 expect() {
     local size bytes writes
     size=$(stat -c %s "$1")

@@ -1,14 +1,13 @@
-/* A program as they are written for CFIO, in C.
+/* A C program as those written for CFIO.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Usage: program X Y RATIO FILE. Two steps, each a file of its own, then one file of both.
- */
+ * Usage: program X Y RATIO FILE. Two steps, each a file of its own, then one file of both. */
 #include <cfio.h>
 #include <stdio.h>
 #include <string.h>
 
-/* CFIO's header lacks it. */
+/* CFIO's header lacks this declaration. */
 int cfio_put_vara_int(int ncid, int varid, int dim, size_t* start, size_t* count, int* fp);
 
 static const int nlat = 12;
@@ -38,7 +37,8 @@ int main(int argc, char** argv) {
     cfio_init(x, y, atoi(argv[3]));
     CFIO_START(rank);
 
-    /* The first dimension over x, the second over y; what does not divide goes to the last. */
+    /* The first dimension is divided over x, the second over y; the remainder goes to the last
+     * client. */
     start[1] = (size_t)(rank % x * (nlat / x));
     start[2] = (size_t)(rank / x * (nlon / y));
     count[1] = (size_t)(rank % x == x - 1 ? nlat - (int)start[1] : nlat / x);

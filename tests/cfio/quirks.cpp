@@ -1,4 +1,5 @@
-// What programs written for CFIO rely on, one by one; and what stopped CFIO and must work here.
+// Tests features of CFIO that programs rely on, one by one; and calls that stopped CFIO and must
+// work here.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -79,7 +80,7 @@ void attributes_of_all_types(const Clients& clients) {
     CHECK(contents.text("", "text") == "text");
 }
 
-// The lowest client that has one decides.
+// The lowest client that has an attribute determines it.
 void attributes_of_some_clients(const Clients& clients) {
     const File file(clients, "some");
     const int last = clients.count - 1;
@@ -202,7 +203,7 @@ void several_open_files(const Clients& clients) {
     b.check();
 }
 
-// Unequally often, between puts and after the close.
+// Called a different number of times on each client, between puts and after the close.
 void io_end_anywhere(const Clients& clients) {
     const File file(clients, "io_end");
     CHECK(cfio_io_end() == 0);
@@ -287,7 +288,7 @@ void scalar_variable(const Clients& clients) {
     CHECK(contents.values("t") == std::vector<double>{value});
 }
 
-// One value, and blocks far beyond any buffer.
+// A single value, and blocks much larger than any buffer.
 void any_put_size(const Clients& clients) {
     const std::size_t length = 1000001;
     const std::size_t offset = length * static_cast<std::size_t>(clients.rank);
@@ -352,7 +353,7 @@ void names_are_found(const Clients& clients) {
     CHECK(id == file.var);
     CHECK(cfio_inq_varid(file.id, "w", &id) == -401);
     CHECK(id == file.var);
-    // Defined by one client, known to all when the definitions have ended.
+    // Defined by one client, known to all after the end of the definitions.
     if (clients.first())
         CHECK(cfio_def_var(file.id, "w", CFIO_FLOAT, 2, file.dims, none, none, &id) == 0);
     CHECK(cfio_enddef(file.id) == 0);
@@ -423,7 +424,7 @@ void roles(int type, int rank, int clients, int servers) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    setenv("THALWEG_CLOSE", "wait", 1);  // files are looked at after their close
+    setenv("THALWEG_CLOSE", "wait", 1);  // files are checked after their close
     const Grid grid(argc, argv);
     Clients clients = grid.clients();
     const struct {
@@ -451,7 +452,7 @@ int main(int argc, char** argv) {
                  {"names with blanks", names_with_blanks},
                  {"create modes", create_modes}};
 
-    // A second session is as good as the first.
+    // A second session works like the first.
     for (int session = 1; session <= 2; ++session) {
         check::step("session %d", session);
         clients.folder = check::make_folder("cfio_quirks");

@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> What Fortran programs written for CFIO rely on: indices from 1, dimensions fastest first,
+!> Features of CFIO that Fortran programs rely on: indices from 1, dimensions fastest first,
 !> variable 0 for the file, ids that start at 1, and the forms of the calls. On 4 clients, 1 server
-!> and whatever ranks are left over.
+!> and any further ranks.
 program quirks
   use support, only: begin, finish, expect, expect_status, expect_attribute, &
     expect_text_attribute, reader_open, reader_value, reader_close, rank
@@ -119,7 +119,7 @@ contains
     call reader_close(file)
   end subroutine check_file
 
-  !> Bad ids and indices, from Fortran's point of view.
+  !> Invalid ids and indices, from Fortran's point of view.
   subroutine check_errors()
     integer :: nc, dim, var
     call expect_status(cfio_create('errors_f90.nc', 0, nc), 0, 'cfio_create')

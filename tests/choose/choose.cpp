@@ -1,4 +1,4 @@
-// What a file's settings leave open: every choice, and the reason that is given for it.
+// Tests every choice that a file's settings leave open, and the reason given for it.
 // SPDX-License-Identifier: Apache-2.0
 #include "choose/choose.hpp"
 
@@ -10,7 +10,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A record variable of floats over (y, x), and what a run has chosen so far.
+/// A record variable of floats over (y, x), and the choices of a run.
 class Choose : public testing::Test {
 protected:
     Choose() {
@@ -29,7 +29,7 @@ protected:
         EXPECT_TRUE(choose_format(options, definitions, format, remarks).ok());
         return choose(options, definitions, format, around);
     }
-    /// Whether one of the remarks has this text in it.
+    /// Tests if one of the remarks contains this text.
     static bool says(const std::vector<Remark>& remarks, const std::string& text) {
         return std::any_of(remarks.begin(), remarks.end(),
                            [&](const Remark& r) { return r.text.find(text) != std::string::npos; });
@@ -207,12 +207,12 @@ TEST_F(Choose, WholeChunksNeedWritersThatHaveAllParts) {
     EXPECT_EQ(c.writers, "8/node");
     EXPECT_TRUE(says(c.remarks, "writers=8/node: a thread of every rank compresses"));
 
-    around.nodes = 3;  // of 3, 3 and 2 ranks
+    around.nodes = 3;  // with 3, 3 and 2 ranks
     EXPECT_EQ(made().writers, "3/node");
     around.ranks = 3000;  // more than can share a queue
     EXPECT_EQ(made().writers, "256/node");
 
-    options.tile_files = true;  // each is whole
+    options.tile_files = true;  // each chunk is whole in its file
     EXPECT_EQ(made().method, "tiles");
 }
 
@@ -269,7 +269,7 @@ TEST_F(Choose, ServiceAutoCompressesOnFreeProcessors) {
     EXPECT_EQ(c.service, "background");
     EXPECT_EQ(c.writers, "3/node");
     EXPECT_TRUE(says(c.remarks, "writers=3/node: the free processors of a node compress"));
-    // Three would take 8/3 as long as all ranks.
+    // Three threads would need 8/3 of the time of all ranks.
     around.outputs.computing = 1;
     EXPECT_EQ(made().service, "inline");
     options.close_later = true;
@@ -280,7 +280,7 @@ TEST_F(Choose, ServiceAutoCompressesOnFreeProcessors) {
     c = made();
     EXPECT_EQ(c.service, "inline");
     EXPECT_EQ(c.writers, "8/node");
-    options.background_after = 0;  // whatever it takes from the model
+    options.background_after = 0;  // even if it slows the model down
     c = made();
     EXPECT_EQ(c.service, "background");
     EXPECT_EQ(c.writers, "8/node");

@@ -1,4 +1,4 @@
-// servers=auto: by the file system, the ranks and the nodes.
+// Tests servers=auto with different file systems, ranks and nodes.
 // SPDX-License-Identifier: Apache-2.0
 #include "choose/choose_servers.hpp"
 

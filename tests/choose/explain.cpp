@@ -1,4 +1,4 @@
-// Why a file is written as it is: what the summary tells of each setting.
+// Tests the explanations of settings in the summary.
 // SPDX-License-Identifier: Apache-2.0
 #include "choose/explain.hpp"
 
@@ -32,7 +32,7 @@ protected:
         const Choice choice = choose(options, definitions, format, around);
         std::map<std::string, ChosenSetting> rows;
         for (const ChosenSetting& s : explain(options, false, format, around, choice)) {
-            // A reason stands where something is not as it was asked for.
+            // There is a reason if and only if the value differs from the request.
             EXPECT_EQ(s.reason.empty(), s.asked == s.value) << s.name << ": " << s.reason;
             rows[s.name] = s;
         }

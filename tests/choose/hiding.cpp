@@ -1,4 +1,4 @@
-// When it pays to write in the background.
+// Tests when writing in the background pays off.
 // SPDX-License-Identifier: Apache-2.0
 #include "choose/hiding.hpp"
 

@@ -16,7 +16,8 @@ TEST(Segment, IsOneMemoryInItsOwnProcess) {
     EXPECT_EQ(mapped->data(), made->data());
 }
 
-// In containers, and on machines that MPI takes for one, other memory may have the same numbers.
+// In containers, or on machines that MPI takes for one node, other memory may have the same
+// numbers.
 TEST(Segment, IsNotTakenForAnotherOfTheSameNumbers) {
     Status status;
     const auto made = Segment::make(4096, false, status);

@@ -107,11 +107,11 @@ TEST_P(TeamOf, OneRankActsBeforeTheOthersKnow) {
             if (near) {
                 ASSERT_EQ(acted.load(), round);
             }
-            team_->barrier();  // the next one may be of this node, too
+            team_->barrier();  // the next segment may be of this node, too
         }
 }
 
-/// Packets that are combined by node arrive as those that are not.
+/// Packets arrive in the same way whether they are combined by node or not.
 TEST_P(TeamOf, CombinedPacketsArriveAsTheyWereSent) {
     const CombineLimits always{0, INT64_MAX}, never{INT64_MAX, 0};
     for (int round = 0; round < 4; ++round) {
@@ -135,7 +135,7 @@ TEST_P(TeamOf, CombinedPacketsArriveAsTheyWereSent) {
     }
 }
 
-/// Ranks that hurry must not run into the round of those that linger.
+/// Fast ranks must not enter the round of slow ones.
 TEST_P(TeamOf, RoundsDoNotMix) {
     for (int round = 0; round < 200; ++round) {
         if (round % 50 == team_->rank()) sleep_seconds(0.002);
@@ -230,7 +230,7 @@ protected:
     int rank_ = comm_->rank(), size_ = comm_->size();
 };
 
-/// Every rank knows who sends what to whom in each round; nothing separates the rounds.
+/// Every rank knows the messages of each round; nothing separates the rounds.
 TEST_F(MpiComm, ExchangesInARowDoNotMix) {
     struct Message {
         int round, from, to, number;
@@ -245,7 +245,7 @@ TEST_F(MpiComm, ExchangesInARowDoNotMix) {
                     Packet packet{0, {}};
                     if (dice % 7 != 0) {
                         const Message m{round, from, to, n};
-                        // Some are longer than what MPI sends eagerly.
+                        // Some are longer than MPI's eager messages.
                         packet.bytes.resize(dice % 11 == 0 ? 100'000 : sizeof m);
                         std::memcpy(packet.bytes.data(), &m, sizeof m);
                     }

@@ -1,4 +1,4 @@
-// The handles of thalweg.hpp: they move, and what they own ends with them.
+// Tests the handles of thalweg.hpp: they can be moved, and release what they own at their end.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <fstream>
@@ -61,7 +61,7 @@ struct Model {
     }
 };
 
-/// Of a file and of what it is read with, all go out of scope without a close.
+/// A file and the objects that read it all go out of scope without a close.
 void end_of_scope(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     {
@@ -77,7 +77,7 @@ void end_of_scope(Model& m) {
         reader.get("v", cells, 0, got);
         CHECK(got == m.values);
     }
-    thalweg::File file = m.create(io, "scope.nc");  // nothing holds the name any more
+    thalweg::File file = m.create(io, "scope.nc");  // the file has lost its handle
     m.step(file, 1);
     file = m.create(io, "other.nc");  // closes the first one
     CHECK(exists("scope.nc") && !exists("other.nc"));
@@ -88,7 +88,7 @@ void end_of_scope(Model& m) {
     io.finalize();
 }
 
-/// What outlives its session is empty, and its destructor does nothing.
+/// A handle that outlives its session is empty, and its destructor does nothing.
 void end_of_session(Model& m) {
     std::optional<thalweg::Session> io(std::in_place, MPI_COMM_WORLD, "log=off");
     thalweg::Decomposition cells = m.decompose(*io);
@@ -108,13 +108,13 @@ void end_of_session(Model& m) {
     CHECK(code_of([&] { restart.write("restart.nc"); }) == TW_EHANDLE);
     CHECK(code_of([&] { cells.free(); }) == TW_EHANDLE);
     CHECK(code_of([&] { moved.finalize(); }) == TW_EHANDLE);
-    // Another session takes its place.
+    // Another session replaces the moved one.
     moved = thalweg::Session(MPI_COMM_WORLD, "log=off");
     CHECK(!file);
     moved = thalweg::Session(MPI_COMM_WORLD, "log=off");
 }
 
-/// An error that a destructor meets is thrown when the session ends.
+/// An error in a destructor is thrown when the session ends.
 void unseen_error(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     {
@@ -137,7 +137,7 @@ void unseen_error(Model& m) {
     CHECK(code_of([&] { again.finalize(); }) == TW_OK);
 }
 
-/// An exception that all ranks catch does not close the files that it passes.
+/// An exception that all ranks catch does not close the files in its scope.
 void exception(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     try {
@@ -154,7 +154,7 @@ void exception(Model& m) {
     CHECK(code == (m.size == 1 ? TW_OK : TW_EMISSING));
 }
 
-/// A decomposition that is empty on one rank alone is an error on all of them.
+/// A decomposition that is empty on one rank only is an error on all ranks.
 void empty_decomposition(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     thalweg::Decomposition cells = m.decompose(io), none;
@@ -174,7 +174,7 @@ void empty_decomposition(Model& m) {
     const thalweg::StridedArray<float> wrong{got.data(), extent,
                                              std::span(stride, m.rank == 0 ? 2 : 1)};
     CHECK(code_of([&] { reader.get("v", cells, 0, wrong); }) != TW_OK);
-    // What is released is ended by its C function.
+    // A released handle is ended by its C function.
     tw_file file = reader.release();
     CHECK(!reader && tw_close(&file) == TW_OK);
     tw_decomposition d = cells.release();
@@ -188,7 +188,7 @@ void empty_decomposition(Model& m) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     Model model;
-    // Of an earlier run.
+    // Remove files of an earlier run.
     for (const char* path : {"scope.nc", "other.nc", "session.nc", "unseen.nc", "exception.nc"})
         if (model.rank == 0) std::remove(path);
     MPI_Barrier(MPI_COMM_WORLD);

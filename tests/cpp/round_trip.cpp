@@ -1,4 +1,4 @@
-// Writes and reads a file with thalweg.hpp alone.
+// Writes and reads a file with thalweg.hpp only.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <thalweg/thalweg.hpp>
@@ -7,7 +7,7 @@
 
 namespace {
 
-/// The code of the thalweg::Error that f throws; TW_OK if it throws none.
+/// Returns the code of the thalweg::Error that f throws; TW_OK if it throws none.
 template <class F>
 int code_of(F&& f) {
     try {
@@ -93,7 +93,7 @@ void run(int rank, int size) {
         for (std::size_t i = 0; i < some.size(); ++i) some[i] = 100 * rank + double(i);
         file.put_box("V", start, count, some, {2, 1, 2});
         CHECK(code_of([&] { file.put_box("V", start, count, some, {2, 1}); }) == TW_ESHAPE);
-        // The first three dimensions of a section of four would be another section.
+        // Three of the four start indices would be another section.
         const std::vector<std::int64_t> more{3, 0, 0, 0}, once{1, 1, 1, 6};
         std::vector<double> six(6);
         CHECK(code_of([&] { file.put_box("V", more, once, six); }) == TW_ESHAPE);
@@ -214,7 +214,7 @@ void run(int rank, int size) {
         CHECK(code_of([&] { file.get_att<signed char>("T", "valid_max"); }) == TW_ERANGE);
         CHECK(code_of([&] { file.get_att_text("T", "levels"); }) == TW_ETYPE);
 
-        // A round world: the halo in longitude comes from the other side.
+        // Periodic longitude: the halo comes from the other side.
         auto round = io.decompose("lat lon", {rows * size, lon},
                                   {Block{{rows * rank, 0}, {rows, lon}}}, {0, 1}, {0, 2});
         CHECK(code_of([&] { round.fill_halo({Edge::keep}); }) == TW_EARG);
@@ -259,7 +259,7 @@ void run(int rank, int size) {
         reader.close();
     }
     {
-        // Boxes in arrays that all of them share, with room for one more.
+        // Boxes in arrays of equal extents, with room for one more.
         auto padded =
             io.decompose("lat lon", shape, {Block{{rows * rank, 0}, {rows, lon}}}, {1, 1}, {1, 1});
         CHECK(code_of([&] { padded.pad({rows + 2}, 2); }) == TW_ESHAPE);

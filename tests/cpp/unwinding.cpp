@@ -1,4 +1,4 @@
-// An exception on one rank, with a session under way: the handler is reached, and the program ends.
+// Tests an exception on one rank with an open session: the handler runs, and the program ends.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -6,7 +6,7 @@
 // The last rank throws in the middle of a step, while the others wait for it. Its handler calls
 // MPI_Abort, as a model does, or the program goes on to MPI_Finalize; `return`: it leaves without
 // an exception; `again`: all ranks throw, and write the file in another session.
-// What it prints is the error itself. Started by unwinding.sh.
+// It prints the error itself. Started by unwinding.sh.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -45,10 +45,10 @@ void write_history(const std::string& folder, const std::string& settings, End e
 }  // namespace
 
 int main(int argc, char** argv) {
-    alarm(20);  // a hang
+    alarm(20);  // ends a hang
     const std::string mode = argv[3];
     MPI_Init(&argc, &argv);
-    // Sessions that begin and end while an exception is under way end as ever.
+    // Sessions that begin and end during an exception end as usual.
     struct Late {
         ~Late() {
             thalweg::Session io(MPI_COMM_WORLD);

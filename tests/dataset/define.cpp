@@ -72,7 +72,7 @@ TEST_F(Define, ReplicatedVariables) {
     ASSERT_TRUE(file_->define_dimension("x", 4).ok());
     ASSERT_EQ(var("x", "x"), TW_OK);
     ASSERT_EQ(var("scalar", ""), TW_OK);
-    // Only a variable with a decomposition makes the record dimension.
+    // Only a variable with a decomposition creates the record dimension.
     ASSERT_EQ(var("time", "time", nullptr, TW_DOUBLE), TW_ENOTFOUND);
     ASSERT_TRUE(file_->define_dimension("time", TW_UNLIMITED).ok());
     ASSERT_EQ(var("time", "time", nullptr, TW_DOUBLE), TW_OK);
@@ -106,7 +106,7 @@ TEST_F(Define, BadVariablesLeaveNothingBehind) {
     EXPECT_EQ(var("v", "y", xy), TW_ESHAPE);         // x is missing
     EXPECT_EQ(var("v", "y y", xy), TW_ESHAPE);
     EXPECT_EQ(var("v", "y x x", xy), TW_ESHAPE);
-    EXPECT_EQ(var("v", "a b"), TW_ENOTFOUND);  // nothing makes a a dimension
+    EXPECT_EQ(var("v", "a b"), TW_ENOTFOUND);  // nothing defines dimension a
     EXPECT_TRUE(made().dims.empty());
     EXPECT_TRUE(made().variables.empty());
 

@@ -92,7 +92,7 @@ TEST(Decomposition, Bounds) {
     EXPECT_EQ(code(0, 6), TW_EBOUNDS);
     EXPECT_EQ(code(INT64_MAX, 5), TW_EBOUNDS);
     EXPECT_EQ(code(1, INT64_MAX), TW_EBOUNDS);
-    EXPECT_EQ(code(100, 0), TW_OK);  // an empty box is nowhere
+    EXPECT_EQ(code(100, 0), TW_OK);  // an empty box has no position
     const Status status = refused(given({"lat", "lon"}, {3, 4}, {box_of({0, 2}, {1, 3})}));
     for (const char* word : {"block 0", "start 2", "count 3", "'lon'", "4"})
         EXPECT_NE(status.text.find(word), std::string::npos) << status.text;
@@ -217,7 +217,7 @@ TEST_F(Addresses, Strided) {
     EXPECT_EQ(array_.form, Form::with_halo);
     EXPECT_EQ(at(0, {0, 0}), 100 * 1 - 8 * 2);
     EXPECT_EQ(at(1, {3, 2}), 1000 + 100 * 3 - 8 * 5);
-    // Without room for halos.
+    // An array without halos.
     const std::int64_t bare[] = {2, 3, 4};
     ASSERT_TRUE(check_strided(*d_, 3, bare, stride, array_).ok());
     EXPECT_EQ(array_.form, Form::without_halo);
@@ -230,9 +230,9 @@ TEST_F(Addresses, StridedOfTheWrongForm) {
     auto code = [&](int rank, std::vector<std::int64_t> extent) {
         return check_strided(*d_, rank, extent.data(), stride, array_).code;
     };
-    EXPECT_EQ(code(2, {7, 7}), TW_ESHAPE);     // two boxes, one place
-    EXPECT_EQ(code(3, {1, 7, 7}), TW_ESHAPE);  // one slot
-    EXPECT_EQ(code(3, {3, 7, 7}), TW_ESHAPE);  // one too many
+    EXPECT_EQ(code(2, {7, 7}), TW_ESHAPE);     // two boxes need a dimension that counts them
+    EXPECT_EQ(code(3, {1, 7, 7}), TW_ESHAPE);  // one box too few
+    EXPECT_EQ(code(3, {3, 7, 7}), TW_ESHAPE);  // one box too many
     EXPECT_EQ(code(3, {2, 7, 8}), TW_ESHAPE);  // too large
     EXPECT_EQ(code(3, {2, 5, 6}), TW_ESHAPE);  // between the two forms
     EXPECT_EQ(code(3, {2, 2, 4}), TW_ESHAPE);  // too small
@@ -301,7 +301,7 @@ TEST(Arrays, NothingHeldTakesAnyEmptyArray) {
     EXPECT_TRUE(check_dense(*m, 0, view).ok());
 }
 
-/// What is wanted of the parts of a variable is, together, what is wanted of it.
+/// The wanted boxes of a variable's parts make up those of the variable.
 TEST(Wanted, IsDividedAmongParts) {
     Random random(3);
     for (int tries = 0; tries < 200; ++tries) {
@@ -317,7 +317,7 @@ TEST(Wanted, IsDividedAmongParts) {
             }
             w.block = static_cast<int>(&w - boxes.data());
         }
-        // Element and its place in the array, of each box.
+        // An element and its place in the array, for each box.
         using Seen = std::multiset<std::array<std::int64_t, 5>>;
         const auto add = [](Seen& seen, const WantedBox& w, const Index& low) {
             for (std::int64_t y = 0; y < w.box.count[0]; ++y)

@@ -1,4 +1,4 @@
-// Compressing lists of indices, and finding what they have of a box.
+// Tests the compression of index lists, and their elements in boxes.
 // SPDX-License-Identifier: Apache-2.0
 #include "decomposition/index_list.hpp"
 
@@ -55,7 +55,7 @@ TEST(IndexList, RunsEndWithTheirRow) {
     EXPECT_EQ(list.runs[3].global(), 10);
 }
 
-// A run counts its elements in 24 bits.
+// A run stores its length in 24 bits.
 TEST(IndexList, LongRunsAreCut) {
     constexpr std::int64_t longest = Run::longest;
     Numbers indices(static_cast<std::size_t>(longest) + 3);
@@ -195,7 +195,7 @@ TEST(Listing, IsWantedOfAPartAsOfTheWhole) {
     ASSERT_EQ(wanted.size(), 1u);
     EXPECT_EQ(wanted[0].at[2], 1);
     EXPECT_EQ(wanted[0].box.count[2], 2);
-    // (1, 1), (1, 2), (2, 2) and (2, 3), from (1, 1) on.
+    // (1, 1), (1, 2), (2, 2) and (2, 3), relative to (1, 1).
     EXPECT_EQ(elements_of(*wanted[0].list->list),
               (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 2}, {1, 1}, {5, 3}, {6, 4}}));
 
@@ -221,7 +221,7 @@ TEST(Listing, FollowsTheOrderOfTheFile) {
     listed.first = 0;
     listed.count = 2;
     listed.list = std::make_shared<IndexList>(compressed({3, 4, 9, 14}, 20, 5));
-    const int order[] = {1, 2, 0};  // of (y, x, z) the file has (x, z, y)
+    const int order[] = {1, 2, 0};  // (y, x, z) is (x, z, y) in the file
     const std::int64_t shape[] = {5, 3, 4};
     const auto listing = listed.in_order(order, shape);
     EXPECT_EQ(listing->dims, (std::vector<int>{0, 2}));

@@ -1,4 +1,5 @@
-// Decompositions by lists over several ranks: what is held twice is found and named.
+// Tests decompositions by lists over several ranks: elements that are held twice are found and
+// named.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
@@ -78,7 +79,7 @@ TEST_F(Lists, WhatIsSharedMustBeSoOnAllRanks) {
     expect_alike(status);
 }
 
-/// Every rank draws the lists of all, so that every rank knows what must come out.
+/// Every rank draws the lists of all ranks, so that it knows the expected result.
 TEST_F(Lists, ADuplicateIfAndOnlyIfThereIsOne) {
     Random random(11);
     for (int k = 0; k < 100; ++k) {
@@ -113,7 +114,7 @@ TEST_F(Lists, ADuplicateIfAndOnlyIfThereIsOne) {
     }
 }
 
-/// More runs than are compared at once: every round has its part of every rank's range.
+/// More runs than are compared at once: every round covers a part of every rank's range.
 TEST_F(Lists, ADuplicateIsFoundAmongManyRuns) {
     constexpr std::int64_t runs = 300000;
     const std::int64_t total = 2 * runs + 2 * size_;

@@ -21,7 +21,7 @@ Variable variable(const std::string& name, std::vector<int> dims, std::vector<st
     return v;
 }
 
-/// "float T(time, x, y)" and "float h(x)", of a file that has another dimension, too.
+/// "float T(time, x, y)" and "float h(x)", in a file that has another dimension, too.
 Definitions of_file() {
     Definitions d;
     d.dims = {{"other", 9}, {"time", 0}, {"x", 3}, {"y", 4}};
@@ -31,7 +31,7 @@ Definitions of_file() {
     return d;
 }
 
-/// The same in another order, as a model has it.
+/// The same definitions in another order, as a model makes them.
 Definitions of_model() {
     Definitions d;
     d.dims = {{"y", 4}, {"x", 3}, {"time", 0}};

@@ -52,7 +52,7 @@ struct Sizes {
     std::vector<std::int64_t> fixed, record;  ///< bytes of byte variables
 };
 
-/// Two dimensions a variable, so that none is too long: the first of 1024 or of 1.
+/// Makes two dimensions per variable, so that none is too long: the first has length 1024 or 1.
 Definitions definitions_of(const Sizes& sizes) {
     Definitions d;
     d.dims.push_back({"time", 0});
@@ -76,7 +76,7 @@ Definitions definitions_of(const Sizes& sizes) {
     return d;
 }
 
-/// What netCDF-C says of the same definitions.
+/// Tests if netCDF-C accepts the same definitions.
 bool netcdf_allows(const Definitions& d, int mode) {
     const std::string path = "limits_" + std::to_string(getpid()) + ".nc";
     int ncid = 0, before = 0;

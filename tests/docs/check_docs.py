@@ -148,7 +148,7 @@ def check_lists(root: Path) -> list[str]:
 
 
 def headings(page: Path) -> set[str]:
-    """The names by which links reach a page's headings."""
+    """The anchors of a page's headings."""
     names = set()
     for heading in re.findall(r"^#+ +(.*)$", without_code(page), re.MULTILINE):
         text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)

@@ -12,11 +12,11 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A place for a box: dimensions nested in any order, with gaps and any sign.
+/// An array with a box: dimensions nested in any order, with gaps and any sign.
 struct Room {
     Index stride{};
     std::int64_t base = 0;   ///< byte of the first element
-    std::int64_t bytes = 0;  ///< of the whole
+    std::int64_t bytes = 0;  ///< size of the whole array
 };
 
 Room random_room(Random& random, int nd, const Index& count, std::int64_t element, bool dense) {
@@ -39,7 +39,7 @@ Room random_room(Random& random, int nd, const Index& count, std::int64_t elemen
     return room;
 }
 
-/// Element by element.
+/// Copies element by element.
 std::int64_t naive(int nd, const Index& count, char* to, const Index& to_stride, const char* from,
                    const Index& from_stride, RowKernel kernel, const char* fill) {
     std::int64_t misfits = 0, n = 1;
@@ -89,7 +89,7 @@ TEST(CopyBox, RandomShapesOrdersAndStrides) {
     }
 }
 
-/// Longer than a tile both ways, with rests.
+/// Longer than a tile in both directions, with remainders.
 TEST(CopyBox, Tiles) {
     Random random(2);
     for (int i = 0; i < 60; ++i) {
@@ -120,7 +120,7 @@ TEST(CopyBox, NothingToCopy) {
     EXPECT_EQ(to, '?');
 }
 
-/// What continues on both sides is one call of the kernel: the point of merging.
+/// Elements that are contiguous on both sides are one call of the kernel: the purpose of merging.
 TEST(CopyBox, MergesWhatContinues) {
     static int calls;
     static std::int64_t values;
@@ -137,7 +137,7 @@ TEST(CopyBox, MergesWhatContinues) {
     copy_box(3, count, to.data(), dense, from.data(), dense, count_calls, nullptr);
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(values, 60);
-    // A halo on the middle dimension: one call a slowest index.
+    // A halo on the middle dimension: one call per slowest index.
     calls = 0;
     const Index with_halo{24 * 4, 20, 4};
     copy_box(3, count, to.data(), dense, wide.data(), with_halo, count_calls, nullptr);

@@ -1,5 +1,5 @@
-// What lists have of ranges and boxes: each element once, in the same order for whoever has the
-// same list; copies in all directions against a copy of each element.
+// Tests the elements of lists within ranges and boxes: each element once, in the same order for
+// everyone with the same list; copies in all directions, compared with copies of single elements.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -170,7 +170,7 @@ TEST(Lists, CopiesGoWhereEachElementBelongs) {
                 EXPECT_EQ(back[i * size + b], s.elements.count(static_cast<std::int64_t>(i)) != 0
                                                   ? grid[i * size + b]
                                                   : 9);
-        // Dense, and out of it.
+        // Copy to a dense buffer, and back.
         copy_runs(*s.held.list, s.held.box,
                   {RunOrder::dense, dense.data(), dense_strides(s.held, element)},
                   {RunOrder::positions, memory.data(), stride}, kernel, nullptr);

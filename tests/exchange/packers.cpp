@@ -12,7 +12,8 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Boxes of all shapes, swapped and converted: as on one thread, values that do not fit included.
+/// Boxes of all shapes, swapped and converted: the same result as on one thread, including values
+/// that do not fit.
 TEST(Packers, CopyAsOneThreadDoes) {
     Random random(1);
     for (const int threads : {1, 2, 3, 5}) {

@@ -35,12 +35,12 @@ void cut(Random& random, const Box& box, std::vector<Box>& into, int depth) {
     cut(random, high, into, depth - 1);
 }
 
-/// A file shape, who holds what in some memory order, and some elements that nobody holds.
+/// A file shape, the boxes of each rank in some memory order, and some elements that no rank holds.
 struct Held {
     std::vector<std::int64_t> shape;
     std::vector<int> order;
-    std::vector<std::vector<Box>> memory;    ///< of each rank, in memory order
-    std::vector<std::vector<HeldBox>> file;  ///< of each rank, in file order
+    std::vector<std::vector<Box>> memory;    ///< by rank, in memory order
+    std::vector<std::vector<HeldBox>> file;  ///< by rank, in file order
 };
 
 Held random_held(Random& random) {
@@ -154,8 +154,8 @@ TEST(ForParts, EveryHeldElementOnce) {
     }
 }
 
-/// The receiver knows nothing but the boxes in file order, and must find the same parts in the same
-/// order as the sender.
+/// The receiver knows only the boxes in file order, and must find the same parts in the same order
+/// as the sender.
 TEST(ForParts, SenderAndReceiverAgree) {
     Random random(2);
     for (int i = 0; i < 1000; ++i) {
@@ -208,7 +208,7 @@ TEST(ForPlaces, ElementsOfAPiece) {
     EXPECT_EQ(found[0], std::pair(std::int64_t(5), std::int64_t(15)));
     EXPECT_EQ(found[1], std::pair(std::int64_t(0), std::int64_t(2)));
     found.clear();
-    for_places(space, {30, 32}, visit);  // padding alone
+    for_places(space, {30, 32}, visit);  // only padding
     EXPECT_TRUE(found.empty());
     for_places(space, {32, 40}, visit);
     EXPECT_EQ(found.size(), 1U);
@@ -232,7 +232,7 @@ TEST(PieceCursor, PiecesAreTheExtents) {
         }
         std::vector<char> wanted;
         for (int v = 0; v < 4; ++v) wanted.push_back(random.percent(70));
-        // Not only whole variables: the share of a writer.
+        // Not only whole variables: the share of a writer, too.
         const auto layout = make_record_layout(static_cast<int>(random.between(1, 4)),
                                                std::int64_t(1) << random.below(8));
         const auto extents = intersect(

@@ -1,4 +1,4 @@
-// The plan of one rank among very many, computed without MPI: what it costs must depend on the
+// Tests the plan of one rank among very many, computed without MPI: its cost must depend on the
 // rank's own blocks and the writers they meet, not on the number of ranks or the size of the grid.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -53,15 +53,15 @@ struct ModelGrid {
 };
 
 struct Plan {
-    std::int64_t writers = 0;  ///< that the rank prepares to feed
-    std::int64_t owners = 0;   ///< of them, those it feeds
-    std::int64_t pieces = 0;   ///< that it looks at
+    std::int64_t writers = 0;  ///< writers that the rank prepares to feed
+    std::int64_t owners = 0;   ///< writers that it feeds
+    std::int64_t pieces = 0;   ///< pieces that it examines
     std::int64_t parts = 0;    ///< boxes that it copies
     std::int64_t elements = 0;
     std::int64_t rows = 0;  ///< contiguous runs of its blocks in the file
 };
 
-/// What rank `rank` does to plan and walk one record.
+/// Plans and walks one record as rank `rank` does.
 Plan plan_of(const ModelGrid& grid, std::int64_t rank, const Layout& layout) {
     const Space space = grid.record();
     const Box box = grid.block(rank);
@@ -114,7 +114,7 @@ std::int64_t elements_of(const ModelGrid& grid, std::int64_t rank) {
     return 34 * box.volume() + (box.low[0] == 0 ? 40 * box.count[1] * box.count[2] : 0);
 }
 
-/// One writer a process row.
+/// One writer per process row.
 std::unique_ptr<Layout> rows_of(const ModelGrid& grid) {
     Grid rows;
     rows.rows = static_cast<int>(grid.cells[1]);
@@ -132,13 +132,13 @@ void check(const ModelGrid& grid, const Layout& layout, std::int64_t alignment) 
         SCOPED_TRACE(testing::Message()
                      << layout.name() << " of " << layout.writers() << " writers, rank " << rank);
         const Plan plan = plan_of(grid, rank, layout);
-        // Nothing is left out, so no owner was overlooked; nothing is sent twice.
+        // Nothing is missing, so no owner was overlooked; nothing is sent twice.
         EXPECT_EQ(plan.elements, elements_of(grid, rank));
         // A contiguous run of a block meets the writers of its bytes, and one at either end that
         // may own some if cuts move by the alignment.
         const std::int64_t run = 4 * grid.block(rank).count[2];
         EXPECT_LE(plan.writers, plan.rows * (3 + (run + 2 * alignment) / each));
-        // All of the writers' pieces are looked at, and no others.
+        // The pieces of exactly these writers are examined.
         EXPECT_LE(plan.pieces, plan.writers * (each / (1 << 20) + 3 + alignment / (1 << 20)) +
                                    (layout.name() == std::string("slabs") ? plan.writers * 74 : 0));
         EXPECT_LE(plan.parts, plan.rows + 5 * std::min(plan.pieces, 2 * plan.rows));
@@ -167,7 +167,7 @@ TEST(PlanOfManyRanks, IsBoundedByBlocksAndWriters) {
     }
 }
 
-/// Eight times the ranks, writers and latitudes: the same blocks, so the same work.
+/// Eight times the ranks, writers and latitudes: blocks of the same size, so the same work.
 TEST(PlanOfManyRanks, DoesNotGrowWithTheGrid) {
     for (ModelGrid grid : decompositions()) {
         const auto layout = make_record_layout(3125, 4096);
@@ -183,7 +183,7 @@ TEST(PlanOfManyRanks, DoesNotGrowWithTheGrid) {
     }
 }
 
-/// A rank of a process grid feeds the writer of its row, and no other.
+/// A rank of a process grid feeds only the writer of its row.
 TEST(PlanOfManyRanks, ARowHasOneWriter) {
     for (const ModelGrid& grid : decompositions()) {
         const auto layout = rows_of(grid);

@@ -1,5 +1,5 @@
-// Reading without an exchange: what is counted as a run, and that every element comes to its place
-// whatever fits into the buffer.
+// Tests reading without an exchange: the count of runs, and that every element gets to its place
+// with any size of the buffer.
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/straight.hpp"
 
@@ -14,10 +14,10 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Its elements are their own positions; two variables.
+/// A source of two variables whose elements are their own positions.
 struct Numbered : Source {
     std::vector<ReadRange> asked;
-    std::int64_t fails_at = -1;  ///< call
+    std::int64_t fails_at = -1;  ///< number of the call that fails
 
     const char* format() const override { return "numbers"; }
     Order order(int) const override { return Order::native; }
@@ -37,7 +37,7 @@ struct Numbered : Source {
     }
 };
 
-/// A box of a grid that is in memory as in the file.
+/// A box of a grid, in file order in memory.
 struct Sample {
     Space space;
     std::vector<PlaceSource> sources;

@@ -11,7 +11,7 @@ program="$1" inject="$2" thalweg="$3"
 shift 3
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
-# The call of rank 0, the settings, and those of the file.
+# Each run: the number of rank 0's call, the session's settings, and the file's.
 for run in "1::" "4::" "5:method=direct:" "7:service=background:" "2::format=netcdf4" \
     "6::format=netcdf4;deflate=1" "9:service=background:format=netcdf4;deflate=1" \
     "5::method=tiles;tile_files=yes;tiles=2x2" \

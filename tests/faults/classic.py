@@ -5,7 +5,7 @@ import struct
 from dataclasses import dataclass, field
 
 SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 4, 6: 8, 7: 1, 8: 2, 9: 4, 10: 8, 11: 8}
-RECORDS_AT = 4  # where the number of records stands
+RECORDS_AT = 4  # offset of the number of records
 
 
 @dataclass
@@ -18,7 +18,7 @@ class Variable:
 
     @property
     def bytes(self) -> int:
-        """Of the variable, or of one record of it; without padding."""
+        """Bytes of the variable, or of one record of it; without padding."""
         n = SIZES[self.type]
         for length in self.shape:
             n *= length
@@ -88,7 +88,7 @@ class _Reader:
 
 
 def read_header(data: bytes) -> Header | None:
-    """None if there is no whole header."""
+    """Parses a header; None if it is incomplete."""
     if len(data) < 4 or data[:3] != b"CDF" or data[3] not in (1, 2, 5):
         return None
     header = Header(version=data[3])

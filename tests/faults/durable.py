@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""With durable=yes everything is on the device before what tells of it.
+"""With durable=yes, data are on the device before anything refers to them.
 
 durable.py --victim PROGRAM --inject LIBRARY [options] -- mpirun FLAGS -n
 
-The library of faults notes when each process writes, syncs and renames. What a process has written
-counts as safe when a sync of that file by the same process began after it and has ended:
+The library of faults notes when each process writes, syncs and renames. Written data are safe when
+a sync of that file by the same process began after the write and has ended. These must be safe:
 
-- records, before the number of records in the header says that they are there;
-- that number, before the process that wrote it writes anything else of the file;
-- all of a file, before it gets its name; and the folder is synced after that.
+- records, before the number of records in the header counts them;
+- that number, before the process that wrote it writes anything else to the file;
+- a whole file, before it gets its name; the folder is synced after that.
 """
 
 import argparse
@@ -30,7 +30,7 @@ class Call(NamedTuple):
     name: str
     offset: int
     bytes: int
-    data: str  # of a write, its first bytes
+    data: str  # for a write, its first bytes
     path: str
 
     @property
@@ -42,7 +42,7 @@ class Call(NamedTuple):
         return "sync" in self.name
 
     def counts(self) -> int | None:
-        """The number of records, of a call that writes it."""
+        """The number of records, if the call writes it."""
         is_count = "write" in self.name and self.offset == RECORDS_AT and self.bytes in (4, 8)
         return int(self.data, 16) if is_count else None
 
@@ -64,7 +64,7 @@ def is_safe(change: Call, calls: list[Call], moment: int) -> bool:
 
 
 def judge_file(name: Path, calls: list[Call], renamed: Call, seen: Counter) -> list[str]:
-    """The calls of one file, up to its rename."""
+    """Checks the calls on one file, up to its rename."""
     problems = []
     header = read_header(name.read_bytes())
     counted = 0

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lets every call of the system that writes a file go wrong, one a run, and judges what follows.
+"""Makes every system call that writes a file fail, one per run, and checks the consequences.
 
 every_n.py --victim PROGRAM --inject LIBRARY [options] -- mpirun FLAGS -n
 
 A first run counts the calls of each rank. Then there is a run for each of them and for each kind of
-fault: eio and enospc must be told as promised (the victim checks what the calls return), with the
-right file, variable and record; short, eintr and delay must not be noticed. The files left behind
-are judged after each run. --sample N takes N calls of each kind, evenly.
+fault: eio and enospc must be returned as promised (the victim checks the results of calls), with
+the right file, variable and record; short, eintr and delay must have no effect. The remaining files
+are checked after each run. --sample N takes N calls of each kind, evenly.
 """
 
 import argparse
@@ -39,11 +39,11 @@ def evenly(items: list, number: int) -> list:
 
 
 def make_plan(calls: list[int], kinds: list[str], sample: int) -> list[tuple[int, str, str]]:
-    """(rank, call, kind) of each run; rank -1: all."""
+    """The (rank, call, kind) of each run; rank -1: all."""
     one_by_one = [(r, str(n)) for r, most in enumerate(calls) for n in range(1, most + 1)]
     plan = []
     for shift, kind in enumerate(kinds):
-        # Other calls for each kind, where not all are taken.
+        # If not all calls are taken, each kind gets different ones.
         turned = one_by_one[shift * 7 :] + one_by_one[: shift * 7]
         plan += [(rank, at, kind) for rank, at in evenly(turned, sample)]
         if kind in HARMFUL:  # a disk that stays broken
@@ -67,7 +67,7 @@ class Series:
         self.fired = 0
 
     def execute(self, root: Path, plan: list[tuple[int, tuple]]) -> dict[int, tuple]:
-        """Runs the plan; what is left of it again, if a run hangs or takes the program down."""
+        """Runs the plan; repeats the rest of it if a run hangs or ends the program."""
         results: dict[int, tuple] = {}
         for attempt in range(4):
             left = [(i, run) for i, run in plan if i not in results]
@@ -92,7 +92,7 @@ class Series:
             self.problems.append(f"exit code {code}; the program's output:\n{job.output()[:20000]}")
             if all(i in results for i, _ in plan):
                 break
-            # The run that ended it all is not repeated.
+            # The run that hung or crashed is not repeated.
             culprit = next(i for i, _ in plan if i not in results)
             results[culprit] = ([], "")
             self.problems.append(f"run {culprit} ({dict(plan)[culprit]}) did not end")
@@ -135,7 +135,7 @@ class Series:
             shutil.rmtree(where, ignore_errors=True)
 
     def judge_place(self, name: str, offset: int, size: int, text: str) -> list[str]:
-        """Whether the text names a variable and record that the failed write was part of."""
+        """Checks that the text names a variable and record that the failed write was part of."""
         header = self.reference.files[name][0][1]
         if offset < header.data_begin or text == "in tw_finalize":
             return []
@@ -154,7 +154,8 @@ class Series:
         return [f"the wrong variable or record: {text}"]
 
     def judge_packed_place(self, rank: int, call: str, text: str) -> list[str]:
-        """The index belongs to no variable. The first writer writes it, so it makes most calls."""
+        """Checks the text of a failed write of the index, which belongs to no variable. The first
+        writer writes it, so it makes most calls."""
         of_index = rank < 0 or self.calls[rank] == max(self.calls)
         if of_index or "write" not in call or text == "in tw_finalize" or "variable '" in text:
             return []

@@ -17,12 +17,12 @@ namespace failing_memory {
 
 namespace {
 
-// Of this thread: the library's own threads have what they need.
+// Counts allocations of this thread only: the library's own threads get all they need.
 thread_local bool counting = false;
 long made = 0;      // allocations since counting began
 long failing = -1;  // the one that fails
 
-/// What all processes see.
+/// State that all processes share.
 struct Reached {
     std::atomic<int> victim;  ///< rank of MPI_COMM_WORLD; -1: none
     std::atomic<long> failing, made;
@@ -52,13 +52,13 @@ void reach_all(const std::string& path) {
     CHECK(at != MAP_FAILED);
     reached = static_cast<Reached*>(at);
     reached->victim = -1;
-    is_reached = true;  // of the thread that serves
+    is_reached = true;  // set by the thread that serves
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
 bool is_expected(tw_session session, int status) {
     const std::string text = status == TW_OK ? "" : tw_error_message(session);
-    // HDF5 does not say why a driver cannot open a file.
+    // HDF5 does not report why a driver cannot open a file.
     const bool by_hdf5 =
         (status == TW_EFORMAT || status == TW_EIO) && text.find("HDF5") != std::string::npos;
     return status == TW_OK || status == TW_ENOMEM || by_hdf5;
@@ -85,7 +85,8 @@ void Trial::run(const char* name, const std::function<void()>& before,
     run_others(name, before, call, after);
 }
 
-/// What others do for a call may go on after it.
+/// Makes a call while allocations fail on ranks that make none; these may be at work on it after it
+/// returns.
 void Trial::run_others(const char* name, const std::function<void()>& before,
                        const std::function<int()>& call, const std::function<void(int)>& after) {
     const auto set_victim = [](int rank, long n) {
@@ -126,7 +127,8 @@ void Trial::alike(const char* name, long n, int victim, int status) const {
 
 namespace {
 
-/// Whether this allocation is the one that fails. With THALWEG_TEST_TRACE set it tells who asked.
+/// Tests if this allocation is the one that fails. With THALWEG_TEST_TRACE set, prints the call
+/// stack.
 bool fails() {
     const bool here = is_reached && reached->victim.load() == world_rank;
     if (!here && !counting) return false;
@@ -145,7 +147,7 @@ bool fails() {
 
 }  // namespace failing_memory
 
-// Not inline: the compiler would see malloc beside delete.
+// Not inline: otherwise the compiler would see malloc paired with delete.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
     if (failing_memory::fails()) throw std::bad_alloc();
     void* p = std::malloc(bytes > 0 ? bytes : 1);

@@ -139,7 +139,7 @@ Values values_of(const FileKind& file, std::size_t field, std::int64_t record, i
 
 namespace {
 
-/// The bytes that a variable's record should have, in the machine's order.
+/// Returns the expected bytes of a variable's record, in the machine's order.
 std::vector<char> wanted(const FileKind& file, std::size_t field, std::int64_t record, int ranks) {
     const Field& f = file.fields[field];
     Values values;

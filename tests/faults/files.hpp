@@ -1,8 +1,8 @@
-// The files of a small model: what each rank holds, and what every value is.
+// The files of a small model: the parts of each rank, and every value.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// All follows from formulas, so that whoever finds a file can tell whether it is right.
+// Everything follows from formulas, so that the contents of any file can be checked.
 #ifndef THALWEG_TESTS_FAULTS_FILES_HPP
 #define THALWEG_TESTS_FAULTS_FILES_HPP
 
@@ -19,12 +19,12 @@ constexpr std::int64_t ny = 37;
 constexpr std::int64_t nx = 24;
 constexpr std::int64_t letters = 11;  // odd: there is padding
 
-/// How a variable lies on the ranks.
+/// The distribution of a variable over the ranks.
 enum class Spread {
-    everywhere,  ///< every rank holds the whole
-    rows,        ///< a range of rows each
-    even_rows,   ///< the same, but odd ranks hold nothing: their rows are never written
-    columns,     ///< a range of columns each, x slowest in memory; the last rank holds nothing
+    everywhere,  ///< every rank has the whole
+    rows,        ///< each rank has a range of rows
+    even_rows,   ///< the same, but odd ranks have nothing: their rows are never written
+    columns,     ///< a range of columns each, x slowest in memory; the last rank has none
     last,        ///< letters, all on the last rank
 };
 constexpr int spreads = 5;
@@ -35,7 +35,7 @@ struct Field {
     Spread spread;
     bool record;
     bool scalar;
-    int put_at;  ///< step of a fixed-size variable's put; -1: never
+    int put_at;  ///< step in which a fixed-size variable is put; -1: never
 };
 
 struct FileKind {
@@ -43,12 +43,13 @@ struct FileKind {
     std::vector<Field> fields;
 };
 
-/// history.nc, sparse.nc, static.nc (no records), restart.nc (made anew again and again).
+/// Returns history.nc, sparse.nc, static.nc (no records) and restart.nc (written anew again and
+/// again).
 const std::vector<FileKind>& kinds();
 const FileKind& kind_of(const std::string& name);
 const char* dims_of(const Field& field);
 
-/// The boxes of a rank: start and count in the order of the array in memory; empty: holds nothing.
+/// The boxes of a rank: start and count in memory order; empty if it has nothing.
 struct Held {
     std::vector<std::int64_t> shape, start, count;
     bool any = false;
@@ -56,21 +57,21 @@ struct Held {
 Held held(Spread spread, int rank, int ranks);
 const char* memory_dims(Spread spread);
 
-/// The number behind a value; what it looks like depends on the type.
+/// Returns the number from which a value is made, in a way that depends on the type.
 std::int64_t number(const FileKind& file, std::size_t field, std::int64_t record, std::int64_t at);
 double as_double(std::int64_t number);
 std::int32_t as_int(std::int64_t number);
 char as_char(std::int64_t number);
 
-/// This rank's array, in its own order.
+/// The array of this rank, in its own order.
 struct Values {
     std::vector<char> bytes;
     std::int64_t n = 0;
 };
 Values values_of(const FileKind& file, std::size_t field, std::int64_t record, int rank, int ranks);
 
-/// What is wrong with a complete file as netCDF-C sees it; "" if all is well.
-/// @param records     of a file with records: their number; else the generation of its values
+/// Checks a complete file through netCDF-C; returns the error, or "".
+/// @param records     number of records, if the file has records; else the generation of its values
 std::string look(const std::string& path, const FileKind& file, std::int64_t records, int ranks);
 
 }  // namespace faults

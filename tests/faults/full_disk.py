@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A disk that fills up while a model writes: every rank is told, and what was committed stays.
+"""A disk that fills up while a model writes: every rank gets the error, and committed records stay.
 
 full_disk.py --victim PROGRAM --inject LIBRARY [options] -- mpirun FLAGS -n
 
-The disk is a small tmpfs where there is the right to mount one, at several sizes; else the writes
-fail with ENOSPC from some call on.
+The disk is a small tmpfs in several sizes, if the user may mount one; otherwise writes fail with
+ENOSPC from some call on.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def mount(where, kib: int) -> bool:
 
 
 def fill(args, service, setup: str, reference: Reference, size: int | None, call: int) -> list[str]:
-    """One run on a disk of a size, or with faults from a call on."""
+    """Makes one run on a disk of a given size, or with errors from a call on."""
     settings = f"{service.settings}; {SETUPS[setup][0]}"
     with folder(args.keep) as root:
         run = root / "runs/0"

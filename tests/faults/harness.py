@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running the victim, and judging the files that it leaves behind."""
+"""Runs the victim, and checks the files that it leaves."""
 
 import argparse
 import contextlib
@@ -17,9 +17,9 @@ from classic import RECORDS_AT, Header, read_header
 
 FILES = ("history.nc", "sparse.nc", "static.nc", "restart.nc")
 
-# How a file may be written: settings that reach different code. NAME: (settings, format).
-# By default the first four. The packed ones are for services: all writers compress and agree on
-# places. With the last, MPI-IO loses errors and cannot promise much.
+# Settings that reach different code, as NAME: (settings, format). The first four are the default.
+# The packed ones are for services: all writers compress and agree on places. With the last one,
+# MPI-IO loses errors and cannot promise much.
 SETUPS = {
     "record": ("method=record; writers=2; piece=4KiB", "cdf2"),
     "direct": ("method=direct; durable=yes", "cdf2"),
@@ -74,7 +74,7 @@ def services(text: str) -> list[Service]:
 
 
 def processes_below(pid: int) -> list[int]:
-    """A process's descendants, from /proc."""
+    """The descendants of a process, from /proc."""
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -96,8 +96,8 @@ def kill_all(pids: list[int]) -> None:
 
 
 class Job:
-    """One mpirun of the victim, in a folder of its own. What Open MPI leaves behind when its
-    processes are killed stays in that folder too."""
+    """One mpirun of the victim, in a folder of its own, where Open MPI's remains of killed
+    processes stay, too."""
 
     def __init__(self, args, service: Service, root: Path, *more: str, faults=None, limit=30):
         scratch = root / "mpi"
@@ -106,7 +106,7 @@ class Job:
         for name in ("btl_vader_backing_directory", "osc_sm_backing_directory", "orte_tmpdir_base"):
             environment[f"OMPI_MCA_{name}"] = str(scratch)
         exported = {"LD_PRELOAD": str(args.inject), **(faults or {})}
-        # For the ranks, not for the launcher, whichever it is.
+        # Variables for the ranks, not for the launcher, whichever it is.
         variables = [f"{name}={value}" for name, value in exported.items()]
         ranks = str(args.ranks + service.extra)
         command = [*args.launcher, ranks, "env", *variables, args.victim]
@@ -120,7 +120,7 @@ class Job:
         )
 
     def wait(self, seconds: float) -> int | None:
-        """The exit code; None if the time was over and the job had to be killed."""
+        """Returns the exit code; None if the time was over and the job had to be killed."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -135,7 +135,7 @@ class Job:
 
 @contextlib.contextmanager
 def folder(keep: bool, base: str | None = None):
-    """An empty folder, memory-backed where there is one: thousands of small files are written."""
+    """Makes an empty folder, in memory if possible: thousands of small files are written."""
     if base is None:
         base = os.environ.get("THALWEG_TEST_DIR") or (
             "/dev/shm" if os.path.isdir("/dev/shm") else "/tmp"
@@ -154,7 +154,7 @@ def folder(keep: bool, base: str | None = None):
 
 
 class Reference:
-    """The files of a run without faults, over service inline, that the victim has compared with
+    """The files of a run without faults, with service inline, which the victim has compared with
     its formulas."""
 
     def __init__(self, args, setup_format: str, steps: int):
@@ -186,11 +186,11 @@ class Reference:
         return data, read_header(data)
 
     def is_begun(self, path: Path) -> bool:
-        """Whether a file has its definitions."""
+        """Tests if a file has its definitions."""
         return read_header(path.read_bytes()) is not None
 
     def complete(self, name: str, path: Path, number: int) -> str:
-        """What is wrong with a complete file of so many records, or of a generation."""
+        """Checks a complete file of so many records, or of a generation; returns the error."""
         data = path.read_bytes()
         if name == "restart.nc":
             return "" if data == self.files[name][number][0] else f"is not generation {number}"
@@ -207,8 +207,8 @@ class Reference:
         )
 
     def committed(self, name: str, path: Path, records: int, fixed: list[str]) -> str:
-        """What is wrong with a file under way that must hold so many records, or more, and the
-        fixed-size variables."""
+        """Checks an unfinished file that must have at least so many records, and the fixed-size
+        variables; returns the error."""
         data = path.read_bytes()
         header = read_header(data)
         if header is None:
@@ -231,7 +231,7 @@ class Reference:
 
 @dataclass
 class Values:
-    """What a netCDF-4 file holds."""
+    """The values in a netCDF-4 file."""
 
     records: int
     record: dict[str, np.ndarray]
@@ -239,7 +239,7 @@ class Values:
 
 
 class PackedReference(Reference):
-    """The same for netCDF-4 files, of which values count and not bytes."""
+    """The same for netCDF-4 files, of which values are compared, not bytes."""
 
     def read(self, path: Path) -> Values:
         with netCDF4.Dataset(path) as data:
@@ -277,11 +277,11 @@ class PackedReference(Reference):
         got = self.read(path)
         if not records <= got.records <= self.steps:
             return f"has {got.records} records, but {records} of {self.steps} were committed"
-        # Records that were being counted may be there of some variables.
+        # Records that were being counted may be there for some variables.
         return self.difference(self.files[name][0], got, records, fixed)
 
     def difference(self, wanted: Values, got: Values, records: int, fixed: list[str]) -> str:
-        """Of a file that has so many records, and perhaps more."""
+        """Compares a file that has at least so many records."""
         for name, values in wanted.record.items():
             for r in range(got.records):
                 if r >= records and self.is_fill(got.record[name][r]):
@@ -299,7 +299,7 @@ def make_reference(args, form: str, steps: int) -> Reference:
 
 
 def opens(path: Path) -> str:
-    """What netCDF says to a file."""
+    """Opens a file by netCDF; returns the error."""
     try:
         with netCDF4.Dataset(path) as data:
             data.set_auto_mask(False)
@@ -312,7 +312,7 @@ def opens(path: Path) -> str:
 
 @dataclass
 class FileLog:
-    """What the calls on a file have returned in a run."""
+    """The results of the calls on a file in a run."""
 
     committed: int = 0
     fixed: list[str] = field(default_factory=list)
@@ -321,7 +321,8 @@ class FileLog:
 
 
 def read_log(path: Path, service: Service) -> dict[str, FileLog]:
-    """What a returned call commits: tw_sync everything; over inline, tw_end_step as well."""
+    """Reads the commits of returned calls: tw_sync commits everything; with inline, tw_end_step
+    does so as well."""
     logs = {name: FileLog() for name in FILES}
     if not path.exists():
         return logs
@@ -346,7 +347,7 @@ def judge_files(
     settings: str,
     killed: bool,
 ) -> list[str]:
-    """What is wrong with the files that a run has left behind."""
+    """Checks the files that a run has left; returns the errors."""
     problems = []
     live = "publish=live" in settings
 
@@ -375,10 +376,12 @@ def judge_files(
         if done and not final.exists():
             problems.append(f"{name} is closed but not there")
         if final.exists():
-            # A live file has its name from the start; whether it is complete only its log tells.
+            # A live file has its final name from the start; only its log tells whether it is
+            # complete.
             partial = live and not last
             if restart:
-                # Of the last closed generation, or of the next, whose tw_close had not returned.
+                # The restart is of the last closed generation, or of the next, whose tw_close had
+                # not returned.
                 first = max(log.closed, 0)
                 wrongs = [
                     reference.complete(name, final, g)

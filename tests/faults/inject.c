@@ -61,7 +61,7 @@ static int trace_to = -1;
 
 /* ---- what is to go wrong ------------------------------------------------------------------- */
 
-/* Starts counting anew. No counted call may be under way. A NULL or empty path ends it. */
+/* Starts counting anew. No counted call may be in progress. A NULL or empty path ends counting. */
 void thalweg_fault_arm(const char* path, const char* at, const char* kind) {
     atomic_store(&armed, 0);
     atomic_store(&calls, 0);
@@ -98,7 +98,7 @@ void thalweg_fault_arm(const char* path, const char* at, const char* kind) {
 
 long thalweg_fault_calls(void) { return atomic_load(&calls); }
 
-/* How many calls went wrong; `text` receives the first: "CALL OFFSET BYTES PATH". */
+/* Returns the number of faults; `text` receives the first: "CALL OFFSET BYTES PATH". */
 long thalweg_fault_fired(char* text, size_t length) {
     if (text != NULL) snprintf(text, length, "%s", first);
     return atomic_load(&fired);
@@ -134,13 +134,13 @@ __attribute__((destructor)) static void end(void) {
 
 /* ---- the moment ---------------------------------------------------------------------------- */
 
-/* Not the locks: what is written to them is for people. */
+/* Tests if a path is counted. Lock files are not: their contents are only information. */
 static int meant_path(const char* path) {
     const size_t n = strlen(path);
     return strstr(path, plan.path) != NULL && (n < 5 || strcmp(path + n - 5, ".lock") != 0);
 }
 
-/* Whether the file of the descriptor is meant; `path` receives its path. */
+/* Tests if the descriptor's file is counted; `path` receives its path. */
 static int meant(int fd, char* path) {
     char name[40];
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
@@ -150,7 +150,7 @@ static int meant(int fd, char* path) {
     return meant_path(path);
 }
 
-/* Counts a call and tells what shall become of it. */
+/* Counts a call and decides what happens to it. */
 static enum kind count(const char* name, enum call call, const char* path, long offset,
                        size_t bytes) {
     long n = atomic_fetch_add(&calls, 1) + 1;
@@ -178,7 +178,7 @@ static int error_of(enum kind kind) {
     }
 }
 
-/* Of a call that names a descriptor: 0, or the error that it fails with. */
+/* Decides about a call with a descriptor: returns 0, or the error with which it fails. */
 static int fault(const char* name, enum call call, int fd, long offset, size_t* bytes) {
     char path[PATH_MAX];
     if (!atomic_load(&armed) || plan.reads != (call == READ) || !meant(fd, path)) return 0;
@@ -196,7 +196,7 @@ static long now(void) {
     return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Notes a call that was done; `path` is null where the descriptor tells it. */
+/* Traces a completed call; `path` is null if the descriptor gives it. */
 static void note(const char* name, int fd, const char* path, long offset, long bytes,
                  const void* data, long begin) {
     char own[PATH_MAX], line[PATH_MAX + 200], hex[17] = "-";
@@ -248,7 +248,7 @@ ssize_t write(int fd, const void* data, size_t bytes) {
     return n;
 }
 
-/* The first `bytes` bytes of the pieces, in one call of the kind that was meant. */
+/* Writes the first `bytes` bytes of the pieces in one call of the original kind. */
 static ssize_t pieces(const char* name, int fd, const struct iovec* vector, int n, off_t offset) {
     size_t total = 0;
     for (int i = 0; i < n; ++i) total += vector[i].iov_len;

@@ -1,13 +1,13 @@
-// Memory that fails in calls that define and read: every allocation, one a run, on one rank.
+// Makes every allocation of calls that define and read fail, one per run, on one rank.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: memory [--settings "..."] [--every N]
 //
-// Each call is made again and again; the n-th time its n-th allocation throws std::bad_alloc on one
-// rank, until a call needs no more. Whatever could not be had: the call returns the same on every
-// rank, nothing hangs, and the same call succeeds afterwards and reads or writes what it should.
-// --every takes one of N allocations.
+// Each call is repeated; the n-th time, its n-th allocation throws std::bad_alloc on one rank,
+// until a call needs no more. Every time, the call must return the same on every rank, nothing may
+// hang, and the same call must succeed afterwards and read or write the right data. --every tests
+// one of N allocations.
 #include <cstdlib>
 #include <numeric>
 #include <string>
@@ -31,7 +31,7 @@ constexpr std::int64_t records = 3;
 
 int value(std::int64_t record, std::int64_t at) { return static_cast<int>(1000 * record + at); }
 
-/// A grid of rows, some for each rank, and a list of some of its cells.
+/// A grid of rows, some on each rank, and a list of some of its cells.
 struct Grid {
     std::int64_t shape[2] = {2 * ranks() + 1, nx};
     std::int64_t start[2] = {0, 0}, count[2] = {0, nx};

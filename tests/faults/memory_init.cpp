@@ -1,12 +1,11 @@
-// Memory that fails while a session begins: every allocation of tw_init and tw_init_components, one
-// a run, on one rank.
+// Makes every allocation of tw_init and tw_init_components fail, one per run, on one rank.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: memory_init [--every N]
 //
-// Nothing hangs, and all ranks get the same status, TW_OK or TW_ENOMEM. After TW_OK the session
-// works; after TW_ENOMEM there is a text, and the next session works.
+// Nothing may hang, and all ranks must get the same status, TW_OK or TW_ENOMEM. After TW_OK the
+// session must work; after TW_ENOMEM there must be a text, and the next session must work.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -27,7 +26,7 @@ bool ok(tw_session session, int status) {
     return status == TW_OK;
 }
 
-/// Writes a file with a session that has begun. A server may be short of memory yet.
+/// Writes a file with a session that has begun. A server's memory may still fail.
 void use(tw_session session, const std::string& name) {
     MPI_Comm comm = MPI_COMM_NULL;
     ok(session, tw_model_comm(session, &comm));
@@ -46,7 +45,7 @@ void use(tw_session session, const std::string& name) {
     ok(session, tw_close(&file));
 }
 
-/// What a rank makes of a session that it was given, or not. A server has served by then.
+/// Ends a session, or checks the error if there is none. A server has served by then.
 void end(tw_session session, int status, const std::string& name) {
     if (status != TW_OK && session != nullptr)
         CHECK_TEXT(std::string(tw_error_message(session)).find("memory") != std::string::npos, "%s",
@@ -59,8 +58,8 @@ void end(tw_session session, int status, const std::string& name) {
     CHECK_TEXT(ended == TW_OK || ended == TW_ENOMEM, "%s", tw_error_message(nullptr));
 }
 
-/// Makes a call again and again.
-/// @param begin  the call; tells how often it allocates
+/// Repeats a call.
+/// @param begin  the call; returns the number of its allocations
 template <class Begin>
 void try_all(const std::string& name, Begin&& begin) {
     for (const int victim : {0, check::state.size - 1}) {

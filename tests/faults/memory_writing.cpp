@@ -1,13 +1,14 @@
-// Memory that fails in calls that write: every allocation, one a run, on one rank.
+// Makes every allocation of calls that write fail, one per run, on one rank.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: memory_writing [--settings a=1,b=2] [--every N] [--ways all|arrays] [--appended yes]
 //
-// A file is written again and again, by whole arrays, records and boxes; the n-th time the n-th
-// allocation of one of the calls throws std::bad_alloc on one rank. Nothing hangs, and all ranks
-// get the same status. After TW_OK the file has what was put; after an error another file of the
-// same name can be written. With --appended the file has its first record before, and keeps it.
+// A file is written repeatedly, by whole arrays, records and boxes; the n-th time, the n-th
+// allocation of one of the calls throws std::bad_alloc on one rank. Nothing may hang, and all ranks
+// must get the same status. After TW_OK the file must have the data; after an error it must be
+// possible to write another file of the same name. With --appended, the file has its first record
+// before, and must keep it.
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ public:
           first_(appended ? 1 : 0),
           folder_(check::make_folder("memory_writing")),
           path_(folder_ + "/a.nc") {
-        ::alarm(0);  // servers serve as long as it takes
+        ::alarm(0);  // servers serve as long as needed
         failing_memory::reach_all(folder_ + "/reached");
         CHECK(tw_init(MPI_COMM_WORLD, ("log=off; " + settings).c_str(), &session_) == TW_OK);
         tw_role role = TW_MODEL;
@@ -48,7 +49,7 @@ public:
         MPI_Comm_dup(model, &comm_);
         check::use(comm_);
         const std::vector<int> serving = others();
-        // On one node a rank learns of a failure as soon as the thread that writes has it.
+        // Within a node, a rank learns of an error as soon as the writing thread has it.
         const bool behind = settings.find("service=background") != std::string::npos &&
                             settings.find("node_size") == std::string::npos;
         apart_ = behind || !serving.empty();
@@ -59,7 +60,7 @@ public:
         count_[0] = shape_[0] * (rank + 1) / ranks - start_[0];
         ok(tw_decompose(session_, "y x", 1, shape_, start_, count_, &cells_));
         values_.resize(static_cast<std::size_t>(count_[0] * nx));
-        // Plans and memory that the session keeps are there from now on.
+        // From now on, the session has its plans and permanent memory.
         for (const Way way : ways_) {
             way_ = way;
             create();
@@ -162,10 +163,10 @@ private:
         for (std::int64_t r = first_; r < steps; ++r) ok(step(r));
     }
 
-    /// The rest of the file, after a call that came out so. What a call left behind may come out at
-    /// the next one.
+    /// Writes the rest of the file after a call with this status. An error of that call may be
+    /// returned by the next one.
     /// @param next  the record that follows
-    /// @param told  the records that calls before it have ended
+    /// @param told  the number of records that earlier calls have ended
     void finish(int status, std::int64_t next, std::int64_t told = 0) {
         bool good = status == TW_OK;
         const auto goes = [&](int code) {
@@ -182,7 +183,7 @@ private:
         else if (first_ > 0)
             judge(first_);
     }
-    /// The file has so many records at least, and all that it has are right.
+    /// Checks that the file has at least so many records, and that all of its records are right.
     void judge(std::int64_t least) {
         least = std::max(least, first_);
         ok(tw_open(session_, path_.c_str(), "", &file_));
@@ -216,7 +217,7 @@ private:
     std::int64_t shape_[2] = {0, nx}, start_[2] = {0, 0}, count_[2] = {0, nx};
     std::vector<int> values_;
     Way way_ = Way::arrays;
-    bool apart_ = false;  ///< a service writes, and tw_end_step waits for nobody
+    bool apart_ = false;  ///< a service writes, and tw_end_step does not wait for other ranks
 };
 
 }  // namespace
@@ -229,7 +230,7 @@ int main(int argc, char** argv) {
         if (check::option(argc, argv, "--ways", "all") == "all")
             ways.insert(ways.end(), {Way::records, Way::boxes});
         std::string settings = check::option(argc, argv, "--settings", "");
-        std::replace(settings.begin(), settings.end(), ',', ';');  // the other one parts CMake's
+        std::replace(settings.begin(), settings.end(), ',', ';');  // CMake would split at ';'
         const bool appended = check::option(argc, argv, "--appended", "no") == "yes";
         Program(settings, std::atol(every.c_str()), ways, appended).go();
     }

@@ -26,8 +26,8 @@
 
 namespace {
 
-std::string folder;         // of the test under way
-std::string base_settings;  // of every session
+std::string folder;         // folder of the running test
+std::string base_settings;  // settings of every session
 std::string current;
 bool inline_service = true;
 
@@ -41,7 +41,7 @@ void arm(const char* path, const char* at, const char* kind) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// This rank's place in the model.
+/// The communicator of the model and this rank's number in it.
 struct Model {
     tw_session session = nullptr;
     int rank = 0, ranks = 1;
@@ -77,7 +77,7 @@ void with_model(const std::string& settings, const std::function<void(Model&)>& 
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// A line of numbers, cut into one piece a rank.
+/// A one-dimensional variable, cut into one piece per rank.
 struct Line {
     std::int64_t n, start, count;
     tw_decomposition handle = nullptr;
@@ -111,7 +111,7 @@ int put(tw_file f, const Line& line, std::int64_t file, std::int64_t record) {
     return tw_put(f, "v", TW_DOUBLE, v.data(), line.count);
 }
 
-/// What a call of all ranks gave; it must be the same on each.
+/// The result of a collective call, which must be the same on each rank.
 struct Told {
     int status = TW_OK;
     std::string text;
@@ -126,7 +126,7 @@ Told alike(const Model& m, const char* call, int status) {
     return {status, text};
 }
 
-/// Over services other than inline the ranks learn of a failure one by one, until tw_sync or
+/// With services other than inline, ranks may learn of an error one by one, until tw_sync or
 /// tw_close.
 Told end_step(const Model& m, tw_file f) {
     const int status = tw_end_step(f);
@@ -142,7 +142,7 @@ void expect_error(const Told& told, const char* call, const char* file, const ch
                    current.c_str(), call, word, told.text.c_str());
 }
 
-/// Every value of a complete file, read by serial netCDF.
+/// Checks every value of a complete file, read by serial netCDF.
 void expect_file(const Model& m, const std::string& name, std::int64_t file, std::int64_t records,
                  std::int64_t n) {
     if (m.rank != 0) return;
@@ -169,8 +169,8 @@ bool exists(const std::string& name) { return ::access((folder + "/" + name).c_s
 
 // ---- the tests ---------------------------------------------------------------------------------
 
-/// Steps on a bad and a good file until the bad one fails: what is put on it then is refused, every
-/// call says why, and the good one gets all its records.
+/// Writes steps to a bad and a good file until the bad one fails: later puts on it must be refused,
+/// every call must give the reason, and the good file must get all its records.
 void after_a_failure() {
     arm((folder + "/bad.nc").c_str(), "3+", "eio");  // the header succeeds
     with_model("", [](Model& m) {
@@ -212,7 +212,7 @@ void after_a_failure() {
     arm(nullptr, nullptr, nullptr);
 }
 
-/// Two files fail, each for itself; the session lives on and can write the same file anew.
+/// Two files fail independently; the session goes on and can write the same file anew.
 void two_failures() {
     arm((folder + "/bad").c_str(), "5+", "enospc");
     with_model("", [](Model& m) {
@@ -251,7 +251,7 @@ void two_failures() {
     });
 }
 
-/// tw_finalize closes what is open, and returns what went wrong.
+/// tw_finalize closes open files, and returns their errors.
 void finalize_after_failure() {
     arm((folder + "/bad.nc").c_str(), "3+", "eio");
     with_model("log=off", [](Model& m) {
@@ -272,7 +272,7 @@ void finalize_after_failure() {
     arm(nullptr, nullptr, nullptr);
 }
 
-/// The words are there on standard error, and the files are complete.
+/// tw_finalize prints the errors on standard error, and the files are complete.
 void finalize_with_open_files() {
     with_model("log=warning", [](Model& m) {
         const Line line(m, 321);
@@ -298,7 +298,7 @@ void finalize_with_open_files() {
         CHECK(told.status == TW_OK);
         std::ostringstream words;
         words << std::ifstream(heard).rdbuf();
-        // One rank says it for all.
+        // One rank prints the error for all.
         std::string all;
         for (const std::string& text : check::gather(words.str())) all += text;
         for (int i = 0; i < 3; ++i) {
@@ -324,7 +324,7 @@ void many_files() {
         for (int i = 0; i < number; ++i) files.push_back(create(m, name(i), line(i)));
         for (int r = 0; r < 6; ++r) {
             check::step("%s: step %d", current.c_str(), r);
-            // A file's steps go up to i % 6; the order turns from step to step.
+            // File i has up to i % 6 steps; the order rotates from step to step.
             for (int k = 0; k < number; ++k) {
                 const int i = (k * 7 + r * 3) % number;
                 if (r <= i % 6) CHECK(put(files[static_cast<std::size_t>(i)], line(i), i, r) == 0);
@@ -378,7 +378,7 @@ void empty_files() {
     });
 }
 
-/// What fails at the very end: the sync, the closing, the name.
+/// Errors at the very end: of the sync, of the close, of the rename.
 void at_the_end() {
     for (int call = 1; call < 40; ++call) {
         std::error_code ignored;
@@ -429,7 +429,7 @@ constexpr Test tests[] = {{"after_a_failure", after_a_failure},
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    // "servers:2" would be two words in the lists of CMake if it were given as settings.
+    // CMake would split "servers:2" into two words in a list of settings.
     const std::string service = check::option(argc, argv, "--service", "inline");
     const auto colon = service.find(':');
     inline_service = service == "inline";

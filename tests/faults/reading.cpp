@@ -1,17 +1,17 @@
-// Calls of the system that fail where files are read, written on, or replaced: each call, each kind
-// of fault, on one rank.
+// Tests system calls that fail when files are read, continued, or replaced: each call, each kind of
+// fault, on one rank.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: reading [--settings "..."] [--every N]   with the library of faults preloaded (inject.c)
 //        reading --grow FILE --at N [--created "..."] | --look FILE
 //
-// Short and interrupted reads give the right data. A read that fails is TW_EIO on every rank, with
-// the file, the variable and the rank, and the same call succeeds afterwards. What fails behind the
-// computing is told by the read that wanted it. What is written on keeps its records, a restart its
-// last whole one. --every takes one of N calls. --grow adds records
-// to a file until rank 0 is killed, in its N-th call that writes; --look tells whether the records
-// that were committed are there.
+// Short and interrupted reads give the right data. A read that fails returns TW_EIO on every rank,
+// with the file, the variable and the rank, and the same call succeeds afterwards. An error of
+// reading ahead is returned by the read that requests the data. A continued file keeps its records,
+// a restart its last complete file. --every tests one of N calls. --grow adds records to a file
+// until rank 0 is killed, in its N-th call that writes; --look checks that the committed records
+// are there.
 #include <dlfcn.h>
 #include <netcdf.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@
 #include "thalweg/thalweg.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-/// Both lose memory where a call of the system fails within them.
+/// These libraries leak memory if a system call fails within them.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5\nleak:libnetcdf\n"; }
 #endif
 
@@ -39,7 +39,7 @@ int ranks() { return check::state.size; }
 
 // ---- faults ----
 
-/// On one rank, or on all (-1); the others' calls are counted only. Collective.
+/// Lets calls fail on one rank, or on all (-1); calls on other ranks are only counted. Collective.
 void arm(const std::string& path, int victim, const std::string& at, const std::string& kind) {
     using Arm = void (*)(const char*, const char*, const char*);
     const auto function = reinterpret_cast<Arm>(dlsym(RTLD_DEFAULT, "thalweg_fault_arm"));
@@ -51,7 +51,7 @@ void arm(const std::string& path, int victim, const std::string& at, const std::
 }
 void disarm() { arm("", -1, "", ""); }
 
-/// How many calls of any rank have gone wrong. Collective.
+/// Returns the number of faults on all ranks. Collective.
 long fired() {
     using Fired = long (*)(char*, std::size_t);
     const auto function = reinterpret_cast<Fired>(dlsym(RTLD_DEFAULT, "thalweg_fault_fired"));
@@ -62,14 +62,14 @@ long fired() {
 
 // ---- files ----
 
-constexpr std::int64_t ny = 30;  // the same for any number of ranks: files are looked at by others
+constexpr std::int64_t ny = 30;  // the same for any number of ranks, as others check the files
 constexpr std::int64_t nx = 40;
 constexpr std::int64_t cells = ny * nx;
 constexpr std::int64_t records = 3;
 
 int value(std::int64_t record, std::int64_t at) { return static_cast<int>(10000 * record + at); }
 
-/// What is wrong with a file as serial netCDF-C sees it.
+/// Checks a file through serial netCDF-C; returns the error.
 std::string look(const std::string& path, std::int64_t least) {
     int id = 0;
     if (const int s = nc_open(path.c_str(), NC_NOWRITE, &id); s != NC_NOERR) return nc_strerror(s);
@@ -92,7 +92,7 @@ std::string look(const std::string& path, std::int64_t least) {
     return wrong;
 }
 
-/// What a call gave, the same on all ranks.
+/// The result of a call, the same on all ranks.
 struct Told {
     int status = TW_OK;
     std::string text;
@@ -130,7 +130,7 @@ public:
         if (rank() == 0) check::print(check::text("reading: %ld faults", faults_));
     }
 
-    /// Adds records to a file, and notes how many there are, until it is killed.
+    /// Adds records to a file, and logs their number, until the process is killed.
     void grow(const std::string& name, const std::string& at, const std::string& created) {
         write(name, created.c_str());
         arm(name, 0, at, "kill");
@@ -186,7 +186,7 @@ private:
                        other.c_str());
         return told;
     }
-    /// @param libraries  whether another library may have met it, which has words of its own
+    /// @param libraries  another library may have met the fault and use words of its own
     void expect_failure(const Told& told, int victim, const std::vector<std::string>& words,
                         bool libraries = false) const {
         CHECK_TEXT(told.status == TW_EIO || (libraries && told.status == TW_EFORMAT), "%s: %s: %s",
@@ -198,9 +198,9 @@ private:
                        what_.c_str(), word.c_str(), told.text.c_str());
     }
 
-    /// Calls body(victim), which calls end_faults(), with each call of the first and of the last
-    /// rank going wrong.
-    /// @param ready  makes ready for it, without faults
+    /// Calls body(victim), which calls end_faults(), for each call of the first and of the last
+    /// rank that can fail.
+    /// @param ready  prepares it, without faults
     void every_call(const std::string& name, const std::string& file, const char* kind,
                     const std::function<void()>& ready, const std::function<void(int)>& body) {
         for (const int victim : {0, ranks() - 1}) {
@@ -212,13 +212,13 @@ private:
                 arm(path(file), victim, std::to_string(at), kind);
                 body(victim);
                 faults_ += fired_;
-                // A kind that does not apply to this call may apply to later ones.
+                // If a kind does not apply to this call, it may apply to later ones.
                 if (fired_ == 0 && calls_ < at) break;
             }
             if (ranks() == 1) break;
         }
     }
-    /// Ends the faults of a run and remembers what there was. Collective.
+    /// Ends the faults of a run and returns the number of them. Collective.
     long end_faults(int victim) {
         using Calls = long (*)();
         const auto function = reinterpret_cast<Calls>(dlsym(RTLD_DEFAULT, "thalweg_fault_calls"));
@@ -289,7 +289,7 @@ private:
         close();
     }
 
-    /// What fails behind the computing says nothing until it is wanted.
+    /// An error of reading ahead is not returned before the data are requested.
     void prefetched() {
         for (const bool lasting : {false, true})
             for (const char* settings : {"", "read_ahead=yes; staging=64KiB"}) {
@@ -300,14 +300,14 @@ private:
                                 TW_DEFERRED));
                 arm(path("classic.nc"), -1, lasting ? "every" : "1", "read-eio");
                 ok(tw_prefetch(file_));
-                ::usleep(10000);  // it happens behind, or else in the read
+                ::usleep(10000);  // time for the thread to read; otherwise the read itself fails
                 const Told told = alike(tw_read(file_));
                 faults_ += fired();
                 if (lasting)
                     expect_failure(told, -1, {"classic.nc", "'T'", "Input/output error"});
                 else if (told.status == TW_OK)
                     expect(1);
-                // No thread reads: nothing more is wanted.
+                // Reading ahead stops, as nothing more is requested.
                 disarm();
                 ok(get(1));
                 expect(1);
@@ -320,7 +320,7 @@ private:
         define();
     }
 
-    /// Records that were there stay, and those of steps that succeeded.
+    /// Existing records stay, and so do those of steps that succeeded.
     void written_on(const char* settings) {
         const std::string name = "grows.nc";
         for (const std::string kind : {"eio", "enospc", "short", "eintr"})
@@ -335,7 +335,7 @@ private:
                     CHECK_TEXT((harmful && fired_ > 0) == (told.status != TW_OK), "%s: %s",
                                what_.c_str(), told.text.c_str());
                     if (told.status != TW_OK) expect_failure(told, victim, {name});
-                    // That the last step's count failed is told by the next call.
+                    // If counting the last step's records failed, the next call returns the error.
                     if (told.status != TW_OK && committed > records) --committed;
                     const std::string wrong = rank() == 0 ? look(path(name), committed) : "";
                     CHECK_TEXT(wrong.empty(), "%s: %s", what_.c_str(), wrong.c_str());
@@ -343,8 +343,8 @@ private:
                 });
     }
 
-    /// The first failure of writing on in a file.
-    /// @param committed  receives how many records it has as far as calls have told
+    /// Returns the first error of continuing a file.
+    /// @param committed  receives the number of records that the calls have confirmed
     Told add_two(const std::string& name, std::int64_t& committed) {
         Told told = alike(tw_open(session_, path(name).c_str(), "mode=append", &file_));
         if (told.status == TW_OK) {
@@ -352,7 +352,7 @@ private:
             told = alike(tw_enddef(file_));
             for (int s = 0; s < 2 && told.status == TW_OK; ++s) {
                 fill(committed);
-                // Of a count that failed rank 0 knows already; the others hear of it in the step.
+                // Rank 0 knows already if counting failed; the others learn of it in the step.
                 (void)tw_put(file_, "T", TW_INT, array_.data(), n());
                 told = alike(tw_end_step(file_));
                 if (told.status == TW_OK) ++committed;
@@ -363,7 +363,7 @@ private:
         return told;
     }
 
-    /// The old one is there until the new one is whole.
+    /// The old file exists until the new one is complete.
     void restarts() {
         std::vector<double> a(array_.size());
         tw_restart restart = nullptr;
@@ -406,7 +406,7 @@ private:
     }
 
     long every_, faults_ = 0;
-    long calls_ = 0;  ///< of the victim, in the last run
+    long calls_ = 0;  ///< made by the victim in the last run
     long fired_ = 0;  ///< calls that went wrong in it
     std::string folder_, what_ = "without faults";
     tw_session session_ = nullptr;

@@ -16,7 +16,7 @@ folder=$(mktemp -d)
 export OMPI_MCA_btl_vader_backing_directory="$folder" OMPI_MCA_orte_tmpdir_base="$folder"
 trap 'rm -rf "$folder"' EXIT
 failed=0
-# expect CASE WORDS COMMAND...: it ends well, writes, and says the words, once.
+# expect CASE WORDS COMMAND...: the command must succeed, write, and print the words once.
 expect() {
     local case=$1 words=$2
     shift 2
@@ -30,13 +30,13 @@ expect() {
     fi
     rm -f "$folder"/a.nc*
 }
-limited() { # KiB RANKS SESSION FILE LAUNCHER...
+limited() { # limited KIB RANKS SESSION FILE LAUNCHER...
     local kib=$1 ranks=$2 session=$3 settings=$4
     shift 4
     command=("$@" "$ranks" bash -c "trap '' XFSZ; ulimit -f $kib; exec \"\$0\" \"\$@\"" "$program"
         "$folder/a.nc" "$session" "$settings")
 }
-# 24 MiB are wanted.
+# The session needs 24 MiB.
 limited $((10 * 1024)) 3 "log=warning" "" "$@"
 expect "10 MiB for 3 ranks" "little memory is free: the exchange buffers of the 3 ranks" "${command[@]}"
 limited $((10 * 1024)) 3 "log=warning; node_size=2" "" "$@"
@@ -44,7 +44,7 @@ expect "10 MiB for nodes of 2 ranks" "little memory is free: the exchange buffer
     "${command[@]}"
 limited 1024 3 "log=warning" "queue=2MiB; service=background" "$@"
 expect "no room for the queue" "service=background is not possible, using inline" "${command[@]}"
-# Not even the least: all ranks are told, with the figure.
+# Not even the minimum: all ranks get the error, with the figure.
 limited 200 3 "log=warning" "" "$@"
 text=$(timeout 60 "${command[@]}" 2>&1)
 if ! grep -q "not enough memory for exchange buffers: the 3 ranks of a node need at least 393216 bytes" <<<"$text"; then
@@ -53,7 +53,7 @@ if ! grep -q "not enough memory for exchange buffers: the 3 ranks of a node need
     failed=1
 fi
 rm -f "$folder"/a.nc*
-# A container's /dev/shm.
+# The /dev/shm of a container.
 if unshare -m mount -t tmpfs -o size=64m thalweg /dev/shm 2>/dev/null; then
     for settings in "" "service=background"; do
         expect "64 MB in /dev/shm, '$settings'" "" unshare -m bash -c \

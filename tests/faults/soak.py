@@ -32,7 +32,7 @@ from harness import (
 )
 
 STEPS = (2, 8, 200)
-DELAYS = (0, 200, 1000, 4000)  # microseconds a call
+DELAYS = (0, 200, 1000, 4000)  # microseconds per call
 
 
 def alive(pid: int) -> bool:
@@ -44,7 +44,8 @@ def alive(pid: int) -> bool:
 
 
 def shared_files(pids: list[int], root: Path) -> set[str]:
-    """What processes have open or mapped in the places of temporary files, outside the folder."""
+    """Files in the places of temporary files, outside the folder, that processes have open or
+    mapped."""
     found = set()
     for pid in pids:
         try:
@@ -60,7 +61,7 @@ def shared_files(pids: list[int], root: Path) -> set[str]:
 
 
 def made_since(path: str, moment: float) -> bool:
-    """Programs and libraries may lie there as well; they are older than the run."""
+    """Tests if a file is newer than the run: programs and libraries may be there as well."""
     try:
         return os.stat(path).st_ctime >= moment
     except OSError:
@@ -76,8 +77,8 @@ class Run:
         self.delay = choose.choice(DELAYS)
         targets = ["rank", "job"] + (["server"] if self.service.extra else [])
         self.target = choose.choice(targets)
-        # Somewhere in the time that the run should take, or a little later.
-        calls = 80 if self.setup == "direct" else 15  # a step
+        # A moment within the expected time of the run, or a little later.
+        calls = 80 if self.setup == "direct" else 15  # per step
         whole = 0.01 + self.steps * (0.001 + calls * self.delay * 1e-6)
         self.moment = choose.random() * min(whole, 1.5) * 1.1
         self.which = choose.random()
@@ -94,7 +95,7 @@ class Run:
         )
 
     def pids(self, root: Path) -> tuple[list[int], list[int]]:
-        """Of the model and of the servers, as soon as they are all there."""
+        """Process numbers of the model and of the servers, as soon as all exist."""
         total = self.args.ranks + self.service.extra
         known: dict[int, int] = {}
         for rank in range(total):
@@ -137,7 +138,7 @@ class Run:
             victims = [crowd[int(self.which * len(crowd))]] if crowd else []
         killed = job.process.poll() is None and any(alive(pid) for pid in victims)
         kill_all(victims if killed else [])
-        # A rank that dies ends the job; that is the launcher's part.
+        # If a rank dies, the launcher must end the job.
         code = job.wait(20)
         if code is None:
             problems.append(f"the job did not end; its output:\n{job.output()[:20000]}")

@@ -1,5 +1,5 @@
-// With service inline, the call in which a system call has failed returns the error, on all ranks
-// alike: also if all that failed was to count the records.
+// With service inline, the call in which a system call fails must return the error on all ranks
+// alike, even if only counting the records failed.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -35,7 +35,7 @@ void arm(const char* path, const char* at, const char* kind) {
     injected<void (*)(const char*, const char*, const char*)>("thalweg_fault_arm")(path, at, kind);
 }
 
-/// The first call that has gone wrong on a rank; empty: none has.
+/// Returns the first fault on a rank; empty if there is none.
 std::string fired() {
     char text[1000] = "";
     (void)injected<long (*)(char*, std::size_t)>("thalweg_fault_fired")(text, sizeof text);
@@ -44,13 +44,12 @@ std::string fired() {
     return "";
 }
 
-/// Whether a fault takes nothing from the file: the close of a temporary one that nobody reads
-/// again.
+/// Tests if a fault does no harm: the close of a temporary file that is not read again.
 bool harmless(const std::string& fault) {
     return fault.starts_with("close") && fault.ends_with("(deleted)");
 }
 
-/// One run with a fault: the `at`-th counted call of rank `faulty`, -1: of every rank.
+/// One run with a fault in the `at`-th counted call of rank `faulty`; -1: of every rank.
 class Run {
 public:
     Run(std::string settings, bool by_records, int faulty, int at)
@@ -61,7 +60,7 @@ public:
           faulty_(faulty),
           at_(at) {}
 
-    /// @return whether the fault was reached
+    /// @return true if the fault occurred
     bool go() {
         if (check::state.rank == 0) {
             std::filesystem::remove_all(root + "/run");
@@ -84,7 +83,7 @@ public:
 private:
     void step(const char* call) const { check::step("%s: %s", name_.c_str(), call); }
 
-    /// Of a call of all ranks.
+    /// Checks the status of a collective call.
     void judge(const char* call, int status) {
         const std::string text = status == TW_OK ? "" : tw_error_message(session_);
         const auto all = check::gather(std::to_string(status) + ": " + text);
@@ -130,7 +129,7 @@ private:
                 const int status = by_record ? tw_put_record(f, name, cells, record, TW_DOUBLE,
                                                              values.data(), size)
                                              : tw_put(f, name, TW_DOUBLE, values.data(), size);
-                // A put makes no call of the system, and fails on all ranks if the file has.
+                // A put makes no system call, and fails on all ranks if the file has failed.
                 CHECK_TEXT((status == TW_OK) == text_.empty(), "%s: tw_put gave %s", name_.c_str(),
                            tw_strerror(status));
             }
@@ -148,7 +147,7 @@ private:
     bool by_records_;
     int faulty_, at_;
     tw_session session_ = nullptr;
-    std::string text_;  ///< of the failure
+    std::string text_;  ///< text of the error
 };
 
 }  // namespace
@@ -157,7 +156,7 @@ int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
     root = check::make_folder("told_at_once");
     std::vector<std::string> sets{"method=record", "method=record; durable=yes; node_size=2",
-                                  // Who counts is not the first rank of its node.
+                                  // The rank that counts the records is not the first of its node.
                                   "method=record; writers=1; writer_first=1; node_size=3",
                                   "method=record; writers=1; writer_first=1",
                                   "method=direct; node_size=2", "method=slabs; files=variable"};

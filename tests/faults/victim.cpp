@@ -1,21 +1,21 @@
-// A small model that is meant to suffer: writes that fail, ranks that are killed.
+// A small model for tests in which writes fail and ranks are killed.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: victim --folder ROOT [--settings "..."] [--file-settings "..."] [--steps N] [--plan FILE]
 //               [--words TEXT] [--keep-restarts] [--look]
 //
-// It writes the files of files.hpp into ROOT/runs/INDEX and notes in ROOT/logs/INDEX what calls
-// have returned: "FILE end_step|sync RECORDS FIXED...", "FILE closed RECORDS", "FILE failed TEXT".
-// Without --plan there is one run, 0. Every line of a plan, "INDEX RANK AT KIND", is a run with
-// one fault (see inject.c) on one rank; what became of it goes to ROOT/results, one line a run:
-// INDEX, the counted calls of each rank, and the first call that went wrong, parted by tabs.
+// It writes the files of files.hpp into ROOT/runs/INDEX and logs in ROOT/logs/INDEX the results of
+// calls: "FILE end_step|sync RECORDS FIXED...", "FILE closed RECORDS", "FILE failed TEXT". Without
+// --plan there is one run, 0. Every line of a plan, "INDEX RANK AT KIND", is a run with one fault
+// (see inject.c) on one rank; its result goes to ROOT/results, one line per run: INDEX, the counted
+// calls of each rank, and the first call that failed, separated by tabs.
 //
-// After every call it is checked that a failure is told as promised: with the file, the rank and
-// the system's words, by collective calls on all ranks alike, and again by every later call on the
-// file, while other files go on. A fault that harms nothing (short, eintr, delay, none) must not be
-// noticed, and the files must be right (so with --look for the run without a plan). --words:
-// failures with these words may happen anywhere.
+// After every call it checks that an error is returned as promised: with the file, the rank and the
+// system's words, by collective calls on all ranks alike, and again by every later call on the
+// file, while other files go on. A harmless fault (short, eintr, delay, none) must have no effect,
+// and the files must be right (which --look checks for the run without a plan). --words: errors
+// with these words may occur anywhere.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ struct Fault {
     int index = 0;
     int rank = -1;
     std::string at, kind = "none";
-    bool injected = false;  ///< by this program
+    bool injected = false;  ///< by this program, not by a library
     bool harmful() const { return kind == "eio" || kind == "enospc"; }
 };
 
@@ -64,13 +64,13 @@ F injected(const char* name) {
 
 // ---- one run ------------------------------------------------------------------------------------
 
-/// A file under way.
+/// An open output file.
 struct Output {
     const FileKind* kind = nullptr;
     tw_file handle = nullptr;
     bool defining = true;
-    bool failed = false;  ///< a call has told this rank
-    std::string text;     ///< of the failure
+    bool failed = false;  ///< a call has returned an error on this rank
+    std::string text;     ///< text of that error
     std::int64_t records = 0;
     std::int64_t generation = 0;
     std::string fixed;  ///< names of the fixed-size variables that were put
@@ -81,7 +81,7 @@ public:
     Run(const Options& options, Fault fault) : options_(options), fault_(std::move(fault)) {
         folder_ = options.root + "/runs/" + std::to_string(fault_.index);
         log_ = options.root + "/logs/" + std::to_string(fault_.index);
-        // Over other services the ranks need not wait for each other, and learn of it one by one.
+        // With other services, ranks need not wait for each other, and learn of errors one by one.
         inline_ = options.settings.find("service=") == std::string::npos ||
                   options.settings.find("service=inline") != std::string::npos;
         if (fault_.kind == "eio") words_ = "Input/output error";
@@ -158,7 +158,8 @@ private:
 
     // ---- the promises ----
 
-    /// Of any call on a file. @return whether it succeeded
+    /// Checks any call on a file.
+    /// @return true if it succeeded
     bool judge(Output& o, const char* call, int status, bool collective) {
         const std::string text = status == TW_OK ? "" : tw_error_message(session_);
         const std::string where = title() + ": " + call + " of " + o.kind->name;
@@ -182,7 +183,7 @@ private:
         for (const std::string& word : words)
             CHECK_TEXT(text.find(word) != std::string::npos, "%s: the text lacks '%s': %s",
                        where.c_str(), word.c_str(), text.c_str());
-        // Where several ranks fail, one may know its own failure first, and then that of all.
+        // If several ranks fail, a rank may return its own error first, and later that of all.
         if (o.failed)
             CHECK_TEXT(fault_.rank < 0, "%s: the first failure was '%s', now it is '%s'",
                        where.c_str(), o.text.c_str(), text.c_str());
@@ -225,7 +226,7 @@ private:
         const Field& f = o.kind->fields[field];
         step(o, "tw_put");
         const Values values = values_of(*o.kind, field, record, rank_, ranks_);
-        // The first call ends the definitions, and is collective.
+        // The first call ends the definitions, which is collective.
         const bool collective = o.defining;
         o.defining = false;
         const int status = tw_put(o.handle, f.name, f.type, values.bytes.data(), values.n);
@@ -328,8 +329,8 @@ private:
             }
             if (s % 3 == 2) sync(sparse, true);
         }
-        // It goes into the free bytes after the header; into a netCDF-4 file by netCDF-C, which
-        // crashes where a write fails.
+        // It fits into the free bytes after the header. A netCDF-4 file is left out, as netCDF-C
+        // crashes there if a write fails.
         if (history.handle != nullptr && options_.settings.find("netcdf4") == std::string::npos) {
             step(history, "tw_put_att");
             judge(history, "tw_put_att", tw_put_att_text(history.handle, "T", "end", "well"),
@@ -337,7 +338,7 @@ private:
         }
         close(history);
         close(sparse);
-        // A file may be closed by the end of the session, too.
+        // The end of the session may close a file, too.
         if (fault_.index % 2 == 1) close(fixed);
         finalize(fixed);
         check::use(MPI_COMM_WORLD);
@@ -368,8 +369,8 @@ private:
     const Options& options_;
     Fault fault_;
     std::string folder_, log_;
-    bool inline_ = true;  ///< the service: tw_end_step returns the same on all ranks
-    std::string words_;   ///< what failures must say; "": there must be none
+    bool inline_ = true;  ///< service inline: tw_end_step returns the same on all ranks
+    std::string words_;   ///< words that errors must contain; "": there must be no errors
     tw_session session_ = nullptr;
     int rank_ = 0, ranks_ = 1;  ///< of the model
     std::array<tw_decomposition, spreads> decompositions_{};
@@ -404,7 +405,7 @@ int main(int argc, char** argv) {
         for (const char* folder : {"/runs", "/logs", "/pids"})
             ::mkdir((options.root + folder).c_str(), 0777);
     MPI_Barrier(MPI_COMM_WORLD);
-    // Who is to be killed must be known; ".model" tells the model's ranks from the servers.
+    // The process to kill must be known; ".model" marks the model's ranks, as opposed to servers.
     std::ofstream(options.root + "/pids/" + std::to_string(check::state.rank)) << ::getpid();
     const std::string plan = check::option(argc, argv, "--plan", "");
     if (plan.empty()) {

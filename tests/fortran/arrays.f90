@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Every form of array that Fortran can hand over, written by all ranks, and read back with PnetCDF
-!> and with tw_get. The index space has NX x NZ x NY points, some ranks have no rows.
+!> Writes every form of array that Fortran can pass, on all ranks, and reads it back with PnetCDF
+!> and with tw_get. The index space has NX x NZ x NY points; some ranks have no rows.
 program arrays
   use, intrinsic :: iso_c_binding, only: c_associated, c_loc, c_ptr
   use, intrinsic :: iso_fortran_env, only: compiler_version, int8, int16, int32, int64, real32, real64
@@ -33,13 +33,13 @@ program arrays
 
 contains
 
-  !> The value that belongs to a point; fits one byte.
+  !> Returns the value at a point; it fits into one byte.
   elemental integer function at(i, k, j)
     integer, intent(in) :: i, k, j
     at = mod(i + 5*k + 20*j, 128)
   end function at
 
-  !> The compiler hands every form of array over as it lies in memory.
+  !> Checks that the compiler passes every form of array without a copy.
   subroutine no_copies()
     real(real64), target :: a(6, 5, 4)
     real(real64), allocatable, target :: b(:, :)
@@ -220,7 +220,7 @@ contains
     call put_dummy(file, whole(0:, :, js:je))
     call tw_put_deferred(file, 'deferred', twice(2::2, 1::2, 1::2))
     call tw_put(file, 'halo', whole)
-    mirrored = -1  ! tw_put has its copy
+    mirrored = -1  ! tw_put has a copy
     view = -1
     call tw_end_step(file)
     call tw_close(file)
@@ -229,7 +229,7 @@ contains
     end do
   end subroutine sections
 
-  !> An assumed-shape dummy, and one of unlimited polymorphic type once its type is known.
+  !> Puts an assumed-shape dummy of unlimited polymorphic type, after its type is known.
   subroutine put_dummy(file, array)
     type(tw_file), intent(in) :: file
     class(*), intent(in) :: array(:, :, :)
@@ -244,7 +244,7 @@ contains
     end select
   end subroutine put_dummy
 
-  !> Several boxes on a rank: rows dealt out in turn, so that a rank has 0 to ny of them.
+  !> Several boxes per rank: rows dealt out in turn, so that a rank has 0 to ny of them.
   subroutine boxes()
     integer(int64), allocatable :: start(:, :), count(:, :)
     real(real64), allocatable :: blocks(:, :, :, :)
@@ -273,7 +273,7 @@ contains
     call tw_close(file)
     call compare('boxes.nc', 'T', 1)
 
-    ! The same in default integers, all rows on the last rank.
+    ! The same in default integers, with all remaining rows on the last rank.
     if (rank == ranks - 1) then
       d = tw_decompose(io, 'lon lev lat', [nx, nz, ny], reshape([1, 1, 1, 1, 1, 5], [3, 2]), &
         reshape([nx, nz, 4, nx, nz, ny - 4], [3, 2]))
@@ -379,7 +379,7 @@ contains
     call reader_close(id)
   end subroutine small_things
 
-  !> tw_get of what kinds() and small_things() wrote.
+  !> Reads with tw_get what kinds() and small_things() wrote.
   subroutine reading()
     integer(int32) :: all(nx, nz, js:je), file_order(nx, ny, nz)
     real(real64) :: wide(0:nx+1, nz, js-1:je+1), backwards(nx, nz, js:je), time

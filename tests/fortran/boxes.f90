@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> What tw_put_box makes of its arguments for C: the other order, starts from 0, dense values.
+!> Checks the arguments that tw_put_box passes to C: the other order, starts from 0, dense values.
 program boxes
   use support
   use thalweg

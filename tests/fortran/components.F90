@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Components that share a server, with communicators of either kind; and mistakes.
+!> Tests components that share a server, with communicators of either kind; and mistakes.
 program components_test
   use mpi_f08
   use support
@@ -49,7 +49,7 @@ program components_test
 
 contains
 
-  !> Of each component, with one value a record.
+  !> Writes a file of a component, with one value per record.
   subroutine write_file(records)
     integer, intent(in) :: records
     integer :: i

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> The constants of the Fortran module are those of thalweg.h, all of them, with the same values.
+!> Checks that the Fortran module has all constants of thalweg.h, with the same values.
 program constants
   use, intrinsic :: iso_c_binding, only: c_null_char
   use support

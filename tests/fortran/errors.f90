@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Every procedure reports through ierr, with a text, and the session goes on.
+!> Checks that every procedure returns ierr and sets a text, and that the session goes on.
 program errors
   use, intrinsic :: iso_c_binding, only: c_associated
   use support
@@ -27,7 +27,7 @@ program errors
   call expect_status(status, TW_OK, 'tw_init')
   call expect(tw_error_message(io) == '', 'no error yet')
 
-  ! Roles: without servers every rank is of the model.
+  ! Roles: without servers every rank is a model rank.
   call expect_status(tw_inq_role(io, status), TW_MODEL, 'the role')
   call expect_status(status, TW_OK, 'tw_inq_role')
   call expect(.not. tw_is_server(io), 'no server')
@@ -35,7 +35,7 @@ program errors
   call expect_status(status, TW_OK, 'tw_model_comm')
   call expect_status(same, MPI_CONGRUENT, 'the model''s communicator')
 
-  ! Decompositions: every rank has a part of the line; or rank 0 all of it.
+  ! Decompositions: every rank has a part of the line, or rank 0 has all of it.
   start = 1 + rank*nx/ranks
   n = (rank + 1)*nx/ranks - rank*nx/ranks
   d = tw_decompose(io, 'x', [nx], [start], [n], ierr=status)
@@ -56,7 +56,7 @@ program errors
     call expect(len(tw_error_message(io)) > 0, 'the text of an error')
   end if
 
-  ! Freed, and a copy of it.
+  ! A freed decomposition, and a copy of it.
   freed = tw_decompose(io, 'x', [nx], [start], [n])
   none = freed
   call tw_free_decomposition(freed, status)
@@ -298,12 +298,12 @@ program errors
   call expect_status(status, TW_EHANDLE, 'tw_is_server without a session')
   call expect(tw_model_comm(io, status) == MPI_COMM_NULL, 'no communicator without a session')
   call expect_status(status, TW_EHANDLE, 'tw_model_comm without a session')
-  deallocate (line, text)  ! so that leak checkers do not find them
+  deallocate (line, text)  ! so that leak checkers do not report them
   call finish()
 
 contains
 
-  !> The extent of an assumed-size array is not known.
+  !> The extent of an assumed-size array is unknown.
   subroutine put_assumed_size(array)
     real, intent(in) :: array(*)
     call tw_put(file, 'first', array(1:nx - 1), status)

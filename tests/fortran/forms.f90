@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Arrays as models with blocks have them; arrays of the wrong form, with texts in Fortran's order
-!> and counting; and arrays that the compiler has copied before they are deferred.
+!> Tests arrays of models with blocks; arrays of the wrong form, with texts in Fortran's order and
+!> counting; and arrays that the compiler has copied before they are deferred.
 program forms
   use, intrinsic :: iso_c_binding, only: c_associated
   use, intrinsic :: iso_fortran_env, only: int64, real64
@@ -41,7 +41,7 @@ contains
     at = 100*j + i
   end function at
 
-  !> The three blocks of a row: rank r has row r + 1.
+  !> Makes the three blocks of a row: rank r has row r + 1.
   type(tw_decomposition) function row(halo)
     logical, intent(in) :: halo
     integer :: start(2, 3), lengths(2, 3), ghosts(2)
@@ -80,7 +80,7 @@ contains
     call tw_close(file)
   end subroutine compare
 
-  !> Whole arrays, and their interior, padding and unused blocks included.
+  !> Whole arrays, and their interior, with padding and unused blocks.
   subroutine blocks()
     real(real64), target :: a(nx_block, ny_block, room), b(nx_block, ny_block, room)
     type(tw_decomposition) :: cells
@@ -125,8 +125,8 @@ contains
     call expect(index(text, words) > 0 .and. index(text, more) > 0, words//' in: '//text)
   end subroutine expect_text
 
-  !> The sea-ice model's mistake: whole arrays with a decomposition that knows of no halo; and
-  !> others that were cut to what fits.
+  !> A mistake of the sea-ice model: whole arrays with a decomposition that has no halo; and other
+  !> arrays whose size happens to fit.
   subroutine wrong_forms()
     real(real64) :: a(nx_block, ny_block, room), table(2, 7)
     type(tw_decomposition) :: cells
@@ -205,7 +205,7 @@ contains
     call tw_close(file)
   end subroutine wrong_definitions
 
-  !> Records, indices and positions count from 1, and dimensions are fastest first.
+  !> In texts, records, indices and positions count from 1, and dimensions are fastest first.
   subroutine other_texts()
     type(tw_decomposition) :: cells, none
     type(tw_file) :: file
@@ -242,7 +242,7 @@ contains
     end if
   end subroutine other_texts
 
-  !> Records in any order that stay in the model's arrays until the step ends.
+  !> Records in any order, which stay in the model's arrays until the step ends.
   subroutine deferred_records()
     real(real64), target :: a(nx_block, ny_block, room), b(nx_block, ny_block, room)
     type(tw_decomposition) :: cells, none
@@ -263,7 +263,7 @@ contains
     call expect_status(status, TW_EHANDLE, 'a deferred record without its decomposition')
     call tw_put_record_deferred(file, 'T', a, cells, record=3)
     a = 0
-    ! Reads a, so that the compiler does not leave the change out.
+    ! Reads a, so that the compiler does not drop the change.
     call expect(c_associated(address_of(a)), 'the address of an array')
     call tw_end_step(file, status)
     call expect_status(status, TW_EARG, 'a deferred record that changes')
@@ -275,8 +275,8 @@ contains
     call compare('deferred.nc', 'T', 3)
   end subroutine deferred_records
 
-  !> An output routine with contiguous dummies is given sections: the compiler hands it copies,
-  !> which are gone when the step ends.
+  !> An output routine with contiguous dummies gets sections: the compiler passes copies, which are
+  !> gone when the step ends.
   subroutine temporaries(n)
     integer, intent(in) :: n
     real(real64), allocatable, target :: a(:, :), b(:, :)
@@ -299,7 +299,7 @@ contains
     call tw_put_deferred(file, 'a', a(::2, :))
     call tw_put_deferred(file, 'b', b(::2, :))
     call tw_end_step(file)
-    ! One that changes while it is deferred.
+    ! An array that changes while it is deferred.
     call tw_put_deferred(file, 'a', a(::2, :))
     call tw_put_deferred(file, 'b', b(::2, :))
     b = 0

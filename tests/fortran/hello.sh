@@ -71,10 +71,10 @@ for ranks in 2 3; do
         rm history.nc
     done
 done
-# A file that cannot be created: the program says so, and goes on.
+# A file that cannot be created: the program prints the reason, and goes on.
 mkdir history.nc
 "${launch[@]}" 2 "$history" | grep -q 'without a history: .*Is a directory'
-# A session that cannot begin: both say why.
+# A session that cannot begin: both programs print the reason.
 for program in "$c" "$fortran"; do
     if THALWEG_METHOD=fast "${launch[@]}" 1 "$program" 2>why.txt; then exit 1; fi
     grep -q "'method'.*'fast'" why.txt

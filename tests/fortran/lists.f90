@@ -58,6 +58,6 @@ program lists
   none = tw_decompose_list(io, 'lon lat', shape=[nx], listed='lon lat', indices=[3], ierr=status)
   call expect_status(status, TW_ESHAPE, 'a shape of one length')
   call tw_finalize(io)
-  deallocate (list, field, got)  ! so that leak checkers do not find them
+  deallocate (list, field, got)  ! so that leak checkers do not report them
   call finish()
 end program lists

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> A model that knows mpif.h alone: communicators are integers. With any compiler, also one for which
-!> MPI has no modules: arrays of several types and ranks, sections and halos, written and read back.
+!> A model that only uses mpif.h: communicators are integers. With any compiler, even one without
+!> MPI modules: arrays of several types and ranks, sections and halos, written and read back.
 program mpif
   use, intrinsic :: iso_fortran_env, only: error_unit, int16, int32, int64, real32, real64
   use thalweg

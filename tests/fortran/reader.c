@@ -40,7 +40,7 @@ int type_count(void) { return (int)(sizeof types / sizeof types[0]); }
 int model_role(void) { return TW_MODEL; }
 int server_role(void) { return TW_SERVER; }
 
-/* 1 and the value if there is such a constant, else 0. */
+/* Returns 1 and the value if there is such a constant, else 0. */
 int find_code(const char* name, int* value) {
     return find(codes, sizeof codes / sizeof codes[0], name, value);
 }
@@ -48,7 +48,8 @@ int find_type(const char* name, int* value) {
     return find(types, sizeof types / sizeof types[0], name, value);
 }
 
-/* Where the first element of an array lies: in a temporary copy, if the compiler makes one. */
+/* Returns the address of an array's first element, in a temporary copy if the compiler makes one.
+ */
 void* address_of(const CFI_cdesc_t* array) { return array->base_addr; }
 
 int reader_open(const char* path) {
@@ -61,7 +62,8 @@ int reader_open(const char* path) {
 
 void reader_close(int id) { nc_close(id); }
 
-/* The element at a position counted from 1, fastest dimension first; 1e30 where there is none. */
+/* Returns the element at a position counted from 1, fastest dimension first; 1e30 if there is none.
+ */
 double reader_value(int id, const char* name, int rank, const int* position) {
     size_t start[8] = {0};
     size_t count[8];
@@ -82,7 +84,7 @@ double reader_value(int id, const char* name, int rank, const int* position) {
     return value;
 }
 
-/* Text of a variable of one or two dimensions, row counted from 1; returns its length or -1. */
+/* Returns text of a variable of one or two dimensions, row counted from 1, and its length or -1. */
 int reader_text(int id, const char* name, int row, int size, char* text) {
     int variable = -1;
     int dims = -1;
@@ -104,7 +106,8 @@ int reader_text(int id, const char* name, int row, int size, char* text) {
     return (int)length;
 }
 
-/* Type (netCDF's number) and length of an attribute, var "" for a global one; 0 if not there. */
+/* Returns type (netCDF's number) and length of an attribute, var "" for a global one; 0 if it does
+ * not exist. */
 int reader_attribute(int id, const char* var, const char* name, int* length, double* values,
                      int size) {
     int variable = NC_GLOBAL;

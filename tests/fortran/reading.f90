@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Inquiry, reads of many variables and halos: a file is written and read again, each rank holding
-!> one row of a world that is round in longitude. Then a step replaces its last record.
+!> Tests inquiry, reads of many variables and halos: a file is written and read again, each rank
+!> holding one row of a globe that is periodic in longitude. Then a step replaces its last record.
 program reading
   use, intrinsic :: iso_fortran_env, only: int16, int64, real64
   use mpi_f08
@@ -149,7 +149,7 @@ contains
     call expect_status(status, TW_EBOUNDS, 'tw_get_box from 0')
     call tw_get_box(file, 'a', field, [1, 1, 1], [nx, 1, 2], [0, 1, 1], status)
     call expect_status(status, TW_EARG, 'tw_get_box with a stride of 0')
-    ! One rank's array does not fit: all are told.
+    ! One rank's array does not fit: all get an error.
     if (rank == ranks - 1) then
       call tw_get_box(file, 'a', field, [1, 1, 1], [nx, 1, 1], status)
       call expect_status(status, TW_ESHAPE, 'tw_get_box into another shape')

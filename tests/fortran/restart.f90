@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Restarts: arrays of several kinds, registered with and without halos, written, changed, and read
-!> again, in another decomposition too.
+!> Tests restarts: arrays of several kinds, registered with and without halos, written, changed, and
+!> read again, in another decomposition, too.
 program restarts
   use, intrinsic :: iso_fortran_env, only: int16, int64, real64
   use mpi_f08
@@ -24,7 +24,7 @@ program restarts
   call begin()
   io = tw_init(MPI_COMM_WORLD, 'log=off')
   ny = 2*ranks
-  ! Two rows a rank, as (x, z, y), with a halo of one in x and y.
+  ! Two rows per rank, as (x, z, y), with a halo of one in x and y.
   rows = tw_decompose(io, 'x z y', [nx, nz, ny], [1, 1, 2*rank + 1], [nx, nz, 2], [1, 0, 1], &
     [1, 0, 1])
   allocate (t(0:nx + 1, nz, 0:3))
@@ -141,12 +141,12 @@ program restarts
   call tw_restart_free(other, status)
   call expect_status(status, TW_EHANDLE, 'what is free already')
   call tw_finalize(io)
-  deallocate (t, other_t, text)  ! so that leak checkers do not find them
+  deallocate (t, other_t, text)  ! so that leak checkers do not report them
   call finish()
 
 contains
 
-  !> Two rows behind row j0.
+  !> Returns the two rows behind row j0.
   function wanted(j0)
     integer, intent(in) :: j0
     real(real64) :: wanted(nx, nz, 2)

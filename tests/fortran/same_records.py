@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""same_records.py WHOLE LATER: the records of LATER are the last ones of WHOLE, bit for bit."""
+"""same_records.py WHOLE LATER: checks that the records of LATER are the last ones of WHOLE, bit for
+bit."""
 
 import sys
 

@@ -15,7 +15,7 @@ rm -rf "$folder"
 mkdir "$folder"
 cd "$folder"
 
-# run RANKS LAYER_RANKS METHOD FILE [SETTINGS]: small, and nothing is a multiple of anything.
+# run RANKS LAYER_RANKS METHOD FILE [SETTINGS]: a small run, whose sizes have no common factors.
 run() {
     cat > model.nml <<END
 &shallow_water_nml
@@ -42,7 +42,7 @@ same() {
     rm history.nc
 }
 
-# served SERVICE: whether the last run had it
+# served SERVICE: checks that the last run used it
 served() {
     grep -q "\"service\": \"$1\"" summary.json || {
         echo "FAILED: method $method: the service was not $1"
@@ -50,8 +50,8 @@ served() {
     }
 }
 
-# All ranks, grids and services with one method; that the others write the same file on any number
-# of ranks is also tested without the model.
+# One method is run with all ranks, grids and services; other tests, without the model, check that
+# the other methods write the same file on any number of ranks.
 every=false
 [ "$method" != record ] || every=true
 
@@ -72,7 +72,7 @@ if $every; then
     served background
     same 7 1 'service=background; node_size=3; writers=2/node'
     served background
-    # One of the ranks, or two, are servers.
+    # One rank, or two, are servers.
     same 5 2 'service=servers; servers=1'
     served servers
     same 6 1 'service=servers; servers=2; server_ranks=last'

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Without ierr an error stops the program, with its text. The test expects this text and failure.
+!> Without ierr, an error stops the program and prints its text, as the test expects.
 program stop_on_error
   use mpi_f08
   use thalweg

@@ -1,6 +1,6 @@
-// Whole files with bytes changed anywhere, read on all ranks: every call returns, with the same
-// status on all ranks, and takes little memory, whatever is in the file. Files that are no netCDF
-// files at all, and such as are cut off, come first.
+// Reads whole files with bytes changed anywhere, on all ranks: every call must return, with the
+// same status on all ranks, and use little memory, whatever is in the file. Files that are no
+// netCDF files, and truncated ones, come first.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -17,20 +17,21 @@
 
 namespace {
 
-// What a header may cost, whatever it says. The address sanitizer keeps freed memory for a while.
+// Most memory that a header may cost, whatever it contains. The address sanitizer keeps freed
+// memory for a while.
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::int64_t most_memory = std::int64_t(512) << 20;
 #else
 constexpr std::int64_t most_memory = std::int64_t(64) << 20;
 #endif
 
-constexpr std::int64_t most_elements = 100000;  // larger variables are asked for, but in part
+constexpr std::int64_t most_elements = 100000;  // larger variables are read in part
 
 void write_bytes(const std::string& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-/// The same on all ranks.
+/// Checks that a status is the same on all ranks.
 void expect_alike(int status, const char* what) {
     int ends[2] = {status, -status};
     MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT, MPI_MAX, check::state.comm);
@@ -46,14 +47,14 @@ public:
 
     std::string text() const { return tw_error_message(session_); }
 
-    /// Opens a file; the status.
+    /// Opens a file and returns the status.
     int open(const std::string& path) {
         const int status = tw_open(session_, path.c_str(), nullptr, &file_);
         expect_alike(status, "tw_open");
         return status;
     }
 
-    /// Asks for all there is, and reads the variables. The codes that came back.
+    /// Inquires everything and reads the variables. Returns all status codes.
     std::set<int> read_all() {
         std::set<int> codes;
         tw_file_info info{};
@@ -89,7 +90,7 @@ private:
     int read_variable(const char* name, std::int64_t record) {
         tw_type type{};
         int nd = 0, natts = 0;
-        // Of several variables of one name, the first is meant.
+        // If several variables have one name, the first is meant.
         CHECK(tw_inq_var(file_, name, &type, &nd, &natts) == TW_OK);
         attributes(name, natts);
         const tw_type memory = type == TW_CHAR ? TW_CHAR : TW_DOUBLE;
@@ -114,7 +115,7 @@ private:
             std::vector<double> all(static_cast<std::size_t>(n));
             return tw_get(file_, name, nullptr, record, memory, all.data(), n);
         }
-        // One element a rank of a huge one.
+        // Reads one element per rank of a huge variable.
         if (!named || shape.size() > 16) return TW_OK;
         std::vector<std::int64_t> start(shape.size(), 0), count(shape.size(), 1);
         for (std::size_t d = 0; d < shape.size(); ++d)
@@ -134,7 +135,7 @@ private:
     tw_file file_ = nullptr;
 };
 
-/// What is no file of the format, or not all of it.
+/// Tests files of another format, and truncated ones.
 void known_cases(const std::string& folder) {
     const std::string path = folder + "/known.nc";
     Victim victim("log=off");
@@ -167,7 +168,7 @@ void known_cases(const std::string& folder) {
     MPI_Barrier(check::state.comm);
     if (check::state.rank == 0) std::remove(path.c_str());
 
-    // Cut off at every byte: an error, or all that is asked for is there.
+    // Truncated at every byte: either an error, or all requested data are there.
     std::string whole;
     for (std::uint64_t seed = 1; whole.empty() || whole.size() > 600; ++seed) {
         if (check::state.rank == 0) {
@@ -193,7 +194,7 @@ void known_cases(const std::string& folder) {
     CHECK(cut);
 }
 
-/// Peak resident memory in bytes.
+/// Returns the peak resident memory in bytes.
 std::int64_t peak() {
     struct rusage usage {};
     getrusage(RUSAGE_SELF, &usage);
@@ -202,7 +203,7 @@ std::int64_t peak() {
 
 }  // namespace
 
-/// files [--seconds S] [--seed N]
+/// Usage: files [--seconds S] [--seed N]
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 30);
     const double seconds = std::atof(fuzz::option(argc, argv, "--seconds", "2"));
@@ -216,7 +217,7 @@ int main(int argc, char** argv) {
     const auto begin = std::chrono::steady_clock::now();
     long opened = 0, tried = 0;
     for (bool more = true; more;) {
-        // A new session now and then: decompositions live as long as it does.
+        // Starts a new session now and then, as decompositions live as long as their session.
         Victim victim(seed % 2 == 0 ? "log=off; buffer=256KiB"
                                     : "log=off; node_size=2; buffer=256KiB");
         for (int i = 0; i < 50 && more; ++i, ++tried) {

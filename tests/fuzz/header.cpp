@@ -1,6 +1,6 @@
-// Headers that lie: whatever the bytes are, parsing them ends, takes little memory, and what comes
-// out holds together. A target for libFuzzer (LLVMFuzzerTestOneInput); without it main() makes its
-// own inputs, by changing headers that netCDF-C wrote.
+// Parses damaged headers: whatever the bytes are, parsing must end, use little memory, and give
+// consistent results. A target for libFuzzer (LLVMFuzzerTestOneInput); without it, main() makes
+// inputs by changing headers that netCDF-C wrote.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mman.h>
@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (memory_of(definitions) > 4096 + 64 * size) wrong("memory", status);
     if (status.ok()) check(definitions, header);
 
-    // The same from a file, which is read piece by piece.
+    // Parses the same bytes from a file, which is read piece by piece.
     const int fd = memfd_create("header", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, size) != static_cast<ssize_t>(size)) std::abort();
     const Status again = read_classic_header(fd, "input", scanned);
@@ -84,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 #ifndef THALWEG_LIBFUZZER
 
-/// header [--seconds S] [--seed N]
+/// Usage: header [--seconds S] [--seed N]
 int main(int argc, char** argv) {
     const double seconds = std::atof(fuzz::option(argc, argv, "--seconds", "2"));
     const auto seed =

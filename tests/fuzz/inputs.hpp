@@ -1,4 +1,4 @@
-// Files to be damaged, and the damage.
+// Makes small files, and damages them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_FUZZ_INPUTS_HPP
@@ -20,14 +20,14 @@
 
 namespace fuzz {
 
-/// The last one given counts.
+/// Returns the last value of an option.
 inline const char* option(int argc, char** argv, const char* name, const char* otherwise) {
     for (int i = argc - 2; i > 0; --i)
         if (std::strcmp(argv[i], name) == 0) return argv[i + 1];
     return otherwise;
 }
 
-/// A small file by netCDF-C: some dimensions, variables, records, attributes.
+/// Writes a small file by netCDF-C: some dimensions, variables, records, attributes.
 inline void write_file(const std::string& path, std::uint64_t seed) {
     const auto ok = [](int status) {
         if (status == NC_NOERR) return;
@@ -53,7 +53,7 @@ inline void write_file(const std::string& path, std::uint64_t seed) {
                              static_cast<std::size_t>(random.below(4)), numbers));
     }
     ok(nc_enddef(id));
-    // Fill values everywhere, for as many records.
+    // Writes fill values everywhere, to create the records.
     int nvars = 0, nd = 0, of[3] = {};
     ok(nc_inq_nvars(id, &nvars));
     for (int v = 0; v < nvars; ++v) {
@@ -75,8 +75,8 @@ inline std::string content(const std::string& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Flips bits, overwrites words with telling numbers, cuts off, inserts and repeats, mostly among
-/// the first `reach` bytes.
+/// Flips bits, overwrites words with critical numbers, truncates, inserts and repeats, mostly
+/// within the first `reach` bytes.
 inline void change(std::string& bytes, Random& random, std::int64_t reach) {
     static const std::uint64_t numbers[] = {0,           1,
                                             2,           3,

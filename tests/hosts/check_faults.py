@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Networks and hosts that fail under a job: a slow link and one that is down for seconds do not
-matter; of a host that is gone for good the job ends, and what was committed is in the file."""
+"""Networks and hosts that fail during a job: a slow link, or one that is down for seconds, does no
+harm; if a host is lost for good, the job ends, and committed records are in the file."""
 
 import argparse
 import subprocess
@@ -12,7 +12,7 @@ from hosts import Hosts, enter
 from jobs import Job, check_file, require
 
 SERVERS = "service=servers; servers=2"
-APART = "service=servers; servers=2; server_ranks=last"  # all on the last host
+APART = "service=servers; servers=2; server_ranks=last"  # both on the last host
 SERVICES = ("service=inline", "service=background", SERVERS, APART)
 
 # Seconds in which a job ends after a host has died: the launcher tests silent connections after 2
@@ -21,7 +21,7 @@ DEAD = 40
 
 
 def slow_link(args) -> None:
-    """30 Mbit/s to and from a host that has half of the data."""
+    """30 Mbit/s to and from a host that holds half of the data."""
     with Hosts(2) as hosts:
         hosts.slow(1, "30mbit")
         for settings in SERVICES:
@@ -52,7 +52,7 @@ def recover(args, path, committed: int) -> None:
 
 
 def dead_host(args) -> None:
-    """All processes of a host are gone at once, rank 0's or another's."""
+    """Kills all processes of a host at once, with rank 0 or another rank."""
     for settings in SERVICES:
         for dead in (0, 1, 2):
             with Hosts(3) as hosts:
@@ -66,8 +66,8 @@ def dead_host(args) -> None:
 
 
 def dead_link(args) -> None:
-    """A host that nobody reaches any more. The launcher learns of it by testing silent
-    connections, as it is set here."""
+    """Cuts a host off for good. The launcher finds out by testing silent connections, as it is
+    configured here."""
     for settings in ("service=inline", SERVERS):
         with Hosts(3) as hosts:
             path = hosts.shared / "history.nc"
@@ -80,8 +80,8 @@ def dead_link(args) -> None:
 
 
 def watchdog(args) -> None:
-    """A process of another host stands still, and MPI waits for it: the library says who waits for
-    what, and ends the job if it is asked to."""
+    """Stops a process of another host, for which MPI waits: the library reports who waits for what,
+    and ends the job if asked to."""
     for settings in ("service=inline", "service=background", SERVERS):
         with Hosts(2) as hosts:
             path = hosts.shared / "history.nc"

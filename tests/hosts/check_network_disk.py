@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A folder over the network, of which every host has a cache of its own: sshfs without ssh, its
-clients on the hosts, its server outside."""
+"""A network folder that every host caches by itself: sshfs without ssh, with clients on the
+hosts and the server outside."""
 
 import argparse
 import contextlib
@@ -17,12 +17,12 @@ from jobs import Job, check_file, require
 
 SERVER = "/usr/lib/openssh/sftp-server"
 PORT = 7722
-OUTSIDE = 100  # the host that is none: where mpirun runs
+OUTSIDE = 100  # number of the machine outside the hosts, where mpirun runs
 
 
 @contextlib.contextmanager
 def network_disk(hosts: Hosts, folder: Path, mount: Path):
-    """`folder` at `mount` on every host, until the end of the `with`."""
+    """Mounts `folder` at `mount` on every host for the duration of the `with`."""
     folder.mkdir(exist_ok=True)
     mount.mkdir(exist_ok=True)
     listener = socket.create_server((address(OUTSIDE), PORT))
@@ -62,7 +62,7 @@ def writing(model: str) -> None:
             job.succeed()
             check_file(Path("disk/history.nc"), 3)
             require("using writers=1" in job.output(), job.output())
-        # At the user's own risk.
+        # Combinations that are unsafe, at the user's own risk.
         for settings in ("writers=1/node", "method=direct", "writers=1/node; service=background"):
             job = Job(hosts, [2, 2, 1], model, Path("net/history.nc").absolute(), settings)
             job.succeed()
@@ -72,8 +72,8 @@ def writing(model: str) -> None:
 
 
 def two_jobs(model: str) -> None:
-    """Two jobs of different hosts write one file, and the file system does not show the lock of the
-    one to the other: who comes later is warned, who was first learns of it."""
+    """Two jobs on different hosts write one file, and the file system hides the lock of one from
+    the other: the later one is warned, and the first one finds out at the end."""
     with Hosts(2) as hosts, network_disk(hosts, Path("disk").absolute(), Path("net").absolute()):
         path = Path("net/history.nc").absolute()
         first = Job(hosts, [2, 0], model, path, "", steps=50, pace=100)

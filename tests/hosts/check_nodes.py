@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that do not look like those of a good cluster: folders that they do not share, host names
-twice, containers, other clocks and working folders, two jobs that write one file. Each case has to
-come out right, or fail with a message that says why."""
+"""Hosts that differ from those of a good cluster: folders that they do not share, equal host names,
+containers, different clocks and working folders, two jobs that write one file. Each case must work,
+or fail with a message that gives the reason."""
 
 import argparse
 import json
@@ -13,7 +13,7 @@ from hosts import Hosts, enter
 from jobs import Job, check_file, require
 
 RECORD = "method=record"
-# A server on the last host: the files that rank 0 names are created by another host.
+# A server on the last host: files of rank 0's paths are created by another host.
 SERVERS = "service=servers; servers=2; server_ranks=last"
 
 
@@ -34,18 +34,18 @@ def unshared_folder(model: str) -> None:
 
         for settings in (RECORD, "storage=netcdf4", SERVERS, SERVERS + "; publish=live"):
             check(settings)
-        # What a dead run has left there must not be taken for the file.
+        # The files of a dead run there must not be mistaken for the file.
         check(RECORD, "history.nc.part")
         check(SERVERS, "history.nc.part")
         check("method=direct; publish=live", "history.nc")
-        # Of a set of files, each has its name from one rank and its data from another.
+        # In a set of files, each file is named by one rank and written by another.
         for settings in (tiles, f"{tiles}; {SERVERS}"):
             job = Job(hosts, [2, 2], model, "/dev/shm/history.nc", settings)
             job.fail("host host0 does not see what another host has written", "is not shared")
 
 
 def working_folders(model: str) -> None:
-    """A relative path means one file, wherever the ranks are."""
+    """A relative path means the same file, wherever the ranks are."""
     homes = [Path("host0").absolute(), Path("host1").absolute()]
     for home in homes:
         home.mkdir(exist_ok=True)
@@ -60,7 +60,7 @@ def working_folders(model: str) -> None:
 
 
 def same_names(model: str) -> None:
-    """Hosts that call themselves the same are different nodes all the same."""
+    """Hosts with the same name are different nodes nevertheless."""
     with Hosts(2, names=["node", "node"]) as hosts:
         for settings in (RECORD, SERVERS, "service=background"):
             path = hosts.shared / "history.nc"
@@ -71,7 +71,7 @@ def same_names(model: str) -> None:
 
 
 def containers(model: str) -> None:
-    """Ranks of one host in containers of their own, which MPI takes for a node."""
+    """Ranks of one host in separate containers, which MPI takes for one node."""
     with Hosts(2) as hosts:
         spaces = ("unshare", "--pid", "--fork", "--mount-proc", "--ipc", "--mount")
         apart = ("--mca", "btl", "tcp,self")
@@ -84,7 +84,7 @@ def containers(model: str) -> None:
 
 
 def clocks(model: str) -> None:
-    """Times are compared on one host only; those of a trace begin together."""
+    """Times are compared only within a host; the traces of all hosts begin together."""
     with Hosts(2) as hosts:
         late = (
             '[ "$(hostname)" = host0 ] && exec "$@"; exec unshare --time --monotonic 1000000 "$@"'
@@ -107,7 +107,7 @@ def clocks(model: str) -> None:
 
 
 def two_jobs(model: str) -> None:
-    """Of two jobs on different hosts one may write a file; the other hears who does."""
+    """Only one of two jobs on different hosts may write a file; the other is told who does."""
     with Hosts(2) as hosts:
         for settings in (RECORD, "publish=live"):
             path = hosts.shared / "history.nc"
@@ -117,7 +117,7 @@ def two_jobs(model: str) -> None:
             second.fail("TW_EINUSE", "on host host0 is writing it")
             first.process.terminate()
             first.wait(30)
-            # The lock has gone with its job.
+            # The lock has ended with its job.
             Job(hosts, [0, 2], model, path, settings).succeed()
             check_file(path, 3)
 

@@ -23,7 +23,7 @@ import threading
 import time
 from pathlib import Path
 
-INSIDE = "THALWEG_TEST_HOSTS"  # in the environment: the namespaces around all hosts are made
+INSIDE = "THALWEG_TEST_HOSTS"  # set within the namespaces around all hosts
 
 SCRIPT_OF_AGENT = """#!/bin/sh
 # What mpirun calls instead of ssh: agent ADDRESS COMMAND...
@@ -36,13 +36,13 @@ exec nsenter --target "$(cat "{folder}/$host.pid")" --net --uts --ipc --mount --
 
 
 def skip(why: str) -> None:
-    """Ends a test that cannot be made here, as ctest knows it."""
+    """Ends a test that is impossible here, in a way that ctest recognizes."""
     print(f"skipped: {why}")
     sys.exit(77)
 
 
 def enter(missing=skip) -> None:
-    """Starts this program anew in namespaces of its own, or tells `missing` why it cannot."""
+    """Restarts this program in namespaces of its own, or calls `missing` with the reason."""
     if os.environ.get(INSIDE):
         return
     for tool in ("ip", "tc", "nsenter", "unshare"):
@@ -74,7 +74,7 @@ class Hosts:
         self.names = names or [f"host{h}" for h in range(n)]
         self.folder = Path(tempfile.mkdtemp(prefix="hosts_", dir=Path.cwd()))
         self.agent = self.folder / "agent"
-        self.shared = self.folder / "shared"  # in memory, and the same on every host
+        self.shared = self.folder / "shared"  # in memory, shared by all hosts
         self.first: list[subprocess.Popen | None] = []  # the first process of each host
         self.timers: list[threading.Timer] = []
 
@@ -103,12 +103,13 @@ class Hosts:
         self.agent.chmod(0o755)
         self.shared.mkdir()
         tool("mount", "-t", "tmpfs", "shared", str(self.shared))
-        # The launcher's own. Programs and folders below /tmp stay in sight, here and on the hosts.
+        # The launcher's own /tmp. Programs and folders below /tmp stay visible, here and on the
+        # hosts.
         if not Path.cwd().is_relative_to("/tmp"):
             tool("mount", "-t", "tmpfs", "-o", "mode=1777", "tmp", "/tmp")
         ip("link", "set", "lo", "up")
         ip("link", "add", "switch", "type", "bridge")
-        ip("addr", "add", f"{address(100)}/24", "dev", "switch")  # where mpirun is
+        ip("addr", "add", f"{address(100)}/24", "dev", "switch")  # address of mpirun
         ip("link", "set", "switch", "up")
         for host in range(self.n):
             self.make_host(host)
@@ -145,7 +146,7 @@ class Hosts:
     # ---- what runs on them -------------------------------------------------------------------
 
     def run(self, host: int, command: list[str], **more) -> subprocess.CompletedProcess:
-        """A command on one host, without MPI."""
+        """Runs a command on one host, without MPI."""
         quoted = [f"'{word}'" for word in command]
         return subprocess.run([self.agent, address(host), *quoted], **{"check": True, **more})
 
@@ -177,31 +178,31 @@ class Hosts:
         )
 
     def processes(self, host: int, name: str) -> list[int]:
-        """Numbers of a program's processes on a host, as the host has them."""
+        """Process numbers of a program on a host, as seen by the host."""
         find = f"grep -lx {name} /proc/[0-9]*/comm"
         found = self.run(host, ["sh", "-c", find], check=False, capture_output=True, text=True)
         return [int(path.split("/")[2]) for path in found.stdout.split()]
 
     def kill(self, host: int) -> None:
-        """The host loses power: all its processes are gone at once."""
+        """Cuts a host's power: all its processes are killed at once."""
         process, self.first[host] = self.first[host], None
         if process is None:
             return
         (self.folder / f"{address(host)}.pid").unlink(missing_ok=True)
-        process.send_signal(signal.SIGKILL)  # and with it what it started
+        process.send_signal(signal.SIGKILL)  # this also kills its children
         process.wait()
         process.stdout.close()
 
     # ---- the network -------------------------------------------------------------------------
 
     def slow(self, host: int, rate: str) -> None:
-        """Limits what a host sends and what it receives, e.g. to 10mbit."""
+        """Limits the bandwidth to and from a host, e.g. to 10mbit."""
         shape = ["root", "tbf", "rate", rate, "burst", "32k", "latency", "200ms"]
         tool("tc", "qdisc", "replace", "dev", f"host{host}", *shape)
         self.run(host, ["tc", "qdisc", "replace", "dev", "eth0", *shape])
 
     def cut(self, host: int, seconds: float | None = None) -> None:
-        """Loses all that a host sends and receives, for ever or for these seconds."""
+        """Drops all packets to and from a host, forever or for some seconds."""
         ip("link", "set", f"host{host}", "nomaster")
         if seconds is not None:
             timer = threading.Timer(seconds, self.mend, [host])

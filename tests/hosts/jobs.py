@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of the program `model` on hosts, what they say, and the files that they leave."""
+"""Jobs of the program `model` on hosts, their output, and their files."""
 
 import re
 import subprocess
@@ -51,7 +51,7 @@ class Job:
         return max([0, *map(int, re.findall(r"^committed (\d+)$", self.output(), re.MULTILINE))])
 
     def wait_for(self, records: int, limit: float = 60) -> None:
-        """Until so many records are committed."""
+        """Waits until so many records are committed."""
         end = time.monotonic() + limit
         while self.committed() < records:
             require(self.process.poll() is None, f"{self.what}: ended early\n{self.output()}")
@@ -59,7 +59,7 @@ class Job:
             time.sleep(0.05)
 
     def wait(self, limit: float) -> int:
-        """The exit code; a failure if the job has not ended after these seconds."""
+        """Returns the exit code; fails if the job does not end within these seconds."""
         begin = time.monotonic()
         try:
             code = self.process.wait(limit)
@@ -76,7 +76,8 @@ class Job:
         require(code == 0, f"{self.what}: exit code {code}\n{self.output()}")
 
     def fail(self, *texts: str, limit: float = 60) -> None:
-        """Ends with an error that names all of these, and not by a signal."""
+        """Checks that the job ends with an error that contains all these texts, and not by a
+        signal."""
         code = self.wait(limit)
         output = self.output()
         require(code != 0, f"{self.what}: ended well\n{output}")

@@ -31,7 +31,7 @@ std::vector<std::int64_t> elements_of(const Box& box, const Shape& shape) {
     return result;
 }
 
-/// The boxes must hold the range's elements, each once and in ascending order.
+/// Checks that the boxes hold the range's elements, each once and in ascending order.
 void check_range(const Shape& shape, std::int64_t begin, std::int64_t end) {
     const std::vector<Box> boxes = boxes_of(shape, begin, end);
     const auto nd = static_cast<std::size_t>(shape.size());

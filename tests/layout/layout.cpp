@@ -13,11 +13,11 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Places one behind the other, as netCDF lays out the fixed-size variables or one record.
+/// Makes adjacent places, as netCDF lays out fixed-size variables or one record.
 Space random_space(Random& random, std::int64_t longest) {
     Space space;
     const std::int64_t n = random.between(1, 6);
-    std::vector<std::int64_t> lengths;  // of the file's dimensions
+    std::vector<std::int64_t> lengths;  // by dimension
     for (int d = 0; d < 5; ++d) lengths.push_back(random.between(1, longest));
     for (std::int64_t i = 0; i < n; ++i) {
         Place p;
@@ -43,7 +43,7 @@ Space random_space(Random& random, std::int64_t longest) {
     return space;
 }
 
-/// What of a space a share holds, byte by byte as they lie in the space.
+/// Returns the ranges of the space that a share holds.
 std::vector<Extent> bytes_of(const Share& share, const Space& whole) {
     if (!share.boxed()) return share.extents();
     EXPECT_EQ(share.extents().size(), share.space().bytes > 0 ? 1U : 0U);
@@ -81,7 +81,7 @@ std::vector<Extent> bytes_of(const Share& share, const Space& whole) {
     return result;
 }
 
-/// The length of a dimension; 1 if no place has it.
+/// Returns the length of a dimension; 1 if no place has it.
 std::int64_t length_of(const Space& space, int dim) {
     for (const Place& p : space.places)
         for (std::size_t d = 0; d < p.dims.size(); ++d)
@@ -201,7 +201,7 @@ TEST(Layout, ReachHoldsTheShareForAnyBase) {
         }
     };
     for_cases(4, 5000, [&](const Case& c, Random&) { check_reach(*c.layout, c.space, c.base); });
-    // Places that are not split, with padding: as small chunks are.
+    // Places that are not split, with padding, like small chunks.
     Random random(5);
     for (int i = 0; i < 5000; ++i) {
         Space space;
@@ -217,7 +217,7 @@ TEST(Layout, ReachHoldsTheShareForAnyBase) {
     }
 }
 
-/// A random box of a place.
+/// Returns a random box of a place.
 Box random_box(Random& random, const Place& p) {
     Box box;
     box.nd = static_cast<int>(p.shape.size());
@@ -274,7 +274,7 @@ TEST(GridLayout, AWriterOwnsItsPartOfEveryVariable) {
     box.nd = 3;
     EXPECT_EQ(share.placed(0, box).low[1], 7);
     EXPECT_EQ(share.placed(0, box).low[2], 3);
-    // Along y the 1-D variable has one owner; in files of their own every row has it.
+    // Along y the 1-D variable has one owner; in separate files, every row has it.
     EXPECT_EQ(share.space().places[1].bytes, 20);
     EXPECT_EQ(layout->share(1, space, 0).space().places[1].bytes, 0);
     grid.own_files = true;
@@ -326,7 +326,7 @@ TEST(Share, PositionsGoThereAndBack) {
                     ASSERT_GE(reach.begin, begin);
                     ASSERT_LE(reach.end, end);
                 }
-                // What lies around it is outside.
+                // The neighbouring elements are outside.
                 if (within.begin > 0 && own > 0) {
                     ASSERT_LT(share.reach(i, {within.begin - 1, within.begin}).begin, begin);
                 }
@@ -357,7 +357,7 @@ TEST(RecordLayout, CutsAreAlignedInTheFile) {
                 const Place& p = c.space.places[c.space.place_at(e.end)];
                 const std::int64_t next =
                     (c.base + e.end + c.alignment - 1) / c.alignment * c.alignment;
-                // The boundary lies in the element at which the cut is, or in its padding.
+                // The boundary lies in the element of the cut, or in its padding.
                 ASSERT_LE(next - (c.base + e.end), p.element - 1 + p.padded - p.bytes);
             }
         }
@@ -401,7 +401,8 @@ TEST(RecordLayout, BeyondTwoToThe31) {
     EXPECT_EQ(position, bytes);
 }
 
-/// Else each rank of thousands would meet all writers within the alignment of what it holds.
+/// Otherwise each of thousands of ranks would meet all writers within the alignment of its
+/// elements.
 TEST(RecordLayout, ManyWritersOfLittleAreNotAllMet) {
     constexpr std::int64_t alignment = 1 << 20;
     Space space;
@@ -525,7 +526,8 @@ TEST(Writers, Parse) {
     }
 }
 
-/// Nodes of so many ranks each, which are dealt out in turn: place and rank differ.
+/// Makes a topology of nodes with so many ranks each, which are dealt out in turn, so that place
+/// and rank differ.
 Topology nodes_of(const std::vector<int>& sizes) {
     std::vector<int> node_of, left = sizes;
     int ranks = 0;
@@ -542,7 +544,7 @@ TEST(Writers, Pick) {
         const char* count;
         std::int64_t first, stride;
         bool as_possible;
-        std::vector<int> ranks;  // none: an error
+        std::vector<int> ranks;  // empty: an error
     };
     const Row rows[] = {
         {"1", 0, 0, false, {0}},

@@ -35,7 +35,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import suite  # noqa: E402
 
 MUTANTS = HERE / "mutants.toml"
-# A mutant may make any test hang: the limit of each, in seconds, where it has none that is shorter.
+# Limit in seconds for each test without a shorter one, as a mutant may make any test hang.
 TEST_LIMIT = 60
 GOOD_ENDS = ("Passed", "***Skipped")
 
@@ -68,7 +68,7 @@ def read_table() -> dict:
 
 
 class Tree:
-    """A copy of the sources with a build of its own."""
+    """A copy of the sources with its own build."""
 
     def __init__(self, folder: Path, jobs: int, timed: str) -> None:
         self.folder = folder
@@ -78,7 +78,7 @@ class Tree:
         self.tests: list[suite.Test] = []
 
     def copy(self) -> None:
-        """What has changed, so that only that is built again."""
+        """Copies files that have changed, so that only those are built again."""
         listed = run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"]).stdout.split(
             "\n"
         )
@@ -106,7 +106,7 @@ class Tree:
         self.tests = suite.list_tests(self.build)
 
     def choose(self, name: str = "", long: bool = False) -> list[int]:
-        """Numbers of the tests whose names match, of the short suite or of all others."""
+        """Numbers of the tests whose names match, in the short suite or among all others."""
         suites = suite.read_suites()
         return [
             i
@@ -117,18 +117,18 @@ class Tree:
         ]
 
     def targets(self, tests: list[int]) -> list[str]:
-        """What has to be built for some tests: the programs that they name, and the libraries."""
+        """Targets that some tests need: the programs that they name, and the libraries."""
         targets = suite.targets_of([self.tests[i] for i in tests], self.build)
         libraries = ["thalweg", "thalweg_fortran", "thalweg_pio", "thalweg_cfio"]
         return [*targets, *libraries] if targets else ["all"]
 
     def compile(self, targets: list[str]) -> str:
-        """What the compiler says if it fails."""
+        """The compiler's output if it fails, or an empty text."""
         done = run(["ninja", "-C", self.build, "-j", self.jobs, *targets])
         return "" if done.returncode == 0 else done.stdout
 
     def ctest(self, tests: list[int], seconds: float) -> tuple[dict[int, str], bool]:
-        """How tests ended up to the first that failed; and whether ctest ended in time."""
+        """Results of tests up to the first one that failed, and whether ctest ended in time."""
         numbers = ",".join(str(i + 1) for i in tests)
         command = ["ctest", "--test-dir", self.build, "-j", 2 * self.jobs, "--stop-on-failure"]
         command += ["--timeout", TEST_LIMIT, "-I", f"{tests[0] + 1},{tests[0] + 1},1,{numbers}"]
@@ -148,14 +148,14 @@ class Tree:
         return {int(number) - 1: end for number, end in ends}, job.returncode >= 0
 
     def test(self, tests: list[int], seconds: float) -> tuple[str, bool]:
-        """The first test that fails, if one does; and whether they all were given their turn."""
+        """The first test that fails, if one does; and whether all of them were run."""
         tests = list(tests)
         while tests:
             ends, complete = self.ctest(tests, seconds)
             failed = next((i for i, end in ends.items() if end not in GOOD_ENDS), None)
             if failed is None:
                 return "", complete
-            # On a busy machine a test may fail without reason. One that hangs is not asked twice.
+            # On a busy machine a test may fail without reason. A test that hangs is not repeated.
             name = self.tests[failed].name
             if "Timeout" in ends[failed] or len(tests) == 1:
                 return name, True
@@ -167,7 +167,7 @@ class Tree:
 
 
 def judge(tree: Tree, mutant: dict, near: list[dict], options: argparse.Namespace) -> dict:
-    """Gives a mutant, which is in the tree, to the tests."""
+    """Runs the tests on a mutant that is in the tree."""
     patterns = next(n["tests"] for n in near if mutant["file"].startswith(n["folder"]))
     verdict = {"file": mutant["file"], "breaks": mutant["breaks"], "suite": "", "test": ""}
     near_short: list[int] = []

@@ -24,7 +24,8 @@ install_library() {
     libdir="$(dirname "$(find "$prefix" -name libthalweg.so | head -n 1)")"
 }
 
-# Projects in one language, which must not be asked for another's compiler, and one in all.
+# Builds projects in one language, which must not need another language's compiler, and one in all
+# languages.
 build_with_cmake() {
     local languages
     for languages in "C" "CXX" "Fortran" "C;CXX;Fortran"; do
@@ -40,7 +41,7 @@ build_with_cmake() {
     cp "$folder"/build/hello_* "$folder"/build/cfio_* "$folder"/build/pio_* "$folder/out/"
 }
 
-# A library of another compiler or MPI is refused, with the reason.
+# A library built with another compiler or MPI is refused, with the reason.
 refuse_with_cmake() {
     local config what="$1" pattern="$2" reason="$3" text
     rm -rf "$folder/other" "$folder/build"
@@ -72,16 +73,16 @@ build_with_pkgconfig() {
         [[ "$compiler" != "$mpicxx" ]] || flags+=(-std=c++20)
         "$compiler" "$source" -o "$folder/out/$name" "${flags[@]}"
     done
-    # Programs without MPI, by compilers that know of none.
+    # Programs without MPI, by compilers that do not know it.
     read -ra flags <<<"$(pkg-config --cflags --libs thalweg)"
     cc "$hello/serial.c" -o "$folder/out/serial_c" "${flags[@]}"
     c++ -std=c++20 "$hello/serial.cpp" -o "$folder/out/serial_cpp" "${flags[@]}"
-    # The plain line of docs/first-steps.md.
+    # The command line of docs/first-steps.md.
     "$mpifort" "$hello/hello.f90" -o "$folder/out/first" -I"$prefix/include" -L"$libdir" \
         -Wl,-rpath,"$libdir" -lthalweg_fortran -lthalweg
 }
 
-# run_program NAME: on 1 and 2 ranks. All runs of all programs write the same file.
+# run_program NAME: runs it on 1 and 2 ranks. All runs of all programs write the same file.
 run_program() {
     local ranks
     cd "$folder/out"

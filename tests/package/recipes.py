@@ -19,7 +19,7 @@ def check(good: bool, text: str) -> None:
 
 
 class Recipe:
-    """What a Spack recipe declares."""
+    """The declarations of a Spack recipe."""
 
     def __init__(self, path: Path):
         self.variants: dict[str, str] = {}
@@ -72,7 +72,8 @@ def main(root: Path) -> None:
         for variant in re.findall(r"[+~]([\w-]+)", when):
             check(variant in spack.variants, f"spack: {spec} when {when}: no such variant")
 
-    # What the build does not go without, in every recipe: by Debian's, conda's and Spack's names.
+    # Dependencies that the build requires must be in every recipe, under Debian's, conda's and
+    # Spack's names.
     needed = re.findall(r"^thalweg_require\((\w+) ([\w.-]+)", cmake, re.MULTILINE)
     check(len(needed) >= 5, "no thalweg_require found in cmake/")
     for name, debian in needed:

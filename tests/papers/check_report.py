@@ -41,7 +41,7 @@ def papers(*arguments: str, status: int = 0) -> str:
 
 
 def verdicts() -> dict[str, str]:
-    """Of each figure of the page its verdict."""
+    """The verdict of each figure on the page."""
     pattern = r'<article id="([^"]+)">.*?<span class="verdict [a-z]+">([^<]+)</span>'
     return dict(re.findall(pattern, page.read_text(), re.DOTALL))
 
@@ -61,7 +61,8 @@ def slower(run: str, factor: float, *methods: str) -> None:
 
 
 def pretend(factor: float) -> None:
-    """CMAQ's rows take `factor` times as long as direct (record), its columns twice that."""
+    """Makes CMAQ's rows take `factor` times as long as direct (record), and its columns twice
+    that."""
     for file in (report / "data").glob("cmaq-*.json"):
         record = json.loads(file.read_text())
         results = record["report"]["results"]
@@ -79,7 +80,7 @@ def pretend(factor: float) -> None:
 
 
 def check_browser() -> None:
-    """The look at a page does find what is wrong."""
+    """Checks that the test of a page finds errors."""
     chromium = browser.find_browser()
     with tempfile.TemporaryDirectory() as folder:
         bad = Path(folder) / "bad.html"
@@ -106,11 +107,11 @@ assert "<script" not in text and not re.search(r'(src|href)="https?:', text)
 for word in ("cmaq-ca", "Open MPI", "smaller than in the paper", "--preset smoke"):
     assert word in text, word
 
-# Drawn again from the data: the same page.
+# Drawing again from the same data gives the same page.
 papers("--redraw", "--no-look")
 assert page.read_text() == text
 
-# The sentences are those of the data.
+# The sentences follow the data.
 for times, verdict in ((1e-3, "holds"), (1e6, "does not hold")):
     for ranks in (1, 2):
         paper = f"slabs:storage=pnetcdf:writers={ranks}"
@@ -126,7 +127,7 @@ for factor, verdict in ((0.4, "holds"), (2, "does not hold")):
     assert found["cmaq-relative-eus"] in (verdict, "holds in part"), (factor, found)
     assert found["cmaq-4km"] == verdict, (factor, found)
 
-# What is there is not measured again.
+# Existing results are not measured again.
 assert "1 of" not in papers("--resume", "--no-look", "--only", "cam")
 (report / "data/cam-t85-p2.json").unlink()
 assert "1 of 1: cam-t85-p2" in papers("--resume", "--no-look", "--only", "cam")

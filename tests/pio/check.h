@@ -1,8 +1,7 @@
-/* Checks for the programs of this folder: what fails is told with its rank, and the program ends
+/* Checks for the programs of this folder: a failure is printed with its rank, and the program ends
  * with an error.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef PIO_CHECK_H
 #define PIO_CHECK_H
 

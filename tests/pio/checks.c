@@ -1,14 +1,13 @@
-/* Names and checks of PIO's C interface that few programs need.
+/* Tests names and checks of PIO's C interface that few programs need.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
 #include <math.h>
 #include <unistd.h>
 
 #include "rows.h"
 
-/* Compiled into programs. */
+/* Values that are compiled into programs. */
 static void values_of_constants(void) {
     CHECK(PIO_NOQUANTIZE == 0 && PIO_QUANTIZE_BITGROOM == 1 && PIO_QUANTIZE_GRANULARBR == 2);
     CHECK(PIO_QUANTIZE_BITROUND == 3 && PIO_REQ_NULL == -2);
@@ -92,7 +91,7 @@ static void long_names(void) {
     OK(PIOc_closefile(f.ncid));
 }
 
-/* An error that every rank was told by the call is not told again. */
+/* An error that a call returned on every rank is not returned again. */
 static void short_arrays(int all) {
     int length, ioid = dealt_rows(PIO_DOUBLE, &length);
     file_t f = new_file("short.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
@@ -220,7 +219,7 @@ static void decompositions_in_files(int mode, const char* path) {
     OK(PIOc_freedecomp(ios, ioid));
     OK(PIOc_freedecomp(ios, back));
     if (rank != 0) return;
-    /* As PIO has it: counted from 0, holes are -1. */
+    /* As in PIO: counted from 0, holes are -1. */
     int ncid, map, sizes[2], lengths[64], first[NX];
     const size_t start[] = {0, 0}, count[] = {1, NX}, hole[] = {0, (size_t)length - 1};
     OK(nc_open(path, NC_NOWRITE, &ncid));

@@ -1,8 +1,8 @@
-/* Arrays are the program's again when PIOc_write_darray returns: blocks with halos, lists, several
- * files open at once, values that do not fit, a frame written again, and buffers that are full.
+/* Tests that a program may change its arrays when PIOc_write_darray returns: blocks with halos,
+ * lists, several files open at once, values that do not fit, a frame written again, and full
+ * buffers.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "system.h"
 
 #include <stdlib.h>
@@ -44,7 +44,8 @@ static void put_blocks(int ncid, int var, int file, int frame) {
         for (int i = 0; i < NX + 2 * HALO; i++) a[j][i] = -1;
 }
 
-/* expected: of the call; if values do not fit, one is too large for the variable. */
+/* Puts a list. expected: result of the call; if values do not fit, one is too large for the
+ * variable. */
 static void put_list(int ncid, int var, int file, int frame, int expected) {
     double* const a = malloc(sizeof(double) * NY * NX);
     int n = 0;

@@ -1,8 +1,7 @@
-/* NetCDF-4 files that other programs wrote are continued: records, variables and attributes are
- * added, and all else stays. Until the file is closed, its name has the old one.
+/* Tests continuing netCDF-4 files of other programs: records, variables and attributes are added,
+ * and everything else stays. Until the file is closed, its name has the old one.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,7 +17,8 @@ enum { plain, classic_model, compressed, long_chunks, big_endian, two_unlimited,
 static const char* const paths[kinds] = {"plain.nc",  "classic_model.nc", "compressed.nc",
                                          "chunks.nc", "big.nc",           "unlimited.nc"};
 
-/* Three records of T, and what PIO has no names for. By netCDF-C, on the first rank. */
+/* Makes three records of T, and objects that PIO has no names for, by netCDF-C on the first rank.
+ */
 static void make(int kind) {
     int ncid, dims[3], T, time, more, group, text, id;
     float data[NY * NX], fill = -9;
@@ -84,7 +84,7 @@ static void continue_file(int kind) {
     OK(PIOc_setframe(ncid, T, 3));
     OK(PIOc_write_darray(ncid, T, ioid, n, data, NULL));
     OK(PIOc_put_var1_double(ncid, time, &at, &t));
-    /* Through the same handle, and then on. */
+    /* Reads through the same handle, and continues. */
     OK(PIOc_setframe(ncid, T, 1));
     OK(PIOc_read_darray(ncid, T, ioid, n, got));
     for (int i = 0; i < n; i++) CHECK(got[i] == (float)(100 + map[i]));
@@ -101,7 +101,7 @@ static void continue_file(int kind) {
     OK(PIOc_sync(ncid));
     OK(PIOc_inq_dimlen(ncid, dims[0], &records));
     CHECK(records == 5);
-    /* The old file is there, and nobody else continues it. */
+    /* The old file is still there, and no other program can continue it. */
     if (rank == 0) {
         size_t length = 0;
         OK(nc_open(paths[kind], NC_NOWRITE, &old_id));
@@ -169,7 +169,7 @@ static void expect(int kind) {
     OK(nc_close(ncid));
 }
 
-/* One rank's array is too short: its elements stay as they are, and the others are told. */
+/* One rank's array is too short: its elements stay as they are, and the others get the error. */
 static void short_array(void) {
     const int lengths[] = {NY, NX}, last = ranks - 1;
     int ncid, T, ioid, n = 0;
@@ -206,8 +206,7 @@ static void short_array(void) {
     MPI_Barrier(world);
 }
 
-/* netCDF-C cannot rename a variable and its dimension at once: if it does not, the file is as it
- * was. */
+/* If netCDF-C cannot rename a variable and its dimension at once, the file does not change. */
 static void rename_dimension(void) {
     int ncid, d, v, w, values[NX], got[NX];
     for (int i = 0; i < NX; i++) values[i] = 3 * i;
@@ -240,7 +239,7 @@ static void rename_dimension(void) {
     }
 }
 
-/* A folder in which no copy can be made: the file stays as it is. */
+/* In a folder where no copy can be made, the file stays as it is. */
 static void no_room(void) {
     int ncid, T;
     const float zero = 0;

@@ -1,4 +1,5 @@
-// The forms of lists of degrees of freedom: what costs as a box must not cost as a list.
+// Tests the forms of lists of degrees of freedom: lists that are really boxes must cost no more
+// than boxes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "map.hpp"
@@ -12,7 +13,7 @@ namespace {
 using thalweg::pio::Index;
 using thalweg::pio::Map;
 
-// Blocks of a CICE-like grid, each with a halo of holes.
+// Returns blocks of a CICE-like grid, each with a halo of holes.
 std::vector<Index> blocks(Index nx, Index ny, Index block, Index halo, Index levels) {
     std::vector<Index> dofs;
     for (Index jb = 0; jb < ny; jb += block)

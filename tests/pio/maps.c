@@ -1,14 +1,14 @@
-/* Maps as text files, there and back, on the same ranks and on more; and which ranks do I/O.
+/* Tests maps in text files, written and read on the same ranks and on more; and the ranks that do
+ * I/O.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 
 #include <stdlib.h>
 
 enum { NY = 5, NX = 6 };
 
-/* Of rank r: every ranks-th element, with a hole at the end. */
+/* Makes the map of rank r: every ranks-th element, with a hole at the end. */
 static int make_map(int r, PIO_Offset* map) {
     int n = 0;
     for (int i = r; i < NY * NX; i += ranks) map[n++] = i + 1;
@@ -41,7 +41,7 @@ static void there_and_back(int ios) {
     OK(PIOc_freedecomp(ios, ioid));
 }
 
-/* More ranks than the file has get nothing; fewer are an error. */
+/* Ranks beyond those of the file get nothing; fewer ranks are an error. */
 static void other_ranks(void) {
     MPI_Comm part;
     const int small = ranks - 1;
@@ -62,7 +62,7 @@ static void other_ranks(void) {
     MPI_Comm_free(&part);
 }
 
-/* Every second rank from 1 on, as many as there are of two. */
+/* Every second rank from 1 on, at most two. */
 static void io_ranks(void) {
     int ios, io = -2;
     bool is_io = true;

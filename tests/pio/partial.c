@@ -1,8 +1,7 @@
-/* Variables that are not completely written, read through the handle that writes them: what was
- * put, and the fill value elsewhere.
+/* Tests variables that are not completely written, read through the handle that writes them: the
+ * data that were put, and the fill value elsewhere.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "system.h"
 
 enum { K = 3, NX = 24, FILL = -2 };
@@ -13,7 +12,7 @@ typedef struct {
     int ncid, holes, frames, section, strided, never, own_fill, text, scalar, chunked, records;
 } file_t;
 
-/* How the file is stored: by the library, with filters, or by one rank with netCDF-C. */
+/* Storage of the file: by the library, with filters, or by one rank with netCDF-C. */
 enum { plain, deflated, serial };
 
 static file_t new_file(const char* path, int iotype, int kind) {
@@ -46,7 +45,7 @@ static file_t new_file(const char* path, int iotype, int kind) {
     return f;
 }
 
-/* The elements that the ranks take in turn; even: those with an odd index are nobody's. */
+/* Returns the elements that the ranks take in turn; even: no rank has those with an odd index. */
 static int dealt(int even, int* n) {
     PIO_Offset map[NX];
     const int length = NX;
@@ -79,7 +78,7 @@ static void expect(const file_t* f, int v, const int* want, int n, int line) {
 }
 #define EXPECT(v, want, n) expect(f, v, want, n, __LINE__)
 
-/* The contents of the file after the first sync. */
+/* Checks the contents of the file after the first sync. */
 static void expect_first(const file_t* f, int all, int filled) {
     int want[K * NX], got[NX], n;
     for (int i = 0; i < NX; i++) want[i] = i % 2 == 0 ? 100 + i : FILL;
@@ -101,7 +100,7 @@ static void expect_first(const file_t* f, int all, int filled) {
     char text[NX];
     OK(PIOc_get_var_text(f->ncid, f->text, text));
     for (int i = 0; i < NX; i++) CHECK(text[i] == (i == 1 ? 'a' : NC_FILL_CHAR));
-    /* By a decomposition, and by the one with the holes, which stay as they are. */
+    /* Put by a decomposition, and by the one with the holes, whose elements stay as they are. */
     for (int even = 0; even < 2; even++) {
         const int ioid = dealt(even, &n);
         for (int i = 0; i < n; i++) got[i] = -9;
@@ -143,14 +142,14 @@ static void put_first(const file_t* f) {
     OK(PIOc_freedecomp(ios, all));
 }
 
-/* syncs: else the first read does what is needed. */
+/* @param syncs  sync before reading; else the first read does it */
 static void read_back(int iotype, const char* path, int kind, int syncs) {
     file_t file = new_file(path, iotype, kind), *f = &file;
     int want[K * NX], n, type = iotype;
     put_first(f);
     if (syncs) OK(PIOc_sync(f->ncid));
     expect_first(f, 1, 0);
-    /* More is put where fill values are, and where values are. */
+    /* More data are put, over fill values and over values. */
     const int all = dealt(0, &n);
     for (int k = 0; k < K; k += 2) {
         OK(PIOc_setframe(f->ncid, f->frames, k));
@@ -186,7 +185,7 @@ static void read_back(int iotype, const char* path, int kind, int syncs) {
     }
 }
 
-/* What was read is not only in memory: netCDF-C finds it after the file is closed. */
+/* Data that were read are also in the file: netCDF-C finds them after it is closed. */
 static void judged_by_netcdf(int iotype, const char* path) {
     file_t file = new_file(path, iotype, plain), *f = &file;
     int ncid, got[NX];

@@ -1,5 +1,6 @@
-// Random files through PIO's interface against plain arrays, read by netCDF-C: formats, types,
-// decompositions, holes, halos, frames, sections; then read back by other decompositions.
+// Compares random files written through PIO's interface with plain arrays, as netCDF-C reads them:
+// formats, types, decompositions, holes, halos, frames, sections; then reads them back by other
+// decompositions.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -31,7 +32,7 @@ void check(bool good, const std::string& what, long number) {
         std::fprintf(stderr, "[rank %d] case %ld: %s\n", rank, number, what.c_str());
 }
 
-// The elements of each rank, in the order of memory; -1 is a hole.
+// The elements of each rank in memory order; -1 is a hole.
 struct Parts {
     std::vector<std::vector<PIO_Offset>> of;
     const std::vector<PIO_Offset>& mine() const { return of[static_cast<std::size_t>(rank)]; }
@@ -41,7 +42,7 @@ long product(const std::vector<int>& dims) {
     return std::accumulate(dims.begin(), dims.end(), 1L, std::multiplies<>());
 }
 
-// Slabs of the slowest dimension, with halos of holes or not.
+// Makes slabs of the slowest dimension, with or without halos of holes.
 Parts slabs(const std::vector<int>& dims) {
     Parts parts{std::vector<std::vector<PIO_Offset>>(static_cast<std::size_t>(ranks))};
     const long inner = product(dims) / dims[0];
@@ -59,7 +60,7 @@ Parts slabs(const std::vector<int>& dims) {
     return parts;
 }
 
-// Columns of the dimensions after the first, all of its levels.
+// Makes columns of the dimensions after the first, with all levels.
 Parts columns(const std::vector<int>& dims) {
     Parts parts{std::vector<std::vector<PIO_Offset>>(static_cast<std::size_t>(ranks))};
     const long inner = product(dims) / dims[0];
@@ -111,7 +112,7 @@ int declare(const Parts& parts, int type, const std::vector<int>& dims) {
     return ioid;
 }
 
-// Values of any of the types that are used, as doubles.
+// Values of any of the types, as doubles.
 struct Values {
     int type;
     std::vector<char> bytes;
@@ -145,7 +146,7 @@ constexpr double fill = -99;
 struct Field {
     int id = 0, type = 0;
     bool record = false, framed = false;  // framed: a fixed dimension in front of the grid's
-    std::vector<int> dims;                // of the grid
+    std::vector<int> dims;                // dimensions of the grid
     int frames = 1;
     std::map<int, std::vector<double>> want;  // by frame
 };
@@ -205,11 +206,11 @@ void Case::define(int iotype, int mode, const std::string& path) {
     check(PIOc_enddef(ncid) == 0, "enddef", number);
 }
 
-// Chunks and filters, set in any order.
+// Sets chunks and filters, in any order.
 void Case::store(const Field& field) {
     std::vector<PIO_Offset> chunks;
-    // Along the record dimension: with more than 1, the file is written by one rank, by netCDF-C,
-    // which may have no zstd.
+    // Along the record dimension: if it is more than 1, one rank writes the file by netCDF-C, which
+    // may lack zstd.
     const bool by_one_rank = field.record && !zstd && pick(6) == 0;
     if (field.record) chunks.push_back(by_one_rank ? 2 : 1);
     if (field.framed) chunks.push_back(1 + pick(field.frames));
@@ -300,7 +301,7 @@ void Case::put_section(Field& field, int frame) {
     check(code == 0, "put_vara " + std::to_string(code), number);
 }
 
-// By netCDF-C, on one rank.
+// Compares the file, read by netCDF-C on one rank.
 void Case::compare(const std::string& path) {
     MPI_Barrier(world);
     if (rank != 0) return;
@@ -368,7 +369,7 @@ void run(long number) {
             c.put_section(field, pick(field.frames));
         else
             check(PIOc_sync(c.ncid) == 0, "sync", number);
-        if (pick(12) == 0) {  // and go on in the file as it is then
+        if (pick(12) == 0) {  // continue in the file in its present state
             check(PIOc_closefile(c.ncid) == 0, "closefile", number);
             int iotype = PIO_IOTYPE_PNETCDF;
             check(PIOc_openfile(ios, &c.ncid, &iotype, path.c_str(), PIO_WRITE) == 0, "openfile",

@@ -1,9 +1,8 @@
-/* A run that is killed while PIOc_enddef changes a file that has data: `redef_killed FORMAT write`,
- * then `change`, which something kills, then `look`: prints whether the file is the old one or the
- * new. In netCDF-4, a record is added, too.
+/* A run that is killed while PIOc_enddef changes a file with data: `redef_killed FORMAT write`,
+ * then `change`, which something kills, then `look`: prints whether the file is the old or the new
+ * one. In netCDF-4, a record is added, too.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 
 #define N 3000

@@ -29,7 +29,7 @@ for ((n = 1; n < 100; ++n)); do
     fi
     [[ $ended == no ]] || break
     kills=$((kills + 1))
-    cp old.nc killed.nc # not the copy that was left
+    cp old.nc killed.nc # not the remaining copy
 done
 grep -q new words || fail "a run that was not killed left the old file"
 [[ $kills -ge 3 ]] || fail "only $kills runs were killed"

@@ -1,9 +1,7 @@
-/* A program that was compiled and linked before: with declarations of its own, as PIO's Fortran
- * layer has them, against a libpioc that has the names and nothing else. It is run with the real
- * one.
+/* A program that was compiled and linked earlier, with its own declarations like those of PIO's
+ * Fortran layer, against a libpioc with nothing but the names. It runs with the real one.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

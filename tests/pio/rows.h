@@ -1,7 +1,6 @@
-/* A file of rows that the ranks take in turn, and what netCDF-C reads of it.
+/* A file of rows that the ranks take in turn, and its contents as netCDF-C reads them.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef PIO_ROWS_H
 #define PIO_ROWS_H
 
@@ -14,7 +13,7 @@ enum { NX = 12, NY = 5 };
 static int ios;
 static int pnetcdf = PIO_IOTYPE_PNETCDF, netcdf4 = PIO_IOTYPE_NETCDF4P;
 
-/* Rows that the ranks take in turn, with a hole at the end. */
+/* Makes a decomposition of rows that the ranks take in turn, with a hole at the end. */
 static inline int dealt_rows(int type, int* length) {
     PIO_Offset map[NX * NY + 1];
     const int dims[] = {NY, NX};
@@ -51,7 +50,7 @@ static inline file_t new_file(const char* path, int iotype, int mode) {
     return f;
 }
 
-/* On one rank: is record r of v what fill_rows puts? */
+/* Checks, on one rank, that record r of v has the values of fill_rows. */
 static inline void expect_record(const char* path, int r, double plus) {
     MPI_Barrier(world);
     if (rank != 0) return;

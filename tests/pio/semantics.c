@@ -1,7 +1,7 @@
-/* What programs written for PIO rely on, one function each. The files are judged by netCDF-C.
+/* Tests behaviour that programs written for PIO rely on, one function each. netCDF-C checks the
+ * files.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "rows.h"
 
 #include <unistd.h>
@@ -136,7 +136,7 @@ static void values_of_the_root_count(void) {
     OK(PIOc_closefile(f.ncid));
 }
 
-// Also where the root's section is, and whether it is wrong; in a file that one rank writes, too.
+// The root determines the section, and whether it is wrong; in a file that one rank writes, too.
 static void section_of_the_root(int iotype, const char* path, int level) {
     file_t f;
     int d, v, values[4] = {1 + rank, 2, 3, 4}, got[4] = {0, 0, 0, 0};
@@ -160,7 +160,7 @@ static void section_of_the_root(int iotype, const char* path, int level) {
     OK(PIOc_closefile(f.ncid));
 }
 
-/* Each rank reads a section of its own: a wrong one on the last rank is an error of all. */
+/* Each rank reads a section of its own: a wrong one on the last rank is an error on all. */
 static void wrong_section_on_one_rank(void) {
     file_t f = new_file("wrong.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
     OK(PIOc_enddef(f.ncid));
@@ -249,7 +249,8 @@ static void redef_before_and_after_data(void) {
     OK(nc_close(ncid));
 }
 
-/* Values that do not fit are told at once, and only once; the others are there. */
+/* The error of values that do not fit is returned at once, and only once; the other values are
+ * there. */
 static void values_that_do_not_fit(void) {
     int ncid, x, v, w, ioid;
     const int lengths[] = {NX};

@@ -1,8 +1,7 @@
-/* Maps and the shapes of variables: what fits, what is refused, and what programs written for PIO
- * rely on. The files are judged by netCDF-C.
+/* Tests maps and the shapes of variables: those that fit, those that are refused, and those that
+ * programs written for PIO rely on. netCDF-C checks the files.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "rows.h"
 
 static void decomposition_type_converts(void) {
@@ -39,7 +38,7 @@ static void wrong_maps(void) {
     IS(PIOc_InitDecomp(12, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EBADID);
 }
 
-/* Reading may have elements twice, writing not. */
+/* Maps for reading may have elements twice, maps for writing may not. */
 static void duplicates(void) {
     const int dims[] = {NY, NX};
     PIO_Offset map[] = {1, 2, 1};
@@ -64,7 +63,7 @@ static void duplicates(void) {
     OK(PIOc_freedecomp(ios, ioid));
 }
 
-/* Lengths and map together are the same numbers, but each is a decomposition of its own. */
+/* Lengths and map together are the same numbers, but each decomposition is a different one. */
 static void maps_of_the_same_numbers(void) {
     const int matrix[] = {2, 1}, vector[] = {2};
     for (PIO_Offset element = 0; element < 2; element++) {
@@ -105,7 +104,7 @@ static void fixed_time(void) {
     OK(PIOc_closefile(ncid));
 }
 
-/* Two frames would be written to one place. */
+/* Two frames would be written to the same place. */
 static void fixed_time_of_one(void) {
     int length, ioid = dealt_rows(PIO_DOUBLE, &length), ncid, dims[3], v;
     OK(PIOc_createfile(ios, &ncid, &pnetcdf, "one.nc", PIO_CLOBBER));

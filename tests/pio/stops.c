@@ -1,7 +1,7 @@
-/* Programs that PIO would stop, one a run: `stops CASE`. Cases named quiet go on, without a word.
+/* Programs that PIO would stop, one per run: `stops CASE`. Cases named quiet go on without a
+ * message.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 
 static int ios, ncid, v, ioid;

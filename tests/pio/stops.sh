@@ -14,7 +14,7 @@ fail() {
     exit 1
 }
 
-# stops CASE TEXT...: the program is stopped, with these texts
+# stops CASE TEXT...: the program must be stopped, with these texts
 stops() {
     local name="$1" text
     shift

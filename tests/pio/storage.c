@@ -1,9 +1,8 @@
-/* How netCDF-4 files are stored: chunks, filters and quantization set at any time of the
- * definitions, what inquiries say before and after, and what netCDF-C finds. Files that the library
- * writes are NAME.part meanwhile, those that one rank writes NAME.new.
+/* Tests the storage of netCDF-4 files: chunks, filters and quantization set at any time in define
+ * mode, the results of inquiries before and after, and the storage that netCDF-C finds. Files that
+ * the library writes are NAME.part meanwhile, those that one rank writes NAME.new.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 #include <unistd.h>
 
@@ -75,7 +74,8 @@ static int same(const kept_t* k, int shuffle, int deflate, int level, int layout
            (layout == NC_CONTIGUOUS || (k->chunks[1] == y && k->chunks[2] == x));
 }
 
-/* What the inquiries say while the file is written is what netCDF-C finds in it. */
+/* Compares the results of inquiries while the file is written with the storage that netCDF-C finds
+ * in it. */
 static void expect_in_file(const char* path, const char* name, const kept_t* told) {
     MPI_Barrier(world);
     int ncid, v, shuffle, deflate, level, layout, nd;
@@ -130,7 +130,7 @@ static void filtered(int mode, const char* path, const char* part) {
     expect_in_file(path, "shuffled", &told[3]);
 }
 
-/* A length of 0 leaves the choice to the library; 1 is its choice along the record dimension. */
+/* A length of 0 leaves the choice to the library, which is 1 along the record dimension. */
 static void chosen_chunks(const char* path, int record_chunk) {
     static const PIO_Offset asked[][3] = {{0, 0, 0}, {0, 2, 0}, {0, 0, 3}, {1, 0, 0}};
     enum { N = sizeof asked / sizeof asked[0] };
@@ -191,7 +191,7 @@ static void wrong_storage(void) {
     OK(PIOc_closefile(id));
 }
 
-/* What the library does not have: one rank writes these, and the values are the same. */
+/* Storage that the library lacks: one rank writes these files, and the values are the same. */
 static void by_one_rank(void) {
     int dims[4], v, big, last;
     const int ncid = new_file("one_rank.nc", PIO_CLOBBER, dims);

@@ -1,14 +1,14 @@
-/* What PIOc_sync costs: what there is to write, and nothing for what nobody reads.
+/* Tests the cost of PIOc_sync: it writes what there is to write, and nothing for data that nobody
+ * reads.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "system.h"
 
 enum { NX = 64, VARIABLES = 90 };
 
 static int ios, collectives;
 
-/* In place of MPI's: they count. */
+/* These replace MPI's functions, and count their calls. */
 int MPI_Allreduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     collectives++;
     return PMPI_Allreduce(in, out, n, type, op, comm);
@@ -19,7 +19,7 @@ int MPI_Bcast(void* data, int n, MPI_Datatype type, int root, MPI_Comm comm) {
     return PMPI_Bcast(data, n, type, root, comm);
 }
 
-/* Bytes that this process has read so far. */
+/* Returns the bytes that this process has read so far. */
 static long bytes_read(void) {
     long bytes = -1;
     FILE* const io = fopen("/proc/self/io", "r");

@@ -1,8 +1,7 @@
-/* The iosystem of programs that can be run with the argument "async", too: the last rank is then
- * for I/O alone.
+/* The iosystem of programs that can be run with the argument "async", too: the last rank then only
+ * does I/O.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef PIO_SYSTEM_H
 #define PIO_SYSTEM_H
 
@@ -12,7 +11,8 @@
 
 static MPI_Comm world; /* of the ranks that compute */
 
-/* Begins MPI and an iosystem of all ranks that compute. 0: this rank was for I/O, MPI has ended. */
+/* Starts MPI and an iosystem of all ranks that compute. Returns 0 if this rank was for I/O, and MPI
+ * has ended. */
 static inline int begin_system(int argc, char** argv, int strided, int* iosysid) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

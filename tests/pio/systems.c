@@ -1,15 +1,14 @@
-/* Several iosystems: on overlapping ranks, one a component, with ranks for I/O alone. And files of
- * all of them at once.
+/* Tests several iosystems: on overlapping ranks, one per component, with ranks that only do I/O;
+ * and files of all of them at the same time.
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 
 #include <unistd.h>
 
 enum { N = 24, LARGE = 100000 };
 
-/* A file of an iosystem, left open: v(time, x) = 100 t + x. */
+/* Makes a file of an iosystem, and leaves it open: v(time, x) = 100 t + x. */
 static int begin_file(int ios, const char* path, int me, int of) {
     int ncid, dims[2], v, ioid, iotype = PIO_IOTYPE_PNETCDF, n = 0;
     PIO_Offset map[N];
@@ -39,7 +38,7 @@ static void expect_file(const char* path) {
     OK(nc_close(ncid));
 }
 
-/* All ranks, and those of each parity, with files open in both. */
+/* An iosystem of all ranks, and one of each parity, with files open in both. */
 static void overlapping(void) {
     MPI_Comm half;
     int all, part, me, of, a, b, c;
@@ -59,7 +58,7 @@ static void overlapping(void) {
     OK(PIOc_closefile(c));
     OK(PIOc_finalize(part));
     MPI_Comm_free(&half);
-    /* Made by one, read by another. */
+    /* Made by one iosystem, read by another. */
     int id, iotype = PIO_IOTYPE_NETCDF;
     MPI_Barrier(MPI_COMM_WORLD);
     OK(PIOc_openfile(all, &id, &iotype, "even.nc", PIO_NOWRITE));
@@ -75,7 +74,7 @@ static void overlapping(void) {
     if (ranks > 1) expect_file("odd.nc");
 }
 
-/* Bytes that this process has written. */
+/* Returns the bytes that this process has written. */
 static long long written(void) {
     long long bytes = 0;
     char line[100];
@@ -86,7 +85,7 @@ static long long written(void) {
     return bytes;
 }
 
-/* A large array, of the component's root. */
+/* Writes a large array, from the component's root. */
 static void write_large(int ios, const char* path) {
     int ncid, x, v, iotype = PIO_IOTYPE_PNETCDF;
     static double data[LARGE];
@@ -97,7 +96,7 @@ static void write_large(int ios, const char* path) {
     OK(PIOc_enddef(ncid));
     OK(PIOc_put_var_double(ncid, v, data));
     OK(PIOc_closefile(ncid));
-    /* And back, with the ranks of the component as readers. */
+    /* Reads it back, with the ranks of the component as readers. */
     OK(PIOc_openfile(ios, &ncid, &iotype, path, PIO_NOWRITE));
     data[LARGE - 1] = 0;
     OK(PIOc_get_var_double(ncid, v, data));
@@ -105,7 +104,7 @@ static void write_large(int ios, const char* path) {
     OK(PIOc_closefile(ncid));
 }
 
-/* The first rank for I/O, the others for two components or one. */
+/* The first rank does I/O, the others are two components or one. */
 static void asynchronous(void) {
     if (ranks < 3) return;
     const int components = 2;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""thalweg calibrate on three ranks, and what reads its file.
+"""Runs thalweg calibrate on three ranks, and the programs that read its file.
 
 check_calibrate.py PROGRAM EXAMPLES -- LAUNCHER...
 """
@@ -44,7 +44,7 @@ def check_file(folder: Path, ranks: int) -> Path:
     check(("message" in machine) == (ranks > 1), f"message of {ranks} ranks")
     check(("inside" in machine) == (ranks > 1), f"inside of {ranks} ranks")
     check(1e7 < machine.get("inside", 1e9) < 1e12, f"inside {machine.get('inside')}")
-    # A run takes longer than nothing, and less than a read from memory for each of its elements.
+    # A run costs more than nothing, and less than a read from memory for each of its elements.
     check(0 < machine["run"] < 1e-6, f"run {machine['run']}")
     check([Path(f["path"]).name for f in machine["folder"]] == ["a", "b b"], f"{machine}")
     for f in machine["folder"]:
@@ -52,7 +52,7 @@ def check_file(folder: Path, ranks: int) -> Path:
         check(len(f["rate"]) == len(f["durable"]) == len(f["writers"]), f"{f}")
         check(all(1e5 < r < 1e12 for r in f["rate"] + f["durable"]), f"{f}")
         check(0 < f["create"] < 1 and 0 < f["rename"] < 1 and 0 < f["call"] < 1, f"{f}")
-    # Only nodes can show what one of them writes, and what goes from one to another.
+    # Figures of a node's limit and of messages between nodes need several nodes.
     assumed = [k for f in machine["folder"] for k in ("node_rate", "locks") if k in f]
     text = (folder / "machine.toml").read_text()
     check(text.count("assumed, measure on two nodes") == len(assumed), text)
@@ -74,7 +74,7 @@ def check_plan(folder: Path, machine: Path) -> None:
 
 
 def check_lists(folder: Path, machine: Path) -> None:
-    """What the runs of lists were measured to take is part of a plan."""
+    """The measured cost of runs in lists is part of a plan."""
     name = tomllib.loads(machine.read_text())["folder"][0]["file_system"]
     run, other = folder / "lists.toml", folder / "other.toml"
     text = (EXAMPLES / "atmosphere-3km.toml").read_text()

@@ -78,7 +78,7 @@ def check_description(path: Path) -> None:
 
 
 def check_sizes() -> None:
-    """Bytes of an output, as the papers' tables have them."""
+    """Bytes of an output, as in the papers' tables."""
     cells = {"fv-b": (144, 91), "fv-c": (288, 181), "fv-d": (576, 361), "t85": (256, 128)}
     for name, (lon, lat) in cells.items():
         wanted = 4 * lon * (lat * (34 * 26 + 60) + 49) + 2 * 8
@@ -102,7 +102,7 @@ def check_pop() -> None:
 
 
 def check_layouts(folder: Path) -> None:
-    """What the layouts are known to be: writes and bytes between nodes, by hand."""
+    """Known properties of layouts: writes and bytes between nodes, computed by hand."""
     path = folder / "run.toml"
     path.write_text(
         "ranks = 4\nnodes = 2\ncores = 2\nfile_system = 'lustre'\nstep_seconds = 1\n"
@@ -153,14 +153,15 @@ def of(plan: dict, service: str, method: str) -> dict:
 
 
 def check_storage(folder: Path) -> None:
-    """PnetCDF, compressed netCDF-4, lists: what is possible, and the terms by hand."""
+    """PnetCDF, compressed netCDF-4, lists: possible combinations, and the terms computed by
+    hand."""
     mib = 2**20
     plan = described(folder, "writers = '1/node'\nstorage = 'pnetcdf'\n")
     check({o["service"] for o in plan["options"]} == {"inline"}, "pnetcdf: services")
     check(not any(o["own_files"] for o in plan["options"]), "pnetcdf: own files")
     check(plan["servers"]["curve"] == [] and not plan["servers"]["pay"], "pnetcdf: servers")
     record = of(plan, "inline", "record")
-    # 16 MiB of a writer in rounds of 8 MiB: an agreement and a call each, and half of the bytes.
+    # 16 MiB per writer in rounds of 8 MiB: an agreement and a call each, and half of the bytes.
     wanted = 2 * (record["terms"]["agree"] / 2 + 5.2e-4) + 16 * mib / 5e9
     check(near(record["terms"]["rounds"], wanted), f"pnetcdf: {record['terms']}, not {wanted}")
     plain = of(described(folder, "writers = '1/node'\n"), "inline", "record")
@@ -177,7 +178,7 @@ def check_storage(folder: Path) -> None:
     check(record["writers"] == 4, f"deflate: {record['writers']} writers")
     check(near(record["terms"]["compress"], 8 * mib / 1e8), f"deflate: {record['terms']}")
     check(near(serial["terms"]["compress"], 32 * mib / 1e8), f"deflate: {serial['terms']}")
-    # Threads on free cores, or one of each rank; servers in any number.
+    # Threads on free cores, or one per rank; any number of servers.
     threads = of(plan, "background", "record")
     check(threads["writers"] == 4, f"deflate, background: {threads['writers']} writers")
     check(near(threads["terms"]["compress"], 8 * mib / 1e8), f"background: {threads['terms']}")
@@ -209,7 +210,7 @@ def check_storage(folder: Path) -> None:
 
 
 def check_reading(folder: Path) -> None:
-    """Long runs of a rank are read by the rank itself, where all ranks read; else by readers."""
+    """If all ranks read, long runs of a rank are read by the rank itself; otherwise by readers."""
     straight = described(folder, "", "xfs")["reading"]
     check(not straight["exchanged"] and straight["readers"] == 4, f"reading: {straight}")
     short = described(folder, "", "xfs", "x=4")["reading"]
@@ -224,7 +225,7 @@ def check_reading(folder: Path) -> None:
 
 def check_choices(folder: Path) -> None:
     """The plan follows the description."""
-    # Cores that nothing computes on: the output is hidden.
+    # With free cores, the output is hidden.
     free = plan_of(changed(folder, "cores = 16", "cores = 24"))
     full = plan_of(EXAMPLES / "fv-d.toml")
     pick = lambda plan: next(  # noqa: E731

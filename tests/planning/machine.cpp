@@ -100,7 +100,7 @@ TEST(Machine, RatesBetweenAndBeyondWhatWasMeasured) {
     EXPECT_DOUBLE_EQ(rate_of(folder, 4, false), 3e9);
     EXPECT_DOUBLE_EQ(rate_of(folder, 1000, false), 3e9);
     EXPECT_DOUBLE_EQ(rate_of(folder, 1000, true), 5e8);
-    folder.writers = {2, 4};  // one of two writes half of it
+    folder.writers = {2, 4};  // one of two writers writes half of it
     EXPECT_DOUBLE_EQ(rate_of(folder, 1, false), 5e8);
 }
 

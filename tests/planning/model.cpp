@@ -1,4 +1,4 @@
-// The cost model: a case by hand, and what has to hold for all.
+// Tests the cost model: a case computed by hand, and general properties.
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/model.hpp"
 
@@ -67,7 +67,7 @@ TEST_F(Model, ByHand) {
     EXPECT_NEAR(c.disk, 0.4, 1e-12);         // 8e8 at 2e9
     EXPECT_NEAR(c.first, 0.001, 1e-12);      // a piece at 1e9
     EXPECT_NEAR(c.lock, 0.02, 1e-12);
-    // 5e7 of a rank are copied once more, 2e8 of the node at 2e9, a message from each rank there.
+    // 5e7 bytes per rank are copied once more, 2e8 per node at 2e9, a message from each rank there.
     EXPECT_NEAR(c.exchange, 0.05 + 0.1 + 0.004, 1e-12);
     EXPECT_NEAR(c.metadata, 0.001 + 0.015, 1e-12);
     const Outcome in_calls = inline_outcome(c, 5);
@@ -90,7 +90,7 @@ TEST_F(Model, CompressingAndCollectiveCalls) {
     work.rounds = 3;
     const Cost c = cost();
     EXPECT_NEAR(c.compress, 4, 1e-12);              // 4e8 at 1e8
-    EXPECT_NEAR(c.write, 0.2 + 0.4 * 0.25, 1e-12);  // as many calls, fewer bytes
+    EXPECT_NEAR(c.write, 0.2 + 0.4 * 0.25, 1e-12);  // the same number of calls, fewer bytes
     // An agreement and a call each, and half of the bytes once more between the nodes.
     EXPECT_NEAR(c.rounds, 3 * (3e-3 + 1e-3) + 0.2, 1e-12);
     const double less = 0.3 + plain.first * 0.75;
@@ -105,20 +105,21 @@ TEST_F(Model, CompressingAndCollectiveCalls) {
 }
 
 TEST_F(Model, EachServerHandsOverABlockAtATime) {
-    EXPECT_NEAR(cost().lock, 10 * 0.002, 1e-12);  // not known: one after another, by each writer
+    EXPECT_NEAR(cost().lock, 10 * 0.002, 1e-12);  // unknown: one after another, by each writer
     folder.locks = 4;
-    EXPECT_EQ(cost().lock, 0);  // no block is of several nodes
-    // Eighteen blocks on four servers: one has five of them, each of which goes to two more nodes.
+    EXPECT_EQ(cost().lock, 0);  // no block is shared by nodes
+    // Eighteen blocks on four servers: one server has five of them, each of which passes on to two
+    // more nodes.
     work.blocks = work.shared = 18;
     work.handovers = 2;
     work.requests = 1;
     EXPECT_NEAR(cost().lock, 5 * 2 * 0.002, 1e-12);
-    // Only some of the blocks: one server has more of them, by chance.
+    // If some blocks are shared, one server has more of them by chance.
     work.shared = 9;
     const double most = 2.5 + std::sqrt(2 * 5 * 0.5 * 0.5 * std::log(4));
     EXPECT_NEAR(cost().lock, most * 2 * 0.002, 1e-12);
     work.shared = 17;
-    EXPECT_NEAR(cost().lock, 5 * 2 * 0.002, 1e-12);  // it has no more than five blocks
+    EXPECT_NEAR(cost().lock, 5 * 2 * 0.002, 1e-12);  // the server has at most five blocks
     folder.locks = 1;
     EXPECT_NEAR(cost().lock, 17 * 2 * 0.002, 1e-12);
 }
@@ -131,12 +132,12 @@ TEST_F(Model, AllWritersMeetInTheBlocksOfEachPiece) {
     EXPECT_NEAR(cost().lock, 8 * 2 * 0.002, 1e-12);  // four servers at a time
     work.requests = 8;
     EXPECT_NEAR(cost().lock, 8 * 2 * 0.002, 1e-12);
-    work.requests = 16;  // two blocks at a time, one after another
+    work.requests = 16;  // two blocks at a time, in sequence
     EXPECT_NEAR(cost().lock, 16 * 2 * 0.002, 1e-12);
 }
 
 TEST_F(Model, DisksStandStillWhereAllWaitForTheSameBlocks) {
-    work.writer_bytes = 1e6;  // the disk is what takes longest
+    work.writer_bytes = 1e6;  // the disk is the slowest stage
     work.unpacked = work.messages = work.calls = 0;
     work.received = work.sent = 0;
     work.locked = 0;
@@ -160,13 +161,13 @@ TEST_F(Model, DisksStandStillWhereAllWaitForTheSameBlocks) {
 TEST_F(Model, TheServerWithMostBlocksIsWaitedFor) {
     work.writers = 64;
     folder.writers = {1, 64};
-    folder.rate = {1e9, 4e9};  // more writers would take as long: it is the servers' rate
+    folder.rate = {1e9, 4e9};  // more writers are not faster: this is the servers' rate
     folder.locks = 4;
     work.blocks = 8;
     EXPECT_NEAR(cost().disk, 0.2, 1e-12);
-    work.blocks = 9;  // one of the servers has three, and a quarter of the rate
+    work.blocks = 9;  // one of the servers has three blocks, and a quarter of the rate
     EXPECT_NEAR(cost().disk, 3 * (8e8 / 9) / 1e9, 1e-12);
-    // What servers take is not known where writers take less, or nodes.
+    // The servers' limit is unknown if writers or nodes limit the rate.
     machine.nodes = 2;
     folder.node_rate = 2e9;
     EXPECT_NEAR(cost().disk, 0.2, 1e-12);
@@ -188,14 +189,14 @@ TEST_F(Model, WritersOfANodeWaitForEachOtherToLeaveIt) {
     work.writers = 4;  // two on each node
     work.writer_bytes = 2e8;
     work.locked = 0;
-    EXPECT_EQ(cost().leave, 0);  // nothing is known of the way out of a node
+    EXPECT_EQ(cost().leave, 0);  // the bandwidth out of a node is unknown
     folder.node_rate = 1e12;
     const Cost c = cost();
     EXPECT_NEAR(c.write, 0.2 + 0.2, 1e-12);
-    EXPECT_NEAR(c.leave, 2e8 / 2e9, 1e-12);  // of the other one
+    EXPECT_NEAR(c.leave, 2e8 / 2e9, 1e-12);  // the bytes of the node's other writer
     EXPECT_NEAR(c.first, 1e6 * (1e-9 + 0.5e-9), 1e-12);
     const double without = inline_outcome(c, 0).calls;
-    // Who waits for blocks, does so meanwhile.
+    // Writers that wait for blocks do so meanwhile.
     work.locked = 25;
     EXPECT_NEAR(inline_outcome(cost(), 0).calls, without, 1e-12);
     work.locked = 100;
@@ -206,7 +207,7 @@ TEST_F(Model, TheRanksWaitForTheOneThatPacksMost) {
     const Cost even = cost();
     work.packed = 3e8;
     EXPECT_NEAR(cost().pack, 3 * even.pack, 1e-12);
-    // One rank of four writes: it is the one that packs most in a quarter of the cases.
+    // One rank of four writes: in a quarter of the cases it is the one that packs most.
     EXPECT_NEAR(cost().own, 0.1 + 0.25 * 0.2, 1e-12);
     work.writers = 8;
     EXPECT_NEAR(cost().own, 0.3, 1e-12);
@@ -220,7 +221,7 @@ TEST_F(Model, SmallPacketsGoByNodes) {
     work.sent = work.received = 1e6;
     work.bytes = 4e6 * 4 / 3;  // spread evenly
     machine.inside = 1e9;
-    // 6 packets of a rank: into the node's messages, and out of them.
+    // 6 packets per rank: into the node's messages, and out of them.
     EXPECT_NEAR(cost().exchange, 1e6 / 16 / 1e9 + 1e6 / 2e9 + 2 * 1e6 / 1e9 + 16 * 1e-3, 1e-12);
     work.sent = work.received = 1e9;
     work.bytes *= 1000;
@@ -235,7 +236,7 @@ TEST_F(Model, WhatTheQueueHasNoRoomForIsWaitedFor) {
     const Outcome tight = background_outcome(cost(), folder, work, 5, true);
     EXPECT_NEAR(tight.calls, std::max(roomy.calls, 0.25 * 1.02), 1e-12);
     EXPECT_NEAR(tight.behind, roomy.behind - 0.25 * 1.02, 1e-12);
-    // The data of one writer of two are at the front of the queue.
+    // The data of one of two writers are at the front of the queue.
     work.crowd = 2;
     EXPECT_NEAR(background_outcome(cost(), folder, work, 5, true).calls, 0.25 * 2.04, 1e-12);
 }
@@ -246,13 +247,13 @@ TEST_F(Model, RunsOfListsTakeTime) {
     work.runs = 1e5;
     EXPECT_NEAR(cost().pack, boxes.pack + 0.1, 1e-12);
     EXPECT_NEAR(cost().own, boxes.own + 0.1, 1e-12);
-    // Those of a writer's share are four times as many as a rank's; half come from elsewhere.
+    // A writer's share has four times as many runs as a rank; half come from elsewhere.
     EXPECT_NEAR(cost().compose, boxes.compose + 0.4, 1e-12);
     EXPECT_NEAR(cost().unpack, boxes.unpack + 0.2, 1e-12);
 }
 
 TEST_F(Model, Reading) {
-    // The exchange backwards: both agreements, 0.2 s of messages, what is read, and unpacking.
+    // The exchange backwards: both agreements, 0.2 s of messages, reading, and unpacking.
     EXPECT_NEAR(read_seconds(machine, folder, work), 0.006 + 0.2 + 0.6 + 0.1, 1e-12);
     work.exchanged = false;
     EXPECT_NEAR(read_seconds(machine, folder, work), 0.006 + 0.6, 1e-12);
@@ -274,7 +275,7 @@ TEST_F(Model, WhatCannotBeHiddenIsWaitedFor) {
 TEST_F(Model, ServersTakeRanksOrCores) {
     work.ranks = 6;
     const Outcome taken = servers_outcome(machine, cost(), work, 3, false);
-    EXPECT_NEAR(taken.slower, 1, 1e-12);  // six compute what eight did
+    EXPECT_NEAR(taken.slower, 1, 1e-12);  // six ranks compute what eight did
     const Outcome extra = servers_outcome(machine, cost(), work, 3, true);
     EXPECT_EQ(extra.slower, 0);
     EXPECT_NEAR(taken.period, extra.period + 1, 1e-12);
@@ -320,7 +321,7 @@ TEST_F(Model, Limits) {
     EXPECT_EQ(none.message, 0);
     EXPECT_TRUE(std::isfinite(inline_outcome(none, 0).period));
     EXPECT_EQ(background_outcome(none, folder, work, 0, true).slower, 0);
-    // A writer with everything cannot be faster than one writer is, however many there are.
+    // A writer with all bytes is as slow as a single one, however many writers there are.
     work.bytes = work.writer_bytes = 1e9;
     work.writers = 4;
     EXPECT_NEAR(cost().write, 1, 1e-12);

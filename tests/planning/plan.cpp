@@ -1,5 +1,5 @@
-// The best way to write a run, and the number of writers: another one than the library's own only
-// where it is faster by a margin, and only as many as were measured.
+// Tests the choice of the best way to write a run, and of the number of writers: it differs from
+// the library's own only if that is faster by a margin, and only for numbers that were measured.
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/plan.hpp"
 
@@ -25,7 +25,7 @@ protected:
         run.grid = {{0, 2}, {1, 32}};
         run.variables.push_back({"T", 1, 4, {0, 1, 2}});
         EXPECT_TRUE(detail::file_system_named("lustre", run.file_system));
-        run.machine.ranks = 64;  // it was measured
+        run.machine.ranks = 64;  // the machine was measured
         run.machine.message = 1e12;
         run.machine.pack = run.machine.pack_node = 1e12;
         run.folder = assumed_folder(run.file_system);
@@ -56,9 +56,9 @@ TEST_F(Plans, MoreWritersWhereTheyAreFaster) {
     const double fast = of("record").outcome.calls;
     EXPECT_EQ(of("record").writers, "32/node");
     EXPECT_EQ(of("record").work.writers, 64);
-    run.machine.ranks = 0;  // figures that are assumed are too far off
+    run.machine.ranks = 0;  // assumed figures are too inaccurate
     EXPECT_EQ(of("record").writers, "");
-    // Four a node take eight times as long.
+    // Four writers per node take eight times as long.
     EXPECT_EQ(of("record").work.writers, 8);
     EXPECT_NEAR(of("record").outcome.calls / fast, 8, 1);
 }
@@ -73,9 +73,9 @@ TEST_F(Plans, NothingForLessThanATwentieth) {
 }
 
 TEST_F(Plans, WhoPacksForTheWritersOfOneVariableAtATime) {
-    // Steps that are too large to be copied whole go variable by variable. The four writers of one
-    // have parts of a level one after another, which the same rows of ranks hold; the two variables
-    // of one level shift this a little.
+    // Steps that are too large to be copied whole are written variable by variable. The four
+    // writers of a variable have adjacent parts of a level, which the same rows of ranks hold; the
+    // two variables of one level shift this a little.
     run.ranks = 16;
     run.nodes = 1;
     run.cores = 16;
@@ -89,7 +89,7 @@ TEST_F(Plans, WhoPacksForTheWritersOfOneVariableAtATime) {
     const Work all = shares.work_of({"record", false, "16/node"});
     EXPECT_NEAR(all.active, 4, 0.1);
     EXPECT_GT(all.packed, 1.2 * all.rank_bytes);
-    // A row of ranks packs for each writer of rows, so that all have as much to do.
+    // A row of ranks packs for each writer of rows, so that all have the same amount of work.
     const Work rows = shares.work_of({"rows", false, "16/node"});
     EXPECT_LT(rows.packed, 1.05 * rows.rank_bytes);
 }
@@ -108,7 +108,7 @@ TEST_F(Plans, WritersStayWhereTheUserHasChosen) {
 }
 
 TEST_F(Plans, AnotherMethodWhereMessagesAreSlow) {
-    // The levels of a node are on it, so that slabs send nothing; record sends half of the step.
+    // Each node holds whole levels, so that slabs send nothing; record sends half of the step.
     run.grid = {{0, 64}};
     run.variables.push_back({"U", 1, 4, {0, 1, 2}});
     run.machine.message = 1e7;

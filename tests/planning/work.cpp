@@ -1,4 +1,4 @@
-// The work of a step: writers that have nothing, and blocks that several nodes write.
+// Tests the work of a step: writers that have nothing, and blocks that several nodes write.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST_F(WorkOfAStep, WritersWithoutABlockAreNotCounted) {
     EXPECT_EQ(many.writer_bytes, mib);
     EXPECT_EQ(many.blocks, 32);
     EXPECT_EQ(many.shared, 0);
-    // Rows of a level come from all nodes, half a level at a time.
+    // The rows of a level come from all nodes, half a level at a time.
     EXPECT_NEAR(many.received, 32 * mib / 32 * 15 / 16, 0.1 * mib);
 }
 
@@ -59,12 +59,12 @@ TEST_F(WorkOfAStep, WritersBeyondTheLevelsAreNotCounted) {
 }
 
 TEST_F(WorkOfAStep, BlocksGoFromNodeToNode) {
-    // Half a level, of 512 ranks on 16 nodes; the first one asks twice, nearly always.
+    // Half a level, held by 512 ranks on 16 nodes; the first node nearly always asks twice.
     const Work direct = work("direct", "auto");
     EXPECT_EQ(direct.blocks, 32);
     EXPECT_EQ(direct.shared, 32);
     EXPECT_NEAR(direct.handovers, 15 + 31.0 / 32, 1e-9);
-    run.ranks = 32;  // one on each node: nobody comes late
+    run.ranks = 32;  // one on each node: none is late
     run.grid = {{1, 32}};
     EXPECT_NEAR(work("direct", "auto").handovers, 15, 1e-9);
     run.nodes = 1;

@@ -1,4 +1,4 @@
-// Who may write a file: its lock, what stands under its name, and what earlier runs have left.
+// Tests the claim on a file: its lock, existing files of the name, and the remains of earlier runs.
 // Without MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include "publish/claim.hpp"
@@ -50,7 +50,7 @@ protected:
         std::string of_stripes;
         return Claim::take(request, claim_, said_, of_stripes);
     }
-    /// A run that writes the file and closes it.
+    /// Writes a file and closes it, as a run does.
     Status write(const std::string& path, const std::string& content) {
         claim_.reset();
         Status status = take(path);
@@ -60,7 +60,7 @@ protected:
         claim_.reset();
         return status;
     }
-    /// What a child process returns, whatever becomes of it.
+    /// Returns the exit code of a child process, however it ends.
     static int in_child(const std::function<int()>& act) {
         const pid_t child = fork();
         if (child == 0) std::_Exit(act());
@@ -126,7 +126,7 @@ TEST_F(ClaimTest, ASecondWriterLearnsWhoIsTheFirst) {
     EXPECT_TRUE(take(own_).ok());
 }
 
-// As where a file system does not show locks of other hosts: the other run has the lock, too.
+// As if the file system hid the locks of other hosts: the other run has the lock, too.
 TEST_F(ClaimTest, WhoeverLostTheLockDoesNotPublish) {
     const std::string lock = lock_path(own_);
     for (const bool live : {false, true}) {
@@ -141,7 +141,7 @@ TEST_F(ClaimTest, WhoeverLostTheLockDoesNotPublish) {
         EXPECT_EQ(content_of(lock), "thalweg elsewhere 4711\n");  // the other run's
         fs::remove(lock);
         fs::remove(own_);
-        // One that was removed by hand keeps nobody from completing the file.
+        // A lock file that was removed by hand does not prevent completion.
         ASSERT_TRUE(take(own_, live).ok());
         fs::remove(lock);
         EXPECT_TRUE(claim_->publish(false).ok());
@@ -206,7 +206,7 @@ TEST_F(ClaimTest, AnotherLibrarysLockIsLeftAlone) {
     EXPECT_FALSE(fs::exists(part_));
 }
 
-/// Readers hold no lock against a writer, and a writer none against them.
+/// Readers and writers do not lock each other out.
 TEST_F(ClaimTest, ReadersAndTheirLocksAreNotInTheWay) {
     make_records(own_, 3);
     int id = 0;
@@ -223,9 +223,9 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
         ASSERT_TRUE(take(own_).ok());
         EXPECT_TRUE(says("earlier run as " + kept_path(own_, run))) << run;
         EXPECT_TRUE(fs::exists(kept_path(own_, run)));
-        claim_.reset();  // dies
+        claim_.reset();  // the run dies
     }
-    // The one that is missed least makes room.
+    // The least valuable file makes room.
     make_records(part_, 2);
     const std::string last = content_of(part_);
     ASSERT_TRUE(take(own_).ok());
@@ -235,7 +235,7 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
     std::ofstream(part_) << "nothing of netCDF";
     ASSERT_TRUE(take(own_).ok());
     EXPECT_TRUE(says("removed " + part_ + ", which had the fewest records"));
-    // An empty one is not worth a name.
+    // An empty file is not kept.
     fs::remove(kept_path(own_, 1));
     claim_.reset();
     ASSERT_TRUE(take(own_).ok());
@@ -244,7 +244,7 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
     claim_.reset();
     fs::remove(part_);
 
-    // Recovery finds the longest.
+    // Recovery finds the longest file.
     const std::string longest = content_of(kept_path(own_, 9));
     char text[1000] = "";
     EXPECT_EQ(tw_recover(own_.c_str(), TW_KEEP_LONGER, text, sizeof text), TW_OK) << text;
@@ -253,7 +253,7 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
                                      kept_path(own_, 2)),
               0u)
         << text;
-    // And does not put a shorter one in its place.
+    // A shorter file does not replace it.
     EXPECT_EQ(tw_recover(kept_path(own_, 2).c_str(), TW_KEEP_LONGER, text, sizeof text), TW_EEXISTS)
         << text;
     EXPECT_NE(std::string(text).find("has 3 records, but " + own_ + " has 10"), std::string::npos)
@@ -296,7 +296,7 @@ TEST_F(ClaimTest, LinksAreWrittenThrough) {
     ASSERT_TRUE(take(folder_ + "/relative.nc").ok());
     EXPECT_EQ(in_child([&] { return take(target).code == TW_EINUSE ? 0 : 1; }), 0);
     claim_->discard();
-    // A link to a dead run's file is recovered where it is.
+    // A link to a dead run's file is recovered in place.
     make_records(folder_ + "/scratch/not_yet.nc.part", 2);
     EXPECT_EQ(tw_recover((folder_ + "/dangling.nc").c_str(), TW_KEEP_LONGER, nullptr, 0), TW_OK);
     EXPECT_TRUE(fs::is_symlink(folder_ + "/dangling.nc"));
@@ -312,7 +312,7 @@ TEST_F(ClaimTest, PermissionsAreKept) {
         ASSERT_TRUE(take(own_).ok());
         struct stat info {};
         ASSERT_EQ(stat(part_.c_str(), &info), 0);
-        EXPECT_EQ(info.st_mode & 07777, mode | 0600);  // nobody reads more meanwhile
+        EXPECT_EQ(info.st_mode & 07777, mode | 0600);  // no additional readers meanwhile
         ASSERT_TRUE(write(own_, "new").ok());
         ASSERT_EQ(stat(own_.c_str(), &info), 0);
         EXPECT_EQ(info.st_mode & 07777, mode);
@@ -339,7 +339,7 @@ TEST_F(ClaimTest, OnlyRegularFilesAreWritten) {
     refused(own_, "a FIFO");
     fs::create_symlink(own_, folder_ + "/link.nc");
     refused(folder_ + "/link.nc", "a FIFO");
-    // Of a device of its own: a fault here would replace the machine's.
+    // A device of the test's own: a bug here would replace the machine's.
     const std::string device = folder_ + "/device";
     if (mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 3)) == 0) refused(device, "a device");
     fs::remove(device);
@@ -365,14 +365,14 @@ TEST_F(ClaimTest, NamesMayBeAsLongAsTheSystemHasThem) {
         EXPECT_LE(fs::path(data).filename().string().size(), 253u);
         EXPECT_EQ(data == path + ".part", length <= 248);
         make_records(data, 2);
-        claim_.reset();  // dies
+        claim_.reset();  // the run dies
         EXPECT_EQ(tw_recover(path.c_str(), TW_KEEP_LONGER, nullptr, 0), TW_OK);
         EXPECT_TRUE(fs::exists(path));
         ASSERT_TRUE(write(path, "new").ok());
         EXPECT_EQ(names(), std::vector<std::string>{name});
         fs::remove(path);
     }
-    // Names that begin alike are different files.
+    // Names with the same beginning are different files.
     const std::string one(254, 'x');
     EXPECT_NE(temporary_path(one + "1"), temporary_path(one + "2"));
     EXPECT_EQ(take(folder_ + "/" + std::string(256, 'x')).code, TW_EIO);
@@ -405,12 +405,12 @@ TEST_F(ClaimTest, WhatCannotBeReplacedIsRefusedAtOnce) {
     ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
     as_other([&] { return write(own_, "z"); }, TW_OK, "");
     EXPECT_EQ(content_of(own_), "z");
-    // A file that is protected from writing stays.
+    // A write-protected file stays.
     ASSERT_EQ(chown(own_.c_str(), 0, 0), 0);
     ASSERT_EQ(chmod(own_.c_str(), 0444), 0);
     as_other([&] { return take(own_); }, TW_EIO, std::strerror(EACCES));
     EXPECT_EQ(content_of(own_), "z");
-    // What another user's dead run has left is no obstacle.
+    // The remains of another user's dead run are no obstacle.
     std::ofstream(lock_) << "thalweg somewhere 1\n";
     std::ofstream(part_) << "left";
     ASSERT_EQ(chmod(lock_.c_str(), 0644), 0);
@@ -418,7 +418,7 @@ TEST_F(ClaimTest, WhatCannotBeReplacedIsRefusedAtOnce) {
     as_other([&] { return write(own_, "again"); }, TW_OK, "");
     EXPECT_EQ(content_of(own_), "again");
     EXPECT_EQ(content_of(part_ + ".1"), "left");
-    // In a folder that takes no new files, one is written on without a lock.
+    // In a folder that takes no new files, a file is continued without a lock.
     ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
     as_other([&] { return take(own_); }, TW_EIO, std::strerror(EACCES));
     as_other(

@@ -1,4 +1,4 @@
-// Recovery without MPI: what becomes of the files, and the words about it.
+// Tests recovery without MPI: the resulting files, and the messages.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -72,8 +72,8 @@ TEST_F(Recover, ANetcdf4FileEndsWhereItsSuperblockSays) {
     EXPECT_TRUE(says("truncated inside its definitions")) << text_;
 }
 
-/// As a run leaves it that is killed while netCDF-C writes the definitions: HDF5's superblock
-/// tells of an end of the file that is there.
+/// The state of a file when a run is killed while netCDF-C writes the definitions: HDF5's
+/// superblock gives an end of the file that exists.
 TEST_F(Recover, ANetcdf4FileWithoutDefinitionsIsNone) {
     make(own_);
     const std::string older = content_of(own_);
@@ -84,7 +84,7 @@ TEST_F(Recover, ANetcdf4FileWithoutDefinitionsIsNone) {
          {std::size_t(48), std::size_t(96), std::size_t(400), bytes.size() / 2, bytes.size() - 1}) {
         std::string cut = bytes.substr(0, size);
         const auto end = static_cast<std::int64_t>(size);
-        std::memcpy(cut.data() + 28, &end, sizeof end);  // as the first superblock that is written
+        std::memcpy(cut.data() + 28, &end, sizeof end);  // like the first superblock
         std::ofstream(part_, std::ios::binary) << cut;
         EXPECT_EQ(recover(own_, TW_REPLACE_LONGER), TW_EFORMAT) << size << " " << text_;
         EXPECT_TRUE(says(part_)) << text_;
@@ -93,12 +93,12 @@ TEST_F(Recover, ANetcdf4FileWithoutDefinitionsIsNone) {
     }
 }
 
-/// A hole where metadata or data were not written.
+/// A hole in place of metadata or data that were not written.
 TEST_F(Recover, ANetcdf4FileMustBeWhole) {
     make(part_, NC_NETCDF4);
     const std::string bytes = content_of(part_);
     int refused = 0;
-    // HDF5 itself never returns from a global heap with a hole; the kill of a run leaves none.
+    // HDF5 itself never returns from a global heap with a hole; a kill leaves none.
     const std::size_t heap = bytes.find("GCOL"), heap_bytes = 4096;
     for (std::size_t at = 48; at + 64 <= bytes.size(); at += 64) {
         if (at + 64 > heap && at < heap + heap_bytes) continue;
@@ -113,7 +113,7 @@ TEST_F(Recover, ANetcdf4FileMustBeWhole) {
             EXPECT_FALSE(fs::exists(own_));
             continue;
         }
-        // What is published can be read whole.
+        // A published file can be read completely.
         ASSERT_EQ(code, TW_OK) << text_;
         int id = 0, values[15], nvars = 0;
         ASSERT_EQ(nc_open(own_.c_str(), NC_NOWRITE, &id), NC_NOERR) << at;
@@ -126,7 +126,7 @@ TEST_F(Recover, ANetcdf4FileMustBeWhole) {
 
 TEST_F(Recover, AChunkBehindTheEndIsNone) {
     make(part_, NC_NETCDF4);
-    // A file of which only metadata lie behind the first chunks would still open.
+    // A file with only metadata behind the first chunks could still be opened.
     int id = 0, dim = 0, v = 0;
     ASSERT_EQ(nc_create(part_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id), NC_NOERR);
     ASSERT_EQ(nc_def_dim(id, "x", 100000, &dim), NC_NOERR);
@@ -192,7 +192,7 @@ TEST_F(Recover, ExtendsAnEndThatWasNeverWritten) {
     EXPECT_EQ(content_of(own_).size(), complete.size());
 }
 
-/// As after a power loss: the header knows of more than there is.
+/// The state after a power loss: the header counts more records than there are.
 TEST_F(Recover, CountsOnlyRecordsThatAreThere) {
     make(part_);
     const std::string complete = content_of(part_);

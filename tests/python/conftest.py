@@ -11,7 +11,8 @@ import pytest
 from mpi4py import MPI
 
 WORLD = MPI.COMM_WORLD
-# Where each rank is, if a test hangs; pytest runs with --capture=sys, which leaves descriptor 2.
+# Prints the place of each rank if a test hangs; pytest runs with --capture=sys, which leaves
+# descriptor 2.
 LIMIT = float(os.environ.get("THALWEG_TEST_LIMIT", "100"))
 faulthandler.dump_traceback_later(LIMIT, exit=True, file=2)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several tests need."""
+"""Helpers for several tests."""
 
 import netCDF4
 import numpy as np
@@ -19,13 +19,13 @@ def rows(n, rank=None, size=None):
 
 
 def field(*shape, seed=0, dtype="f8"):
-    """The same values on all ranks."""
+    """Returns the same values on all ranks."""
     values = np.random.default_rng(seed).uniform(-100, 100, shape)
     return values.astype(dtype)
 
 
 def as_netcdf4(path, name):
-    """The values that netCDF4-python finds, on all ranks; or its error, on all ranks."""
+    """Returns the values that netCDF4-python reads, on all ranks; or raises its error on all."""
     found = None
     WORLD.Barrier()
     if WORLD.rank == 0:
@@ -42,7 +42,8 @@ def as_netcdf4(path, name):
 
 
 def fails(name, call, *, everywhere=True):
-    """Calls, expects this error, and if `everywhere` that all ranks get it with the same text."""
+    """Makes a call that must raise this error and, if `everywhere`, with the same text on all
+    ranks."""
     with pytest.raises(tw.Error) as caught:
         call()
     assert caught.value.name == name, str(caught.value)

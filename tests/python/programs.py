@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole programs: how they start, end and fail. Run by pytest, in a process without MPI."""
+"""Whole programs: their start, end and errors. Run by pytest, in a process without MPI."""
 
 import json
 import os
@@ -40,8 +40,9 @@ def launch(folder, *command, ranks=0, environment=None):
 
 
 def finished(process, alone_for):
-    """Open MPI 4.1's launcher may wait for ever when all of its processes have ended with errors
-    (in PMIx_server_finalize): it is then killed. One with processes has 120 s."""
+    """Waits for a process. Open MPI 4.1's launcher may wait forever when all of its processes have
+    ended with errors (in PMIx_server_finalize): it is then killed. A launcher with processes has
+    120 s."""
     alone = 0
     for _ in range(120):
         try:
@@ -149,7 +150,7 @@ def test_beside_netcdf4(tmp_path, order):
 
 
 def test_another_mpi_is_loaded(tmp_path):
-    """What mpi4py with MPICH does: loads libmpi.so.12."""
+    """mpi4py with MPICH loads libmpi.so.12."""
     some_library = next(Path(np.__file__).parent.glob("random/_common*.so"))
     shutil.copy(some_library, tmp_path / "libmpi.so.12")
     result = run(
@@ -207,7 +208,8 @@ MODEL = """
     [("raise", "inline"), ("exit", "background"), ("interrupt", "inline"), ("no with", "inline")],
 )
 def test_one_rank_leaves(tmp_path, kind, service):
-    """The others wait for it in end_step or sync: the program ends, and three records are there."""
+    """The others wait for it in end_step or sync: the program ends, and three records are in the
+    file."""
     result = run(tmp_path, MODEL, kind, service, ranks=3)
     assert result.returncode != 0
     expected = {
@@ -230,7 +232,8 @@ def three_records(folder):
 @pytest.mark.parametrize("service", ["inline", "background"])
 @pytest.mark.parametrize("packing", [{}, {"deflate": "1"}])
 def test_script_that_simply_ends(tmp_path, service, packing):
-    """Without close or finalize: the program ends, and what end_step has accepted is there."""
+    """Without close or finalize: the program ends, and the steps that end_step has accepted are
+    in the file."""
     text = """
         from mpi4py import MPI
         import numpy as np, thalweg as tw
@@ -249,7 +252,7 @@ def test_script_that_simply_ends(tmp_path, service, packing):
 
 
 def test_one_rank_leaves_and_all_go_on(tmp_path):
-    """The others get an exception that says why, and can catch it, too."""
+    """The others get an exception with the reason, and can catch it, too."""
     result = ok(run(tmp_path, MODEL, "catch", "inline", ranks=3))
     assert result.stdout.count("ended") == 3
     assert result.stdout.count("rank 2 has cancelled the session: ") == 2
@@ -317,7 +320,7 @@ ANYWHERE = """
 @pytest.mark.parametrize("service", ["inline", "background", "servers"])
 @pytest.mark.parametrize("where", ["create", "define", "step", "interrupt", "put", "end", "closed"])
 def test_one_rank_leaves_anywhere(tmp_path, where, service):
-    """All ranks leave, also those that are ahead by as many steps as the queue holds."""
+    """All ranks leave, even those that are ahead by as many steps as the queue holds."""
     result = ok(run(tmp_path, ANYWHERE, where, service, ranks=4 if service == "servers" else 3))
     assert result.stdout.count("TW_ECANCELED") == 2, result.stdout + result.stderr
     assert result.stdout.count("rank 1 has cancelled the session") == 2
@@ -407,7 +410,7 @@ def test_shallow_water(tmp_path):
 
 
 def test_notebook(tmp_path):
-    """Its cells, one after another, without a display."""
+    """Runs its cells, one after another, without a display."""
     cells = json.loads((EXAMPLES / "channel.ipynb").read_text())["cells"]
     code = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
     result = run(

@@ -46,7 +46,7 @@ def write(folder, *arguments, **environment):
 
 
 def times_in(folder):
-    """Of the references, after a look at all values."""
+    """The times in the references, after all values have been compared."""
     group = open_group(folder / "s.json")
     times = group["time"][...].tolist()
     assert np.array_equal(group["T"][...], np.repeat(np.array(times, "f4")[:, None], 3000, 1))
@@ -66,8 +66,8 @@ def test_two_programs_at_once(tmp_path):
 @pytest.mark.skipif(not INJECT, reason="no library that injects faults")
 @pytest.mark.parametrize("publish", ["close", "live"])
 def test_killed_at_any_call(tmp_path, publish):
-    """The references are right at any moment: of no file, or of files as they are. Afterwards the
-    program goes on where it was."""
+    """The references are right at any moment: they refer to no file, or to files as they are.
+    Afterwards the program can continue."""
     before = ["h.0.nc,0,1", "h.1.nc,10,11", "h.2.nc,20"]
     after = ["h.1.nc,10,11,12", "h.0.nc,0,1,2", "h.3.nc,30"]
     assert write(tmp_path, publish, *before) == 0

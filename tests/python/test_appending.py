@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of xarray and netCDF4-python, written on."""
+"""Continues files of xarray and netCDF4-python."""
 
 import netCDF4
 import numpy as np
@@ -68,7 +68,7 @@ def test_files_of_xarray(io, folder, encoding, settings):
             assert np.array_equal(f["T"], T)
             assert np.array_equal(f["time"], 6 * np.arange(NT + MORE))
             assert f.attrs["title"] == "runs" and list(f.attrs["numbers"]) == [1, 2]
-        # And xarray's library can go on.
+        # xarray's library can continue the file, too.
         with netCDF4.Dataset(path, "a") as f:
             f["T"][NT + MORE] = 5
             f["T"].seen = "yes"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program that gets it wrong is told, on all ranks, and that it can go on."""
+"""Mistakes of a program: the errors on all ranks, and that the program can go on."""
 
 import copy
 import pickle
@@ -77,7 +77,7 @@ def test_put_on_some_ranks_only(file):
 
 
 def test_one_rank_gets_it_wrong(io, folder):
-    """In collective calls: the error is everywhere, and the next call works."""
+    """In collective calls: the error is raised on all ranks, and the next call works."""
     wrong = WORLD.rank == WORLD.size - 1
     calls = [
         lambda: io.create(3 if wrong else folder / "x.nc"),
@@ -219,7 +219,8 @@ def test_sessions(comm, folder):
 
 
 def test_block_left_by_an_exception(comm, folder):
-    """Without waiting for anybody: the file is not complete, and a new session writes it again."""
+    """Without waiting for other ranks: the file is not complete, and a new session writes it
+    again."""
     for attempt in range(2):
         with (
             pytest.raises(RuntimeError, match="model"),

@@ -38,7 +38,7 @@ def cases(draw):
 
 
 def in_memory(values, stride):
-    """A view with these strides that shows the values."""
+    """A view with these strides that has the given values."""
     wide = np.full([abs(s) * n for s, n in zip(stride, values.shape, strict=True)], 99)
     view = wide.astype(values.dtype)[tuple(slice(None, None, s) for s in stride)]
     view[...] = values
@@ -116,7 +116,7 @@ def run(io, path, case):
 )
 @given(case=cases())
 def test_any_case(io, folder, case):
-    # All ranks fail together, so that all of them look for a smaller case.
+    # All ranks fail together, so that all of them search for a smaller case.
     try:
         run(io, folder / "p.nc", case)
         problem = None

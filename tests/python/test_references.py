@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The setting zarr_references: what zarr and xarray find is what netCDF4 finds, and the references
-are those that `thalweg zarr` makes."""
+"""The setting zarr_references: zarr and xarray read the values that netCDF4 reads, and the
+references are those that `thalweg zarr` makes."""
 
 import json
 import os
@@ -20,12 +20,12 @@ sys.path.append(str(Path(__file__).parent.parent / "zarr"))
 from opened import compare, open_group, open_references, same_bits
 
 PROGRAM = os.environ.get("THALWEG_TEST_PROGRAM")
-# More than is copied into the references.
+# Sizes that are not copied into the references.
 NZ, NY, NX = 5, 60, 70
 
 
 def on_root(act):
-    """On rank 0, whose failure is everybody's."""
+    """Acts on rank 0, and raises its error on all ranks."""
     problem = None
     WORLD.Barrier()
     if WORLD.rank == 0:
@@ -46,7 +46,7 @@ def as_program(path):
         return
     made = Path(f"{path}.json").read_text()
     other = Path(path).with_suffix(".other")
-    # Not as one of the ranks.
+    # The program must not run as one of the ranks.
     environment = {
         k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_"))
     }
@@ -150,7 +150,7 @@ def test_not_before_the_file_has_its_name(io, folder):
     f["S"] = np.ones(nj, "f4")
     f.end_step()
     f.sync()
-    on_root(lambda: check(path))  # those of the file that is still there
+    on_root(lambda: check(path))  # those of the existing file
     f.close()
     on_root(lambda: check(path))
 
@@ -189,7 +189,7 @@ def test_a_file_that_is_replaced_without_the_setting(io, folder):
         write(io, path, records=1, publish=publish)
         on_root(lambda: gone(f"{path}.json"))
     if WORLD.rank == 0:
-        Path(f"{path}.json").write_text("{}")  # somebody else's
+        Path(f"{path}.json").write_text("{}")  # another program's file
     write(io, path, records=1)
     on_root(lambda: Path(f"{path}.json").unlink())
 
@@ -262,7 +262,7 @@ def test_a_file_that_is_abandoned_has_no_references(comm, folder):
 
 
 def test_session(comm, folder):
-    """Set for all files; a restart, too."""
+    """Set for all files; for a restart, too."""
     with tw.Session(comm, zarr_references=True) as io:
         write(io, folder / "one.nc", records=1)
         write(io, folder / "two.nc", records=2)

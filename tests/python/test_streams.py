@@ -17,11 +17,11 @@ sys.path.append(str(Path(__file__).parent.parent / "zarr"))
 
 from opened import load, open_group, open_references, same_bits
 
-NY, NX = 90, 100  # more than is copied into the references
+NY, NX = 90, 100  # sizes that are not copied into the references
 
 
 class Stream:
-    """Writes files, and knows what has to be in the references."""
+    """Writes files, and has the expected contents of the references."""
 
     def __init__(self, io, folder, **settings):
         self.io, self.folder = io, folder
@@ -132,7 +132,8 @@ def test_the_order_is_that_of_the_times(io, folder):
 
 
 def test_a_file_that_is_being_replaced(io, folder):
-    """Its old records are out while it is written under its name; new ones come with each sync."""
+    """Its old records are removed while it is written under its name; new ones come with each
+    sync."""
     stream = Stream(io, folder, publish="live")
     for k in range(2):
         stream.write(f"h.{k}.nc", [10 * k, 10 * k + 1])
@@ -184,7 +185,7 @@ def test_files_that_differ(io, folder):
     assert "units" in str(found) and "h.1.nc" in str(found) and "stream.json" in str(found)
     stream.check()
     WORLD.Barrier()
-    with netCDF4.Dataset(folder / "h.1.nc") as f:  # complete
+    with netCDF4.Dataset(folder / "h.1.nc") as f:  # the file is complete
         assert f["time"][:].tolist() == [1]
     stream.write("h.1.nc", [1])
 
@@ -245,7 +246,7 @@ def test_a_restart_is_not_of_the_stream(comm, folder):
 
 
 def test_what_readers_skip(io, folder):
-    """Readers know no key `stream`, and need none."""
+    """Readers ignore the key `stream`."""
     stream = Stream(io, folder)
     stream.write("h.0.nc", [0])
     stream.write("h.1.nc", [1])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings files=variable and zarr_shards: each file is a right netCDF file of its own, and the
-folder a Zarr store with the same values."""
+"""The settings files=variable and zarr_shards: each file is a valid netCDF file, and the folder
+a Zarr store with the same values."""
 
 import subprocess
 import sys
@@ -86,14 +86,14 @@ def write(io, path, seed, **settings):
 
 def check_netcdf(path, name, dims, values, coordinates, shard):
     done = subprocess.run(["ncvalidator", "-q", path], capture_output=True, text=True)
-    if values.size > 0 and not shard:  # it does not know files that end with their header
+    if values.size > 0 and not shard:  # ncvalidator rejects files that end with their header
         assert done.returncode == 0, done.stdout + done.stderr
     with netCDF4.Dataset(path) as f:
         f.set_auto_maskandscale(False)
         assert list(f.variables)[-1] == name and f.late == "yes" and f.n == 3
         assert f[name].dimensions == dims
         assert same_bits(f[name][...], values), name
-        # Each file is usable alone.
+        # Each file can be used alone.
         assert set(f.variables) == {d for d in dims if d in coordinates} | {name}
         return {k: attribute(f[name].getncattr(k)) for k in f[name].ncattrs()}
 
@@ -233,7 +233,7 @@ def test_no_variables(io, folder):
 
 
 def test_existing(io, folder):
-    """Nobody's files are replaced, and two handles do not write one folder."""
+    """Files of others are not replaced, and two handles cannot write one folder."""
 
     def prepare():
         (folder / "full").mkdir()
@@ -255,7 +255,7 @@ def test_existing(io, folder):
 
 
 def test_other_folders(io, folder):
-    """Other netCDF files are not opened as one data set, and a lost file is not left out."""
+    """Other netCDF files are not opened as one data set, and a missing file is an error."""
 
     def prepare():
         for name in ("atmosphere", "ocean"):
@@ -279,7 +279,7 @@ def test_other_folders(io, folder):
 
 
 def test_written_once(io, folder):
-    """Neither appended to, nor read by the handle that writes."""
+    """The files can neither be appended to, nor read by the handle that writes."""
     with io.create(folder / "a", files="variable") as f:
         f.define("a", "f8", "")
         f["a"] = 1.0
@@ -298,7 +298,8 @@ def rows_of(name, record, shape):
 
 
 def test_chunks(io, folder):
-    """Variables that are cut, that have no even cut, and records of three bytes side by side."""
+    """Variables that are cut, variables without an even cut, and adjacent records of three
+    bytes."""
     shapes = {"cut": (1200, 2000), "prime": (1009, 2503)}
     path = folder / "chunks"
     with io.create(path, files="variable", zarr_shards=True) as f:
@@ -320,7 +321,7 @@ def test_chunks(io, folder):
         for name, shape in shapes.items():
             expected = [rows_of(name, record, shape) for record in range(2)]
             assert np.array_equal(group[name][...], expected)
-            # A part, by its chunks alone.
+            # A part, read from its own chunks only.
             assert np.array_equal(group[name][1, 1000:, 5:9], expected[1][1000:, 5:9])
         inner = group["cut"].metadata.codecs[0].chunk_shape
         assert inner[0] == 1 and 1 << 20 <= 8 * np.prod(inner) <= 16 << 20
@@ -351,7 +352,7 @@ def test_one_record_variable(io, folder, dtype):
 
 
 def test_fill_values(io, folder):
-    """Records that nobody wrote are missing, in both views."""
+    """Records that were not written are missing, in both views."""
     fills = {"f8": np.nan, "f4": 1e20, "i2": -7, "i1": -1}
     path = folder / "fill"
     first, n = rows(6)
@@ -376,7 +377,7 @@ def test_fill_values(io, folder):
 
 
 def test_associated(io, folder):
-    """Bounds, grid mapping and coordinates that are named."""
+    """Bounds, grid mapping and coordinates that attributes name."""
     path = folder / "cf"
     x = io.decompose(x=4, start=0, count=4 if WORLD.rank == 0 else 0)
     with io.create(path, files="variable", publish="live") as f:

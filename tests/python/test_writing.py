@@ -41,7 +41,8 @@ def test_history(io, folder, service):
 
 @pytest.mark.parametrize("code", TYPES)
 def test_types(io, folder, code):
-    """Each type, in the file and in memory, and netCDF's fill value where nobody holds anything."""
+    """Each type, in the file and in memory, and netCDF's fill value for elements that no rank
+    holds."""
     dtype = TYPES[code]
     j0, nj = rows(NY)
     part = io.decompose(lat=NY + 1, start=(j0,), count=(nj,))
@@ -60,7 +61,7 @@ def test_types(io, folder, code):
 
 
 def in_memory(values):
-    """One array in many ways."""
+    """One array in many layouts."""
     halo = np.full([n + 4 for n in values.shape], 77.0)
     halo[2:-2, 2:-2, 2:-2] = values
     wide = np.zeros([2 * n for n in values.shape])
@@ -111,7 +112,7 @@ def test_memory(io, folder, deferred):
 
 
 def test_halo_and_order(io, folder):
-    """A halo that is declared, and a memory order that is not the file's."""
+    """A declared halo, and a memory order that differs from the file's."""
     T = field(NY, NX, NZ)
     j0, nj = rows(NY)
     cells = io.decompose(
@@ -233,11 +234,11 @@ def test_masked_elements(io, folder):
 
 
 def test_masked_elements_of_other_types(io, folder):
-    """The fill value is the variable's, whatever the array's type can hold."""
+    """The variable's fill value is used, whatever the array's type can hold."""
     cells = io.split(y=NY)
     (j0,), (nj,) = cells.boxes[0]
     hidden = np.arange(NY) % 3 == 0
-    cases = [  # array, variable, fill value as it is given
+    cases = [  # array, variable, fill value as given
         ("i4", "f4", {"_FillValue": np.nan}),
         ("i8", "f4", {"_FillValue": np.nan}),
         ("i2", "f8", {"fill": "nan"}),
@@ -311,7 +312,7 @@ def test_fill_value_that_is_no_number_of_its_type(io, folder):
 
 
 def test_arrays_freed_before_they_are_written(io, folder):
-    """The file keeps what was put without a copy, and lets go of it afterwards."""
+    """The file keeps arrays that were put without a copy, and releases them afterwards."""
     cells = io.split(y=1000)
     n = cells.array_shape()[0]
     with io.create(folder / "k.nc") as f:

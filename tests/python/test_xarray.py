@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data sets: what one writes the other reads, and as xarray's own engines do."""
+"""Data sets: Thalweg and xarray's own engines read each other's files."""
 
 import cftime
 import netCDF4
@@ -46,7 +46,7 @@ def dataset():
 def same(a, b):
     xr.testing.assert_identical(a, b)
     for name in a.variables:
-        if a[name].dtype.kind not in "mMUO":  # xarray chooses how to hold times and text
+        if a[name].dtype.kind not in "mMUO":  # xarray chooses the storage of times and text
             assert a[name].dtype == b[name].dtype, name
 
 
@@ -107,7 +107,7 @@ def test_round_trip_of_many(io, folder, part):
         folder / "a.nc", engine="thalweg", session=io, decomposition=cells, decode_timedelta=True
     ) as ours:
         same(ours.load(), ds.isel(lat=mine))
-    # Each for itself, in any order, even if only one rank does.
+    # Each rank opens it by itself, in any order, even if only one rank does.
     with xr.open_dataset(
         folder / "a.nc", engine="thalweg", decomposition={"lat": mine}, decode_timedelta=True
     ) as ours:
@@ -118,7 +118,7 @@ def test_round_trip_of_many(io, folder, part):
 
 
 def test_irregular_parts(io, folder):
-    """Rows of ranks that cut the columns elsewhere: coordinates are in several ranks' parts."""
+    """Rows of ranks that cut the columns differently: coordinates are in several ranks' parts."""
     ds = dataset().drop_vars("region")
     boxes = {1: [(0, 0, NY, NX)], 2: [(0, 0, 3, NX), (3, 0, 5, NX)]}.get(
         WORLD.size, [(0, 0, 3, NX), (3, 0, 5, 2), (3, 2, 5, 3)] + [(0, 0, 0, 0)] * WORLD.size
@@ -157,9 +157,9 @@ def test_appending(io, folder, part):
     cells, mine = part
     ds = dataset().drop_vars("region")
     write = ds.isel(lat=mine)
-    hours = {"leap": {"units": "hours"}}  # the first value alone, 0, would get days
+    hours = {"leap": {"units": "hours"}}  # xarray would choose days from the first value, 0
     write.isel(time=slice(0, 1)).thalweg.write(folder / "a.nc", io, cells, encoding=hours)
-    # Times of another day than the file's units begin with, values packed as in the file.
+    # Times of another day than that of the file's units, and values packed as in the file.
     rest = write.isel(time=slice(1, None))
     rest["packed"].encoding = {}
     rest["time"].encoding = {}
@@ -178,7 +178,7 @@ def hourly(times, values=0.0, **lags):
 
 
 def test_appending_does_not_change_what_is_in_the_file(io, folder):
-    """The attributes belong to all records: units that the new values need cannot replace them."""
+    """The attributes apply to all records: units that the new values need cannot replace them."""
     days = pd.date_range("2000-01-01", periods=4)
     first, second = hourly(days[:2]), hourly(days[2:], 1)
     path, append = folder / "a.nc", {"mode": "a", "unlimited_dims": "time"}
@@ -192,7 +192,7 @@ def test_appending_does_not_change_what_is_in_the_file(io, folder):
     for bad in (second.drop_vars("lag"), second.rename(time_bnds="bnds")):
         fails("TW_EDIFFERENT", lambda bad=bad: bad.thalweg.write(path, io, **append))
     second["T"][1] = np.nan
-    second.thalweg.write(path, io, **append)  # also after those that failed
+    second.thalweg.write(path, io, **append)  # even after failed calls
     WORLD.Barrier()
     with xr.open_dataset(path, engine="netcdf4", decode_timedelta=True) as theirs:
         expected = xr.concat([first, second], "time")
@@ -260,7 +260,7 @@ def test_wrong_arguments(io, folder, part):
 
 
 def test_dimensions_in_another_order(io, folder):
-    """They are not taken by their lengths."""
+    """Dimensions are not matched by their lengths."""
     square = xr.DataArray(field(4, 4), dims=("lat", "lon"))
     cells = io.decompose(lat=4, lon=4, boxes=[((0, 0), (4, 4))] if io.rank == 0 else [])
     part = square if io.rank == 0 else square[:0, :0]
@@ -273,7 +273,7 @@ def test_dimensions_in_another_order(io, folder):
         f["T"] = part
         f["same"] = square.T
         f.end_step()
-        f["same"] = square.rename(lat="a", lon="b").T  # other names tell nothing
+        f["same"] = square.rename(lat="a", lon="b").T  # other names do not indicate the order
         f.end_step()
     restart = io.restart()
     restart.add("T", part, "lat lon", cells, copy=True)
@@ -322,7 +322,7 @@ def test_pickle(io, folder):
 
 
 def test_names_may_be_spelt_otherwise(io, folder):
-    """Also where a packed variable is appended to: it is the one of the file."""
+    """Also if a packed variable is appended to: the file's packing applies."""
     one, two = "\u00e9t", "e\u0301t"
     ds = xr.Dataset(
         {two: (("time", "y"), np.arange(8.0).reshape(2, 4) / 4)}, coords={"time": [0.0, 1.0]}

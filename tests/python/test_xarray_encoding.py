@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encodings of data sets: those that they inherit from a file, and those that a program passes."""
+"""Encodings of data sets: inherited from a file, or passed by a program."""
 
 import netCDF4
 import numpy as np
@@ -107,7 +107,7 @@ def test_quantization_is_done(folder):
 
 
 def test_compression_of_every_variable(folder):
-    """As programs ask for it, whatever the variables are."""
+    """As programs request it, for variables of any kind."""
     ds = SOURCE.assign(height=2.0, name=("y", list("abcdefgh")), mask=("x", np.arange(10) > 4))
     encoding = {name: {"zlib": True, "complevel": 1} for name in ds.variables}
     ds.thalweg.write(folder / "o.nc", unlimited_dims="time", encoding=encoding)
@@ -179,7 +179,7 @@ def test_passed_encodings_of_appended_variables(folder):
     np.testing.assert_array_equal(loaded(folder / "o.nc")["T"], VALUES)
 
 
-# Type and attributes in the file, new values, what the file holds then (None: the fill value).
+# Type and attributes in the file, new values, and the expected contents (None: the fill value).
 MISFITS = {
     "packed": (
         {"dtype": "i2", "scale_factor": 0.01, "_FillValue": -32768},

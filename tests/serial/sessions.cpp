@@ -1,5 +1,5 @@
-// Sessions of one process: without MPI, while MPI runs, and from before its beginning to after its
-// end.
+// Tests sessions of one process: without MPI, while MPI runs, and from before its start to after
+// its end.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>

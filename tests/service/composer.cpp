@@ -10,7 +10,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// What the file must hold, element by element, without any of the library's geometry.
+/// The expected contents of the file, element by element, without the library's geometry.
 class Reference {
 public:
     explicit Reference(const Plan& plan) : plan_(plan) {}
@@ -31,7 +31,7 @@ public:
                     byte_of(variable, unit, element, b);
         });
     }
-    /// "" if the file is as expected.
+    /// Returns "" if the file is as expected, else the difference.
     std::string difference(const std::vector<char>& file) const {
         const auto [a, b] = std::mismatch(bytes.begin(), bytes.end(), file.begin(), file.end());
         if (a == bytes.end() && b == file.end()) return "";
@@ -121,7 +121,7 @@ TEST(Composer, StepsPartsAndFixedVariables) {
             for (int i = 0; i < n; ++i) {
                 const Variable& v = variables[static_cast<std::size_t>(i)];
                 if (v.record && !step) continue;
-                // What was put before is written again at the same places.
+                // Data that were put before are written again at the same places.
                 const bool put = random.percent(60);
                 if (put || (v.record && step)) {
                     if (v.record || !ever[static_cast<std::size_t>(i)]) expected.fill(i, record);
@@ -201,7 +201,7 @@ TEST(Composer, BoxesInAnyOrder) {
                         box.count[d] = v.shape[d];
                     }
                 }
-                // Records that ended, the current one, and later ones.
+                // Earlier records, the current one, and later ones.
                 const std::int64_t record = v.record ? random.below(6) : 0;
                 sent[0].add(plan, i, box, unit, record);
                 expected.put(i, record, box, unit);

@@ -13,7 +13,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Ranks on nodes, node by node, or dealt out in turn.
+/// Places ranks on nodes, node by node or round robin.
 Topology make_topology(int ranks, int nodes, bool in_turn) {
     std::vector<int> node_of;
     nodes = std::min(nodes, ranks);
@@ -23,7 +23,7 @@ Topology make_topology(int ranks, int nodes, bool in_turn) {
 
 }  // namespace
 
-// Every rank serves or is served, and what a node's ranks have reaches every writer once.
+// Every rank serves or is served, and the data of a node's ranks reach every writer once.
 TEST(Crew, CoversEveryNodeAndWriterOnce) {
     for (int ranks = 2; ranks <= 13; ++ranks)
         for (int nodes = 1; nodes <= 6; ++nodes)
@@ -43,7 +43,7 @@ TEST(Crew, CoversEveryNodeAndWriterOnce) {
                         for (int w = 0; w < number; ++w) {
                             const int writer = servers[static_cast<std::size_t>(w)];
                             const int here = crew.node_of(writer);
-                            // Model ranks whose data come by these messages.
+                            // model ranks whose data come with these messages
                             std::multiset<int> reached;
                             for (const int f : crew.feeders(w)) {
                                 const int node = crew.node_of(f);
@@ -58,7 +58,7 @@ TEST(Crew, CoversEveryNodeAndWriterOnce) {
                                     reached.insert(f);
                                 }
                             }
-                            for (int m : crew.models_of(here)) reached.insert(m);  // by memory
+                            for (int m : crew.models_of(here)) reached.insert(m);  // in memory
                             EXPECT_EQ(reached.size(), static_cast<std::size_t>(crew.models()));
                             EXPECT_EQ(std::set<int>(reached.begin(), reached.end()).size(),
                                       reached.size());
@@ -93,8 +93,8 @@ TEST(Crew, Numbers) {
             }
 }
 
-// What the first server says comes to every server once, by few from each; and every rank without
-// a server on its node is told by one.
+// A message of the first server reaches every server once, with few messages from each; and every
+// rank without a server on its node gets one.
 TEST(Crew, Tree) {
     for (int number = 1; number <= 40; ++number) {
         const Crew crew = choose_crew(make_topology(2 * number + 9, 5, false), number, true);
@@ -124,7 +124,7 @@ TEST(Crew, Tree) {
     }
 }
 
-// Spread: no node gives two more than another that could give one more.
+// Spread: no node gives two more ranks than a node that could give another one.
 TEST(Crew, SpreadsServersOverNodes) {
     for (int ranks = 2; ranks <= 13; ++ranks)
         for (int nodes = 1; nodes <= 6; ++nodes)

@@ -14,12 +14,12 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// The ranks of a node and its only writer; 'v' of 8 ints in the records, 'f' of 4 without.
-/// Counts what a desk tells of, and lets it send on when the test allows it.
+/// The ranks of a node and its only writer. Variable 'v' has 8 ints per record, 'f' 4 without
+/// records. Counts the events of the desk, and lets it send when the test allows it.
 struct Host final : DeskHost {
     bool sends_on = false, may = false;
     int sent = 0, reports = 0;
-    std::vector<int> feeders;  ///< whose messages were used
+    std::vector<int> feeders;  ///< ranks whose messages were used
 
     bool forwards() const override { return sends_on; }
     bool may_forward() override { return may; }
@@ -31,7 +31,7 @@ struct Host final : DeskHost {
     void accepted(int feeder) override { feeders.push_back(feeder); }
 };
 
-/// A file in which what was written has a place when the test says so.
+/// A file in which written data get a place when the test says so.
 struct PlacedFile final : MemoryStorage, Placement {
     bool placed = false;  ///< the test has packed chunks
     std::int64_t given = 0, there = 0, ended = 0;
@@ -98,7 +98,7 @@ struct Office {
         while (desk->work()) {
         }
     }
-    /// @return false if the rank is told that it is stuck
+    /// @return false if the rank is stuck
     bool publish(int rank, Sent sent) {
         Outbox& outbox = *ranks[static_cast<std::size_t>(rank)];
         for (std::size_t i = 0; i < sent.parcel.entries.size(); ++i) {
@@ -109,7 +109,7 @@ struct Office {
         }
         return outbox.publish(sent.parcel);
     }
-    /// A unit in which a rank puts its part of a variable, or none.
+    /// Makes a unit in which a rank puts its part of a variable, or nothing.
     Sent unit(UnitKind kind, int rank, int of, int variable) {
         Sent s = empty_parcel(plan, kind, rank);
         for (int i = 0; i < 2; ++i) {
@@ -200,7 +200,7 @@ TEST(Desk, KeepsAFailureAndDiscardsTheRest) {
         EXPECT_EQ(o.failure(r).text, "x.nc: no space (rank 9)");
         EXPECT_EQ(o.done(r), 2);
     }
-    // Nobody waits for anybody any more.
+    // No rank waits for another any more.
     o.publish(1, o.unit(UnitKind::step, 1, 2, 0));
     o.publish(1, o.unit(UnitKind::step, 1, 2, 0));
     o.work();
@@ -229,7 +229,7 @@ TEST(Desk, CountsRecordsThatAllWritersHave) {
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
 }
 
-// Chunks that are packed leave the queue, but records count when they have a place in the file.
+// Packed chunks leave the queue, but records count only when the chunks have a place in the file.
 TEST(Desk, CountsRecordsThatHaveAPlace) {
     Office o(1, false, 1 << 16, true);
     for (int k = 0; k < 3; ++k) o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
@@ -257,7 +257,7 @@ TEST(Desk, CountsRecordsThatHaveAPlace) {
     EXPECT_EQ(o.desk->marks(), 1);
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
-    // What fails on its way to its place counts for nobody.
+    // If placing fails, no record counts.
     o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
     o.work();
     o.file.broken = thalweg::detail::failure(TW_EIO, "x.nc: no space");
@@ -269,7 +269,7 @@ TEST(Desk, CountsRecordsThatHaveAPlace) {
     EXPECT_EQ(o.desk->rounds().done(), 4);
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
     const auto held = o.desk->hold();
-    EXPECT_TRUE(o.desk->settle_all());  // nobody waits for it any more
+    EXPECT_TRUE(o.desk->settle_all());  // no rank waits for it any more
 }
 
 TEST(Desk, SendsOnOnceAndTellsWhatWasAccepted) {
@@ -291,7 +291,7 @@ TEST(Desk, SendsOnOnceAndTellsWhatWasAccepted) {
     EXPECT_EQ(o.desk->sources().waiting_bytes(), 0);
 }
 
-// Parts of a step have gone to the other nodes when the first boxes come from there.
+// Parts of a step have been sent to the other nodes when the first boxes arrive from there.
 TEST(Desk, WhatBoxesOvertakeIsSentOnceAndTheMarkAfterIt) {
     Office o(2, true);
     o.host.sends_on = o.host.may = true;
@@ -347,15 +347,15 @@ TEST(Desk, BoxesAreWrittenAsTheyCome) {
     o.publish(0, boxes(0, 0, true));
     o.publish(0, boxes(0, 1, true));
     o.work();
-    // The last one waits, to be written together with those of the other ranks.
+    // The last box waits, to be written together with those of the other ranks.
     EXPECT_EQ(o.done(0), 2);
     EXPECT_EQ(o.desk->rounds().done(), 0);
     EXPECT_TRUE(o.file.records.empty());
-    // A rank with nothing to put.
+    // A rank that puts nothing.
     o.publish(1, o.unit(UnitKind::step, 1, 2, -1));
     o.work();
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
-    // One that does not end the second step, but waits at the close.
+    // A rank that does not end the second step, but waits at the close.
     o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{1, 2}));
@@ -364,7 +364,8 @@ TEST(Desk, BoxesAreWrittenAsTheyCome) {
     o.work();
     EXPECT_EQ(o.desk->marks(), 1);
     EXPECT_TRUE(o.desk->failure().ok());
-    // A rank's boxes and another one's part of a step go together; who lacks the step is named.
+    // A rank's boxes and another rank's part of a step are written together; the rank that lacks
+    // the step is named.
     Office mixed(2);
     mixed.publish(0, boxes(0, 0, true));
     Sent step = mixed.unit(UnitKind::step, 1, 2, 0);
@@ -383,8 +384,8 @@ TEST(Desk, BoxesAreWrittenAsTheyCome) {
               "x.nc: variable 'v' of record 0 was not put on rank 0, but was on others");
 }
 
-// Boxes of one rank alone would be written as parts of rows, which the others' would have read and
-// written again; a close waits for all ranks, so it does not press.
+// Boxes of a single rank would be written as parts of rows, which the others' boxes would read and
+// write again; a close waits for all ranks, so it does not force that.
 TEST(Desk, BoxesOfAllRanksAreWrittenOnce) {
     Office o(3);
     const auto boxes = [&](int rank) {
@@ -413,7 +414,8 @@ TEST(Desk, BoxesOfAllRanksAreWrittenOnce) {
     EXPECT_EQ(pressed.done(0), 1);
 }
 
-// A rank of another node is in a meeting without the unit that this node's ranks have published.
+// A rank of another node is in a collective call without the unit that this node's ranks have
+// published.
 TEST(Desk, WhoWaitsForRanksOfOtherNodesIsTold) {
     Office o(2, true);
     for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
@@ -421,12 +423,12 @@ TEST(Desk, WhoWaitsForRanksOfOtherNodesIsTold) {
     first.waiting = 1;
     o.desk->sources().learn({1, 1});
     o.work();
-    EXPECT_FALSE(o.ranks[0]->stuck());  // it has no unit that the other one lacks
+    EXPECT_FALSE(o.ranks[0]->stuck());  // it has every unit that the other rank has
     o.desk->sources().learn({0, 1});
     o.work();
     EXPECT_TRUE(o.ranks[0]->stuck());
     EXPECT_FALSE(o.ranks[1]->stuck());  // it has room
-    // They came to that meeting; of the next one nothing is known.
+    // They have entered that collective call; of the next one nothing is known.
     for (auto& rank : o.ranks) rank->meet();
     o.work();
     EXPECT_FALSE(o.ranks[0]->stuck());
@@ -436,7 +438,8 @@ TEST(Desk, WhoWaitsForRanksOfOtherNodesIsTold) {
     EXPECT_EQ(o.desk->sources().standstill().meeting, 2U);
 }
 
-// Of ranks that publish the same units and meet, the first waits for room and the last is slow.
+// Ranks publish the same units and make a collective call; the first one waits for room, the last
+// one is slow.
 TEST(Desk, ARankThatWaitsForRoomIsNotStuck) {
     Office o(3, false, 512);
     std::atomic<bool> stuck{false};

@@ -1,6 +1,6 @@
-// The engine in one process: threads stand for ranks and servers, a file is kept in memory or on
-// disk, and random batches by boxes and lists, over every method and service, are compared with
-// plain arrays.
+// Tests the engine in one process, with threads as ranks and servers and a file in memory or on
+// disk. Random batches of boxes and lists, with every method and service, are compared with plain
+// arrays.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ protected:
         std::filesystem::remove_all(folder_, ignored);
     }
 
-    /// Servers make their storage themselves, and so have files.
+    /// Servers make their own storage, and therefore need a file.
     void use_file(Case& c) const { c.path = folder_ + "/file.nc"; }
 
     static void run_and_compare(const Case& c, std::uint64_t seed, void (Rank::*act)()) {
@@ -66,8 +66,7 @@ TEST_F(Engine, RandomBatchesOnThreads) {
     }
 }
 
-// A call that exceeds what a rank may put in a step writes nothing, and the rest is as it should
-// be.
+// A call that exceeds what a rank may put in a step writes nothing, and the rest is right.
 TEST_F(Engine, ARefusedBoxLeavesNothing) {
     for (const char* service : {"inline", "background"}) {
         Random random(1);
@@ -107,7 +106,7 @@ TEST_F(Engine, ARefusedBoxLeavesNothing) {
     }
 }
 
-// Records go by a plan, too, in a file whose tw_put is collective.
+// Records are written by a plan, too, in a file whose tw_put is collective.
 TEST_F(Engine, RecordsWhereStepsAreTooLarge) {
     for (std::uint64_t seed = 0; seed < 24 && !HasFailure(); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));

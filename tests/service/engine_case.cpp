@@ -48,7 +48,7 @@ Case::Case(Random& random)
     }
     options.storage = "posix";
     options.format = "cdf2";
-    // Too small for a step, at times: then puts are collective, or go in parts.
+    // At times too small for a step: then puts are collective, or the step is written in parts.
     boxes = random.percent(80);
     alike = random.pick<int>({0, 50, 90, 100});
     options.staging = boxes ? 1 << 20 : 1024;
@@ -194,7 +194,7 @@ void Expected::put(int variable, const Variable& v, std::int64_t record, std::in
 
 namespace {
 
-/// As netCDF-C reads it.
+/// Compares the file as netCDF-C reads it.
 void compare_packed(const Case& c, const Expected& expected) {
     const QuietHdf5 quiet;
     int id = 0, time = -1, wrong = 0;

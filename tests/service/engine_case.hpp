@@ -1,4 +1,4 @@
-// What a case of the engine's test is about, and what its file is to have.
+// A random case of the engine's test, and the expected contents of its file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace thalweg::detail {
 
-/// The same on every rank.
+/// A case, the same on every rank.
 struct Case {
-    int ranks = 1;  ///< of the model
+    int ranks = 1;  ///< ranks of the model
     int servers = 0;
     int node_size = 0;
     bool last = false;  ///< the last ranks serve
@@ -25,15 +25,15 @@ struct Case {
     Plan plan;
     std::int64_t most_records = 6;
     bool boxes = true;
-    int alike = 0;     ///< percent of the steps
+    int alike = 0;     ///< percent of the steps in which all ranks put alike
     std::string path;  ///< empty: the file is kept in memory
 
     explicit Case(Random& random);
-    /// Ranks of the model, or all servers.
+    /// Chooses ranks of the model, or all servers.
     void choose_writers(Random& random);
-    /// Lays a plan out, with a dimension for the records.
+    /// Lays a plan out, with a record dimension.
     void use(Plan its_plan);
-    /// In a netCDF-4 file, whose chunks are compressed.
+    /// Makes it a netCDF-4 file with compressed chunks.
     void pack(Random& random);
     bool packed() const { return options.storage == "netcdf4"; }
     int all() const { return ranks + servers; }
@@ -41,30 +41,30 @@ struct Case {
     std::string describe() const;
 };
 
-/// Who holds what of a variable.
+/// The distribution of a variable over the ranks.
 struct Dealt {
     enum class Kind { first_has_all, shares, list } kind = Kind::first_has_all;
-    std::int64_t first = 0;  ///< whose share comes first
-    bool hole = false;       ///< nobody has the share of rank 0
-    bool halves = false;     ///< of a share, the upper part comes first in memory
-    std::int64_t halo = 0;   ///< of shares
-    std::uint64_t seed = 0;  ///< of a list
+    std::int64_t first = 0;  ///< rank whose share comes first
+    bool hole = false;       ///< no rank has the share of rank 0
+    bool halves = false;     ///< the upper half of a share comes first in memory
+    std::int64_t halo = 0;   ///< halo of shares
+    std::uint64_t seed = 0;  ///< seed of a list
 };
 
-/// What a rank has of a variable that is dealt by shares: some of its slowest dimension.
+/// Returns a rank's box of a variable that is dealt out by shares: a part of its slowest dimension.
 Box share_of(const Variable& v, const Dealt& dealt, int rank, int ranks);
 std::vector<Box> blocks_of(const Variable& v, const Dealt& dealt, int rank, int ranks);
-/// The elements that a rank has, in the order of its memory; of a list, -1 for a hole.
+/// Returns the elements of a rank in memory order; -1 for a hole of a list.
 std::vector<std::int64_t> elements_of(const Variable& v, const Dealt& dealt, int rank, int ranks);
 Box whole_of(const Variable& v);
 std::vector<std::int64_t> elements_in(const Variable& v, const Box& box);
 
-/// Fits into every type.
+/// Returns a value that fits into every type.
 double value_of(int variable, std::int64_t version, std::int64_t element);
 
-/// The variables as the file is to have them.
+/// The expected values of the variables.
 struct Expected {
-    std::vector<std::vector<double>> values;  ///< of each variable, record after record
+    std::vector<std::vector<double>> values;  ///< by variable, record after record
     std::int64_t records = 0;
 
     explicit Expected(const Case& c);
@@ -72,7 +72,7 @@ struct Expected {
              double value);
 };
 
-/// Compares a file in memory, or of one that has a path the file itself, with what it is to have.
+/// Compares a file, in memory unless the case has a path, with the expected contents.
 void compare(const Case& c, const Expected& expected, const std::vector<char>& in_memory);
 
 }  // namespace thalweg::detail

@@ -91,7 +91,7 @@ void Rank::run() {
     const std::int64_t steps = random_.between(1, 4);
     for (std::int64_t s = 0; s < steps; ++s) {
         const bool ends = s + 1 < steps || random_.percent(80);
-        // Steps of a model that puts its records alike, and others, in any order.
+        // At times, the model puts its records alike on all ranks; otherwise in any order.
         if (case_.boxes && random_.percent(case_.alike))
             step_alike();
         else
@@ -133,8 +133,8 @@ void Rank::close() {
     ok(service_->close(true));
 }
 
-/// The plan's variables, each of a decomposition of its own. Some leave a part to nobody, which
-/// keeps what it has, or the fill value.
+/// Defines the plan's variables, each with its own decomposition. In some, a part has no holder and
+/// keeps its values, or the fill value.
 void Rank::define() {
     file_->definitions = case_.plan.definitions;
     for (const Variable& v : file_->definitions.variables) {
@@ -187,7 +187,7 @@ Rank::Made Rank::made_for(const Variable& v, std::int64_t halo, bool hole) {
     return make(v, dealt);
 }
 
-/// One of a few that are kept, mostly the same.
+/// Returns one of a few decompositions that are kept, mostly the same.
 Rank::Made Rank::usual_of(int i, const Variable& v) {
     usual_.resize(static_cast<std::size_t>(variables()));
     auto& all = usual_[static_cast<std::size_t>(i)];
@@ -218,8 +218,8 @@ void Rank::step() {
     }
 }
 
-/// Most variables by the same decompositions as before, most of them into one record, by all
-/// ranks; at times something else.
+/// Puts most variables by the same decompositions as before, most of them into one record, on all
+/// ranks; at times does something else.
 void Rank::step_alike() {
     const std::int64_t next = std::min(expected_.records, case_.most_records - 1);
     const std::int64_t usual = random_.percent(75) ? next : random_.below(case_.most_records);
@@ -237,7 +237,7 @@ void Rank::step_alike() {
         if (v.record && random_.percent(often ? 10 : 1)) record = random_.below(case_.most_records);
         const Made made = usual_of(i, v);
         const std::int64_t kind = random_.below(often ? 100 : 1000);
-        if (kind < 10) {  // a box in a rank's own part before the record, or after it
+        if (kind < 10) {  // a box in a rank's own part, put before the record or after it
             put_part(i, v, record, made);
             ++version_;
             put_record(i, v, record, made);
@@ -248,7 +248,7 @@ void Rank::step_alike() {
         } else if (kind < 30) {  // the same values by another decomposition
             put_record(i, v, record, made);
             put_record(i, v, record, usual_of(i, v));
-        } else if (kind < 40) {  // again
+        } else if (kind < 40) {  // put again
             put_record(i, v, record, made);
             ++version_;
             put_record(i, v, record, made);
@@ -274,7 +274,7 @@ void Rank::step_alike() {
 void Rank::end_step(bool ends) {
     bool any_record = false;
     for (int i = 0; i < variables(); ++i) any_record |= file_->variable(i).record;
-    // A step in which nothing is put is a record of fill values, but where there are boxes.
+    // A step without puts is a record of fill values, except if there are boxes.
     if (any_record && (counts_ || (!boxed_ && ends)))
         expected_.records = std::max(expected_.records, batch_->record + 1);
     if (!ends) return;
@@ -356,7 +356,7 @@ void Rank::put_record(int i, const Variable& v, std::int64_t record, const Made&
     if (any) note_box(v, record);
 }
 
-/// A box of what a rank has: of each rank that has something.
+/// Puts a box of each rank's part.
 void Rank::put_part(int i, const Variable& v, std::int64_t record, const Made& made) {
     const std::int64_t cut = random_.between(1, 3);
     bool any = false;
@@ -364,7 +364,7 @@ void Rank::put_part(int i, const Variable& v, std::int64_t record, const Made& m
         Box box = share_of(v, made.dealt, r, case_.ranks);
         if (r > 0 && box.nd == 0) continue;
         if (box.nd > 0) box.count[0] = (box.count[0] + cut - 1) / cut;
-        if (made.dealt.kind == Dealt::Kind::list) {  // ranks have no boxes of their own but these
+        if (made.dealt.kind == Dealt::Kind::list) {  // ranks have no other boxes of their own
             const auto elements = elements_of(v, made.dealt, r, case_.ranks);
             const auto any_of = std::max_element(elements.begin(), elements.end());
             if (any_of == elements.end() || *any_of < 0) continue;
@@ -384,7 +384,7 @@ void Rank::put_part(int i, const Variable& v, std::int64_t record, const Made& m
     if (any) note_box(v, record);
 }
 
-/// All of it as a box of one rank, or of several of which any may stand.
+/// Puts the whole as a box of one rank, or of several, any of which may win.
 void Rank::put_whole(int i, const Variable& v, std::int64_t record) {
     const int who = static_cast<int>(random_.below(case_.ranks));
     const bool several = random_.percent(20);
@@ -411,7 +411,7 @@ void Rank::note(int i, const Variable& v, std::int64_t record,
         if (e >= 0) expected_.put(i, v, record, e, value_of(i, version_, e));
 }
 
-/// Some rank has put something into a record that it named.
+/// Notes that some rank has put something into a named record.
 void Rank::note_box(const Variable& v, std::int64_t record) {
     boxed_ = true;
     if (v.record) expected_.records = std::max(expected_.records, record + 1);

@@ -1,4 +1,4 @@
-// One rank's part of a case of the engine's test: a thread that puts random batches, or serves.
+// One rank of a case of the engine's test: a thread that puts random batches, or serves.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,13 +15,13 @@ namespace thalweg::detail {
 
 class Rank {
 public:
-    /// @param port  the way to the servers, null where there are none
+    /// @param port  connection to the servers, null if there are none
     Rank(const Case& c, std::uint64_t seed, std::unique_ptr<Comm> comm, Port* port,
          std::shared_ptr<std::vector<char>> bytes);
 
     void run();
-    /// Variable 0 is too large for the staging, so that tw_put is collective; the others are put by
-    /// records.
+    /// Puts variable 0 by tw_put, which is collective as it is too large for the staging; the
+    /// others by records.
     void run_immediate();
     void close();
     PartPuts& parts() { return *parts_; }
@@ -30,7 +30,7 @@ public:
     const Expected& expected() const { return expected_; }
 
 private:
-    /// A decomposition of a variable. Null: rank 0 has it whole.
+    /// A decomposition of a variable. Null: rank 0 has the whole.
     struct Made {
         std::shared_ptr<const Decomposition> decomposition;
         Dealt dealt;
@@ -68,18 +68,18 @@ private:
     std::unique_ptr<Batch> batch_;
     std::unique_ptr<Service> service_;
     std::unique_ptr<PartPuts> parts_;
-    std::vector<Made> held_;                 ///< of each variable, by tw_put
-    std::vector<std::vector<double>> kept_;  ///< arrays that are deferred
+    std::vector<Made> held_;                 ///< by variable, for tw_put
+    std::vector<std::vector<double>> kept_;  ///< arrays of deferred puts
     Expected expected_;
-    std::vector<std::vector<Made>> usual_;  ///< of each variable
-    int serial_ = 0;                        ///< of the latest decomposition
+    std::vector<std::vector<Made>> usual_;  ///< by variable
+    int serial_ = 0;                        ///< number of the latest decomposition
     std::int64_t version_ = 0;
     bool boxed_ = false;
-    bool counts_ = false;  ///< the step, in a file with boxes
+    bool counts_ = false;  ///< the step counts, in a file with boxes
     std::int64_t steps_ = 0;
 };
 
-/// Lets all ranks of a case act, each as a thread, while servers serve.
+/// Runs all ranks of a case, each on a thread, while servers serve.
 void run_ranks(const Case& c, std::uint64_t seed, std::shared_ptr<std::vector<char>> bytes,
                const std::function<void(Rank&)>& act);
 

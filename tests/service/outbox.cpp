@@ -39,7 +39,7 @@ Parcel boxes_parcel() {
     return p;
 }
 
-// One scalar of bytes: enough for entries that point to data of any length.
+// Returns one scalar of bytes: enough for entries that point to data of any length.
 std::vector<Variable> one_variable() {
     Variable v;
     v.name = "v";
@@ -59,8 +59,7 @@ TEST(Outbox, TakesNoMoreThanThereIs) {
     EXPECT_EQ(q.outbox.most_bytes, 4032);
 }
 
-// A box must not take the room that the unit's descriptor needs, in this lap of the ring or the
-// next.
+// A box must leave room for the unit's descriptor, in this lap of the ring or the next.
 TEST(Outbox, LeavesRoomForWhatComesAfter) {
     Queue q(4096, 1);
     EXPECT_NE(q.outbox.take(3500, 500), nullptr);
@@ -77,7 +76,7 @@ TEST(Outbox, LeavesRoomForWhatComesAfter) {
     EXPECT_NE(ring.outbox.take(1500), nullptr);
 }
 
-// The memory of a queue serves another one as if it were new.
+// The memory of a queue can be used for another one.
 TEST(Outbox, UsesSpareMemory) {
     Status status;
     auto first = Outbox::memory_for(8192, {}, status, true);
@@ -94,7 +93,7 @@ TEST(Outbox, UsesSpareMemory) {
     EXPECT_GE(third->size(), std::size_t(1) << 20);
 }
 
-// A queue that grows takes memory for what is in it, and uses that again.
+// A queue that grows allocates memory for its data, and reuses it.
 TEST(Outbox, GrowsWithWhatIsPut) {
     Queue q(64 << 20, 1, true);
     EXPECT_EQ(q.outbox.capacity(), 64 << 20);
@@ -119,7 +118,8 @@ TEST(Outbox, GrowsWithWhatIsPut) {
     EXPECT_TRUE(q.outbox.drained());
 }
 
-// A slow agent reads every unit before it gives its memory back, and finds what was put there.
+// A slow agent reads every unit before it gives the memory back, and finds the data that were put
+// there.
 TEST(Outbox, ManyUnitsThroughASmallRing) {
     for (const int agents : {1, 3}) {
         Queue q(8192, agents);
@@ -193,7 +193,7 @@ TEST(Outbox, WaitsForTheSlowestAgent) {
     slow.join();
 }
 
-// Who helps does not sleep.
+// A thread that helps does not sleep.
 TEST(Outbox, HelpsItself) {
     Queue q(4096, 1);
     struct Helper final : QueueWatcher {
@@ -214,7 +214,7 @@ TEST(Outbox, HelpsItself) {
     EXPECT_EQ(helper.helped, 4);
 }
 
-// Messages under way keep a unit, too.
+// Messages in transit keep a unit, too.
 TEST(Outbox, WaitsForMessages) {
     Queue q(4096, 0);
     struct Messages final : QueueWatcher {
@@ -243,7 +243,7 @@ TEST(Outbox, KeepsWhatStaysOpen) {
     q.outbox.publish(p, mark);
     q.done(0, 1);
     q.outbox.drain();
-    // All that is not kept, and not behind it, is free; the kept bytes are not.
+    // Everything before the kept bytes is free; the kept bytes are not.
     char* next = q.outbox.take(1500);
     ASSERT_NE(next, nullptr);
     std::memset(next, -1, 1500);
@@ -253,7 +253,7 @@ TEST(Outbox, KeepsWhatStaysOpen) {
     EXPECT_EQ(q.outbox.position(q.outbox.take(64)), 0);
 }
 
-// However small the units are, their descriptors find a place.
+// There is room for the descriptors, however small the units are.
 TEST(Outbox, BoundsTheNumberOfUnits) {
     Queue q(1 << 20, 1);
     std::thread agent([&] {
@@ -280,7 +280,7 @@ TEST(Region, KeepsTheFirstFailure) {
     region.fail(failure(TW_ENOMEM, "later"));
     EXPECT_EQ(region.failure().code, TW_EIO);
     EXPECT_EQ(region.failure().text, std::string(Region::max_text - 1, 'x'));
-    // Whoever maps the memory sees it.
+    // A process that maps the memory sees the data.
     Status status;
     const auto same = Segment::map(q.outbox.name(), status);
     ASSERT_TRUE(status.ok());

@@ -14,7 +14,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A list over some neighbouring dimensions, with holes or without.
+/// Makes a list over some adjacent dimensions, with holes or without.
 std::shared_ptr<const Decomposition> random_list(const std::vector<std::int64_t>& shape,
                                                  bool with_holes, Random& random) {
     auto d = std::make_shared<Decomposition>();
@@ -45,7 +45,7 @@ struct Holder : Plan {
     Holdings holdings;
 };
 
-/// Variables that are held as boxes or lists, some of them alike.
+/// Makes variables that are held as boxes or lists, some of them alike.
 Holder random_holder(Random& random) {
     Holder plan;
     for (std::int64_t n = random.between(1, 5), i = 0; i < n; ++i) {
@@ -80,9 +80,9 @@ Holder random_holder(Random& random) {
     return plan;
 }
 
-/// The places in the file of the elements of held boxes, in the order in which they lie.
+/// Returns the file positions of held boxes' elements, in packed order.
 std::vector<std::int64_t> in_order(const Variable& v, std::span<const HeldBox> all) {
-    std::map<std::int64_t, std::int64_t> at;  // where it lies -> place
+    std::map<std::int64_t, std::int64_t> at;  // packed offset -> file position
     std::int64_t begin = 0;
     for (const HeldBox& held : all) {
         const Index stride = dense_strides(held, 1);
@@ -119,7 +119,7 @@ TEST(PackedBoxes, AreToldAsTheyAre) {
             const auto at = static_cast<int>(i);
             const auto elements = in_order(v, told.of(at));
             EXPECT_EQ(elements, in_order(v, own.of(at)));
-            // What the decomposition has; where no list has holes, in its own order.
+            // The elements of the decomposition; in its own order if no list has holes.
             const Decomposition& d = *plan.holdings[i]->decomposition;
             const auto& held = plan.holdings[i]->held;
             if (!d.listed || d.listed->length == d.listed->list->elements) {
@@ -144,7 +144,7 @@ TEST(PackedBoxes, TellAListOnce) {
     EXPECT_EQ(PackedBoxes(Holdings(10, holding)).words().size(), one + 9);
 }
 
-// Ranges of a variable one behind the other hold its elements once.
+// Adjacent ranges of a variable hold each of its elements once.
 TEST(PackedBoxes, RangesMakeTheWhole) {
     Random random(3);
     for (int k = 0; k < 300; ++k) {

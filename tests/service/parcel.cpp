@@ -51,8 +51,8 @@ TEST(Parcel, IsReadAsItWasDescribed) {
     }
 }
 
-// What the writers get of a step is what the ranks hold, every element once, with its value, and
-// within the writer's share.
+// The writers' data of a step are what the ranks hold: every element once, with its value, within
+// the writer's share.
 TEST(Parcel, ClippedPartsMakeTheWhole) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         Random random(seed + 1000);

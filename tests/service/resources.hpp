@@ -1,4 +1,4 @@
-// What a session has for its files, without a session.
+// The resources of a session for its files, without a session.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@ namespace thalweg::detail {
 
 class Resources final : public SessionResources {
 public:
-    /// @param port  the way to the servers, null where there are none
+    /// @param port  connection to the servers, null if there are none
     Resources(Team& team, std::int64_t buffer, Port* port = nullptr)
         : team_(team),
           port_(port),

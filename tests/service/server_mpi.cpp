@@ -1,4 +1,5 @@
-// A server and its clients in one process and one thread: the clients send, the server takes turns.
+// Tests a server and its clients in one process and one thread: the clients send, then the server
+// acts.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <netcdf.h>
@@ -39,10 +40,10 @@ protected:
         while (server_->work()) {
         }
     }
-    /// What the server answers to a command.
+    /// Returns the server's answer to a command.
     Status ask(MessageKind kind, const WireWriter& body) {
         ends_[0]->send(2, kind, serial_, body.bytes);
-        // Of the server below, which is asked, too.
+        // Answers for the server below, which is asked, too.
         if (crew_.servers().size() > 1 && kind != MessageKind::count_file)
             ends_[3]->send(2, MessageKind::reply, serial_, Answer{}.bytes());
         pump();
@@ -81,7 +82,7 @@ protected:
     static int value(std::int64_t record, std::int64_t x) {
         return static_cast<int>(100 * (record + 1) + x);
     }
-    /// A unit of all ranks: a third of 'v' each, or, with a mark, of 'f'.
+    /// Publishes a unit of all ranks: a third of 'v' each, or, with a mark, of 'f'.
     void publish(UnitKind kind, std::int64_t record, bool put = true) {
         const int variable = is_mark(kind) ? 1 : 0;
         const std::int64_t n = variable == 0 ? 3 : 1;
@@ -193,7 +194,7 @@ TEST_F(ServerTest, WritesAFile) {
     look(path, 5, true);
 }
 
-// The answer to a finish waits for what was published before it.
+// The answer to a finish waits for the units published before it.
 TEST_F(ServerTest, FinishWaits) {
     ASSERT_TRUE(open(folder_ + "/b.nc").ok());
     EXPECT_EQ(finish(1).text, "no answer");
@@ -206,8 +207,8 @@ TEST_F(ServerTest, FinishWaits) {
     EXPECT_TRUE(close(true).ok());
 }
 
-// Records are counted when the other servers' reports are there, which tell where their chunks are:
-// these may come after the model's question, though they were sent before.
+// Records are counted when the other servers' reports with the places of their chunks are there:
+// these may arrive after the model's question, though they were sent before.
 TEST_F(ServerTest, CountingWaitsForReports) {
     crew_ = Crew(topology_of(std::vector{0, 0, 0, 0}), {2, 3});
     server_ = std::make_unique<Server>(crew_, 0, *ends_[2], *comm_, board_);
@@ -233,7 +234,7 @@ TEST_F(ServerTest, RefusesWhatCannotBeMade) {
     const Status status = open(folder_ + "/missing/c.nc");
     EXPECT_EQ(status.code, TW_EIO) << status.text;
     EXPECT_NE(status.text.find("/missing/c.nc"), std::string::npos) << status.text;
-    // And goes on.
+    // The server goes on.
     ASSERT_TRUE(open(folder_ + "/c.nc").ok());
     publish(UnitKind::last, 50);
     EXPECT_TRUE(finish(1).ok());
@@ -259,7 +260,7 @@ TEST_F(ServerTest, FailuresComeBackToAllClients) {
     setrlimit(RLIMIT_FSIZE, &before);
     for (int r = 0; r < 2; ++r) {
         EXPECT_EQ(outboxes_[static_cast<std::size_t>(r)]->failure().code, TW_EIO);
-        // Nobody waits for what is discarded.
+        // Discarded units are not waited for.
         outboxes_[static_cast<std::size_t>(r)]->drain();
     }
     Status told;

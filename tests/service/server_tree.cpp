@@ -1,5 +1,5 @@
-// Servers that pass commands on in a tree, as threads of one process; this thread is the first rank
-// of the model.
+// Tests servers that pass commands on in a tree, as threads of one process; this thread is the
+// first rank of the model.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kinds = 16;
 
-/// Counts what is sent through it.
+/// A transport that counts its messages.
 class Counted final : public Transport {
 public:
     explicit Counted(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
@@ -41,7 +41,7 @@ private:
     std::unique_ptr<Transport> inner_;
 };
 
-/// Nodes of a model rank and a server each: addresses 2n and 2n+1.
+/// Nodes with one model rank and one server each: addresses 2n and 2n+1.
 class Tree {
 public:
     Tree(int servers, std::string folder)
@@ -71,7 +71,7 @@ public:
     Tree(const Tree&) = delete;
     Tree& operator=(const Tree&) = delete;
 
-    /// @param missing  the node whose rank has not told where its queue is; -1: none
+    /// @param missing  node whose rank has not sent the place of its queue; -1: none
     Answer open(int missing) {
         ++serial_;
         ServicePlan plan;
@@ -154,7 +154,7 @@ protected:
 
 }  // namespace
 
-// However many servers there are, nobody sends a command more than twice, and each answers once.
+// With any number of servers, none sends a command more than twice, and each answers once.
 TEST_F(ServerTree, NobodyTellsManyServers) {
     for (const int servers : {1, 2, 3, 4, 5, 6, 7, 20}) {
         Tree tree(servers, folder_);
@@ -176,7 +176,7 @@ TEST_F(ServerTree, NobodyTellsManyServers) {
     }
 }
 
-// The answer is the failure of the one that has it; all have given the file up, and go on.
+// The answer is the error of the server that failed; all have given the file up, and go on.
 TEST_F(ServerTree, OneThatFailsIsNamed) {
     for (const int servers : {1, 2, 5, 7}) {
         Tree tree(servers, folder_);

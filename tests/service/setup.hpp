@@ -1,5 +1,5 @@
-// What the tests of services share: random files of a classic format without MPI, parcels with
-// known values, and a file that is kept in memory.
+// Fixtures for tests of services: random files of a classic format without MPI, pieces of data with
+// known values, and a file in memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace thalweg::detail {
 
-/// A file in memory; counts what happens to it, and fails on demand.
+/// A file in memory that counts the calls on it, and fails on demand.
 class MemoryStorage : public Storage {
 public:
     const char* name() const override { return "test"; }
@@ -79,19 +79,19 @@ public:
         return {};
     }
 
-    const Definitions* definitions = nullptr;  ///< for boxes
+    const Definitions* definitions = nullptr;  ///< needed for boxes
     static constexpr char untouched = 0x6e;
-    /// Shared by the writers of a file.
+    /// shared by the writers of a file
     std::shared_ptr<std::vector<char>> bytes = std::make_shared<std::vector<char>>();
-    std::vector<std::int64_t> records;  ///< counts that were published
+    std::vector<std::int64_t> records;  ///< record counts that were published
     int syncs = 0;
     Status failure;
 };
 
-/// Definitions, and where the data of a file of them lie.
+/// Definitions, and the places of their data in a file.
 struct Plan {
     Definitions definitions;
-    std::vector<char> whole;  ///< of each variable: the ranks hold every element
+    std::vector<char> whole;  ///< for each variable: the ranks hold every element
     Spaces spaces;
 
     void add(const std::string& name, tw_type type, std::vector<std::int64_t> shape, bool record,
@@ -101,7 +101,7 @@ struct Plan {
         v.type = type;
         v.record = record;
         v.shape = std::move(shape);
-        // Every length is a dimension, the record's one apart.
+        // Every length is a dimension; the record dimension is separate.
         if (record) v.dims.push_back(-1);
         for (const std::int64_t length : v.shape) {
             v.dims.push_back(static_cast<int>(definitions.dims.size()));
@@ -110,7 +110,7 @@ struct Plan {
         definitions.variables.push_back(std::move(v));
         whole.push_back(is_whole);
     }
-    /// As the format lays them out: fixed-size variables, then records.
+    /// Lays the variables out as the format does: fixed-size ones, then records.
     void lay_out() {
         FileMap map;
         const std::size_t n = definitions.variables.size();
@@ -171,13 +171,13 @@ inline std::unique_ptr<Layout> random_layout(Random& random, const Plan& plan) {
     return make_record_layout(writers, random.pick<std::int64_t>({1, 64, 512}));
 }
 
-/// Byte `b` of an element as put in a unit.
+/// Returns byte `b` of an element in a unit.
 inline char byte_of(int variable, std::int64_t unit, std::int64_t element, std::int64_t b) {
     return static_cast<char>(mix(static_cast<std::uint64_t>(variable * 1000003 + unit),
                                  static_cast<std::uint64_t>(element * 8 + b)));
 }
 
-/// A parcel and the memory that its data lie in, shared with copies.
+/// A parcel and the memory of its data, shared with copies.
 struct Sent {
     Parcel parcel;
     std::vector<std::shared_ptr<const std::vector<char>>> data;
@@ -229,8 +229,8 @@ inline void set_put(Sent& s, int variable) {
         static_cast<std::int64_t>(std::uint64_t(1) << (variable % 64));
 }
 
-/// The boxes of a variable that each rank holds: bands of some dimension, each cut once more. What
-/// is not whole lacks some.
+/// Returns the boxes of a variable that each rank holds: bands of some dimension, each cut once
+/// more. Some are missing unless `whole`.
 inline std::vector<std::vector<Box>> random_boxes(const Variable& v, bool whole, int ranks,
                                                   Random& random) {
     std::vector<std::vector<Box>> of(static_cast<std::size_t>(ranks));

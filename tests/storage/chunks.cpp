@@ -1,4 +1,4 @@
-// How variables are cut into chunks, and what filters make of them. Without MPI.
+// Tests how variables are cut into chunks, and the filters. Without MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -27,7 +27,8 @@ Variable variable(std::vector<std::int64_t> shape, std::vector<std::int64_t> wis
     return v;
 }
 
-/// Every element is in one chunk, at its place, and chunks without an element hold fill values.
+/// Checks that every element is in one chunk, at its place, and that the rest of chunks holds fill
+/// values.
 void expect_covered(const Variable& v, std::int64_t target) {
     const ChunkGrid g = choose_grid(v, target);
     std::vector<int> values(static_cast<std::size_t>(g.elements()));
@@ -75,7 +76,8 @@ void expect_covered(const Variable& v, std::int64_t target) {
     EXPECT_EQ(seen, std::vector<int>(seen.size(), 1));
 }
 
-/// Random ranges written and read in any order, with packing in between, against a plain array.
+/// Writes and reads random ranges in any order, with packing in between, and compares them with a
+/// plain array.
 void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& random) {
     Definitions d;
     d.variables.push_back(v);

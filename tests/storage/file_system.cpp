@@ -59,7 +59,7 @@ TEST(FileSystem, ChoosesWhatIsSafe) {
     }
 }
 
-// What another node may have under the name of a file that rank 0 has created.
+// Another node may have another file under the name of the one that rank 0 has created.
 TEST(FileSystem, TellsAFileFromAnotherOfItsName) {
     const std::string path =
         std::filesystem::temp_directory_path() / ("identity" + std::to_string(getpid()));
@@ -69,7 +69,7 @@ TEST(FileSystem, TellsAFileFromAnotherOfItsName) {
     if (created.device == 0) GTEST_SKIP() << "no local disk";
     EXPECT_NE(created.inode, 0U);
     EXPECT_TRUE(check_identity(path, created).ok());
-    EXPECT_TRUE(check_identity(path, {}).ok());  // nothing is known of it
+    EXPECT_TRUE(check_identity(path, {}).ok());  // nothing is known about the created file
     FileIdentity elsewhere = created;
     elsewhere.kernel ^= 1;  // another machine, whose disk has the same numbers
     EXPECT_EQ(check_identity(path, elsewhere).code, TW_EIO);

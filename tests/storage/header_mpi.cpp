@@ -1,4 +1,4 @@
-// The header reader against files that netCDF-C and PnetCDF made of random definitions.
+// Compares the header reader with files that netCDF-C and PnetCDF made of random definitions.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -29,14 +29,14 @@ struct Definition {
     };
     std::vector<std::size_t> dims;  // 0: the record dimension
     std::vector<Var> vars;
-    std::size_t attribute;  // letters of a global one
+    std::size_t attribute;  // letters of a global attribute
     std::size_t records;
 };
 
 Definition random_definition(Random& random, Format format) {
     Definition d;
     const std::int64_t n = random.between(0, 5);
-    const std::int64_t record = random.below(n + 1);  // n: none
+    const std::int64_t record = random.below(n + 1);  // n: no record dimension
     for (std::int64_t i = 0; i < n; ++i)
         d.dims.push_back(i == record ? 0 : static_cast<std::size_t>(random.between(1, 7)));
     for (std::int64_t v = random.between(0, 6); v > 0; --v) {
@@ -63,13 +63,13 @@ bool is_record(const Definition& d, const Definition::Var& v) {
     return !v.dims.empty() && d.dims[static_cast<std::size_t>(v.dims[0])] == 0;
 }
 
-/// Whether the file has records: not those of a dimension that no variable has.
+/// Tests if the file has records: a record dimension that no variable has does not count.
 bool any_record(const Definition& d) {
     return std::any_of(d.vars.begin(), d.vars.end(),
                        [&](const Definition::Var& v) { return is_record(d, v); });
 }
 
-/// The last element of a variable's last record.
+/// Returns the last element of a variable's last record.
 template <class N>
 std::vector<N> corner(const Definition& d, const Definition::Var& v) {
     std::vector<N> at{};
@@ -106,7 +106,7 @@ void make_with_netcdf(const std::string& path, const Definition& d, Format forma
         ASSERT_EQ(nc_put_att_short(id, var, "n", NC_SHORT, v.attribute % 4, numbers), NC_NOERR);
     }
     ASSERT_EQ(nc__enddef(id, d.attribute, 4, 0, 4), NC_NOERR);
-    // Filling makes the rest of the file.
+    // Fill values extend the file.
     for (std::size_t i = 0; i < d.vars.size() && d.records > 0; ++i) {
         if (!is_record(d, d.vars[i])) continue;
         const std::vector<std::size_t> at = corner<std::size_t>(d, d.vars[i]);
@@ -170,7 +170,7 @@ std::int64_t size_of_file(const std::string& path) {
     return info.st_size;
 }
 
-/// Offsets and sizes as PnetCDF has them.
+/// Checks offsets and sizes against PnetCDF's.
 #if THALWEG_TEST_PNETCDF
 void expect_as_pnetcdf(const std::string& path, const Definition& d, const ClassicHeader& header) {
     int id = 0;
@@ -264,7 +264,7 @@ TEST_P(HeaderReader, RefusesHeadersThatEndEarly) {
     }
 }
 
-/// numrecs "STREAMING": the file's length tells.
+/// numrecs "STREAMING": the length of the file gives the number of records.
 TEST_P(HeaderReader, CountsTheRecordsOfAStream) {
     Random random(5);
     for (int i = 0; i < 50; ++i) {
@@ -281,7 +281,7 @@ TEST_P(HeaderReader, CountsTheRecordsOfAStream) {
     }
 }
 
-/// Whatever is written there: an answer, and one that keeps to the file.
+/// Random bytes give a result, which stays within the file.
 TEST_P(HeaderReader, SurvivesGarbage) {
     Random random(4);
     for (int i = 0; i < 30; ++i) {

@@ -1,5 +1,5 @@
-// The header that the library writes against the one that PnetCDF writes for the same definitions,
-// byte for byte, and netCDF-C's reading of it.
+// Compares the library's header with PnetCDF's for the same definitions, byte for byte, and with
+// netCDF-C's reading of it.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <netcdf.h>
@@ -82,7 +82,7 @@ void put(int id, int variable, const std::vector<Attribute>& attributes) {
     }
 }
 
-/// The file of PnetCDF, and where it has the data.
+/// Makes the file with PnetCDF, and returns the places of its data.
 void make_with_pnetcdf(const std::string& path, const Definitions& d, Format format,
                        std::int64_t pad, FileMap& map) {
     const int mode = format == Format::cdf1   ? 0
@@ -137,7 +137,7 @@ TEST_P(HeaderWriter, WritesWhatPnetcdfWrites) {
     }
 }
 
-/// Sizes that 32 bits do not hold.
+/// Sizes beyond 32 bits.
 TEST_P(HeaderWriter, WritesLargeVariablesAsPnetcdf) {
     const std::int64_t side = GetParam() == Format::cdf1 ? 40000 : 70000;
     Definitions d;
@@ -159,7 +159,7 @@ TEST_P(HeaderWriter, WritesLargeVariablesAsPnetcdf) {
 }
 #endif
 
-/// By the reference, which knows nothing of this code.
+/// netCDF-C, which is independent of this code, reads it.
 TEST_P(HeaderWriter, IsReadByNetcdf) {
     Random random(12);
     for (int i = 0; i < 50 && !HasFailure(); ++i) {
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, HeaderWriter,
                          testing::Values(Format::cdf1, Format::cdf2, Format::cdf5),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
-/// Between 2 and 4 GiB, too, which 32 bits would hold without a sign.
+/// Offsets between 2 and 4 GiB, which would fit into 32 bits without a sign, are refused, too.
 TEST(HeaderWriterOffsets, BeyondTwoGibAreRefusedInCdf1) {
     Definitions d;
     d.dims = {{"x", 1'500'000'000}};

@@ -1,4 +1,4 @@
-// A file in memory that takes the place of one on disk.
+// Tests a file in memory that replaces one on disk.
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/posix/memory_file.hpp"
 
@@ -35,7 +35,7 @@ TEST_F(MemoryFileTest, TakesWhatIsWrittenFromNowOn) {
     const MemoryFile memory;
     ASSERT_TRUE(put("before", 0));
     ASSERT_TRUE(memory.stand_in(path_));
-    ASSERT_TRUE(put("after", 3 << 20));  // a hole of more than the buffer
+    ASSERT_TRUE(put("after", 3 << 20));  // a hole larger than the buffer
     ASSERT_EQ(ftruncate(fd_, 4 << 20), 0);
     EXPECT_EQ(on_disk(), "before");
     ASSERT_TRUE(memory.copy_to(path_).ok());

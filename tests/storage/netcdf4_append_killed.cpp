@@ -1,5 +1,6 @@
-// Who writes on in a netCDF-4 file of netCDF-C and is killed between any two of its calls that
-// change the file leaves the records that were there, and those that it had counted. Without MPI.
+// Tests that a run which continues a netCDF-4 file of netCDF-C, and is killed between any two of
+// its calls that change the file, leaves the existing records and those that it had counted.
+// Without MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <netcdf.h>
@@ -28,7 +29,7 @@ namespace {
 constexpr std::int64_t rows = 6, columns = 11;
 constexpr std::int64_t before = 5, added = 6;
 
-/// The variables: of one value a record, or of rows x columns.
+/// A variable with one value per record, or with rows x columns.
 struct Kind {
     const char* name;
     bool grid;
@@ -39,8 +40,8 @@ struct Kind {
 
 const std::vector<Kind>& kinds() {
     static const std::vector<Kind> all{
-        {"time", false, {512}, 0, false},      // as netCDF-C likes
-        {"packed_time", false, {3}, 1, true},  // its chunks are written again and again
+        {"time", false, {512}, 0, false},      // netCDF-C's default
+        {"packed_time", false, {3}, 1, true},  // its chunks are rewritten repeatedly
         {"a", true, {1, 2, 11}, 1, false},    {"b", true, {1, 6, 11}, 0, false},
         {"c", true, {2, 4, 3}, 2, false},
     };
@@ -71,7 +72,7 @@ void make_file(const std::string& path) {
         check(nc_def_var_chunking(id, v, NC_CHUNKED, kind.chunk.data()));
         if (kind.deflate > 0) check(nc_def_var_deflate(id, v, 1, 1, kind.deflate));
         if (kind.sum) check(nc_def_var_fletcher32(id, v, NC_FLETCHER32));
-        // More than HDF5 keeps in an object's header.
+        // More attributes than HDF5 keeps in an object's header.
         for (const char* name : {"p", "q", "r", "s", "t", "u", "v", "w", "x"})
             check(nc_put_att_text(id, v, name, 10, "some words"));
     }
@@ -90,7 +91,7 @@ void make_file(const std::string& path) {
 }
 
 struct Second {
-    std::int64_t kept;  ///< records; those behind them are dropped
+    std::int64_t kept;  ///< records that are kept; later ones are dropped
     bool boxes, attributes;
 };
 
@@ -132,8 +133,8 @@ void write_on(const std::string& path, const Second& run) {
     std::_Exit(storage->close(run.kept + added, late).ok() ? 0 : 5);
 }
 
-/// What is wrong with a file as netCDF-C sees it: it has so many records, and those before
-/// `counted` their values.
+/// Checks a file through netCDF-C: its number of records, and the values of those before `counted`.
+/// Returns the error.
 std::string look(const std::string& path, std::int64_t least, std::int64_t most,
                  std::int64_t counted) {
     int id = 0;
@@ -191,7 +192,7 @@ TEST_P(Netcdf4Append, AKilledRunLeavesWhatWasThereAndWhatItHadCounted) {
                                  kills::shared->counted));
         const bool changing = has_undo(path);
         if (changing) {
-            // The library does not read it; what is to be read is known.
+            // The library does not read it; the expected contents are known.
             Status seen;
             EXPECT_EQ(open_source(*make_serial_comm(), path, false, seen), nullptr);
             EXPECT_EQ(seen.code, TW_EINUSE) << seen.text;
@@ -202,13 +203,13 @@ TEST_P(Netcdf4Append, AKilledRunLeavesWhatWasThereAndWhatItHadCounted) {
         }
         const bool counted = kills::shared->counted >= 0;
         const std::int64_t least = counted ? kills::shared->counted : run.kept;
-        // Before the first one, the others may be there yet; the last count may be under way.
+        // Before the first count, old records may still be there; the last count may be unfinished.
         const std::int64_t most = counted ? least + 1 : std::max(before, run.kept + 1);
         ASSERT_EQ(look(path, least, most, least), "");
         Committed found;
         const Status whole = find_committed(path, found);
         ASSERT_TRUE(whole.ok()) << whole.text;
-        if (n % 7 != 0) continue;  // and it can be written on
+        if (n % 7 != 0) continue;  // and it can be continued
         ASSERT_EQ(kills::in_child(write, -1), 0);
         ASSERT_EQ(look(path, all, all, all), "");
     }

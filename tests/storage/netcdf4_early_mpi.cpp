@@ -1,4 +1,4 @@
-// Writing on in a file of parallel netCDF-C: HDF5 gives its chunks places as soon as records are
+// Tests continuing a file of parallel netCDF-C: HDF5 gives its chunks places as soon as records are
 // counted, before the library has written them.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>

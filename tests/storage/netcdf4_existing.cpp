@@ -1,5 +1,5 @@
-// Which netCDF-4 files can be written on, those of h5py among them; and changes that are taken
-// back. Without MPI.
+// Tests which netCDF-4 files can be continued, including h5py's; and changes that are undone.
+// Without MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ protected:
     const std::string path = "netcdf4_existing_" + std::to_string(getpid()) + ".nc";
 };
 
-/// The attribute by which HDF5's dimension scales belong to a variable.
+/// Writes the attribute that connects a variable with HDF5's dimension scales.
 void attach_scales(hid_t file, hid_t set) {
     hobj_ref_t scales[2];
     ASSERT_GE(H5Rcreate(&scales[0], file, "time", H5R_OBJECT, -1), 0);
@@ -50,8 +50,8 @@ void attach_scales(hid_t file, hid_t set) {
     H5Tclose(type);
 }
 
-/// As h5py and h5netcdf make files: T(time, x) and time, both of three records.
-/// @param change_file, change_chunks  properties that the file and T's chunks are to have
+/// Makes a file as h5py and h5netcdf do: T(time, x) and time, both with three records.
+/// @param change_file, change_chunks  set properties of the file and of T's chunks
 void make_as_h5py(const std::string& path, bool latest,
                   const std::function<void(hid_t)>& change_file = {},
                   const std::function<void(hid_t)>& change_chunks = {}) {
@@ -99,7 +99,7 @@ std::unique_ptr<Source> open(const std::string& path) {
     return source;
 }
 
-/// Why a file cannot be written on.
+/// Returns the reason why a file cannot be continued.
 std::string refusal(const std::string& path) {
     Definitions d;
     const auto source = open(path);
@@ -109,7 +109,7 @@ std::string refusal(const std::string& path) {
     return status.text;
 }
 
-/// Adds records, in one of which T has 1000 times its number.
+/// Adds records; T has 1000 times the number of the record.
 void write_on(const std::string& path, std::int64_t kept, std::int64_t until) {
     Definitions d;
     const auto source = open(path);
@@ -140,7 +140,7 @@ void write_on(const std::string& path, std::int64_t kept, std::int64_t until) {
     ASSERT_TRUE(status.ok()) << status.text;
 }
 
-/// So many of the first records are those of make_as_h5py().
+/// Checks that the first so many records are those of make_as_h5py().
 void expect_records(const std::string& path, std::int64_t first, std::int64_t all) {
     int id = 0, t = 0, time = 0;
     ASSERT_EQ(nc_open(path.c_str(), NC_NOWRITE, &id), NC_NOERR);
@@ -165,7 +165,7 @@ void expect_records(const std::string& path, std::int64_t first, std::int64_t al
 }
 
 TEST_F(Netcdf4Existing, FilesOfH5pyAreWrittenOn) {
-    // Of the oldest format, and with filters in the order of h5py.
+    // In the oldest format, and with filters in the order of h5py.
     make_as_h5py(path, false, {}, [](hid_t properties) {
         H5Pset_shuffle(properties);
         H5Pset_deflate(properties, 2);
@@ -231,7 +231,7 @@ TEST_F(Netcdf4Existing, AChangeIsTakenBackOnce) {
     std::fill_n(changed.begin() + 100, 200, 'A');
     std::fill_n(changed.begin() + 4000, 1000, 'B');
     bool undone = false;
-    // Whatever of it was written, and again where that was not completed.
+    // The undo works after any number of written bytes, and again if it was interrupted.
     for (const std::size_t done : {0, 150, 300, 4500, 5000}) {
         std::string half = noted;
         std::copy_n(changed.begin(), done, half.begin());
@@ -241,7 +241,8 @@ TEST_F(Netcdf4Existing, AChangeIsTakenBackOnce) {
         EXPECT_TRUE(undone);
         EXPECT_TRUE(contents() == before);
     }
-    // Without it nothing happens; nor where it is not whole: nothing was changed yet.
+    // Without an undo log nothing happens; an incomplete log is ignored, as nothing was changed
+    // yet.
     ASSERT_TRUE(undo(path, undone).ok());
     EXPECT_FALSE(undone);
     for (const std::size_t missing : {1, 20, 100}) {

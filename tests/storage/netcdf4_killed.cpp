@@ -1,5 +1,5 @@
-// A writer of netCDF-4 that is killed between any two of its writes leaves all records that it had
-// counted. Without MPI.
+// Tests that a writer of netCDF-4 which is killed between any two of its writes leaves all records
+// that it had counted. Without MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <netcdf.h>
@@ -32,7 +32,8 @@ int value(int variable, std::int64_t record, std::int64_t i) {
     return static_cast<int>(variable * 1'000'000 + record * 1000 + i);
 }
 
-/// More chunks a record than one, so that nodes of the index are split often, and one upwards.
+/// More than one chunk per record, so that nodes of the index are split often, including an inner
+/// one.
 Definitions definitions(const Job& job) {
     Definitions d;
     d.dims = {{"time", 0}, {"y", rows}, {"x", columns}};
@@ -46,7 +47,7 @@ Definitions definitions(const Job& job) {
         v.packing.chunks = {1, columns};
         if (job.filtered) v.packing.codec = Packing::Codec::deflate;
         v.packing.level = 1;
-        if (!job.filtered) v.packing = {};  // one chunk a record, at its known place
+        if (!job.filtered) v.packing = {};  // one chunk per record, at its known place
         d.variables.push_back(v);
     }
     return d;
@@ -82,7 +83,7 @@ void write_records(const std::string& path, const Job& job) {
     std::_Exit(storage->close(job.records, {}).ok() ? 0 : 5);
 }
 
-/// "" if all counted records are there, and what else the file has is right.
+/// Returns "" if all counted records are there and the rest of the file is right.
 std::string look(const std::string& path, const Job& job) {
     int id = 0;
     if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR)
@@ -91,7 +92,7 @@ std::string look(const std::string& path, const Job& job) {
     std::size_t records = 0;
     nc_inq_dimlen(id, 0, &records);
     const auto counted = static_cast<std::size_t>(kills::shared->counted);
-    // The last count may have been under way.
+    // The last count may be unfinished.
     if (records < counted || records > counted + 1)
         wrong = fmt::format("{} records, {} were counted", records, counted);
     std::vector<int> data(records * rows * columns);
@@ -147,7 +148,7 @@ TEST_F(Netcdf4Killed, LeavesWhatWasCounted) {
             }
             ASSERT_TRUE(whole.ok()) << "killed before write " << n << ": " << whole.text;
             EXPECT_GE(found.records, kills::shared->counted);
-            // Headers of two pages are not written at once.
+            // A header of two pages is not written at once.
             if (found.records != found.shortest) {
                 ASSERT_TRUE(cut_netcdf4(path, found.shortest).ok());
             }

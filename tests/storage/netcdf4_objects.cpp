@@ -1,4 +1,4 @@
-// Files with objects at which netCDF-C crashes or does not end, and with links to other files.
+// Tests files with objects on which netCDF-C crashes or hangs, and with links to other files.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -31,7 +31,7 @@ protected:
 
     std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
-    /// A file with the dimension x of length 6, and more.
+    /// Makes a file with the dimension x of length 6, and additional objects.
     void make(const std::string& name, const std::function<void(hid_t)>& more) const {
         const hid_t file = H5Fcreate(path(name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         ASSERT_GE(file, 0);
@@ -39,7 +39,8 @@ protected:
         ASSERT_GE(H5Fclose(file), 0);
     }
 
-    /// Numbers from `first` on. @param chunk  0: not chunked
+    /// Adds a data set of numbers from `first` on.
+    /// @param chunk  0: not chunked
     static void add(hid_t group, const char* name, int first, bool scale, hsize_t chunk = 0) {
         const hsize_t six = 6;
         const hid_t space = H5Screate_simple(1, &six, nullptr);
@@ -59,7 +60,7 @@ protected:
         H5Sclose(space);
     }
 
-    /// A data set without dimensions.
+    /// Adds a data set without dimensions.
     static void add_point(hid_t group, const char* name, H5S_class_t space_class, bool scale) {
         const hid_t space = H5Screate(space_class);
         const hid_t set =
@@ -88,7 +89,7 @@ protected:
         EXPECT_EQ(values, expected) << name;
     }
 
-    /// Opening, references and recovery fail, and say why.
+    /// Opening, references and recovery fail with a reason.
     void expect_refused(const std::string& name, const std::vector<std::string>& words) const {
         std::string done;
         Status opened, placed;
@@ -260,7 +261,7 @@ TEST_F(Netcdf4Objects, RecoversAFileBehindAUserBlock) {
     Status status = recover(path("file.nc"), false, done);
     EXPECT_TRUE(status.ok()) << status.text;
     EXPECT_EQ(std::filesystem::file_size(path("file.nc")), size) << done;
-    // Bytes put before a file of HDF5 move it.
+    // Bytes before the superblock shift all addresses of an HDF5 file.
     std::ifstream in(path("file.nc"), std::ios::binary);
     const std::string whole((std::istreambuf_iterator<char>(in)), {});
     std::ofstream(path("moved.nc"), std::ios::binary)

@@ -1,5 +1,5 @@
-// Reading data sets with each of HDF5's creation properties that changes what the raw bytes mean or
-// where they lie: all values as HDF5 itself reads them, or a refusal that names the variable.
+// Tests data sets with each of HDF5's creation properties that changes the meaning or place of the
+// raw bytes: either all values are those that HDF5 itself reads, or the error names the variable.
 // docs/reading.md lists them.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -27,14 +27,14 @@ namespace {
 
 using Shape = std::vector<hsize_t>;
 
-/// A data set "v" and the properties that it and its file have.
+/// A data set "v" with its own properties and those of the file.
 struct Case {
     std::string name;
     Shape shape;
     Shape chunk{};                 ///< empty: not chunked
     hid_t type = H5I_INVALID_HID;  ///< in the file; int by default
     std::function<void(hid_t)> creation{};
-    bool grows = false;   ///< along the first dimension
+    bool grows = false;   ///< unlimited along the first dimension
     bool latest = false;  ///< file format of HDF5 1.10
     hsize_t user_block = 0;
     std::function<void(hid_t)> write{};  ///< instead of all elements by H5Dwrite
@@ -46,7 +46,7 @@ struct Case {
     }
 };
 
-/// Small enough for all types, and with more than one byte that is not 0.
+/// Values small enough for all types, and with more than one nonzero byte.
 std::vector<int> values_of(std::size_t n) {
     std::vector<int> values(n);
     for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<int>((i * 37 + 11) % 25000);
@@ -90,7 +90,7 @@ protected:
         H5Pclose(access);
     }
 
-    /// As doubles, by HDF5 itself.
+    /// Returns the values as doubles, read by HDF5 itself.
     std::vector<double> read_by_hdf5(const Case& c) {
         std::vector<double> values(c.elements());
         const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -131,7 +131,7 @@ protected:
         return 0;
     }
 
-    /// Compares all values of the file.
+    /// Compares all values in the file.
     void expect_same(const Case& c) {
         SCOPED_TRACE(c.name);
         const std::vector<double> expected = read_by_hdf5(c);
@@ -155,7 +155,7 @@ protected:
         }
     }
 
-    /// Why Zarr references cannot be made; empty if they can.
+    /// Returns the reason why Zarr references cannot be made; empty if they can.
     std::string refusal_of_references() {
         Status status;
         const auto places = open_places(path_, status);
@@ -214,7 +214,7 @@ TEST_F(Netcdf4Properties, ChunksAtEdgesMayLackFilters) {
                 }
 }
 
-// HDF5 filters a chunk once the data set has grown over it.
+// HDF5 filters a chunk once the data set has grown beyond it.
 TEST_F(Netcdf4Properties, ChunksAtEdgesGetFiltersWhenTheyAreFull) {
     for (const hsize_t length : {11, 12, 13, 17, 3}) {
         Case c{"grown to " + std::to_string(length), {10, 7}, {4, 5}};
@@ -246,7 +246,7 @@ TEST_F(Netcdf4Properties, ChunksAtEdgesMayLackZstd) {
         H5Pset_filter(p, zstd_filter, H5Z_FLAG_OPTIONAL, 1, &level);
     };
     const std::vector<int> values = values_of(70);
-    // HDF5 may lack the filter: chunks are written as they are to lie in the file.
+    // HDF5 may lack the filter: chunks are written as raw bytes.
     c.write = [&](hid_t set) {
         Compressor compressor;
         for (hsize_t y = 0; y < 10; y += 4)

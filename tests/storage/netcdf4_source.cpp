@@ -1,5 +1,5 @@
-// Reading netCDF-4 files that serial netCDF-C wrote: what other libraries put into them, and chunks
-// that are damaged.
+// Tests reading netCDF-4 files that serial netCDF-C wrote: features of other libraries, and damaged
+// chunks.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ protected:
     std::vector<short> values_;
 };
 
-// A model may be in HDF5 at any time.
+// The model may be in a call of HDF5 at any time.
 TEST_F(Netcdf4Source, TheThreadThatReadsAheadDoesNotCallHdf5) {
     for (const int level : {0, 1}) {
         write(200, 300, {50, 110}, [&](int id, int v) {
@@ -103,7 +103,7 @@ TEST_F(Netcdf4Source, TheThreadThatReadsAheadDoesNotCallHdf5) {
             return std::vector<ReadRange>{{0, 0, &ahead.expected().front().part, 0, 60000, to}};
         };
         ASSERT_TRUE(ahead.add(120000, all));
-        const LibraryLock in_hdf5;  // a call of HDF5 by the thread waits until it is released
+        const LibraryLock in_hdf5;  // holds up any HDF5 call of the thread
         ahead.resume();
         std::vector<char> base(1);
         std::int64_t at = -1;
@@ -188,7 +188,8 @@ TEST_F(Netcdf4Source, FillsWhatWasNeverWritten) {
     std::vector<short> expected[3];
     for (const int var : {v, w, n}) {
         expected[var].resize(5 * 6 * 9);
-        // One by one: more at once netCDF-C 4.9 mixes up where two dimensions are longer in others.
+        // Records are added one by one: otherwise netCDF-C 4.9 confuses variables of which two
+        // dimensions are longer in others.
         for (std::size_t i = 0; i < expected[var].size(); ++i) {
             const std::size_t index[] = {i / 54, i / 9 % 6, i % 9};
             ok(nc_get_var1_short(id, var, index, &expected[var][i]));
@@ -274,8 +275,8 @@ TEST_F(Netcdf4Source, FindsDamagedChunks) {
             ASSERT_TRUE(open().ok());
             std::vector<char> all;
             const Status status = read("v", 0, 333, all);
-            // All data are under a sum: fletcher32, or that of zlib's format.
-            if (status.ok()) {  // a bit that stands for nothing
+            // A checksum covers all data: fletcher32, or that of zlib's format.
+            if (status.ok()) {  // an unused bit
                 EXPECT_NE(filter, 0);
                 EXPECT_EQ(std::memcmp(all.data(), values_.data(), all.size()), 0);
             } else {
@@ -310,7 +311,7 @@ TEST_F(Netcdf4Source, LooksAgainAtAFileThatChanges) {
     const char bad = 99;
     ASSERT_EQ(pread(fd, &good, 1, version), 1);
     std::atomic<bool> ends = false;
-    double longest = 0;       // time during which the file was bad, in seconds
+    double longest = 0;       // longest time in seconds for which the file was invalid
     std::thread writer([&] {  // HDF5 cannot open the file for a third of the time
         while (!ends) {
             const double begin = now();
@@ -335,7 +336,7 @@ TEST_F(Netcdf4Source, LooksAgainAtAFileThatChanges) {
     ::close(fd);
 }
 
-/// netCDF-C shares what it knows of a file between all in the process who have opened it.
+/// netCDF-C shares its state of a file within the process.
 TEST_F(Netcdf4Source, FindsNewRecordsOfAFileThatTheModelHasOpen) {
     const auto write_records = [](const std::string& path, std::size_t n) {
         int id = 0, dims[2] = {}, v = 0;
@@ -356,7 +357,7 @@ TEST_F(Netcdf4Source, FindsNewRecordsOfAFileThatTheModelHasOpen) {
     ok(nc_open(path_.c_str(), NC_NOWRITE, &model));
     ASSERT_TRUE(open().ok());
     EXPECT_EQ(source_->records(), 1);
-    // In place, as another process would write it.
+    // Replaced in place, as another process would write it.
     std::filesystem::copy_file(path_ + ".longer", path_,
                                std::filesystem::copy_options::overwrite_existing);
     ASSERT_TRUE(source_->refresh(*comm_).ok());
@@ -368,7 +369,7 @@ TEST_F(Netcdf4Source, FindsNewRecordsOfAFileThatTheModelHasOpen) {
     ok(nc_close(model));
 }
 
-/// In a process in which nobody has called netCDF-C before.
+/// In a process that has not called netCDF-C before.
 TEST(QuietHdf5, DoesNotTakeBackThatNetcdfIsQuiet) {
     {
         const QuietHdf5 quiet;
@@ -381,14 +382,14 @@ TEST(QuietHdf5, DoesNotTakeBackThatNetcdfIsQuiet) {
 }
 
 TEST(Filters, UndoWhatCompressorDid) {
-    std::vector<char> data(40001);  // not all of it whole elements
+    std::vector<char> data(40001);  // not a multiple of the element size
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i * i / 7000);
     const StoredFilter sum{H5Z_FILTER_FLETCHER32};
     Compressor compressor;
     Decompressor decompressor;
     for (const std::int32_t codec : {0, H5Z_FILTER_DEFLATE, zstd_filter})
         for (const std::int32_t element : {0, 1, 2, 4, 8})
-            for (const int sums : {0, 1, 2, 3}) {  // first, last (as h5py does)
+            for (const int sums : {0, 1, 2, 3}) {  // first, last (as in h5py)
                 std::vector<StoredFilter> filters;
                 if (sums % 2 == 1) filters.push_back(sum);
                 if (element > 0) filters.push_back({H5Z_FILTER_SHUFFLE, element});

@@ -1,4 +1,4 @@
-// Blocks of HDF5 object headers: which of them tells how long a data set is.
+// Tests blocks of HDF5 object headers: which one holds the length of a data set.
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/object_header.hpp"
 
@@ -11,7 +11,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// @param numbered  whether the messages have numbers
+/// @param numbered  the messages have numbers
 std::string message(int type, std::size_t bytes, bool numbered) {
     std::string m{static_cast<char>(type), static_cast<char>(bytes), 0, 0};
     if (numbered) m += std::string(2, '\7');
@@ -27,7 +27,7 @@ std::string first(const std::string& messages, int flags) {
 
 std::string next(const std::string& messages) { return "OCHK" + messages + "SUM!"; }
 
-/// Version 1.
+/// Makes a message of version 1.
 std::string old(int type, std::size_t bytes) {
     return std::string{static_cast<char>(type), 0, static_cast<char>(bytes), 0, 0, 0, 0, 0} +
            std::string(bytes, '\1');

@@ -1,5 +1,5 @@
-// How writers of compressed chunks that do not wait for each other get places in the file, and tell
-// the keeper of them. Without MPI; threads stand for writers.
+// Tests how writers of compressed chunks that do not wait for each other get places in the file,
+// and report them to the keeper. Without MPI; threads act as writers.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <netcdf.h>
@@ -25,7 +25,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// What a writer puts at the end of a file while its length is set; see ftruncate().
+/// Text that a writer puts at the end of a file while its length is being set; see ftruncate().
 std::atomic<const char*> meanwhile{nullptr};
 
 PlacedChunk chunk(std::int64_t record, std::int64_t number, std::int64_t bytes) {
@@ -41,7 +41,7 @@ std::vector<char> content(std::int64_t record, std::int64_t number, std::int64_t
 
 }  // namespace
 
-/// Takes the place of the system's in this program.
+/// Replaces the system's function in this program.
 extern "C" int ftruncate(int fd, off_t length) {
     if (const char* text = meanwhile.exchange(nullptr); text != nullptr) {
         const auto bytes = static_cast<ssize_t>(std::strlen(text));
@@ -77,7 +77,7 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
     EXPECT_EQ(lot.at, 1008);
     EXPECT_EQ(lot.chunks.size(), 1U);
     EXPECT_FALSE(chunks.take(lot));
-    // A lot that is full takes no more.
+    // A full lot takes no more.
     const std::vector<char> large(100, 'x');
     chunks.add(chunk(1, 0, 100), large.data());
     chunks.add(chunk(1, 1, 1), "y");
@@ -89,9 +89,9 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
     EXPECT_EQ(lot.at, 104);
 }
 
-// Writers beside the keeper, and two that are brought what they need, write at once.
+// Writers beside the keeper, and two that are served by messages, write at the same time.
 TEST(Placement, WritersApart) {
-    constexpr int writers = 6, far = 4;  // from there on
+    constexpr int writers = 6, far = 4;  // number of the first remote writer
     constexpr std::int64_t first = 1000, units = 40;
     Variable v;
     v.type = TW_BYTE;
@@ -128,7 +128,7 @@ TEST(Placement, WritersApart) {
             bool moved = false;
             std::int64_t number = 0;
             for (std::int64_t unit = 0; unit < units; ++unit) {
-                // More than the keeper is told at once.
+                // At times, more than fits into one report to the keeper.
                 for (std::int64_t k = random.below(unit % 7 == 0 ? 900 : 20); k > 0; --k) {
                     const std::int64_t at = w * 1000 + number++ % 1000;
                     const std::int64_t bytes = random.between(1, 300);
@@ -147,7 +147,7 @@ TEST(Placement, WritersApart) {
             }
             --unsettled;
         });
-    // What the services do for the others. Some of them wait for room for long.
+    // The services act for the remote writers. Some wait long for room.
     std::vector<std::thread> services;
     for (int w = far; w < writers; ++w)
         services.emplace_back([&, w] {
@@ -192,7 +192,7 @@ TEST(Placement, WritersApart) {
     std::int64_t end = first;
     for (const auto& [address, bytes] : ranges) {
         ASSERT_GE(address, end);
-        ASSERT_LT(address, end + 8);  // no more is lost than what aligns
+        ASSERT_LT(address, end + 8);  // only alignment wastes bytes
         end = address + bytes;
     }
 }
@@ -217,7 +217,7 @@ Definitions small_definitions() {
     return d;
 }
 
-/// Some elements of a record, all of one value.
+/// Writes some elements of a record, all with one value.
 Status put(Storage& storage, std::int64_t record, std::int64_t first, std::int64_t n, int value) {
     const std::vector<int> data(static_cast<std::size_t>(n), value);
     Chunk c;
@@ -243,7 +243,7 @@ std::vector<int> read_all(const std::string& path) {
 
 }  // namespace
 
-// A writer far from the keeper has packed a chunk that has no place yet, and a part of it changes.
+// A remote writer has packed a chunk that has no place yet, and then a part of it changes.
 TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     const std::string path = "placement_" + std::to_string(getpid()) + ".nc";
     const Definitions definitions = small_definitions();
@@ -270,7 +270,7 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     EXPECT_FALSE(far.collective());
     bool moved = false;
     for (Storage* s : {&keeper, &far}) s->begin_boxes();
-    // Rows 0 and 1 are the keeper's, the others those of the other writer.
+    // Rows 0 and 1 belong to the keeper, the others to the other writer.
     for (int r = 0; r < 2; ++r) {
         ASSERT_TRUE(put(keeper, r, 0, 2 * nx, 10 + r).ok());
         ASSERT_TRUE(put(far, r, 2 * nx, 2 * nx, 20 + r).ok());
@@ -308,7 +308,7 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     std::filesystem::remove(path);
 }
 
-// The keeper extends the file while others write behind its end.
+// The keeper extends the file while others write beyond its end.
 TEST(Placement, WhatOthersWriteMeanwhileStays) {
     const std::string path = "placement_end_" + std::to_string(getpid()) + ".nc";
     const Definitions definitions = small_definitions();

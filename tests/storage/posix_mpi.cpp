@@ -31,8 +31,8 @@ Variable variable(const std::string& name, tw_type type, std::vector<int> dims,
     return v;
 }
 
-/// time, y = 3, x = 5: fixed short f(y, x), which is padded, and records of int a(y, x) and byte
-/// b(x).
+/// Returns time, y = 3, x = 5: fixed short f(y, x), which is padded, and records of int a(y, x) and
+/// byte b(x).
 Definitions definitions() {
     Definitions d;
     d.dims = {{"time", 0}, {"y", 3}, {"x", 5}};
@@ -191,7 +191,7 @@ TEST_P(Posix, WhatContinuesInMemoryAndFileIsOneWrite) {
     first.bytes = 60;
     second.data = bytes.data() + 60;
     second.bytes = 8;
-    apart.data = bytes.data() + 69;  // not what follows in memory
+    apart.data = bytes.data() + 69;  // not the bytes that follow in memory
     apart.bytes = 60;
     ASSERT_TRUE(storage_->write(std::vector<Chunk>{first, second, apart}).ok());
     EXPECT_EQ(storage_->counts().calls, 2);
@@ -199,7 +199,7 @@ TEST_P(Posix, WhatContinuesInMemoryAndFileIsOneWrite) {
 }
 
 TEST_P(Posix, Boxes) {
-    // Everything but a box of f is 0; the box is y = 1..2, x = 2..4.
+    // Everything outside a box of f is 0; the box is y = 1..2, x = 2..4.
     ASSERT_TRUE(write(chunk(0, 0, std::vector<char>(32))).ok());
     Box box;
     box.nd = 2;
@@ -211,7 +211,7 @@ TEST_P(Posix, Boxes) {
     c.elements = 6;
     ASSERT_TRUE(write(c).ok());
     EXPECT_EQ(storage_->counts().calls, 1 + 2);
-    // Whole rows go in one write.
+    // Whole rows are one write.
     Box rows;
     rows.nd = 2;
     rows.low = {1, 0};
@@ -250,7 +250,7 @@ TEST_P(Posix, AFullDiskIsAnErrorWithTheSystemsWords) {
     for (const char* word : {"storage.nc", "'a'", "record 500", "File too large"})
         EXPECT_NE(bad.text.find(word), std::string::npos) << bad.text;
     EXPECT_EQ(storage_->counts().calls, 1);
-    // The signal is not left behind.
+    // No signal is pending afterwards.
     sigset_t pending;
     sigpending(&pending);
     EXPECT_FALSE(sigismember(&pending, SIGXFSZ));
@@ -260,7 +260,7 @@ TEST(PosixStorage, ASingleRecordVariableIsNotPadded) {
     Definitions d = definitions();
     const std::string other = d.variables[1].name;
     d.variables.remove_if(
-        [&](const Variable& v) { return v.name == other; });  // leaves b, of 5 bytes a record
+        [&](const Variable& v) { return v.name == other; });  // leaves b, of 5 bytes per record
     FileMap map;
     const auto comm = make_mpi_comm(MPI_COMM_SELF);
     const auto storage = make_posix_storage();
@@ -273,7 +273,7 @@ TEST(PosixStorage, ASingleRecordVariableIsNotPadded) {
 
 TEST(PosixStorage, AShorterHeaderLeavesNothingOfALongerOne) {
     Definitions d = definitions();
-    // The last thing in the header but for 16 bytes.
+    // The last attribute in the header, except for 16 bytes.
     d.variables.back().attributes = {{"title", TW_CHAR, 100, std::vector<char>(100, '#')}};
     FileMap map;
     const auto comm = make_mpi_comm(MPI_COMM_SELF);

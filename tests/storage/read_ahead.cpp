@@ -11,7 +11,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Bytes that tell where they come from; a record may fail, and reading may take a while.
+/// A source whose bytes encode their position; a record may fail, and reading may take a while.
 class Fake : public Source {
 public:
     const char* format() const override { return "fake"; }
@@ -48,7 +48,7 @@ public:
     }
 
     std::int64_t bad_record = -1, unprepared_record = -1;
-    int version = 0;  ///< of what is in the file
+    int version = 0;  ///< version of the file's contents
     double pause = 0;
     std::atomic<int> reads{0};
 };
@@ -64,7 +64,7 @@ protected:
     static ReadRange range(const PlaceSource& of, int piece, char* to) {
         return {of.variable, of.record, &of.part, piece * 100, 100, to};
     }
-    /// Expects so many pieces of 100 bytes; returns how many found room.
+    /// Expects so many pieces of 100 bytes; returns the number that found room.
     int expect(PlaceSource of, int pieces, bool asked = false, bool spare = false) {
         for (int p = static_cast<int>(ahead->expect({of}, asked, spare)); p < pieces; ++p)
             if (!ahead->add(100, [&](char* to) {
@@ -73,7 +73,7 @@ protected:
                 return p;
         return pieces;
     }
-    /// Lets the thread read all there is.
+    /// Waits until the thread has made so many reads.
     void let_read(int reads) {
         ahead->resume();
         while (source.reads < reads) sleep_seconds(1e-4);

@@ -1,4 +1,4 @@
-// A process that is killed before the n-th of its calls that change a file.
+// Kills a process before the n-th of its calls that change a file.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_STORAGE_STORAGE_KILLS_HPP
 #define THALWEG_TESTS_STORAGE_STORAGE_KILLS_HPP
@@ -11,15 +11,15 @@
 
 namespace kills {
 
-/// What a child tells its parent, whatever becomes of it.
+/// Data that a child shares with its parent, however it ends.
 struct Told {
-    long calls_left;       ///< then it dies; negative: never
+    long calls_left;       ///< the child dies after these; negative: never
     long calls;            ///< writes and changes of a file's size
-    std::int64_t counted;  ///< records; -1: none yet
+    std::int64_t counted;  ///< counted records; -1: none yet
 };
 extern Told* shared;  ///< null: nothing is counted
 
-/// Makes it be there.
+/// Maps the shared memory for its lifetime.
 class Shared {
 public:
     Shared();
@@ -28,10 +28,10 @@ public:
     Shared& operator=(const Shared&) = delete;
 };
 
-/// A name for the file, in memory where there is such a folder.
+/// Returns a path for the file, in memory if there is such a folder.
 std::string path_of(const std::string& name);
 
-/// @return how the child ended
+/// @return the exit status of the child
 int in_child(const std::function<void()>& act, long calls);
 
 }  // namespace kills

@@ -10,7 +10,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Seconds that it takes to write so many pieces, each of which takes a while itself.
+/// Returns the seconds to write so many pieces, each of which takes some time by itself.
 double seconds_of(Throttle throttle, int pieces, std::int64_t bytes, double each = 0) {
     const double begin = now();
     for (int i = 0; i < pieces; ++i) {
@@ -21,7 +21,7 @@ double seconds_of(Throttle throttle, int pieces, std::int64_t bytes, double each
     return now() - begin;
 }
 
-// A machine with other things to do may be late, but never early; the burst is 0.01 s.
+// A busy machine may be late, but never early; the burst is 0.01 s.
 
 TEST(Throttle, HoldsTheRate) {
     const double seconds = seconds_of(Throttle(10e6), 50, 50'000);  // 0.25 s' worth
@@ -30,7 +30,7 @@ TEST(Throttle, HoldsTheRate) {
 }
 
 TEST(Throttle, HoldsTheRateOverManySmallWrites) {
-    // A sleep lasts some 50 microseconds longer than asked for; each of these is worth 5.
+    // A sleep takes some 50 microseconds more than requested; each piece is worth 5.
     const double seconds = seconds_of(Throttle(100e6), 50'000, 500);
     EXPECT_GE(seconds, 0.239);
     EXPECT_LT(seconds, 0.45);
@@ -55,7 +55,7 @@ TEST(Throttle, NoLimitCostsNothing) {
     EXPECT_LT(seconds_of(Throttle(0), 1'000'000, 1 << 30), 0.1);
 }
 
-/// A file of one variable of 200,000 bytes.
+/// Writes a file of one variable of 200,000 bytes.
 void write_throttled(std::unique_ptr<Storage> storage, double rate) {
     const std::int64_t bytes = 200'000;
     Definitions definitions;

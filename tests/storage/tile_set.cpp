@@ -1,4 +1,4 @@
-// Sets of tiles whose attributes say one thing and whose files another.
+// Tests sets of tiles whose attributes contradict their files.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <netcdf.h>
@@ -26,7 +26,7 @@ protected:
 
     static void ok(int code) { ASSERT_EQ(code, NC_NOERR) << nc_strerror(code); }
 
-    /// A tile of x(x), of so many elements, as FMS writes it.
+    /// Writes a tile of x(x) with so many elements, as FMS does.
     void write(int tile, std::size_t length, const Numbers& place, int files = 2) const {
         int id = 0, dim = 0, v = 0;
         ok(nc_create((path() + ".000" + std::to_string(tile)).c_str(), NC_CLOBBER, &id));

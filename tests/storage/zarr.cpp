@@ -1,4 +1,4 @@
-// How variables are cut into Zarr chunks, and what is said of them.
+// Tests how variables are cut into Zarr chunks, and their metadata.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Checks of programs that need no MPI: each failure is a line, and counted.
+// Checks for programs without MPI: each failure is printed and counted.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SUPPORT_CHECKS_HPP
 #define THALWEG_TESTS_SUPPORT_CHECKS_HPP

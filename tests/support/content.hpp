@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-/// Nothing, where there is no such file.
+/// Returns the content of a file; empty if there is none.
 inline std::string content_of(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};

@@ -1,4 +1,4 @@
-// Boxes and decompositions as tests give them.
+// Makes boxes and decompositions for tests.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@ inline thalweg::detail::Box box_of(const Numbers& low, const Numbers& count) {
     return box;
 }
 
-/// Without halos.
+/// Makes a decomposition without halos.
 inline thalweg::detail::Decomposition given(std::vector<std::string> dims, Numbers shape,
                                             std::vector<thalweg::detail::Box> blocks = {}) {
     thalweg::detail::Decomposition d;

@@ -1,4 +1,4 @@
-// Cases in which all ranks of a job make a decomposition together.
+// Fixtures for decompositions that all ranks of a job make together.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@ protected:
           rank_(comm_->rank()),
           size_(comm_->size()) {}
 
-    /// Every rank must have been told the same.
+    /// Checks that every rank has the same status.
     void expect_alike(const thalweg::detail::Status& status) {
         std::vector<char> text(status.text.begin(), status.text.end());
         text.push_back(static_cast<char>(status.code));

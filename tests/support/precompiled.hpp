@@ -1,4 +1,4 @@
-// What most tests include, compiled once.
+// Headers that most tests include, compiled once.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <mpi.h>

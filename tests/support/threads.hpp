@@ -1,5 +1,5 @@
-// Threads that stand for the ranks of a run: a communicator between them, so that what ranks do
-// together is tested in one process, without MPI.
+// Threads in place of the ranks of a run, with a communicator between them, so that collective code
+// is tested in one process, without MPI.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace thalweg::detail {
 
-/// What the ranks of one communicator share.
+/// The state that the ranks of one communicator share.
 class ThreadGroup {
 public:
     explicit ThreadGroup(int size)
@@ -137,8 +137,8 @@ public:
     }
     std::unique_ptr<Comm> split(int color, int key) override {
         const std::pair<int, int> mine(color, key);
-        std::map<int, std::shared_ptr<ThreadGroup>> groups;  // of the first rank, for all
-        std::vector<std::pair<int, int>> order;              // key and rank, of this color
+        std::map<int, std::shared_ptr<ThreadGroup>> groups;  // by first rank, for all ranks
+        std::vector<std::pair<int, int>> order;              // key and rank, within this color
         group_->meet(rank_, &mine, [&](const std::vector<const void*>& all) {
             for (std::size_t r = 0; r < all.size(); ++r) {
                 const auto its = *static_cast<const std::pair<int, int>*>(all[r]);
@@ -209,7 +209,7 @@ private:
     std::shared_ptr<ThreadGroup> group_;
 };
 
-/// Calls act(communicator of the rank) on as many threads, and waits for all.
+/// Calls act(communicator of the rank) on as many threads, and waits for all of them.
 template <class Act>
 void on_threads(int ranks, Act&& act) {
     auto group = std::make_shared<ThreadGroup>(ranks);

@@ -1,4 +1,5 @@
-// Calls of one session. Each is a step; it succeeds, or is refused on all ranks alike.
+// Macros for calls of one session. Each is a named step, and succeeds or is refused on all ranks
+// alike.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_CALLS_HPP
@@ -16,7 +17,7 @@ inline tw_session session = nullptr;
 
 inline std::string text() { return tw_error_message(session); }
 
-// The code, on every rank; and words of the text, which is the same on every rank.
+// Checks the code on every rank, and words of the text, which must be the same on every rank.
 inline void refused(const char* file, int line, int status, int code, const std::string& words) {
     const std::string said = text();
     const std::vector<std::string> all = check::gather(said);

@@ -4,8 +4,7 @@
 //
 // A failed check prints rank, file and line, is counted, and lets the program go on, so that the
 // ranks stay together. verdict() gathers the counts: one failed check on any rank fails the job.
-// A rank that waits for ever is caught by a watchdog, which prints the last named step of each
-// rank: without it a hang tells nothing.
+// A watchdog ends a rank that waits forever, and prints the last named step of each rank.
 #ifndef THALWEG_TESTS_SYSTEM_CHECK_HPP
 #define THALWEG_TESTS_SYSTEM_CHECK_HPP
 
@@ -28,13 +27,13 @@
 namespace check {
 
 struct State {
-    MPI_Comm comm = MPI_COMM_WORLD;  // whose ranks test together
-    int rank = 0;                    // in it
+    MPI_Comm comm = MPI_COMM_WORLD;  // ranks that test together
+    int rank = 0;                    // rank in that communicator
     int size = 1;
     long checks = 0;
     long failures = 0;
-    unsigned limit = 60;                       // seconds a step may take
-    char step[800] = "before the first step";  // plain memory: read by the signal handler
+    unsigned limit = 60;                       // limit in seconds for each step
+    char step[800] = "before the first step";  // plain memory, as the signal handler reads it
 };
 
 inline State state;
@@ -66,7 +65,7 @@ inline void print(const std::string& line) {
 
 inline void fail(const char* file, int line, const std::string& what) {
     ++state.failures;
-    // A loop that fails everywhere would drown the first, telling lines.
+    // In a loop that fails everywhere, only the first lines are useful.
     if (state.failures > 40) return;
     const char* name = std::strrchr(file, '/');
     print(text("[rank %d] %s:%d: FAILED: %s (in step: %s)", state.rank, name ? name + 1 : file,
@@ -76,7 +75,7 @@ inline void fail(const char* file, int line, const std::string& what) {
 }
 
 inline void on_alarm(int) {
-    // Only async-signal-safe calls here.
+    // Only async-signal-safe calls are allowed here.
     char line[1000];
     std::size_t n = 0;
     const auto add = [&](const char* s) {
@@ -99,7 +98,7 @@ inline void on_alarm(int) {
     std::abort();
 }
 
-// Names what this rank does from now on and winds up the watchdog.
+// Names the next step of this rank and restarts the watchdog.
 [[gnu::format(printf, 1, 2)]] inline void step(const char* form, ...) {
     std::va_list args;
     va_start(args, form);
@@ -109,10 +108,10 @@ inline void on_alarm(int) {
     ::alarm(state.limit);
 }
 
-// @param threads, level  of MPI_Init_thread: what is wanted, and what there is
+// @param threads, level  requested and provided thread level of MPI_Init_thread
 inline void begin(int* argc, char*** argv, unsigned limit_seconds, int threads = MPI_THREAD_SINGLE,
                   int* level = nullptr) {
-    // Settings of the caller's environment would override those under test.
+    // Settings in the caller's environment would override those under test.
     std::vector<std::string> names;
     for (char** entry = environ; *entry != nullptr; ++entry)
         if (std::strncmp(*entry, "THALWEG_", 8) == 0) {
@@ -122,7 +121,7 @@ inline void begin(int* argc, char*** argv, unsigned limit_seconds, int threads =
     for (const std::string& name : names)
         if (name.rfind("THALWEG_TEST", 0) != 0) ::unsetenv(name.c_str());
 #if defined(__SANITIZE_ADDRESS__)
-    __lsan_disable();  // what MPI keeps from its start is not ours
+    __lsan_disable();  // memory that MPI keeps from its start is not a leak
 #endif
     int provided = MPI_THREAD_SINGLE;
     MPI_Init_thread(argc, argv, threads, &provided);
@@ -141,14 +140,14 @@ inline void begin(int* argc, char*** argv, unsigned limit_seconds, int threads =
     step("start");
 }
 
-// From now on these ranks test together.
+// Makes these ranks test together from now on.
 inline void use(MPI_Comm comm) {
     state.comm = comm;
     MPI_Comm_rank(comm, &state.rank);
     MPI_Comm_size(comm, &state.size);
 }
 
-// Gathers the counts, prints the verdict on rank 0 and ends MPI. The value is main's.
+// Gathers the counts, prints the verdict on rank 0 and ends MPI. Returns the value for main.
 inline int verdict(const char* program) {
     step("verdict");
     std::vector<long> failures(static_cast<std::size_t>(state.size));
@@ -172,8 +171,8 @@ inline int verdict(const char* program) {
     MPI_Bcast(&total, 1, MPI_LONG, 0, state.comm);
     ::alarm(0);
 #if defined(__SANITIZE_ADDRESS__)
-    // Looked for here, while MPI's modules are still loaded and leaks of theirs can be told from
-    // the library's; the check at exit, which cannot, is left out.
+    // Leaks are checked here, while MPI's modules are still loaded and their leaks can be told from
+    // the library's. The check at exit cannot do that, and is left out.
     const bool leaks = __lsan_do_recoverable_leak_check() != 0;
     MPI_Finalize();
     std::fflush(nullptr);
@@ -201,7 +200,7 @@ inline std::string broadcast(const std::string& from_rank_0) {
     return result;
 }
 
-// The texts of all ranks, on every rank.
+// Returns the texts of all ranks, on every rank.
 inline std::vector<std::string> gather(const std::string& mine) {
     const int length = static_cast<int>(mine.size());
     const auto ranks = static_cast<std::size_t>(state.size);
@@ -223,15 +222,15 @@ inline std::vector<std::string> gather(const std::string& mine) {
     return result;
 }
 
-// Removes it, when no rank needs it any more.
+// Removes the folder when no rank needs it any more.
 inline void remove_folder(const std::string& path) {
     MPI_Barrier(MPI_COMM_WORLD);
     std::error_code ignored;
     if (state.rank == 0) std::filesystem::remove_all(path, ignored);
 }
 
-// An empty folder for the program's files, the same on every rank (one machine is assumed).
-// Memory-backed where there is one: thousands of small files are written.
+// Makes an empty folder for the program's files, the same on every rank (which must be on one
+// machine). In memory if possible: thousands of small files are written.
 inline std::string make_folder(const char* program) {
     std::string path;
     if (state.rank == 0) {
@@ -247,7 +246,7 @@ inline std::string make_folder(const char* program) {
     return broadcast(path);
 }
 
-// "--name value" of the command line, or the default.
+// Returns the value of "--name value" on the command line, or the default.
 inline std::string option(int argc, char** argv, const char* name, const char* otherwise) {
     for (int i = 1; i + 1 < argc; ++i)
         if (std::strcmp(argv[i], name) == 0) return argv[i + 1];

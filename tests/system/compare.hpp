@@ -51,7 +51,8 @@ private:
 
 }  // namespace compare_detail
 
-/// Names the place of a byte of a classic netCDF file: variable, record and index of the element.
+/// Describes the place of a byte in a classic netCDF file: variable, record and index of the
+/// element.
 inline std::string locate(const std::string& path, std::int64_t offset) {
     const Header header(path);
     if (!header.good) return "(header unreadable)";
@@ -77,8 +78,8 @@ inline std::string locate(const std::string& path, std::int64_t offset) {
     return offset < header.bytes ? "header" : "header or padding";
 }
 
-/// Zeroes what lies between the header, the fixed-size and the record variables. netCDF-C leaves
-/// there what its buffer happened to hold; PnetCDF and the library leave zeroes.
+/// Zeroes the gaps between the header, the fixed-size and the record variables. netCDF-C leaves
+/// random contents of its buffer there; PnetCDF and the library leave zeroes.
 inline void zero_gaps(const std::string& path) {
     const Header header(path);
     if (!header.good) return;
@@ -102,7 +103,7 @@ inline void zero_gaps(const std::string& path) {
     ::close(fd);
 }
 
-/// "" if the files are equal; else the first difference. `expected` is the reference.
+/// Returns "" if the files are equal, else the first difference. `expected` is the reference.
 inline std::string difference(const std::string& expected, const std::string& actual) {
     using compare_detail::Reader;
     const Reader a(expected);

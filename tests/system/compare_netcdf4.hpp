@@ -1,4 +1,4 @@
-// Comparison of what two netCDF-4 files hold, as netCDF-C reads them.
+// Compares the contents of two netCDF-4 files, as netCDF-C reads them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_COMPARE_NETCDF4_HPP
@@ -14,7 +14,7 @@
 
 namespace compare_detail {
 
-/// A file under comparison; closed at the end.
+/// A file to be compared; closed at the end.
 struct Netcdf4 {
     int id = -1;
     explicit Netcdf4(const std::string& path) {
@@ -83,7 +83,8 @@ inline std::string value_difference(int a, int b, int var, const std::string& na
 
 }  // namespace compare_detail
 
-/// "" if the files hold the same; else the first difference. `expected` is the reference.
+/// Returns "" if the files have the same contents, else the first difference. `expected` is the
+/// reference.
 inline std::string netcdf4_difference(const std::string& expected, const std::string& actual) {
     using namespace compare_detail;
     const Netcdf4 x(expected);

@@ -1,5 +1,5 @@
-// Where the variables of a classic netCDF file lie: a plain reading of its header, of a file that
-// is known to be valid.
+// Reads the places of the variables from the header of a classic netCDF file that is known to be
+// valid.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_HEADER_HPP
@@ -18,7 +18,7 @@ struct Header {
         std::int64_t element = 0, bytes = 0, begin = 0;
     };
     bool good = false;
-    std::int64_t bytes = 0;  // of the header
+    std::int64_t bytes = 0;  // size of the header
     std::vector<Var> variables;
 
     explicit Header(const std::string& path) : in_(path, std::ios::binary) {
@@ -41,7 +41,7 @@ struct Header {
         for (const Var& v : variables) n += v.record;
         return n;
     }
-    // From record to record.
+    // Returns the bytes from record to record.
     std::int64_t record_bytes() const {
         std::int64_t sum = 0;
         for (const Var& v : variables)

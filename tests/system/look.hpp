@@ -1,4 +1,4 @@
-// What others see of a file of "T" (time, y, x) and "h" (y, x).
+// Checks what other programs see of a file with "T" (time, y, x) and "h" (y, x).
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_LOOK_HPP
@@ -12,8 +12,8 @@
 
 #include "check.hpp"
 
-// What is wrong with the file; "" if all is well. value(record, element) is what should be there,
-// with record -1 for "h".
+// Returns the error in the file, or "". value(record, element) is the expected value, with record
+// -1 for "h".
 template <class Value>
 std::string look_at(const std::string& path, std::int64_t rows, std::int64_t columns,
                     std::size_t wanted_records, bool with_fixed, Value&& value) {

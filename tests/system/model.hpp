@@ -1,5 +1,5 @@
-// A session with its model ranks, and a small history file whose contents are known: what the tests
-// of services have in common.
+// A session with its model ranks, and a small history file with known contents: fixtures for the
+// tests of services.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_MODEL_HPP
@@ -30,7 +30,7 @@ struct Model {
         CHECK(tw_inq_role(session, &role) == TW_OK);
         CHECK(tw_model_comm(session, &comm) == TW_OK);
         CHECK((comm == MPI_COMM_NULL) == (role == TW_SERVER));
-        if (comm == MPI_COMM_NULL) {  // a model that does not tell its servers apart learns of it
+        if (comm == MPI_COMM_NULL) {  // a program that does not know its roles learns them here
             tw_file none = nullptr;
             CHECK(tw_create(session, "by_a_server.nc", nullptr, &none) == TW_EHANDLE);
             CHECK_TEXT(error().find("this rank is a server") != std::string::npos, "%s",
@@ -48,12 +48,12 @@ struct Model {
                    tw_strerror(status));
     }
 
-    // A number of the summary, of the file whose path ends so.
+    // Returns a number of the summary, for the file whose path ends with `path`.
     double figure(const std::string& path, const std::string& name) {
         const std::string value = entry(path, name);
         return std::strtod(value.c_str(), nullptr);
     }
-    // What follows `"name": ` in the part of the summary that tells of a file.
+    // Returns the text behind `"name": ` in the file's part of the summary.
     std::string entry(const std::string& path, const std::string& name) {
         const char* json = nullptr;
         CHECK(tw_summary(session, TW_SUMMARY_JSON, &json) == TW_OK);
@@ -68,7 +68,7 @@ struct Model {
     }
 };
 
-// "time y x" in rows of the ranks, and "y x" once; `salt` makes files differ.
+// A file with "time y x" in rows of the ranks, and "y x" once; `salt` makes files differ.
 struct History {
     Model& model;
     std::string path;
@@ -114,7 +114,7 @@ struct History {
         CHECK_TEXT(status == wanted, "tw_close of %s gave %s: %s", path.c_str(),
                    tw_strerror(status), model.error().c_str());
     }
-    // What is wrong with the file as others see it; "" if all is well. Any time after the close.
+    // Returns the error in the file as others see it, or "". Call at any time after the close.
     std::string look(std::size_t wanted_records, bool with_fixed) const {
         return look_at(
             path, rows, columns, wanted_records, with_fixed,

@@ -1,4 +1,4 @@
-// The reference: plain serial netCDF-C writes the same definitions and data.
+// Makes the reference: plain serial netCDF-C writes the same definitions and data.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_ORACLE_HPP
@@ -16,14 +16,14 @@
 #include "compare.hpp"
 #include "thalweg/thalweg.h"
 
-// What the library promises about the header (setting header_pad in docs/settings.md): this many
-// bytes stay free behind it. Beyond the format's own 4 bytes nothing is aligned.
+// The promise about the header (setting header_pad in docs/settings.md): this many bytes stay free
+// behind it. Beyond the format's own 4 bytes nothing is aligned.
 constexpr std::size_t default_header_pad = 4096;
 constexpr std::size_t section_alignment = 4;
 
 class Oracle {
 public:
-    /// format is "cdf1", "cdf2", "cdf5", "netcdf4" or "netcdf4-classic".
+    /// @param format  "cdf1", "cdf2", "cdf5", "netcdf4" or "netcdf4-classic"
     Oracle(std::string path, const std::string& format) : path_(std::move(path)) {
         const int mode = format == "cdf1"              ? 0
                          : format == "cdf2"            ? NC_64BIT_OFFSET
@@ -63,7 +63,7 @@ public:
         return var_id;
     }
 
-    /// var is NC_GLOBAL or an id of var().
+    /// @param var  NC_GLOBAL or an id of var()
     void att(int var, const std::string& name, tw_type type, std::int64_t n, const void* values) {
         require(nc_put_att(id_, var, name.c_str(), static_cast<nc_type>(type),
                            static_cast<std::size_t>(n), values),
@@ -75,14 +75,14 @@ public:
         if (status != NC_ENOTINDEFINE) require(status, "nc__enddef");  // netCDF-4 needs none
     }
 
-    /// Attributes that come after data: what is laid out stays where it is.
+    /// Begins definitions after data, for attributes: the layout does not change.
     void redef() {
         const int status = nc_redef(id_);
         if (status != NC_EINDEFINE) require(status, "nc_redef");  // netCDF-4 needs none
     }
     void enddef_again() { require(nc_enddef(id_), "nc_enddef"); }
 
-    /// Returns netCDF's status, for NC_ERANGE is one of the expected ones.
+    /// Returns netCDF's status, as NC_ERANGE may be expected.
     int put(int var, tw_type memory, const std::vector<std::size_t>& start,
             const std::vector<std::size_t>& count, const void* data) {
         const std::size_t none = 0;
@@ -122,7 +122,7 @@ public:
 
     int id() const { return id_; }
 
-    /// The reference must not fail: without it there is no test.
+    /// Ends the test if the reference fails.
     void require(int status, const char* call) const {
         if (status == NC_NOERR) return;
         check::print(check::text("[rank %d] reference %s: %s: %s", check::state.rank, path_.c_str(),
@@ -135,7 +135,7 @@ private:
     int id_ = -1;
 };
 
-/// Reads values of any type; netCDF's status.
+/// Reads values of any type; returns netCDF's status.
 inline int get_values(int id, int var, tw_type memory, const std::vector<std::size_t>& start,
                       const std::vector<std::size_t>& count, void* to) {
     const std::size_t* s = start.data();

@@ -1,4 +1,4 @@
-// Reproducible random numbers: the same on every rank, machine and compiler (the distributions of
+// Reproducible random numbers, the same on every rank, machine and compiler (the distributions of
 // the standard library are not).
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-// splitmix64 (Steele, Lea, Flood 2014).
+// Mixes a number by splitmix64 (Steele, Lea, Flood 2014).
 inline std::uint64_t mix(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15ULL;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -31,7 +31,7 @@ public:
         return n <= 1 ? 0 : static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
     }
 
-    /// a .. b, both included
+    /// Returns a number from a to b, both included.
     std::int64_t between(std::int64_t a, std::int64_t b) { return a + below(b - a + 1); }
 
     bool percent(int p) { return below(100) < p; }

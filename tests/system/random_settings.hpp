@@ -1,4 +1,4 @@
-// Random settings of a file: how, by whom and when it is written or read.
+// Random settings of a file: method, writers, service and so on.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_RANDOM_SETTINGS_HPP
 #define THALWEG_TESTS_SYSTEM_RANDOM_SETTINGS_HPP
@@ -9,12 +9,12 @@
 
 #include "random.hpp"
 
-/// A test names what it needs otherwise than below.
+/// A set of settings with their values; a test changes those that it needs otherwise.
 class RandomSettings {
 public:
     using Names = std::vector<std::string>;
 
-    /// Of tw_create.
+    /// Returns settings for tw_create.
     static RandomSettings writing() {
         RandomSettings s;
         s.set("method",
@@ -31,7 +31,7 @@ public:
             .set("queue_full", {"wait", "inline"}, 20);
         return s;
     }
-    /// Of a session that reads.
+    /// Returns settings for a session that reads.
     static RandomSettings reading() {
         RandomSettings s;
         s.set("log", {"off"})
@@ -45,7 +45,7 @@ public:
         return s;
     }
 
-    /// @param percent  of the cases that have the setting at all
+    /// @param percent  percentage of cases with the setting
     RandomSettings& set(const std::string& name, Names values, int percent = 100) {
         for (Choice& c : choices_)
             if (c.name == name) {
@@ -57,7 +57,7 @@ public:
     }
     RandomSettings& leave_out(const std::string& name) { return set(name, {""}, 0); }
 
-    /// "name=value; name=value"
+    /// Draws settings: "name=value; name=value".
     std::string draw(Random& random) const {
         std::string text;
         for (const Choice& c : choices_) {

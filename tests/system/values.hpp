@@ -1,4 +1,4 @@
-// Values of all netCDF types, made from hashes, so that any rank can tell what any element holds.
+// Values of all netCDF types, made from hashes, so that any rank knows the value of any element.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_VALUES_HPP
@@ -47,7 +47,7 @@ inline std::int64_t type_size(tw_type type) {
 
 inline bool is_floating(tw_type type) { return type == TW_FLOAT || type == TW_DOUBLE; }
 
-/// Range of an integer type; of the integers used with a floating-point type.
+/// Returns the least value of an integer type, or of the integers used with a floating-point type.
 inline std::int64_t lowest(tw_type type) {
     switch (type) {
         case TW_BYTE: return std::numeric_limits<std::int8_t>::min();
@@ -101,8 +101,7 @@ inline void put_floating(void* to, tw_type type, double value) {
 }
 
 /// Stores at `to` a value of type `memory` that fits the type `file`, chosen by the hash h:
-/// extremes, fractions, values that must be rounded, NaN and infinities where the two types have
-/// them.
+/// extremes, fractions, values that must be rounded, NaN and infinities if the two types have them.
 inline void make_value(void* to, tw_type memory, tw_type file, std::uint64_t h) {
     const std::uint64_t kind = h % 16;
     h /= 16;

@@ -9,7 +9,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A run of 100 s with one file, whose writers were at work for 20 s.
+/// Returns a run of 100 s with one file, whose writers worked for 20 s.
 Json run(const char* service) {
     return Json::parse(R"({"ranks": 4, "elapsed_seconds": 100, "rank_seconds": [], "files": [{
         "path": "a.nc", "method": "record", "storage": "posix", "steps": 10, "bytes": 40000000,
@@ -49,7 +49,7 @@ TEST(Advice, OnAFullQueue) {
     auto& f = summary["files"][0];
     f["queue_wait_seconds"] = 12;
     f["queue_waits"] = 76;
-    // A step of a rank has 1 MB.
+    // A rank has 1 MB per step.
     expect_said(summary,
                 "a.nc: the queue was full 76 times, and a rank waited up to 12.0 s (12 % of "
                 "the run) for room. The writers had time left, so a longer queue helps: "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of real runs, read by Python's HTML parser, against the summary.
+"""Compares the report of real runs, read by Python's HTML parser, with the summary.
 
-The page holds the summary; its script makes HTML of it, here by Node.js. Without that, only what
-the page holds is compared.
+The page holds the summary; its script makes HTML of it, here by Node.js. Without Node.js, only the
+contents of the page are compared.
 
 Usage: check_report.py MODEL THALWEG -- LAUNCHER...
 """
@@ -20,7 +20,7 @@ VOID = {"meta", "br", "link", "img", "input", "hr"}
 
 
 class Page(HTMLParser):
-    """Tables by the heading before them, texts, and whether tags match."""
+    """The parts of a page: tables by the heading before them, texts, and whether tags match."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -56,7 +56,7 @@ class Page(HTMLParser):
             self.tables[self.heading][-1][-1][1] += data
 
 
-# What the script of the page uses of a browser.
+# The parts of a browser that the page's script uses.
 BROWSER = """
 const summaryText = require("fs").readFileSync(0, "utf8");
 const document = {
@@ -67,12 +67,12 @@ const document = {
 
 
 def held_by(text):
-    """What a page holds: its title, the advice and the summary."""
+    """The contents of a page: its title, the advice and the summary."""
     return json.loads(re.search(r'id="run">(.*?)</script>', text, re.DOTALL)[1])
 
 
 def page_of(text):
-    """The page as a browser shows it; null without Node.js."""
+    """The page as a browser shows it; None without Node.js."""
     Page(text)
     if shutil.which("node") is None:
         return None
@@ -134,7 +134,7 @@ def check_ranks(page, summary, ranks):
     for row in rows:
         parts = [row[k] for k in ("outside", "open", "put", "step", "close", "read", "other")]
         assert all(v >= 0 for v in row.values())
-        # Ranks end tw_init a moment apart.
+        # Ranks finish tw_init at slightly different times.
         assert abs(sum(parts) - summary["elapsed_seconds"]) < 0.25, (
             parts,
             summary["elapsed_seconds"],
@@ -203,7 +203,7 @@ def report(runs, *arguments, cwd):
 
 
 def check_program(runs, folder):
-    """`thalweg report` makes the same page but for its title, and says what is wrong."""
+    """Checks that `thalweg report` makes the same page except for its title, and reports errors."""
     done = report(runs, "summary.json", cwd=folder)
     assert done.returncode == 0 and done.stdout == "summary.html\n", done
     made = (folder / "summary.html").read_text()
@@ -225,7 +225,7 @@ def check_program(runs, folder):
     done = report(runs, "summary.json", "-o", "summary.json", cwd=folder)
     assert done.returncode == 1 and "would replace" in done.stderr, done
     json.loads((folder / "summary.json").read_text())
-    # Wrong types are left out; the page still stands.
+    # Values of wrong types are left out; the page is still valid.
     (folder / "odd.json").write_text('{"ranks": "x", "files": [1, {"path": 7, "seconds": []}]}')
     done = report(runs, "odd.json", cwd=folder)
     assert done.returncode == 0, done
@@ -247,7 +247,7 @@ def check_unwritable(runs):
     check_data(folder)
     json.loads((folder / "summary.json").read_text())
     assert "setting report: cannot write to the directory of" in done.stderr, "at the beginning"
-    # Data are not written over.
+    # Data are not overwritten.
     done, folder = runs.run("data", 2, {"report": "./plain.nc", "summary": "summary.json"})
     assert done.returncode == 1 and "a file that the run has written or read" in done.stderr, (
         done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trace of real runs, read by Python's JSON parser, against the summary.
+"""Compares the trace of real runs, read by Python's JSON parser, with the summary.
 
 Usage: check_trace.py MODEL -- LAUNCHER...
 """
@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 
 from runs import FILES, KINDS, STEPS, Runs, check_data
 
-# In builds without PnetCDF it is posix.
+# Builds without PnetCDF set it to posix.
 STORAGE = os.environ.get("THALWEG_TEST_STORAGE", "pnetcdf")
 MORE = {
     "pnetcdf": (3, 0, {"storage": STORAGE}),
@@ -26,7 +26,7 @@ def nanoseconds(microseconds):
 
 
 def check_spans(spans):
-    """Spans of a thread nest, and none ends before it begins."""
+    """Checks that spans of a thread nest, and that none ends before it begins."""
     spans = sorted(spans, key=lambda e: (nanoseconds(e["ts"]), -nanoseconds(e["dur"])))
     ends = []
     for e in spans:
@@ -39,7 +39,7 @@ def check_spans(spans):
 
 
 class Trace:
-    """Spans by thread, and the names of processes and threads."""
+    """The spans by thread, and the names of processes and threads."""
 
     def __init__(self, path, ranks):
         data = json.loads(path.read_text())
@@ -64,7 +64,7 @@ class Trace:
 
 
 def check_writes(trace, summary):
-    """What was written, how often and where, is what the summary says."""
+    """Checks that the traced writes, their bytes and places agree with the summary."""
     for f in summary["files"]:
         writes = trace.of_file(f["path"], "write")
         assert sum(e["args"]["bytes"] for e in writes) == f["bytes"] > 0, f["path"]
@@ -122,7 +122,7 @@ def check_kind(runs, kind):
 
 
 def check_empty(runs):
-    """A run without files; and one without calls, whose ranks have nothing to tell."""
+    """A run without files, and one without calls, whose ranks have no events."""
     settings = {"trace": "trace.json"}
     for name, more in [("empty", {}), ("no_room", {"trace_memory": "0"})]:
         done, folder = runs.run(name, 3, {**settings, **more}, files=[])
@@ -132,7 +132,7 @@ def check_empty(runs):
 
 
 def check_full(runs):
-    """Little memory: what has no room is counted, in the file and on standard error."""
+    """Little memory: events without room are counted, in the file and on standard error."""
     settings = {"trace": "trace.json", "trace_memory": "4KiB", "service": "background"}
     done, folder = runs.run("full", 3, settings)
     assert done.returncode == 0, done.stderr
@@ -150,7 +150,7 @@ def check_full(runs):
 
 
 def check_long(runs):
-    """More than ranks send at a time."""
+    """More events than ranks send at a time."""
     settings = {"trace": "trace.json", "summary": "summary.json", "storage": "memory"}
     done, folder = runs.run("long", 3, settings, steps=900, files=FILES[:1], pause=0)
     assert done.returncode == 0, done.stderr

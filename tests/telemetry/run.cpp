@@ -1,5 +1,5 @@
-// A small model whose run is looked at afterwards: it writes the files that it is given, a record
-// variable of each type of access, and reads the first one again.
+// A small model whose run is analysed afterwards: it writes the given files, with a record variable
+// for each type of access, and reads the first one again.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -30,7 +30,7 @@ void check(int status, const char* what) {
     std::fprintf(stderr, "%s: %s: %s\n", what, tw_strerror(status), tw_error_message(session));
 }
 
-/// This rank's rows.
+/// The rows of this rank.
 struct Part {
     std::int64_t first = 0, number = rows;
     std::vector<float> values(int step) const {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the small model, for tests that look at what it tells of them."""
+"""Runs of the small model, for tests of their traces and summaries."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import netCDF4
 
 STEPS = 3
 FILES = ["plain.nc", "<script>alert(1)<!-- & \"q\" 'a'.nc", "çà — 東.nc"]
-# Names of kinds of runs: number of ranks, of servers, settings.
+# Kinds of runs by name: number of ranks, of servers, settings.
 KINDS = {
     "inline": (3, 0, {}),
     "direct": (3, 0, {"method": "direct"}),
@@ -25,7 +25,7 @@ KINDS = {
 
 
 class Runs:
-    """Arguments: the model, then after -- what starts MPI programs."""
+    """Runs of a model; arguments: the model, then after -- the launcher of MPI programs."""
 
     def __init__(self, arguments):
         at = arguments.index("--")
@@ -34,7 +34,8 @@ class Runs:
         self.folder.mkdir(exist_ok=True)
 
     def run(self, name, ranks, settings, steps=STEPS, files=FILES, pause=2):
-        """Settings are given by the environment. Returns the process and the run's folder."""
+        """Starts a run with settings in the environment. Returns the process and the run's
+        folder."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         for old in folder.iterdir():
@@ -53,7 +54,7 @@ class Runs:
         return done, folder
 
     def run_kind(self, kind, **more):
-        """A run that must succeed, with its summary."""
+        """Makes a run that must succeed; returns its summary."""
         ranks, servers, settings = KINDS[kind]
         settings = {**settings, "servers": str(servers), "summary": "summary.json", **more}
         done, folder = self.run(kind, ranks, settings)
@@ -62,7 +63,7 @@ class Runs:
 
 
 def check_data(folder, files=FILES, steps=STEPS):
-    """What the model has written, as netCDF4-python reads it."""
+    """Checks the model's data as netCDF4-python reads them."""
     for name in files:
         with netCDF4.Dataset(folder / name) as data:
             assert data["T"].shape[0] == steps, (name, data["T"].shape)

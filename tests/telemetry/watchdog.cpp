@@ -13,7 +13,7 @@ namespace {
 
 void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// What a function makes the watchdog print.
+/// Returns what the watchdog prints during a function.
 template <class F>
 std::string printed(F&& f) {
     testing::internal::CaptureStderr();

@@ -109,7 +109,7 @@ def numbers(tool: Tool):
 
 
 def header(tool: Tool):
-    """A classic file whose records begin at an odd byte, which netCDF-C does not open either."""
+    """A classic file whose records begin at an odd byte; netCDF-C does not open it either."""
     with netCDF4.Dataset("in.nc", "w", format="NETCDF3_CLASSIC") as data:
         for name, n in (("t", None), ("n", 15), ("m", 3)):
             data.createDimension(name, n)

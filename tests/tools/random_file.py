@@ -20,7 +20,7 @@ def types_of(form):
 
 
 def values(rng, kind, shape):
-    """Any bits for floating-point numbers: NaNs of all kinds, infinities, zeros of both signs."""
+    """Random bits as floating-point numbers: NaNs of all kinds, infinities, zeros of both signs."""
     kind = np.dtype(kind)
     if kind == "S1":
         return rng.integers(32, 127, size=shape, dtype="u1").view("S1").reshape(shape)
@@ -83,7 +83,7 @@ def make(path, form, seed):
             for other in rng.choice(types, size=2, replace=False):
                 variable.setncattr(f"a_{other}", attribute(rng, str(other)))
             if rng.random() < 0.1:
-                continue  # never written: fill values
+                continue  # never written: holds fill values
             shape = tuple(records if d == "time" else lengths[d] for d in dims)
             variable[...] = values(rng, kind, shape)
             names.append(name)
@@ -107,7 +107,7 @@ def same_attributes(a, b, what):
 
 
 def same(path_a, path_b):
-    """What netCDF-C sees of both files is the same bit for bit."""
+    """Checks that netCDF-C reads the same bits from both files."""
     with netCDF4.Dataset(path_a) as a, netCDF4.Dataset(path_b) as b:
         same_attributes(a, b, "")
         assert list(a.dimensions) == list(b.dimensions)

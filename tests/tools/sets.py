@@ -18,7 +18,7 @@ COLUMNS, ROWS = ((1, 3), (4, 6)), ((1, 2), (3, 5))
 
 
 class Tile:
-    """What one file of a set says and holds; tests change some of it."""
+    """The definitions and values of one file of a set; tests change some of them."""
 
     def __init__(self, row, column, files=4):
         self.files = files
@@ -88,7 +88,8 @@ def check_joined(path):
 
 
 def refuse(tool, parts, *words):
-    """By combine, and by all that open the set as one file; on one rank and on three."""
+    """Checks that combine, and all commands that open the set as one file, refuse it, on one
+    rank and on three."""
     write("set.nc", parts)
     for k, command in enumerate(("combine", "repack", "verify")):
         more = {"combine": ["-o", "out.nc"], "repack": ["out.nc"], "verify": ["set.nc"]}[command]
@@ -97,7 +98,7 @@ def refuse(tool, parts, *words):
 
 
 def joined(tool: Tool):
-    """Sets of a grid, in ways in which other programs write them."""
+    """Sets of a grid, as various other programs write them."""
 
     def check(parts, ranks):
         write("set.nc", parts)
@@ -110,7 +111,7 @@ def joined(tool: Tool):
 
     check(tiles(), 1)
     named = tiles()
-    for k, part in enumerate(named):  # as FMS writes it
+    for k, part in enumerate(named):  # as FMS writes them
         part.attributes = {"filename": f"set.nc.{k:04d}"}
     check(named, 3)
     with netCDF4.Dataset("out.nc") as data:
@@ -198,7 +199,7 @@ def divided_otherwise(tool: Tool):
         return parts
 
     refuse(tool, with_all(divided=[]), "set.nc.0002", "'y'", "domain_decomposition")
-    # The columns are told apart, the rows are not.
+    # The columns can be distinguished, the rows cannot.
     even = with_all(divided=["x"], lengths={"y": 2})
     refuse(tool, even, "set.nc.0002", "'y'", "domain_decomposition")
     refuse(tool, with_all(divided=["x"]), "set.nc.0002", "'y'", "domain_decomposition")

@@ -34,7 +34,7 @@ class Tool:
         return [*launcher, self.program, *map(str, arguments)]
 
     def run(self, ranks, *arguments):
-        """(exit code, standard output, standard error)"""
+        """Returns (exit code, standard output, standard error)."""
         done = subprocess.run(
             self.line(ranks, *arguments), capture_output=True, text=True, timeout=100
         )
@@ -47,7 +47,7 @@ class Tool:
         return out
 
     def verify(self, ranks, *arguments):
-        """(exit code, the result)"""
+        """Returns (exit code, the result)."""
         code, out, err = self.run(ranks, "verify", *arguments, "--json")
         assert code in (0, 1), f"{arguments}: exit code {code}: {out}{err}"
         return code, json.loads(out)
@@ -64,7 +64,7 @@ def dump(path):
     text = subprocess.run(
         ["ncdump", "-n", "same", "-p", "9,17", path], capture_output=True, text=True, check=True
     ).stdout
-    # In classic formats alone, ncdump breaks texts after a newline; a single string becomes text.
+    # Only in classic formats, ncdump breaks texts after a newline; a single string becomes text.
     text = re.sub(r'\\n",\n\s*"', r"\\n", text)
     return re.sub(r"^(\s+)string (\S*:)", r"\1\2", text, flags=re.M)
 
@@ -102,7 +102,7 @@ def formats(tool):
 
 
 def storage(tool):
-    """Chunks and filters: as asked for, or as they were."""
+    """Chunks and filters: as requested, or unchanged."""
     with netCDF4.Dataset("in.nc", "w") as data:
         for name, n in (("time", None), ("z", 6), ("y", 50), ("x", 40)):
             data.createDimension(name, n)
@@ -157,7 +157,8 @@ def flips(tool):
                 size = array.itemsize
                 flat = int(np.ravel_multi_index(at, array.shape)) if at else 0
                 assert array.tobytes() != before
-                # Of the values as bytes: a value that NumPy shows alike may differ in its bits.
+                # Compare the values as bytes: values that NumPy shows alike may differ in their
+                # bits.
                 places = [
                     j
                     for j in range(array.size)
@@ -273,7 +274,7 @@ def left(path):
 
 
 def refused(tool):
-    """What cannot be written is named before anything is."""
+    """Everything that cannot be written is named before anything is written."""
 
     def refuse(words, *options, source="in.nc", ranks=1):
         tool.refused(ranks, words, "repack", source, "out.nc", *options)
@@ -328,7 +329,7 @@ def refused(tool):
 
 
 def damaged(tool):
-    """A file of which a part is missing or wrong: an error on all ranks, and no output."""
+    """A file of which a part is missing or damaged: an error on all ranks, and no output."""
     for form in ("cdf2", "netcdf4"):
         with netCDF4.Dataset("in.nc", "w", format=FORMATS[form]) as data:
             data.createDimension("time", None)
@@ -357,14 +358,14 @@ def damaged(tool):
             with netCDF4.Dataset("in.nc") as a, netCDF4.Dataset("bad.nc") as b:
                 changed = np.argwhere(raw(a["T"]).view("u4") != raw(b["T"]).view("u4"))
             assert len(changed) == 1
-            for ranks in RANKS:  # here a variable is several blocks
+            for ranks in RANKS:  # here a variable has several blocks
                 code, found = tool.verify(ranks, "in.nc", "bad.nc")
                 assert code == 1 and found["differences"][0]["differing"] == 1, found
                 assert found["differences"][0]["first"]["index"] == changed[0].tolist(), found
 
 
 def ranks_of(pid, program):
-    """The processes of the program below a launcher; some MPIs put one of their own between."""
+    """The program's processes below a launcher; some MPIs start one of their own in between."""
     found = []
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         if Path(f"/proc/{child}/exe").samefile(program):
@@ -375,7 +376,7 @@ def ranks_of(pid, program):
 
 
 def killed(tool):
-    """Killed while it writes: no output, and an old one stays."""
+    """A kill while it writes: there is no output, and an old one stays."""
     with netCDF4.Dataset("in.nc", "w", format="NETCDF3_64BIT_OFFSET") as data:
         data.createDimension("time", None)
         data.createDimension("x", 100000)
@@ -410,7 +411,7 @@ def main(cases):
     """Runs one of the cases of a module in a folder of its own."""
     case, program, *launcher = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
-        # Processes without a launcher share a folder of Open MPI's there, and fail when two make it
+        # Processes without a launcher share a folder of Open MPI in TMPDIR, and fail if two make it
         # at once.
         os.environ["TMPDIR"] = folder
         os.chdir(folder)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variables and attributes that netCDF-C does not list, or that nobody can read: always named.
+"""Variables and attributes that netCDF-C does not list, or that cannot be read: they are always
+named.
 
 Usage: unlisted.py CASE THALWEG LAUNCHER...
 CASE: compared, left_out, unreadable, unlimited
@@ -16,7 +17,7 @@ from tools import Tool, main
 
 
 def values_of(kind, other):
-    """Three values of a type that netCDF does not have; those of `other` differ in one."""
+    """Three values of a type that netCDF lacks; those of `other` differ in one."""
     last = 1 if other else 0
     if kind == "bool":
         return np.array([True, False, bool(last)])
@@ -35,7 +36,7 @@ def values_of(kind, other):
 
 
 def low_level(kind, group, name, other):
-    """Types that h5py writes by its inner interface alone."""
+    """Types that h5py writes only by its low-level interface."""
     last = 1 if other else 0
     space = h5py.h5s.create_simple((3,))
     data = np.array([1, 2, last], "u1")
@@ -64,7 +65,8 @@ def base(path, **more):
 
 
 def write(path, kind, where, other=False):
-    """A file with a value of the type in a variable, or in an attribute of `T` or of the file."""
+    """Makes a file with a value of the type in a variable, or in an attribute of `T` or of the
+    file."""
     with base(path) as f:
         if kind in LOW:
             low_level(kind, f, "odd", other)
@@ -83,7 +85,7 @@ def name_of(where):
 
 
 def compared(tool: Tool):
-    """verify says equal only of what it has compared."""
+    """verify reports equality only for what it has compared."""
     cases = [(kind, where) for kind in COMPARABLE for where in ("variable", "T", "file")]
     base("without.nc").close()
     for kind, where in cases + [(kind, "variable") for kind in LOW]:
@@ -92,7 +94,7 @@ def compared(tool: Tool):
         same = tool.run(1, "verify", "a.nc", "a.nc")
         differs = tool.run(3, "verify", "a.nc", "b.nc")
         words = f"{kind} {where}: {same} {differs}"
-        code, out, _ = same  # where netCDF-C lists the type, it is named as one that nobody reads
+        code, out, _ = same  # if netCDF-C lists the type, it is named as unreadable
         assert code == 0 or (code == 2 and name_of(where) in out), words
         assert code == 2 or kind not in ("reference", "vlen"), words
         code, out, _ = differs
@@ -111,7 +113,7 @@ def compared(tool: Tool):
 
 
 def left_out(tool: Tool):
-    """repack refuses and zarr names what it leaves out, or refuses."""
+    """repack refuses such parts; zarr names the parts that it leaves out, or refuses."""
     cases = [(kind, where) for kind in COMPARABLE for where in ("variable", "T", "file")]
     for kind, where in cases + [(kind, "variable") for kind in LOW]:
         write("in.nc", kind, where)
@@ -134,7 +136,7 @@ def left_out(tool: Tool):
 
 
 def unreadable(tool: Tool):
-    """One variable that cannot be read does not end the comparison of the others."""
+    """A variable that cannot be read does not end the comparison of the others."""
     with h5py.File("source.nc", "w") as f:
         f["T"] = np.arange(6, dtype="<f4")
     layout = h5py.VirtualLayout((6,), "<f4")
@@ -171,7 +173,7 @@ def unreadable(tool: Tool):
 
 
 def unlimited(tool: Tool):
-    """No dimension becomes fixed without a word, and verify sees it."""
+    """A dimension does not become fixed silently, and verify reports the difference."""
     with netCDF4.Dataset("two.nc", "w") as d:
         for name, n in (("t", None), ("s", None), ("x", 3)):
             d.createDimension(name, n)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens references as readers do, and compares what they find with what netCDF4 finds."""
+"""Opens references as readers do, and compares the contents with those that netCDF4 reads."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from references import open_references  # noqa: F401
 
 
 def load(path):
-    """References with absolute paths, so that they can be opened in any working folder."""
+    """Loads references with absolute paths, so that they can be opened in any working folder."""
     with open(path) as file:
         references = json.load(file)
     assert references["version"] == 1
@@ -33,7 +33,7 @@ def open_group(path):
 
 
 def same_bits(a, b):
-    """Equal values, with NaNs of the same bits."""
+    """Tests for equal values, with NaNs of the same bits."""
     a, b = np.asarray(a), np.asarray(b)
     assert a.shape == b.shape and a.dtype.newbyteorder("=") == b.dtype.newbyteorder("="), (a, b)
     native = b.dtype.newbyteorder("=")
@@ -41,14 +41,14 @@ def same_bits(a, b):
 
 
 def attribute(value):
-    """As JSON has it."""
+    """An attribute's value in JSON."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return value.replace("\0", "") if isinstance(value, str) else value
 
 
 def compare(references, path):
-    """All variables, attributes and dimension names with those that netCDF4 finds."""
+    """Compares all variables, attributes and dimension names with those that netCDF4 reads."""
     group = open_group(references)
     with netCDF4.Dataset(path) as f:
         f.set_auto_maskandscale(False)

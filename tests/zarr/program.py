@@ -51,7 +51,7 @@ def values_of(random, dtype, shape):
 
 
 def storage_of(random, form, shape, dtype):
-    """How netCDF-4 keeps a variable."""
+    """The storage of a variable in netCDF-4."""
     if not form.startswith("NETCDF4") or not shape:
         return {}
     options = {"shuffle": bool(random.integers(2)), "fletcher32": bool(random.integers(2))}
@@ -100,7 +100,7 @@ def put(f, random, records):
     f.set_auto_chartostring(False)
     for v in f.variables.values():
         if random.integers(8) == 0:
-            continue  # left to the fill value
+            continue  # keeps the fill value
         shape = [records if name == "time" else len(f.dimensions[name]) for name in v.dimensions]
         if 0 not in shape:
             v[...] = values_of(random, v.dtype.str[1:], shape)
@@ -186,7 +186,7 @@ def test_xarray_finds_the_same(tmp_path, form):
 
 
 def make(path, form="NETCDF3_64BIT_DATA", records=2, **changes):
-    """A small file of a stream, in which something differs."""
+    """Makes a small file of a stream that differs in something."""
     with netCDF4.Dataset(path, "w", format=form) as f:
         f.createDimension("time", None)
         f.createDimension("x", changes.get("nx", 40))
@@ -330,7 +330,7 @@ def test_a_link_to_a_file(tmp_path):
 
 
 def test_large_variables_are_cut(tmp_path):
-    """Chunks of 1 to 16 MiB, of levels and of a mesh whose number of cells is prime."""
+    """Chunks of 1 to 16 MiB, for levels and for a mesh with a prime number of cells."""
     path = tmp_path / "large.nc"
     random = np.random.default_rng(3)
     with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as f:

@@ -24,7 +24,8 @@ namespace thalweg::scale {
 
 namespace {
 
-/// Groups are not freed: SMPI would refuse them to the others that share them.
+/// Returns the group of a communicator. Groups are not freed, as SMPI would refuse them to the
+/// other ranks that share them.
 MPI_Group group_of(MPI_Comm comm) {
     MPI_Group group = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &group);
@@ -35,9 +36,9 @@ struct Wish {
     int color, key;
 };
 
-/// The group of each rank.
+/// Returns the group of each rank's new communicator.
 std::vector<MPI_Group> groups_of(MPI_Comm comm, const std::vector<Wish>& wishes) {
-    std::map<int, std::vector<std::array<int, 2> > > members;  // by color: key, rank
+    std::map<int, std::vector<std::array<int, 2> > > members;  // key and rank, by color
     for (int rank = 0; rank < static_cast<int>(wishes.size()); ++rank) {
         const auto [color, key] = wishes[static_cast<std::size_t>(rank)];
         if (color != MPI_UNDEFINED) members[color].push_back({key, rank});
@@ -60,7 +61,7 @@ int duplicate(MPI_Comm comm, MPI_Comm* made) {
     return PMPI_Comm_create(comm, group_of(comm), made);
 }
 
-/// Rank 0 makes the groups.
+/// Splits a communicator; rank 0 makes the groups.
 int split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
     int rank = 0, size = 1;
     PMPI_Comm_rank(comm, &rank);

@@ -1,4 +1,4 @@
-// Making communicators. SMPI's own functions give every rank a list of all ranks, and let one rank
+// Creates communicators. SMPI's own functions give every rank a list of all ranks, and let one rank
 // wait for all others at once: gigabytes and minutes on 16,384 ranks. In simulations, these take
 // their place: the ranks of a new communicator share one list, as they share the process.
 // SPDX-License-Identifier: Apache-2.0
@@ -8,10 +8,12 @@
 
 namespace thalweg::scale {
 
-/// As MPI_Comm_dup, without attributes. @note Collective
+/// Duplicates a communicator without attributes, like MPI_Comm_dup.
+/// @note Collective
 int duplicate(MPI_Comm comm, MPI_Comm* made);
 
-/// As MPI_Comm_split. @note Collective
+/// Splits a communicator, like MPI_Comm_split.
+/// @note Collective
 int split(MPI_Comm comm, int color, int key, MPI_Comm* made);
 
 }  // namespace thalweg::scale

@@ -13,7 +13,8 @@ namespace {
 using thalweg::scale::Counts;
 using thalweg::scale::HeapPause;
 
-/// This rank's: in a simulation, one of many in the process, which run one at a time.
+/// Returns this rank's counts: in a simulation, one of many ranks in the process, which run one at
+/// a time.
 Counts& counts() {
     static std::map<int, Counts> all;
     int rank = 0;

@@ -1,5 +1,5 @@
-// What each rank has asked of MPI, counted between the program and MPI (by its profiling
-// interface), so that a simulated run and a real one can be compared.
+// Counts each rank's use of MPI between the program and MPI (by its profiling interface), so that a
+// simulated run and a real one can be compared.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,23 +7,24 @@
 
 namespace thalweg::scale {
 
-/// Of one rank, since it began.
+/// The counts of one rank since it began.
 struct Counts {
-    std::int64_t messages = 0;          ///< sent to one rank
-    std::int64_t message_bytes = 0;     ///< in them
-    std::int64_t received = 0;          ///< messages
-    std::int64_t collectives = 0;       ///< calls that all ranks of a communicator make
-    std::int64_t collective_bytes = 0;  ///< that this rank gave to them
-    std::int64_t communicators = 0;     ///< that it took part in making
+    std::int64_t messages = 0;          ///< sent to one rank each
+    std::int64_t message_bytes = 0;     ///< bytes in these messages
+    std::int64_t received = 0;          ///< messages received
+    std::int64_t collectives = 0;       ///< calls by all ranks of a communicator
+    std::int64_t collective_bytes = 0;  ///< bytes that this rank contributed to them
+    std::int64_t communicators = 0;     ///< communicators that it took part in creating
 };
 
-/// Of this rank. In a library of its own, which has to be loaded before MPI's.
+/// Returns the counts of this rank. Defined in a separate library, which must be loaded before
+/// MPI's.
 extern "C" Counts* scale_counts();
 
-/// What the simulated storage tells, of all ranks. Nothing of it changes in a real run.
+/// Counts of the simulated storage, over all ranks. They stay 0 in a real run.
 struct StorageCounts {
     std::int64_t metadata = 0;  ///< files created, opened and closed
-    double settled = 0;         ///< when the servers will have all that was written, by MPI_Wtime
+    double settled = 0;         ///< MPI_Wtime when the servers will have all written data
 };
 extern "C" StorageCounts* scale_storage() __attribute__((weak));
 

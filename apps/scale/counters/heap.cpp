@@ -1,5 +1,5 @@
-// operator new and delete of the whole process, which tell ranks apart. In the library of the
-// counters, not in that of the library under test.
+// operator new and delete of the whole process, which count by rank. They are in the library of the
+// counters, not in the library under test.
 // SPDX-License-Identifier: Apache-2.0
 #include "heap.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using thalweg::scale::Heap;
 
-/// Before each block, as much as keeps it aligned.
+/// Header before each block, large enough to keep it aligned.
 struct alignas(16) Head {
     std::int64_t bytes;
     std::int64_t process;  ///< 0: not counted
@@ -26,7 +26,7 @@ Heap& heap_of(std::int64_t process) {
     return all[static_cast<std::size_t>(process)];
 }
 
-/// The rank's process in the simulation, from 1; 0 outside of them.
+/// Returns the rank's process in the simulation, from 1; 0 outside of processes.
 std::int64_t this_process() {
     const auto* const actor = simgrid::s4u::Actor::self();
     const long process = actor == nullptr ? 0 : actor->get_pid();

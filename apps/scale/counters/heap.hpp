@@ -8,13 +8,14 @@ namespace thalweg::scale {
 
 struct Heap {
     std::int64_t now = 0, most = 0;  ///< bytes
-    int paused = 0;                  ///< what is allocated meanwhile is somebody else's
+    int paused = 0;                  ///< pauses in force: allocations are not the library's
 };
 
-/// Of this rank. Null where nobody counts: everywhere but in simulations.
+/// Returns the memory of this rank. Null where memory is not counted: everywhere but in
+/// simulations.
 extern "C" Heap* scale_heap() __attribute__((weak));
 
-/// For a scope, memory is not the library's but MPI's, or the simulation's.
+/// Attributes allocations to MPI or the simulation rather than the library, for a scope.
 class HeapPause {
 public:
     HeapPause() : heap_(scale_heap == nullptr ? nullptr : scale_heap()) {

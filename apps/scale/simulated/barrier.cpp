@@ -1,5 +1,5 @@
-// SMPI's MPI_Ibarrier ends when rank 0 has entered it, whoever else has not: in place of
-// src/comm/barrier.cpp.
+// A barrier in a simulation, in place of src/comm/barrier.cpp: SMPI's MPI_Ibarrier ends when rank 0
+// has entered it, regardless of the others.
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/barrier.hpp"
 
@@ -10,10 +10,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Dissemination: in round k every rank tells the one 2^k after it what it has heard so far.
-/// Nothing is tested: SimGrid 3.32 keeps a request that MPI_Test has found complete in a list of
-/// its rank, and searches it at the end of every message. A rank looks at the word that arrives,
-/// and waits for requests that are complete, or soon will be.
+/// Dissemination barrier: in round k, every rank tells the rank 2^k after it what it has heard so
+/// far. It never calls MPI_Test: SimGrid 3.32 keeps each request that MPI_Test has found complete
+/// in a list of its rank, and searches it at the end of every message. Instead, a rank polls the
+/// word that arrives, and waits only for requests that are complete or soon will be.
 class Dissemination {
 public:
     explicit Dissemination(MPI_Comm comm) : comm_(comm) {
@@ -29,7 +29,8 @@ public:
             distance_ *= 2;
             begin_round();
         }
-        // All ranks have entered, and need nothing more of this one to receive what it has sent.
+        // All ranks have entered, so the messages can be received without further calls of this
+        // rank.
         PMPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
         return true;
     }

@@ -1,4 +1,4 @@
-// The simulation's clock, of ranks and of the library's own threads.
+// The simulation's clock, for ranks and for the library's own threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
 

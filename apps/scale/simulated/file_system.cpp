@@ -19,24 +19,25 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-/// Something that does one thing after another.
+/// A resource that serves one request after another.
 struct Station {
-    double free = 0;  ///< when it has done what it was given so far
-    /// Gives it something to do. @return when that is done
+    double free = 0;  ///< time at which it has served all requests so far
+    /// Adds a request.
+    /// @return the time at which it is served
     double take(double seconds) {
         free = std::max(free, sg4::Engine::get_clock()) + seconds;
         return free;
     }
 };
 
-/// What a writer has handed over and the targets do not have yet.
+/// The data that a writer has passed on and the targets do not have yet.
 class Flight {
 public:
     void add(double bytes, double done) {
         bytes_ += bytes;
         writes_.emplace_back(bytes, done);
     }
-    /// Until no more than some bytes are left.
+    /// Waits until no more than some bytes are left.
     void wait(double most) {
         double until = 0;
         while (!writes_.empty() && bytes_ > most) {
@@ -49,18 +50,19 @@ public:
 
 private:
     double bytes_ = 0;
-    std::deque<std::pair<double, double>> writes_;  ///< bytes, and when the targets have them
+    std::deque<std::pair<double, double>> writes_;  ///< bytes, and when targets have them
 };
 
-/// Who may write a stripe: one node at a time. All ranks of a node that wait for it get it
+/// The right to write a stripe, held by one node at a time. All waiting ranks of a node get it
 /// together.
 class Lock {
 public:
-    /// @param locks  hands it over. @return when the node has it
+    /// @param locks  passes the stripe on
+    /// @return the time at which the node has it
     double ask(const sg4::Host* node, Station& locks, double seconds) {
         const double now = sg4::Engine::get_clock();
         while (grants_.size() > 1 && grants_[1].second <= now) grants_.pop_front();
-        // Who has it keeps it while nobody else waits for it.
+        // The holder keeps the stripe while nobody else waits for it.
         for (std::size_t i = 0; i < grants_.size(); ++i) {
             const auto& [holder, at] = grants_[i];
             if (holder == node && (at > now || grants_.size() == 1)) return at;
@@ -77,18 +79,18 @@ private:
 struct Target {
     sg4::Host* server = nullptr;
     Station disk;
-    Station locks;  ///< hands stripes from node to node
+    Station locks;  ///< passes stripes from node to node
 };
 
-/// What files have in common. Of all ranks, which are contexts of one thread.
+/// The state that all files share, for all ranks, which are contexts of one thread.
 struct Servers {
     std::vector<Target> targets;
-    std::map<std::string, Station> clients;  ///< what a node writes or reads, by its name
+    std::map<std::string, Station> clients;  ///< writes and reads of a node, by its name
     Station metadata;
-    std::map<long, Flight> flights;  ///< of each process
+    std::map<long, Flight> flights;  ///< by process
     StorageCounts& counts = *scale_storage();
-    std::map<std::string, Striping> striping;                    ///< by the file's name
-    std::map<std::pair<std::string, std::int64_t>, Lock> locks;  ///< of stripes, by file
+    std::map<std::string, Striping> striping;                    ///< by file name
+    std::map<std::pair<std::string, std::int64_t>, Lock> locks;  ///< by file and stripe
 
     Servers() {
         const Machine& m = machine();
@@ -103,7 +105,7 @@ Servers& servers() {
     return all;
 }
 
-/// Without the folder, so that a run's times do not depend on where it is.
+/// Returns the file's name without the folder, so that times do not depend on the folder.
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 Striping striping_of(const std::string& name) {
@@ -117,7 +119,7 @@ Striping striping_of(const std::string& name) {
     return s;
 }
 
-/// Files begin on different targets.
+/// Returns the target of the first stripe, which varies with the name.
 std::size_t first_target(const std::string& name) {
     std::uint64_t hash = 14695981039346656037U;
     for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
@@ -158,7 +160,7 @@ void add_range(const std::string& path, Batch& batch, std::int64_t offset, std::
 
 namespace {
 
-/// What is read belongs to no node: locks are for writers.
+/// Takes the time of a batch. Reading needs no locks.
 void transfer(const std::string& path, const Batch& batch, bool writing) {
     const HeapPause pause;
     const Machine& m = machine();
@@ -176,7 +178,7 @@ void transfer(const std::string& path, const Batch& batch, bool writing) {
     const std::size_t first = first_target(name);
     sg4::Host* const me = sg4::Host::current();
     std::map<std::size_t, double> of_target;
-    std::map<std::string, double> of_server;  // by name: addresses differ from run to run
+    std::map<std::string, double> of_server;  // by name, as addresses differ from run to run
     double ready = sg4::Engine::get_clock();
     for (const auto& [stripe, bytes] : batch.stripes) {
         const std::size_t target =

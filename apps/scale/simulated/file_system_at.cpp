@@ -1,4 +1,4 @@
-// Which file system files are on in a simulation, whatever is below: in place of
+// The file system of a simulation, whatever the real one is: in place of
 // src/storage/posix/file_system_at.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>

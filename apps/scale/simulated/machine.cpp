@@ -67,7 +67,7 @@ Machine named(const std::string& name) {
     return m;
 }
 
-/// Throws std::invalid_argument.
+/// Changes numbers of the machine. Throws std::invalid_argument.
 void change(Machine& m, const std::string& text) {
     std::istringstream parts(text);
     for (std::string part; std::getline(parts, part, ',');) {

@@ -1,5 +1,5 @@
-// Plain files in a simulation: in place of src/storage/posix/plain_file_system.cpp. The file is
-// there, with its header and of its size; what writing takes is simulated. Data are written only
+// Plain files in a simulation: in place of src/storage/posix/plain_file_system.cpp. The file
+// exists, with its header and full size; the time of writing is simulated. Data are written only
 // with SCALE_DATA=keep.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -16,7 +16,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Of the write() that each file is in.
+/// Returns the batches of the write() that each file is in.
 std::map<const PlainFile*, scale::Batch>& batches() {
     static std::map<const PlainFile*, scale::Batch> all;
     return all;

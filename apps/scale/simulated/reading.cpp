@@ -1,4 +1,4 @@
-// What reading takes in a simulation. The data come from the file that is there: zeros, unless
+// The time of reading in a simulation. The data come from the real file: zeros, unless
 // SCALE_DATA=keep.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/work.hpp"

@@ -1,5 +1,5 @@
-// Threads of the library in a simulation: in place of src/base/thread.cpp. Those whose waits can be
-// simulated are actors, which run on the node of their rank; others there are not.
+// Threads of the library in a simulation: in place of src/base/thread.cpp. Threads whose waits can
+// be simulated are actors on the node of their rank; there are no others.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/thread.hpp"
 

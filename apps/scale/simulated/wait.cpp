@@ -14,14 +14,14 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-/// Who sleeps on which word. All ranks are contexts of one thread, which change only in calls of
-/// the simulation.
+/// Returns the sleepers by word. All ranks are contexts of one thread, which change only in calls
+/// of the simulation.
 std::multimap<const Word*, sg4::Semaphore*>& sleepers() {
     static std::multimap<const Word*, sg4::Semaphore*> all;
     return all;
 }
 
-/// @param seconds  negative: for ever
+/// @param seconds  negative: forever
 void sleep_on(Word& word, double seconds) {
     const scale::HeapPause pause;
     const sg4::SemaphorePtr bell = sg4::Semaphore::create(0);
@@ -50,7 +50,7 @@ void wait_while(Word& word, std::uint32_t value, Comm*) {
 
 void wake_all(Word& word) {
     const scale::HeapPause pause;
-    std::vector<sg4::SemaphorePtr> bells;  // releasing one lets others run, and go
+    std::vector<sg4::SemaphorePtr> bells;  // releasing one lets others run, and leave the list
     const auto [begin, end] = sleepers().equal_range(&word);
     for (auto s = begin; s != end; ++s) bells.emplace_back(s->second);
     for (const auto& bell : bells) bell->release();

@@ -12,7 +12,7 @@
 
 namespace thalweg::detail {
 
-/// The longer it lasts, the rarer: the simulation's effort is in the number of looks.
+/// Polls more and more rarely, as the simulation's effort grows with the number of polls.
 void charge_poll(int n) {
     const scale::HeapPause pause;
     const double seconds = 1e-6 * std::pow(1.3, std::min(n, 12));
@@ -21,7 +21,7 @@ void charge_poll(int n) {
 
 namespace {
 
-/// From 0 to 1, as if by chance, and the same in every run.
+/// Returns a pseudo-random number from 0 to 1, the same in every run.
 double chance(std::uint64_t process, std::uint64_t number) {
     std::uint64_t x = process * 0x9E3779B97F4A7C15U + number;
     for (const int shift : {30, 27}) {
@@ -31,13 +31,13 @@ double chance(std::uint64_t process, std::uint64_t number) {
     return static_cast<double>(x >> 11) * 0x1p-53;
 }
 
-/// What a rank has copied and did not take the time for yet.
+/// The time of copies that a rank has not taken yet.
 struct Owed {
     double seconds = 0;
-    std::uint64_t paid = 0;  ///< times
+    std::uint64_t paid = 0;  ///< number of times
 };
 
-/// Copies that take less are paid together: the simulation would spend its time on them.
+/// Takes the time of copies. Short ones are taken together, as each costs the simulation effort.
 void charge(double of_copy) {
     constexpr double least = 20e-6;
     const scale::HeapPause pause;
@@ -46,8 +46,8 @@ void charge(double of_copy) {
     Owed& owed = of_process[process];
     owed.seconds += of_copy;
     if (owed.seconds < least) return;
-    // No two ranks are equally fast: else those that wait for the same would come to the storage in
-    // an order that the simulator makes up.
+    // No two ranks are equally fast: otherwise ranks that wait for the same event would reach the
+    // storage in an arbitrary order of the simulator's.
     const double slower =
         1 + scale::machine().jitter * chance(static_cast<std::uint64_t>(process), ++owed.paid);
     const double now = owed.seconds * slower;

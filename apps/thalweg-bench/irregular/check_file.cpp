@@ -13,13 +13,14 @@
 namespace thalweg::bench::irregular {
 namespace {
 
-/// A file's own bytes of a number, in the machine's order.
+/// Converts a number of the file to the machine's byte order.
 float from_file(std::uint32_t word) {
     if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap32(word);
     return std::bit_cast<float>(word);
 }
 
-/// Where the variables' records begin: the header is read through PnetCDF, and so checked, too.
+/// Returns the offsets of the variables' records. Reading the header through PnetCDF checks it,
+/// too.
 std::vector<MPI_Offset> record_offsets(const IndexMap& map, int variables, int steps,
                                        const std::string& path, MPI_Offset& record_bytes) {
     int file = 0;
@@ -57,7 +58,7 @@ std::vector<MPI_Offset> record_offsets(const IndexMap& map, int variables, int s
     return offsets;
 }
 
-/// Elements [begin, end) of a record. Adds to `filled` how many are the fill value.
+/// Checks elements [begin, end) of a record. Adds the number of fill values to `filled`.
 std::string check_part(std::ifstream& file, MPI_Offset at, std::uint32_t field, std::int64_t begin,
                        std::int64_t end, std::int64_t& filled) {
     std::vector<std::uint32_t> words(std::size_t{1} << 18);
@@ -102,7 +103,7 @@ std::string check_file(const Meeting& meeting, const IndexMap& map, bool lists, 
     }
     wrong = meeting.first_text(wrong);
     if (!wrong.empty()) return wrong;
-    // A value is right for its own place only, so the number of those that are none decides.
+    // Values are right only at their own places, so it is enough to count the fill values.
     for (int i = 0; i < variables * steps; ++i)
         if (const std::int64_t n = meeting.sum(filled[static_cast<std::size_t>(i)]); n != unheld)
             return fmt::format("v{}, step {}: {} fill values instead of {}", i % variables,

@@ -1,4 +1,5 @@
-// Maps of any size like those of E3SM: made by every rank for itself, from the indices alone.
+// Generates maps of any size like those of E3SM: each rank computes its own part from the indices
+// alone.
 // SPDX-License-Identifier: Apache-2.0
 #include "irregular/generators.hpp"
 
@@ -56,13 +57,13 @@ private:
 
 /// An atmosphere on a cubed sphere: columns x 72 levels, file (lev, ncol). Chunks of some 16
 /// columns, chosen from all over the sphere so that each has day and night, are dealt out to the
-/// ranks; in memory an array is (chunk, lev, column), so that no two elements follow one another in
-/// the file but by chance.
+/// ranks; in memory an array is (chunk, lev, column), so that elements are consecutive in the file
+/// only by chance.
 List atmosphere(std::int64_t elements, std::uint64_t seed, Part part) {
     constexpr std::int64_t levels = 72;
     const std::int64_t columns = std::max<std::int64_t>(1, elements / levels);
     const std::int64_t chunks = (columns + 15) / 16;
-    // Neighbouring chunks often go to one rank: here two by two.
+    // Neighbouring chunks often belong to one rank; here, two by two.
     const Permutation dealt((chunks + 1) / 2, seed);
     List list{{{"lev", levels}, {"ncol", columns}}, 0, 2};
     for (std::int64_t c = part.begin(chunks + chunks % 2); c < part.end(chunks + chunks % 2); ++c) {
@@ -74,7 +75,7 @@ List atmosphere(std::int64_t elements, std::uint64_t seed, Part part) {
     return list;
 }
 
-/// Where a Hilbert curve through a square of 2^order cells a side is after d cells.
+/// Returns the position of a Hilbert curve through a square of side 2^order after d cells.
 std::array<std::int64_t, 2> hilbert(int order, std::int64_t d) {
     std::int64_t x = 0, y = 0;
     for (std::int64_t s = 1; s < std::int64_t{1} << order; s *= 2, d /= 4) {
@@ -93,7 +94,7 @@ std::array<std::int64_t, 2> hilbert(int order, std::int64_t d) {
 }
 
 /// An ocean: cells x 100 levels, file (nCells, nVertLevels). The ranks divide the cells along a
-/// Hilbert curve; the file numbers them in another order, strips of 4 neighbours after one another.
+/// Hilbert curve; the file numbers them in another order, by strips of 4 neighbours.
 List ocean(std::int64_t elements, std::uint64_t seed, Part part) {
     constexpr std::int64_t levels = 100, strip = 4;
     const std::int64_t cells = std::max<std::int64_t>(1, elements / levels / strip) * strip;
@@ -104,7 +105,7 @@ List ocean(std::int64_t elements, std::uint64_t seed, Part part) {
     while (std::int64_t{1} << order < std::max(width, height)) ++order;
     const Permutation numbered(cells / strip, seed);
     List list{{{"nCells", cells}, {"nVertLevels", levels}}, 0, 2};
-    // Cells in the square of side 2^squared that the curve goes through from d on.
+    // Returns the cells in the square of side 2^squared that the curve enters at d.
     const auto cells_from = [&](std::int64_t d, int squared) {
         const std::int64_t side = std::int64_t{1} << squared;
         const auto at = hilbert(order, d);
@@ -118,7 +119,7 @@ List ocean(std::int64_t elements, std::uint64_t seed, Part part) {
     };
     std::int64_t passed = 0;
     for (std::int64_t d = 0; passed < part.end(cells);) {
-        // Past what is before this rank's part in squares as large as may be.
+        // Skips the cells before this rank's part, in the largest possible squares.
         int squared = 0;
         while (squared < order && d % (std::int64_t{4} << (2 * squared)) == 0) ++squared;
         while (squared > 0 && passed + cells_from(d, squared) > part.begin(cells)) --squared;
@@ -138,8 +139,8 @@ List ocean(std::int64_t elements, std::uint64_t seed, Part part) {
     return list;
 }
 
-/// Land on a grid of latitudes and longitudes, file (lat, lon). Clumps of 16 points go to the ranks
-/// in turn; what is ocean of them is a hole.
+/// Land on a grid of latitudes and longitudes, file (lat, lon). Clumps of 16 points are dealt out
+/// to the ranks; their points in the ocean are holes.
 List land(std::int64_t elements, std::uint64_t seed, Part part) {
     const auto nlat = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(std::sqrt(static_cast<double>(elements) / 2)));
@@ -161,8 +162,8 @@ List land(std::int64_t elements, std::uint64_t seed, Part part) {
     return list;
 }
 
-/// Columns of an unstructured grid. 16 neighbours that follow one another in the file, as the parts
-/// of a larger triangle or hexagon do, go to a rank, which has such groups from all over.
+/// Columns of an unstructured grid. A rank has groups of 16 neighbours from all over the grid; each
+/// group is consecutive in the file, like the parts of a larger triangle or hexagon.
 List columns(std::int64_t elements, std::uint64_t seed, Part part) {
     constexpr std::int64_t together = 16;
     const std::int64_t columns = std::max<std::int64_t>(1, elements);

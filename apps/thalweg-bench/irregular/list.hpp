@@ -14,11 +14,11 @@ struct Dim {
     std::int64_t length;
 };
 
-/// What a rank holds: a list over some adjacent dimensions, the others whole. In memory the listed
-/// dimensions are one, as long as the list; their order is that of the file.
+/// A rank's elements: a list over some adjacent dimensions, with the full length of the others. In
+/// memory, the listed dimensions are one, as long as the list; they are in the file's order.
 struct List {
-    std::vector<Dim> dims;  ///< all, in file order, slowest first
-    std::size_t first = 0;  ///< the listed ones are [first, first + count)
+    std::vector<Dim> dims;  ///< all dimensions in file order, slowest first
+    std::size_t first = 0;  ///< listed dimensions are [first, first + count)
     std::size_t count = 0;
     std::vector<std::int64_t> indices{};  ///< flattened over the listed dimensions; -1: a hole
 
@@ -28,11 +28,11 @@ struct List {
     std::int64_t local_elements() const {
         return before() * static_cast<std::int64_t>(indices.size()) * after();
     }
-    /// Names of all dimensions, of the listed ones; separated by blanks.
+    /// Returns the names of all dimensions, or of the listed ones, separated by blanks.
     std::string names() const { return join(0, dims.size()); }
     std::string listed_names() const { return join(first, first + count); }
 
-    /// f(position in memory, index in the file) of every element that is no hole.
+    /// Calls f(position in memory, index in the file) for every element that is not a hole.
     template <class F>
     void for_each(F f) const {
         const std::int64_t n = listed(), inner = after(), outer = before();

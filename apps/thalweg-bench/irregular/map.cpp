@@ -12,12 +12,12 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-/// The list over all dimensions but one, which this rank's elements fill; `key` is an element's
-/// index over the others. Nothing if they do not fill it.
+/// Returns the list over all dimensions but one, if this rank's elements fill that one; `key`
+/// returns an element's index over the others.
 template <class Key>
 std::optional<std::vector<std::int64_t>> leave_out(const List& flattened, std::int64_t length,
                                                    Key key) {
-    Pairs keys;  // and where they come first in memory
+    Pairs keys;  // keys, and their first positions in memory
     keys.reserve(flattened.indices.size());
     flattened.for_each([&](std::int64_t at, std::int64_t index) {
         keys.push_back({key(index), at});
@@ -26,7 +26,7 @@ std::optional<std::vector<std::int64_t>> leave_out(const List& flattened, std::i
     std::sort(keys.begin(), keys.end());
     Pairs by_place;
     for (std::size_t i = 0; i < keys.size(); i += static_cast<std::size_t>(length)) {
-        // Indices are unique, so a key that comes `length` times comes with all of the dimension.
+        // Indices are unique, so a key that occurs `length` times covers the whole dimension.
         const std::size_t last = i + static_cast<std::size_t>(length) - 1;
         if (keys[i].first != keys[last].first) return {};
         if (last + 1 < keys.size() && keys[last + 1].first == keys[i].first) return {};

@@ -15,12 +15,13 @@ namespace thalweg::bench::irregular {
 
 struct IndexMap {
     std::string name;
-    std::string text;  ///< what it is, with what was changed
-    List flattened;    ///< over all dimensions
-    /// The same elements, and the first or the last dimension whole, where it is so on all ranks.
+    std::string text;  ///< description, with changes that were made
+    List flattened;    ///< elements over all dimensions
+    /// The same elements with the first or the last dimension left out of the list, if it is whole
+    /// on all ranks.
     std::optional<List> factored{};
-    std::int64_t held = 0;    ///< elements that any rank holds
-    std::int64_t pieces = 0;  ///< contiguous in the file, of all ranks
+    std::int64_t held = 0;    ///< number of elements that any rank holds
+    std::int64_t pieces = 0;  ///< number of runs in the file, of all ranks
 
     const List& shortest() const { return factored ? *factored : flattened; }
     const std::vector<Dim>& dims() const { return flattened.dims; }
@@ -28,19 +29,22 @@ struct IndexMap {
     bool covers() const { return held == elements(); }
 };
 
-/// (index in the file, position in memory) of a list's elements, by index.
+/// Returns (index in the file, position in memory) of a list's elements, by index.
 std::vector<std::pair<std::int64_t, std::int64_t>> in_file_order(const List& list);
 
-/// Fills in what follows from `flattened`. @note Collective
+/// Derives the other members from `flattened`.
+/// @note Collective
 void complete(const Meeting& meeting, IndexMap& map);
 
-/// The decompositions of a file of the E3SM-IO benchmark's format; `chosen`: their numbers, empty
-/// for all. With another number of ranks than the file's, rank r of P has its lists r, r + P, ...
-/// Throws UsageError. @note Collective
+/// Reads the decompositions `chosen` (empty: all) of a file in the E3SM-IO benchmark's format. With
+/// another number of ranks than the file's, rank r of P gets its lists r, r + P, ... Throws
+/// UsageError.
+/// @note Collective
 std::vector<IndexMap> read_maps(const Meeting& meeting, const std::string& path,
                                 const std::vector<int>& chosen);
 
-/// The map "f", "g", "c" or "i" of about so many elements. Throws UsageError. @note Collective
+/// Generates the map "f", "g", "c" or "i" of about so many elements. Throws UsageError.
+/// @note Collective
 IndexMap generate_map(const Meeting& meeting, const std::string& kind, std::int64_t elements,
                       std::uint64_t seed);
 

@@ -1,6 +1,7 @@
-// Maps of the E3SM-IO benchmark's format, a classic netCDF file: for decomposition k the elements
-// of each rank as runs (Dk.nreqs, Dk.offsets, Dk.lengths; those from Dk.fill_starts on only fill),
-// and, if recorded, one by one in the order of the memory (Dk.raw_nreqs, Dk.raw_offsets).
+// Reads maps of the E3SM-IO benchmark's format, a classic netCDF file. For decomposition k, it has
+// the elements of each rank as runs (Dk.nreqs, Dk.offsets, Dk.lengths; runs from Dk.fill_starts on
+// are for fill values only) and, if recorded, one by one in memory order (Dk.raw_nreqs,
+// Dk.raw_offsets).
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <pnetcdf.h>
@@ -20,7 +21,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// Opened by one rank for itself.
+/// A map file that one rank opens for itself.
 class MapFile {
 public:
     explicit MapFile(const std::string& path) : bytes_(std::filesystem::file_size(path)) {
@@ -54,7 +55,7 @@ public:
         return ncmpi_inq_varid(file_, name.c_str(), &id) == NC_NOERR;
     }
 
-    /// Elements [start, start + count) of a variable of one dimension.
+    /// Reads elements [start, start + count) of a one-dimensional variable.
     Numbers numbers(const std::string& name, std::int64_t start, std::int64_t count) const {
         int id = 0, ndims = 0, dim = 0;
         check_ncmpi(ncmpi_inq_varid(file_, name.c_str(), &id), "variable " + name);
@@ -83,7 +84,7 @@ std::int64_t sum(const Numbers& values, std::int64_t n) {
     return std::accumulate(values.begin(), values.begin() + n, std::int64_t{0});
 }
 
-/// The elements of one list by its runs.
+/// Reads the elements of one list from its runs.
 Numbers from_runs(const MapFile& file, const std::string& d, std::int64_t list,
                   const Numbers& nreqs, std::int64_t elements) {
     const std::int64_t at = sum(nreqs, list);
@@ -103,8 +104,8 @@ Numbers from_runs(const MapFile& file, const std::string& d, std::int64_t list,
     return indices;
 }
 
-/// The elements of one list in the order of the memory; raw offsets may count from 1, where 0 is a
-/// hole, and then add up to more than the runs do. Nothing if there are none that fit the runs.
+/// Reads the elements of one list in memory order; empty if there are none that fit the runs. Raw
+/// offsets may count from 1, with 0 for holes; then they are more than the runs' elements.
 Numbers in_memory_order(const MapFile& file, const std::string& d, std::int64_t list,
                         const Numbers& raw_nreqs, const Numbers& runs) {
     Numbers raw = file.numbers(d + ".raw_offsets", sum(raw_nreqs, list),
@@ -123,7 +124,7 @@ Numbers in_memory_order(const MapFile& file, const std::string& d, std::int64_t 
 struct Read {
     IndexMap map;
     std::string wrong;
-    bool raw = true;  ///< the lists are in the order of the memory
+    bool raw = true;  ///< lists are in memory order
 };
 
 Read read_map(const Meeting& meeting, const std::string& path, int k) {

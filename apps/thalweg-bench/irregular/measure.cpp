@@ -16,7 +16,7 @@
 namespace thalweg::bench::irregular {
 namespace {
 
-constexpr std::int64_t large = 1'000'000;  // elements of a variable
+constexpr std::int64_t large = 1'000'000;  // elements of a large variable
 
 int variables_of(const IndexMap& map, const IrregularOptions& options) {
     if (options.variables > 0) return options.variables;
@@ -34,7 +34,7 @@ std::string words(const IndexMap& map, Share share) {
     return "list of " + list_of(map, share).listed_names();
 }
 
-/// One map: its methods and their files.
+/// Measures one map with all methods and their files.
 class Bench {
 public:
     Bench(const Meeting& meeting, const IrregularOptions& options, const Ground& ground,
@@ -56,8 +56,8 @@ public:
     MapResult run() {
         for (const std::string& name : options_.base.methods) add(find_method(name));
         for (Row& row : result_.rows) runners_.push_back({&row, nullptr});
-        // Another order each time, the same on all ranks: what a method finds depends on what the
-        // one before it left.
+        // The order changes each time, the same on all ranks, as each method finds the state that
+        // the one before left.
         std::vector<std::size_t> order(runners_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::mt19937 random(1);
@@ -73,11 +73,11 @@ private:
     struct Runner {
         Row* row;
         std::unique_ptr<Writer> writer;
-        bool done = false;  ///< its first run took so long that it counts
+        bool done = false;  ///< its first run took so long that it is not repeated
     };
 
     void add(MethodInfo info) {
-        // Where no dimension is whole, there is but one list.
+        // If no dimension is whole, both shares have the same list.
         if (info.share == Share::flattened && !map_.factored) return;
         Row row;
         row.info = std::move(info);
@@ -93,8 +93,7 @@ private:
         return *fields;
     }
 
-    /// Does what all ranks do alike. What it fails with on any of them stands in the row, and the
-    /// method is gone.
+    /// Does a collective part. An error on any rank goes into the row, and the method is dropped.
     template <class F>
     bool attempt(Runner& runner, F action) {
         std::string error;
@@ -119,7 +118,7 @@ private:
         const std::int64_t list_bytes =
             meeting_.sum(static_cast<std::int64_t>(list.indices.size() * sizeof(std::int64_t)));
         list_bytes_[&row] = row.info.library && row.info.share != Share::box ? list_bytes : 0;
-        // Once more each time: a session that knows the description would not tell.
+        // Made anew each time: a session that knows the decomposition would take no time.
         const int times = row.info.library ? options_.base.repetitions : 1;
         for (int i = 0; i < times; ++i) {
             progress_.say(fmt::format("{}: describing for {}", map_.name, row.info.name));
@@ -136,7 +135,7 @@ private:
         }
     }
 
-    /// One file of one method; repetitions below 0 are not measured.
+    /// Writes one file by one method; repetitions below 0 are not measured.
     void run_once(Runner& runner, int repetition) {
         Row& row = *runner.row;
         if (!row.error.empty() || runner.done) return;
@@ -165,8 +164,8 @@ private:
         start = meeting_.start();
         const double cpu_start = cpu_seconds();
         for (int s = 0; s < result_.steps; ++s) writer->step(s);
-        // Shared memory is looked at while the file is open; that takes a while, so only where
-        // nothing is measured.
+        // Shared memory is measured while the file is open; that takes time, so only in unmeasured
+        // repetitions.
         if (first && repetition < 0) open = memory_now(true);
         writer->close();
         const double seconds = now() - start;
@@ -185,7 +184,7 @@ private:
             check(row, path);
     }
 
-    /// What a rank keeps of the description and the plans, the shared slots aside.
+    /// Measures the memory of decompositions and plans that a rank keeps, without the shared slots.
     void weigh_plans(Row& row, const Memory& before) {
         if (list_bytes_[&row] == 0) return;
         const auto own = [](const Memory& m) { return m.resident - m.code - m.shared; };
@@ -199,7 +198,7 @@ private:
         const bool lists = row.info.share != Share::box;
         std::string wrong =
             check_file(meeting_, map_, lists, result_.variables, result_.steps, path);
-        // The library's files are the same, whatever the method.
+        // All methods of the library must write the same file.
         if (wrong.empty() && row.info.library && (lists || map_.covers())) {
             const std::uint64_t hash = hash_file(meeting_, path);
             if (hash_.empty()) hash_[row.info.name] = hash;
@@ -218,9 +217,9 @@ private:
     MapResult result_;
     std::map<Share, std::unique_ptr<Fields>> fields_;
     std::vector<Runner> runners_;
-    std::map<const Row*, std::int64_t> list_bytes_;  ///< of all ranks; 0: no list
-    std::map<std::string, std::uint64_t> hash_;      ///< of the library's first file
-    std::string last_file_;                          ///< still there: see Ground::level
+    std::map<const Row*, std::int64_t> list_bytes_;  ///< bytes of the lists of all ranks; 0: none
+    std::map<std::string, std::uint64_t> hash_;      ///< hash of the library's first file
+    std::string last_file_;                          ///< kept until Ground::level()
 };
 
 }  // namespace

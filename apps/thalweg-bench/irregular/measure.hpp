@@ -1,4 +1,4 @@
-// The measurement of index maps: every method writes the same variables, in turn.
+// Measures index maps: every method writes the same variables, in turn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,27 +13,27 @@ namespace thalweg::bench::irregular {
 struct Sample {
     double seconds = 0;       ///< steps and close, slowest rank
     double open_seconds = 0;  ///< create and define, slowest rank
-    double cpu_seconds = 0;   ///< of all ranks, without open
+    double cpu_seconds = 0;   ///< sum over all ranks, without open
 };
 
 struct Row {
     MethodInfo info;
-    std::string share;  ///< what is whole and what is listed, in words
-    std::string error;  ///< why it could not be measured
+    std::string share;  ///< description of the whole and the listed dimensions
+    std::string error;  ///< reason why it could not be measured
     std::vector<Sample> samples;
-    std::vector<double> set_up_seconds;      ///< slowest rank
-    std::vector<double> set_up_cpu;          ///< seconds of all ranks
-    std::vector<std::int64_t> set_up_bytes;  ///< largest rank
-    std::vector<double> set_up_to_list;      ///< bytes of all ranks / bytes of their lists
-    double kept_to_list = 0;                 ///< likewise, kept once the file is defined
+    std::vector<double> set_up_seconds;      ///< on the slowest rank
+    std::vector<double> set_up_cpu;          ///< sum over all ranks
+    std::vector<std::int64_t> set_up_bytes;  ///< on the largest rank
+    std::vector<double> set_up_to_list;      ///< all ranks' bytes / those of their lists
+    double kept_to_list = 0;                 ///< likewise, kept after the definitions
     std::int64_t peak_bytes = 0;
     std::int64_t file_bytes = 0;
     std::string details;
     bool verified = false;
-    std::string wrong;  ///< what the verification found
+    std::string wrong;  ///< result of the verification
 };
 
-/// One map with its rows.
+/// The results of one map.
 struct MapResult {
     std::string name, text;
     std::vector<Dim> dims;
@@ -42,7 +42,7 @@ struct MapResult {
     std::vector<Row> rows;
 
     std::int64_t elements() const;
-    std::int64_t bytes() const;  ///< of a repetition
+    std::int64_t bytes() const;  ///< bytes of a repetition
 };
 
 struct Measurement {
@@ -52,11 +52,13 @@ struct Measurement {
     int ranks = 1;
 };
 
+/// Measures all maps.
 /// @note Collective
 Measurement measure(const Meeting& meeting, const IrregularOptions& options);
 
-/// Compares a file's variables with the fields, what no rank holds with the fill value if the file
-/// is made of lists. Returns "" or, on every rank, what is wrong. @note Collective
+/// Compares a file's variables with the fields and, if the file is made from lists, elements that
+/// no rank holds with the fill value. Returns the difference on every rank, or an empty text.
+/// @note Collective
 std::string check_file(const Meeting& meeting, const IndexMap& map, bool lists, int variables,
                        int steps, const std::string& path);
 

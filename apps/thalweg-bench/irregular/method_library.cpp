@@ -1,4 +1,4 @@
-// The library under test: a block, or an index list.
+// Writes with the library under test: a block, or an index list.
 // SPDX-License-Identifier: Apache-2.0
 #include <thalweg/thalweg.h>
 
@@ -16,7 +16,7 @@ std::string variable_name(int v) { return "v" + std::to_string(v); }
 class Library : public Writer {
 public:
     explicit Library(const Context& context) : context_(context) {
-        // A method is what its name says: these settings of the environment would override it.
+        // Settings in the environment would override those of the method.
         for (const char* name :
              {"THALWEG_METHOD", "THALWEG_STORAGE", "THALWEG_PNETCDF_MODE", "THALWEG_FORMAT"})
             unsetenv(name);

@@ -1,4 +1,5 @@
-// The floor: as many bytes as the other methods write, in one file, without format or exchange.
+// A lower bound: writes as many bytes as the other methods into one file, without format or
+// exchange.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@ class Raw : public Writer {
 public:
     explicit Raw(const Context& context)
         : context_(context), memory_(reinterpret_cast<const char*>(context.fields.all().data())) {
-        // A rank that holds nothing writes as much as the others.
+        // All ranks write equally much, even those that hold nothing.
         bytes_ = static_cast<std::int64_t>(context.fields.all().size() * sizeof(float));
         if (bytes_ > 0) return;
         spare_.resize(std::size_t{1} << 20);

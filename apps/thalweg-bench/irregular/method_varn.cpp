@@ -1,5 +1,5 @@
-// PnetCDF as a careful user would call it: the elements are brought into the file's order first,
-// and what is contiguous in the file is one request. What no rank holds is filled by PnetCDF.
+// Writes with PnetCDF as a careful user would: brings the elements into file order first, and makes
+// one request per contiguous run. PnetCDF fills the elements that no rank holds.
 // SPDX-License-Identifier: Apache-2.0
 #include <pnetcdf.h>
 
@@ -11,9 +11,9 @@
 namespace thalweg::bench::irregular {
 namespace {
 
-/// The requests of one variable: boxes of consecutive elements, in the order of the file.
+/// The requests of one variable: boxes of consecutive elements, in file order.
 struct Requests {
-    std::size_t ndims = 0;  ///< with the record dimension
+    std::size_t ndims = 0;  ///< record dimension included
     std::vector<MPI_Offset> start, count;
     std::vector<MPI_Offset*> starts, counts;
 
@@ -23,12 +23,12 @@ struct Requests {
     }
 };
 
-/// Cuts [index, index + n) of a row-major array into boxes, each as large as can be.
+/// Cuts [index, index + n) of a row-major array into the largest possible boxes.
 void add_run(const std::vector<Dim>& dims, std::int64_t index, std::int64_t n, Requests& requests) {
     while (n > 0) {
-        // The slowest dimension of which whole rows begin here and are wanted.
+        // The slowest dimension of which whole rows begin here and are within the run.
         std::size_t d = dims.size() - 1;
-        std::int64_t row = 1;  // elements a step along d
+        std::int64_t row = 1;  // elements per step along d
         while (d > 0 && index % (row * dims[d].length) == 0 && n >= row * dims[d].length)
             row *= dims[d--].length;
         const std::int64_t at = index / row % dims[d].length;
@@ -137,7 +137,7 @@ private:
     Context context_;
     bool blocking_;
     Requests requests_;
-    std::vector<std::size_t> order_;  ///< where in memory the elements lie, in the file's order
+    std::vector<std::size_t> order_;  ///< memory positions of the elements, in file order
     std::vector<float> buffer_;
     MPI_Info info_ = MPI_INFO_NULL;
     int file_ = -1;

@@ -1,4 +1,4 @@
-// Ways to write the variables of an index map.
+// Methods of writing the variables of an index map.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,24 +15,25 @@
 
 namespace thalweg::bench::irregular {
 
-/// How a rank's share is described: a contiguous block of as large an array; the elements of the
-/// map with whole dimensions left out of the list; all of them in the list.
+/// The description of a rank's share: a contiguous block of an equally large array; the map's
+/// elements, with whole dimensions left out of the list; or all of them in the list.
 enum class Share { box, shortest, flattened };
 
-/// The list of a share that is no box.
+/// Returns the list of a share that is not a box.
 const List& list_of(const IndexMap& map, Share share);
 
-/// This rank's block of a map's array, whose listed dimensions are cut into a near-square grid.
+/// Returns this rank's block of a map's array, whose listed dimensions are cut into a near-square
+/// grid.
 Part box_of(const IndexMap& map, int rank, int ranks);
 
-/// A rank's arrays of all variables, dense, as `share` describes them. From step to step the
-/// variables take turns in having them.
+/// A rank's arrays of all variables, dense, as `share` describes them. From step to step, variables
+/// swap their arrays.
 class Fields {
 public:
     Fields(const IndexMap& map, Share share, int variables, int rank, int ranks);
 
-    std::int64_t elements() const { return elements_; }  ///< of one variable
-    /// The number that field_value() makes a variable's values of in a step.
+    std::int64_t elements() const { return elements_; }  ///< elements of one variable
+    /// Returns the number from which field_value() makes a variable's values in a step.
     std::uint32_t field(int variable, int step) const {
         return static_cast<std::uint32_t>((variable + step) % variables_);
     }
@@ -54,32 +55,33 @@ struct Context {
     const Fields& fields;
     int variables;
     Share share;
-    std::string settings;  ///< of the method, the library's
+    std::string settings;  ///< settings of the library for the method
 };
 
-/// What describing a share cost on this rank.
+/// The cost of describing a share on this rank.
 struct SetUp {
     double seconds = 0;
     double cpu_seconds = 0;
-    std::int64_t bytes = 0;  ///< by which memory rose at its peak
+    std::int64_t bytes = 0;  ///< rise of memory at its peak
     Memory before;
 };
 
-/// A way to write: what a model would keep from file to file. Failures are exceptions.
-/// @note All functions are collective.
+/// A method of writing, with the state that a model would keep from file to file. Errors are
+/// exceptions.
+/// @note All functions are collective
 class Writer {
 public:
     virtual ~Writer() = default;
     virtual void open(const std::string& path) = 0;
     virtual void step(int step) = 0;
     virtual void close() = 0;
-    /// JSON text of the method's own about the file closed last, or "".
+    /// Returns JSON text of the method about the last closed file, or "".
     virtual std::string details() { return {}; }
 
     const SetUp& set_up() const { return set_up_; }
 
 protected:
-    /// Times and weighs what describes this rank's share.
+    /// Measures the time and memory of describing this rank's share.
     template <class F>
     void measure_set_up(const Meeting& meeting, F describe) {
         trim_memory();
@@ -109,7 +111,7 @@ struct MethodInfo {
 
 const std::vector<MethodInfo>& methods();
 
-/// A method, or the library's "NAME:setting=value:...". Throws UsageError.
+/// Returns a method, or a variant "NAME:setting=value:..." of the library. Throws UsageError.
 MethodInfo find_method(const std::string& name);
 
 std::unique_ptr<Writer> make_raw(const Context&);

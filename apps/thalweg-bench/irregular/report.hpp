@@ -1,4 +1,4 @@
-// What was measured of index maps, as JSON and as a table.
+// Reports the results of index maps as JSON and as a table.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

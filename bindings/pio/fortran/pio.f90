@@ -1,7 +1,7 @@
 ! The module that programs use: the names of PIO 2 and of SCORPIO.
 ! SPDX-License-Identifier: Apache-2.0
 module pio
-  use iso_c_binding ! PIO's module passes it on
+  use iso_c_binding ! PIO's module re-exports it
   use pio_kinds, only: pio_offset_kind
   use pio_nf
   use pio_nf_utils, only: pio_copy_att
@@ -34,7 +34,7 @@ module pio
   implicit none
   public
 
-  ! Of SCORPIO: the version whose names these are.
+  ! The version of SCORPIO whose names are available.
   integer, parameter, private :: version(3) = [1, 7, 0]
 
 contains
@@ -60,7 +60,7 @@ contains
     ierr = pio_noerr
   end function pio_get_version_string
 
-  ! There is none.
+  ! Returns an empty text, as there is no hash.
   integer function pio_get_version_hash(vstr) result(ierr)
     character(len=*), intent(out) :: vstr
 

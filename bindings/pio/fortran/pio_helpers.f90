@@ -1,5 +1,5 @@
-! What the modules of PIO's interface share: text to and from C, sections of variables, errors that
-! only Fortran can find. Programs do not use this module.
+! Helpers shared by the modules of PIO's interface: text to and from C, sections of variables,
+! errors that only Fortran can find. Programs do not use this module.
 ! SPDX-License-Identifier: Apache-2.0
 module pio_helpers
   use iso_c_binding, only: c_char, c_null_char
@@ -13,13 +13,13 @@ module pio_helpers
 
   public :: to_c, from_c, raise, settle, section, whole, one, element
 
-  integer, parameter, public :: nc_einval = -36 ! an argument does not fit
+  integer, parameter, public :: nc_einval = -36 ! an argument is invalid
   integer, parameter, public :: nc_ests = -41   ! the character variable is too short
   integer, parameter, public :: longest_name = 1024
 
 contains
 
-  ! Blanks at the end of names do not count.
+  ! Converts a text to C, without trailing blanks.
   pure function to_c(text) result(c_text)
     character(len=*), intent(in) :: text
     character(kind=c_char, len=len_trim(text) + 1) :: c_text
@@ -27,7 +27,7 @@ contains
     c_text = trim(text)//c_null_char
   end function to_c
 
-  ! The text up to its NUL, with blanks after it. fits: whether nothing was cut off but blanks.
+  ! Converts a C text up to its NUL, padded with blanks. fits: nothing but blanks was cut off.
   subroutine from_c(c_text, text, fits)
     character(kind=c_char), intent(in) :: c_text(:)
     character(len=*), intent(inout) :: text
@@ -45,8 +45,8 @@ contains
     end do
   end subroutine from_c
 
-  ! The error code of what Fortran itself found wrong: with PIO_INTERNAL_ERROR the program ends, as
-  ! with errors that the library finds. Without an iosystem the code is returned.
+  ! Returns the code of an error that Fortran itself has found. With PIO_INTERNAL_ERROR the program
+  ! ends, as with errors that the library finds. Without an iosystem the code is only returned.
   integer function raise(code, message, iosystem) result(ierr)
     integer, intent(in) :: code
     character(len=*), intent(in) :: message
@@ -63,8 +63,8 @@ contains
     call mpi_abort(mpi_comm_world, 1, ignored)
   end function raise
 
-  ! The end of a subroutine with an optional ierr. Without it, and where errors do not end the
-  ! program, nobody would learn of the error: the text is printed.
+  ! Ends a subroutine with an optional ierr. Without ierr, an error that does not end the program
+  ! would go unnoticed: its text is printed.
   subroutine settle(code, name, iosysid, ierr)
     integer, intent(in) :: code
     character(len=*), intent(in) :: name
@@ -94,9 +94,9 @@ contains
     text = trim(line)
   end function description
 
-  ! start and count as C wants them. The program's may have more numbers than the variable has
-  ! dimensions, with a count of 1 or less. Numbers that are missing become -1, which the library
-  ! refuses on all ranks alike: nothing returns here, on perhaps one rank only.
+  ! Converts start and count for C. The program's may have more numbers than the variable has
+  ! dimensions, with a count of 1 or less. Missing numbers become -1, which the library refuses on
+  ! all ranks alike: an error here could be one rank's only.
   subroutine section(ncid, varid, start, count, c_start, c_count)
     integer, intent(in) :: ncid, varid, start(:), count(:)
     integer(pio_offset_kind), allocatable, intent(out) :: c_start(:), c_count(:)
@@ -115,7 +115,7 @@ contains
     if (any(count(ndims + 1:) > 1)) c_count = -1
   end subroutine section
 
-  ! The whole variable, as far as it has records.
+  ! Returns start and count of the whole variable, with the records that it has.
   subroutine whole(ncid, varid, c_start, c_count)
     integer, intent(in) :: ncid, varid
     integer(pio_offset_kind), allocatable, intent(out) :: c_start(:), c_count(:)
@@ -141,7 +141,8 @@ contains
     call section(ncid, varid, index, spread(1, 1, size(index)), c_start, c_count)
   end subroutine one
 
-  ! The text at an index that may leave out the characters' own dimension: from there to its end.
+  ! Returns start and count for an index that may leave out the characters' own dimension: the text
+  ! from there to its end.
   subroutine element(ncid, varid, index, c_start, c_count)
     integer, intent(in) :: ncid, varid, index(:)
     integer(pio_offset_kind), allocatable, intent(out) :: c_start(:), c_count(:)

@@ -65,7 +65,8 @@ contains
     end select
   end function pio_copy_att
 
-  ! varsz: the number of values; of text the length of each string, with strlength their number.
+  ! varsz: number of values; for text the length of each string, with strlength the number of
+  ! strings.
   subroutine copy_pio_var01d(ifile, ofile, ivdesc, ovdesc, varsz, strlength, ierr)
     type(file_desc_t), intent(in) :: ifile, ofile
     type(var_desc_t), intent(in) :: ivdesc, ovdesc
@@ -111,7 +112,7 @@ contains
     if (ierr == pio_noerr) ierr = put_var(ofile, ovdesc, text)
   end function copy_text
 
-  ! Integers as integers, all other numbers as real(r8), which holds them exactly.
+  ! Copies integers as integers, and all other numbers as real(r8), which holds them exactly.
   integer function copy_numbers(ifile, ofile, ivdesc, ovdesc, xtype, length) result(ierr)
     type(file_desc_t), intent(in) :: ifile, ofile
     type(var_desc_t), intent(in) :: ivdesc, ovdesc

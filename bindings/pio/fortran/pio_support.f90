@@ -20,7 +20,7 @@ module pio_support
 
 contains
 
-  ! Prints where and why, and ends the program on all ranks.
+  ! Prints the place and the reason, and ends the program on all ranks.
   subroutine piodie(file, line, msg, ival1, msg2, ival2, msg3, ival3, mpirank)
     character(len=*), intent(in) :: file
     integer, intent(in) :: line
@@ -60,7 +60,7 @@ contains
     if (present(file) .and. present(line)) call piodie(file, line)
   end subroutine checkmpireturn
 
-  ! Blanks from the first NUL on.
+  ! Replaces everything from the first NUL on by blanks.
   subroutine replace_c_null(istr, ilen)
     character(len=*), intent(inout) :: istr
     integer(pio_offset_kind), intent(in), optional :: ilen
@@ -120,7 +120,7 @@ contains
     ret = PIOc_write_nc_decomp(ios%iosysid, to_c(filename), cmode, iodesc%ioid, given(title), &
       given(history), order)
   contains
-    ! An empty text stands for none.
+    ! Returns the text, or an empty one if there is none.
     function given(text)
       character(len=*), intent(in), optional :: text
       character(len=:), allocatable :: given
@@ -152,7 +152,7 @@ contains
     if (present(fortran_order)) fortran_order = order /= 0
   end subroutine pio_read_nc_dof
 
-  ! PIO's subroutines return no code.
+  ! Reports an error: PIO's subroutines return no code.
   subroutine report(file, ierr)
     character(len=*), intent(in) :: file
     integer, intent(in) :: ierr

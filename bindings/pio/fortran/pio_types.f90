@@ -6,7 +6,7 @@ module pio_types
   implicit none
   private
 
-  ! The descriptors hold numbers of the library only: they may be copied, extended and set.
+  ! Descriptors hold only numbers of the library: they may be copied, extended and set.
   type, public :: iosystem_desc_t
     integer(c_int) :: iosysid = -1
   end type iosystem_desc_t
@@ -16,7 +16,7 @@ module pio_types
     type(iosystem_desc_t), pointer :: iosystem => null()
   end type file_desc_t
 
-  ! varid counts from 1; pio_global stands for the file's own attributes.
+  ! varid counts from 1; pio_global means the file's own attributes.
   type, public :: var_desc_t
     integer(i4) :: varid
     integer(i4) :: ncid
@@ -50,7 +50,7 @@ module pio_types
   integer(i4), parameter, public :: pio_iotype_netcdf4p = 4
   integer(i4), parameter, public :: iotype_pnetcdf = pio_iotype_pnetcdf
   integer(i4), parameter, public :: iotype_netcdf = pio_iotype_netcdf
-  ! SCORPIO's
+  ! Values of SCORPIO.
   integer(i4), parameter, public :: pio_iotype_netcdf4p_nczarr = 5
   integer(i4), parameter, public :: pio_iotype_adios = 6
   integer(i4), parameter, public :: pio_iotype_adiosc = 7

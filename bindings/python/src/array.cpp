@@ -28,12 +28,12 @@ tw_type integer(Py_ssize_t size, bool is_signed) {
     }
 }
 
-/// 0 for other formats than those of numbers and single characters.
+/// Returns the netCDF type of a buffer; 0 unless its format is a number or a single character.
 int type_of(const Py_buffer& buffer) {
     std::string_view format = buffer.format == nullptr ? "B" : buffer.format;
     if (!format.empty() &&
         (format.front() == '@' || format.front() == '=' || format.front() == '<'))
-        format.remove_prefix(1);  // only little-endian machines read '<' as their own order
+        format.remove_prefix(1);  // '<' is this machine's order: it is little-endian
     if (format == "1s" || format == "c" || (format == "s" && buffer.itemsize == 1)) return TW_CHAR;
     if (format.size() != 1) return 0;
     switch (format.front()) {

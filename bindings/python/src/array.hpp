@@ -1,4 +1,4 @@
-// Python's arrays as C's: memory, type, extents and strides, by the buffer protocol.
+// Converts Python's arrays to C's by the buffer protocol: address, type, extents and strides.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,7 @@ namespace thalweg::python {
 
 namespace nb = nanobind;
 
-/// Keeps an array's memory in place, whatever happens to the array. Freed with the GIL held.
+/// Holds an array's memory in place, whatever happens to the array. Free it with the GIL held.
 class Held {
 public:
     Held() = default;
@@ -28,7 +28,7 @@ private:
     struct Release {
         void operator()(Py_buffer* buffer) const;
     };
-    // On the heap: a buffer may point into itself.
+    // on the heap, as a buffer may point into itself
     std::unique_ptr<Py_buffer, Release> buffer_;
 };
 

@@ -4,7 +4,7 @@
 namespace thalweg::python {
 
 namespace {
-// Never destroyed: it would be after the interpreter.
+// Returns the class. It is never destroyed, as that would be after the interpreter's end.
 nb::object& error_class() {
     static auto* type = new nb::object();
     return *type;
@@ -15,7 +15,7 @@ void set_error_class(nb::object type) { error_class() = std::move(type); }
 
 void raise_error(const Outcome& outcome, const About& about) {
     const auto bytes = [](std::string_view s) {
-        // Names of files and variables may be any bytes.
+        // Decodes any bytes, as names of files and variables need not be UTF-8.
         return nb::steal<nb::object>(
             PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "backslashreplace"));
     };

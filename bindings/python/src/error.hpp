@@ -1,4 +1,4 @@
-// From a failed call to thalweg.Error, and from Python's text to C's.
+// Converts failed calls to thalweg.Error, and Python's text to C's.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,26 +13,27 @@ namespace thalweg::python {
 
 namespace nb = nanobind;
 
-/// What a call was about, for the attributes of the exception.
+/// The subject of a call, for the attributes of the exception.
 struct About {
     std::string_view file = {};
     std::string_view variable = {};
     bool collective = false;  ///< every rank raises the same exception
 };
 
-/// The class thalweg.Error; set once by the Python layer.
+/// Sets the class thalweg.Error; called once by the Python layer.
 void set_error_class(nb::object type);
 
-/// A C function's result, with what is known of its failure taken before another thread can make a
+/// A C function's result with the details of its error, taken before another thread can make a
 /// call.
 struct Outcome {
     int code = TW_OK;
     std::string text;
-    std::string file, variable;  ///< empty: of none
+    std::string file, variable;  ///< empty if the error concerns none
     std::int64_t record = -1;
     int rank = -1;
 
-    /// After a failure. @param session  null: that of a call without a session
+    /// Takes the details after an error.
+    /// @param session  null for a call without a session
     void take(tw_session session) {
         const char *said = tw_error_message(session), *of_file = "", *of_variable = "";
         text = said == nullptr || *said == '\0' ? tw_strerror(code) : said;
@@ -42,11 +43,12 @@ struct Outcome {
     }
 };
 
-/// Raises thalweg.Error. The caller holds the GIL. @param about  fills in what the outcome lacks
+/// Raises thalweg.Error. The caller holds the GIL.
+/// @param about  supplies details that the outcome lacks
 [[noreturn]] void raise_error(const Outcome& outcome, const About& about);
 [[noreturn]] void raise_error(int code, const std::string& text, const About& about);
 
-/// Makes a call without the GIL. It must not touch Python's objects, nor throw.
+/// Makes a call without the GIL. It must not use Python objects, nor throw.
 template <class F>
 Outcome without_gil(tw_session session, F&& call) {
     nb::gil_scoped_release release;

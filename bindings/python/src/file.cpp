@@ -9,7 +9,7 @@ namespace {
 
 class File {
 public:
-    /// @param path  none: this rank's arguments are wrong, and all ranks are to hear of it
+    /// @param path  none if this rank's arguments are invalid: the call then fails on all ranks
     File(const Session& session, std::optional<std::string> path,
          std::optional<std::string> settings, bool create)
         : session_(session.state()), path_(path.value_or("")) {
@@ -76,7 +76,7 @@ public:
         });
         if (deferred) deferred_.push_back(std::move(a.held));
     }
-    /// What a rank without a usable array calls in place of put: always an error.
+    /// Replaces put on a rank without a usable array; always returns an error.
     void put_nothing(const std::string& name) {
         call(name, false, [&] { return tw_put(file_, name.c_str(), no_type, nullptr, -1); });
     }
@@ -104,7 +104,8 @@ public:
     }
     void close() {
         if (file_ == nullptr) return;
-        // The handle is gone after this, even if it fails, unless another thread is in the session.
+        // The handle is invalid after this, even if it fails, unless another thread is in the
+        // session.
         written([&] { return tw_close(&file_); });
         deferred_.clear();
         wanted_.clear();
@@ -126,7 +127,7 @@ public:
         ask([&] { return tw_inq_dim(file_, name.c_str(), &length); });
         return length;
     }
-    /// (type, names of dimensions, lengths, number of attributes)
+    /// Returns (type, names of dimensions, lengths, number of attributes).
     nb::tuple var(const std::string& name) const {
         tw_type type = TW_BYTE;
         int rank = 0, attributes = 0;
@@ -158,7 +159,7 @@ public:
         for (int k = 0; k < filters; ++k) all.append(nb::make_tuple(id[k], level[k]));
         return nb::make_tuple(nb::tuple(chunks), nb::tuple(all));
     }
-    /// (type, the values' bytes)
+    /// Returns (type, bytes of the values).
     nb::tuple att(const std::string& var, const std::string& name) const {
         tw_type type = TW_BYTE;
         std::int64_t n = 0;
@@ -179,12 +180,13 @@ public:
         });
         if (deferred) wanted_.push_back(std::move(a.held));
     }
-    /// What a rank without a usable array calls in place of get: always an error, on all ranks.
+    /// Replaces get on a rank without a usable array; fails on all ranks.
     void get_nothing(const std::string& name) {
         call(name, true,
              [&] { return tw_get(file_, name.c_str(), nullptr, 0, no_type, nullptr, -1); });
     }
-    /// @param out  contiguous; none: this rank's arguments are wrong, and all ranks are to hear
+    /// @param out  contiguous; none if this rank's arguments are invalid: the call then fails on
+    ///             all ranks
     void get_box(const std::string& name, Integers start, Integers count, Integers stride,
                  nb::handle out) {
         Array a;
@@ -224,7 +226,7 @@ private:
     void call(std::string_view variable, bool collective, F&& body) {
         check(without_gil(session(), body), about(variable, collective));
     }
-    /// A call after which deferred arrays are free, unless it failed.
+    /// Makes a call that frees deferred arrays, unless it fails.
     template <class F>
     void written(F&& body) {
         tw_session s = session();
@@ -251,7 +253,7 @@ private:
     SessionRef session_;
     tw_file file_ = nullptr;
     std::string path_;
-    std::vector<Held> deferred_;  ///< arrays of puts that are not written yet
+    std::vector<Held> deferred_;  ///< arrays of deferred puts that are not written yet
     std::vector<Held> wanted_;    ///< arrays that the next read fills
 };
 

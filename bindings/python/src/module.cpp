@@ -1,5 +1,5 @@
-// thalweg._core: the C functions as Python classes. The package's Python files are its only users;
-// they check arguments and turn them into the types below.
+// thalweg._core: the C functions as Python classes. Only the package's Python files use it; they
+// check arguments and convert them to the types below.
 // SPDX-License-Identifier: Apache-2.0
 #include <link.h>
 
@@ -11,7 +11,7 @@ namespace thalweg::python {
 
 namespace {
 
-/// Files of the MPI libraries in this process.
+/// Returns the paths of the MPI libraries in this process.
 nb::list mpi_libraries() {
     std::vector<std::string> paths;
     dl_iterate_phdr(
@@ -36,7 +36,7 @@ std::string mpi_version() {
     return text;
 }
 
-/// Ranks of the whole program; 1 before MPI has started.
+/// Returns the number of ranks of the program; 1 before MPI has started.
 int world_size() {
     int size = 1, started = 0, over = 0;
     MPI_Initialized(&started);

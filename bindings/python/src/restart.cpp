@@ -23,7 +23,7 @@ public:
         call({}, {}, false, [&] { return tw_restart_file(restart_, &file_); });
     }
     ~Restart() {
-        // The library has the arrays' addresses, but only a call on this restart uses them.
+        // The library has the arrays' addresses, but only calls on this restart use them.
         if (session_->handle == nullptr) return;
         for (auto& [name, held] : arrays_) session_->kept.push_back(std::move(held));
     }
@@ -62,7 +62,8 @@ public:
             return tw_put_att(file_, var.c_str(), name.c_str(), a.type, a.elements(), a.data());
         });
     }
-    /// Here and below, no path: this rank's arguments are wrong, and all ranks are to hear of it.
+    /// Here and below, path is none if this rank's arguments are invalid: the call then fails on
+    /// all ranks.
     void write(std::optional<std::string> path) {
         call(path.value_or(""), {}, true,
              [&] { return tw_restart_write(restart_, path ? path->c_str() : nullptr); });

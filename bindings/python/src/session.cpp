@@ -11,7 +11,8 @@ namespace thalweg::python {
 
 namespace {
 
-/// More values than any decomposition has dimensions: too few from the caller are then an error.
+/// Pads a list with more values than any decomposition has dimensions, so that too few values of
+/// the caller are an error.
 Integers padded(Integers values) {
     values.resize(std::max<std::size_t>(values.size(), 17), -1);
     return values;
@@ -59,7 +60,7 @@ tw_session SessionState::get() const {
 }
 
 Decomposition::~Decomposition() {
-    // Another thread may be in a call, which this one would then disturb.
+    // Freed later, as another thread may be in a call now.
     if (session_->handle != nullptr && handle_ != nullptr) session_->dropped.push_back(handle_);
 }
 
@@ -174,7 +175,8 @@ void Session::finalize() {
     Outcome outcome;
     {
         nb::gil_scoped_release release;
-        // Its own text is freed with the session; the last one is of the error that it returns.
+        // If the session is gone, so is its text; the text of calls without a session is then that
+        // of this error.
         outcome.code = tw_finalize(&state_->handle);
         if (outcome.code != TW_OK) outcome.take(state_->handle);
         int over = 0;
@@ -182,7 +184,7 @@ void Session::finalize() {
         if (state_->handle == nullptr && state_->exit != MPI_COMM_NULL && !over)
             MPI_Comm_free(&state_->exit);
     }
-    // Another thread is in the session, which goes on.
+    // Another thread is in the session, which stays open.
     if (state_->handle != nullptr) check(outcome, {});
     state_->kept.clear();
     state_->dropped.clear();
@@ -208,7 +210,7 @@ void Session::cancel(const std::string& why) {
 }
 
 void Session::abort(int code) {
-    // Launchers may drop what they have not forwarded when a rank aborts.
+    // Launchers may drop output that they have not forwarded when a rank aborts.
     usleep(200000);
     MPI_Abort(state_->exit == MPI_COMM_NULL ? MPI_COMM_WORLD : state_->exit, code);
     std::abort();

@@ -1,4 +1,5 @@
-// A session, its decompositions and its files as Python objects. Each keeps alive what it needs.
+// A session, its decompositions and its files as Python objects. Each keeps the objects alive that
+// it needs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,12 +23,12 @@ namespace thalweg::python {
 
 using Integers = std::vector<std::int64_t>;
 
-/// What outlives the Python object of a session, as files and decompositions refer to it.
+/// State that outlives the Python object of a session, as files and decompositions refer to it.
 struct SessionState {
     tw_session handle = nullptr;
     MPI_Comm exit = MPI_COMM_NULL;          ///< of the model's ranks: see Session::abort
     std::vector<Held> kept;                 ///< arrays that the library may still use
-    std::vector<tw_decomposition> dropped;  ///< to be freed when no thread is in a call
+    std::vector<tw_decomposition> dropped;  ///< freed when no thread is in a call
 
     /// @throws thalweg.Error if the session has ended
     tw_session get() const;
@@ -53,8 +54,8 @@ private:
     tw_decomposition handle_;
 };
 
-/// Null for none. To be called with the GIL, before the call that takes it.
-/// @throws thalweg.Error if its session has ended or it was freed: null would mean another thing
+/// Returns the handle, null for none. Call with the GIL, before the call that uses it.
+/// @throws thalweg.Error if its session has ended or it was freed: null would have another meaning
 inline tw_decomposition handle_of(const Decomposition* d) {
     if (d == nullptr) return nullptr;
     (void)d->session()->get();
@@ -64,7 +65,7 @@ inline tw_decomposition handle_of(const Decomposition* d) {
 
 class Session {
 public:
-    /// @param comm  Fortran handle of the communicator; none: this process alone
+    /// @param comm  Fortran handle of the communicator; none: only this process
     Session(std::optional<std::int64_t> comm, std::optional<std::string> settings);
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -86,7 +87,7 @@ public:
     void finalize();
     void abandon();
 
-    /// Gives the session up on all ranks; waits until they are in a call of it.
+    /// Cancels the session on all ranks; waits until they are in a call of it.
     void cancel(const std::string& why);
     /// Ends all processes of the session.
     [[noreturn]] void abort(int code);
@@ -110,7 +111,7 @@ nb::object file_object(SessionRef session, tw_file file, std::string path);
 /// the call fails on all ranks and nobody waits.
 constexpr auto no_type = static_cast<tw_type>(0);
 
-/// Bytes of an element.
+/// Returns the bytes of an element.
 std::int64_t size_of(tw_type type);
 
 }  // namespace thalweg::python

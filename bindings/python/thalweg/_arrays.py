@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of Python and NumPy as the library takes them: arrays, types, attributes, settings."""
+"""Converts values of Python and NumPy for the library: arrays, types, attributes, settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-# netCDF's types (nc_type), and the fill values that it gives them.
+# netCDF's types (nc_type) and their default fill values.
 TYPES = {
     1: np.dtype("i1"),
     2: np.dtype("S1"),
@@ -39,13 +39,13 @@ FILLS = {
     10: -9223372036854775806,
     11: 18446744073709551614,
 }
-# Of DLPack: memory that the processor can read.
+# Devices of DLPack whose memory the processor can read.
 HOST_DEVICES = {1, 3, 11, 13}
 _AS_IT_IS = frozenset("bBhHiIlLqQfd?")
 
 
 class UnusableError(ValueError):
-    """An array that cannot be passed on; `name` is the status code's."""
+    """An array that cannot be passed on; `name` is that of the status code."""
 
     def __init__(self, name: str, text: str) -> None:
         super().__init__(text)
@@ -53,7 +53,7 @@ class UnusableError(ValueError):
 
 
 def type_code(dtype: Any) -> int:
-    """netCDF's type for a NumPy dtype, or what names one."""
+    """The netCDF type of a NumPy dtype, or of a value that names one."""
     if dtype is str or dtype is bytes:
         dtype = np.dtype("S1")
     dtype = np.dtype(dtype)
@@ -97,8 +97,8 @@ def as_array(values: Any, fill: Any = None, code: int = 0) -> np.ndarray:
 
 
 def check_order(values: Any, dims: Sequence[str]) -> None:
-    """Dimensions that have names, as xarray's, are those that are expected, in another order: an
-    error, because lengths that are the same would hide it."""
+    """Raises an error if an array's named dimensions, such as xarray's, are the expected ones in
+    another order: equal lengths would hide that."""
     own = getattr(values, "dims", None)
     if isinstance(own, tuple) and len(own) > 1 and all(name in dims for name in own):
         expected = tuple(name for name in dims if name in own)
@@ -133,8 +133,8 @@ def _host_array(values: Any) -> np.ndarray:
 
 
 def _filled(values: np.ma.MaskedArray, fill: Any, code: int) -> np.ndarray:
-    """The values, with the variable's fill value in place of masked ones, in a type that the
-    library converts to the variable's as it converts the values themselves."""
+    """The values with the variable's fill value in place of masked ones, in a type that the library
+    converts exactly as it would convert the values."""
     if values.mask is np.ma.nomask or not values.mask.any():
         return values.data
     own = values.dtype
@@ -151,8 +151,8 @@ def _filled(values: np.ma.MaskedArray, fill: Any, code: int) -> np.ndarray:
     for dtype in types:
         with np.errstate(all="ignore"):
             converted = value.astype(dtype)
-        # As Python's numbers, which compare exactly: NumPy's float64 "equals" many an int64. NaN
-        # stays one: `value` has the target's type.
+        # Compare Python's numbers, which is exact: NumPy's float64 "equals" many an int64. NaN is
+        # always right: `value` has the target's type.
         if converted.item() == value.item() or value != value:
             return values.astype(dtype).filled(converted)
     raise UnusableError(
@@ -163,7 +163,7 @@ def _filled(values: np.ma.MaskedArray, fill: Any, code: int) -> np.ndarray:
 
 
 def _number(fill: Any, target: np.dtype) -> Any:
-    """A fill value, also one given as text, as the variable's type has it."""
+    """A fill value, possibly given as text, in the variable's type."""
     if target.kind == "S":
         return fill
     if isinstance(fill, str | bytes):
@@ -247,7 +247,7 @@ def _cast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
-    """Settings as the library takes them: "name=value; name=value"."""
+    """Settings in the library's form: "name=value; name=value"."""
     parts = []
     for name, value in settings.items():
         if value is None:
@@ -264,12 +264,12 @@ def settings_text(settings: Mapping[str, Any]) -> str:
 
 
 def normal_form(name: Any) -> Any:
-    """A name as netCDF stores it, and looks for it."""
+    """A name in the form in which netCDF stores it and looks it up."""
     return unicodedata.normalize("NFC", name) if isinstance(name, str) else name
 
 
 class ByName(UserDict[str, Any]):
-    """A dictionary of names, in any normal form of Unicode."""
+    """A dictionary by names in any normal form of Unicode."""
 
     def __getitem__(self, name: str) -> Any:
         return super().__getitem__(normal_form(name))
@@ -282,20 +282,20 @@ class ByName(UserDict[str, Any]):
 
 
 def names_text(names: str | Iterable[str]) -> str:
-    """Names of dimensions as the library takes them; a text stays as it is."""
+    """Names of dimensions in the library's form; a text stays as it is."""
     if isinstance(names, str):
         return names
     return " ".join(name.replace(" ", "\\ ") for name in names)
 
 
 def names_of(text: str) -> tuple[str, ...]:
-    """The reverse of names_text, as the library has the names."""
+    """Inverse of names_text()."""
     hidden = normal_form(text).replace("\\ ", "\0")
     return tuple(name.replace("\0", " ") for name in hidden.split())
 
 
 def integers(values: Any) -> list[int]:
-    """Whole numbers, of Python or NumPy."""
+    """Converts integers of Python or NumPy."""
     if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str | bytes):
         return [operator.index(value) for value in values]
     return [operator.index(values)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which elements of an index space a rank holds."""
+"""The elements of an index space that a rank holds."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Decomposition:
         return f"<Decomposition {space}: {held}>"
 
     def _usable(self) -> Any:
-        """The core's decomposition, for a collective call."""
+        """Returns the core's decomposition for a collective call."""
         if self._freed or not self._session.is_open:
             why = "was freed" if self._freed else "belongs to a session that has ended"
             raise UnusableError("TW_EHANDLE", f"the decomposition {why}")
@@ -156,7 +156,7 @@ class Decomposition:
         self._padded = (tuple(integers(extent)), integers(boxes)[0])
 
     def free(self) -> None:
-        """Frees what the library holds of it; variables that use it keep what they need."""
+        """Frees the library's decomposition; variables that use it keep what they need."""
         self._core.free()
         self._freed = True
 
@@ -195,7 +195,7 @@ def halos(halo: Any, dims: Sequence[str]) -> list[tuple[int, int]]:
 def parse_boxes(
     dims: Sequence[str], shape: Sequence[int], start: Any, count: Any, boxes: Any
 ) -> list[tuple[list[int], list[int]]]:
-    """The boxes that the arguments of decompose tell of."""
+    """Returns the boxes that the arguments of decompose describe."""
     if boxes is not None:
         if start is not None or count is not None:
             raise UnusableError("TW_EARG", "give either boxes, or start and count")

@@ -66,7 +66,7 @@ class Error(RuntimeError):
 
 
 def error(name: str, text: str, file: str = "", variable: str = "") -> Error:
-    """An error that the Python layer found: `name` is one of the status codes'."""
+    """Makes an error that the Python layer found; `name` is that of a status code."""
     from ._load import core
 
     where = f"{file}: " if file else ""

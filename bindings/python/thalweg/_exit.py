@@ -22,14 +22,14 @@ from ._load import core
 if TYPE_CHECKING:
     from ._session import Session
 
-# How long a rank that an exception took out of its session waits for the others to make a call.
+# Seconds that a rank which an exception took out of its session waits for a call of the others.
 CANCEL_SECONDS = 10.0
-# How long ranks that were told of it leave it to that rank to say why the program ends.
+# Seconds that the other ranks give that rank to say why the program ends.
 TELL_SECONDS = 1.0
 
 _open: list[Session] = []
 _left: list[Session] = []
-_process = 0  # in which the handlers were installed: they do nothing in one that it forked
+_process = 0  # process in which the handlers were installed: they do nothing in a forked one
 _started_mpi = False
 _failed = False
 
@@ -50,7 +50,7 @@ def ended(session: Session) -> None:
 
 
 def cancel(session: Session, problem: BaseException) -> None:
-    """An exception takes this rank out of the session: takes the other ranks out, too."""
+    """Takes the other ranks out of the session, because an exception takes this one out."""
     why = traceback.format_exception_only(problem)[-1].strip()
     timer = threading.Timer(CANCEL_SECONDS, _end_all, (session, problem))
     timer.daemon = True
@@ -98,7 +98,7 @@ def _end() -> None:
     if os.getpid() != _process:
         return
     for session in list(_open):
-        # Of several ranks: MPI_Finalize tells the library, on all ranks at once.
+        # With several ranks, MPI_Finalize informs the library, on all ranks at once.
         if session.size == 1 and not core().mpi_is_over():
             _end_alone(session)
     if _started_mpi:

@@ -470,7 +470,7 @@ class File:
             self._refuse_put(str(name), problem)
 
     def _fill(self, name: str) -> Any:
-        """The fill value that the program gave, or that the file which is appended to has."""
+        """The fill value that the program gave, or that of the file which is appended to."""
         if name not in self._fills and self.mode == "a":
             with contextlib.suppress(Error):
                 code, values = self._core.att(name, "_FillValue")
@@ -478,7 +478,7 @@ class File:
         return self._fills.get(name)
 
     def _refuse_put(self, name: str, problem: Exception) -> Any:
-        """Makes a put that fails, in case that others wait for this rank's, and raises."""
+        """Makes a put that fails, as other ranks may wait for this rank's, and raises the error."""
         answer: Exception | None = None
         try:
             self._core.put_nothing(name.replace("\0", ""))
@@ -495,7 +495,7 @@ class File:
             unlimited = self._core.inq()[5]
             return bool(unlimited) and unlimited in self._core.var(name)[1][:1]
         except (Error, TypeError):
-            return False  # the call that follows tells why
+            return False  # the next call returns the reason
 
     def _record(self, name: str, record: int | None) -> int:
         if record is None:
@@ -566,5 +566,5 @@ class File:
         self._core.put_box(variable.name, section.start, section.count, section.stride, array)
 
 
-# Numbers of NumPy's types that the core takes as they are.
+# Numbers of NumPy's types that the core takes without conversion.
 _DIRECT = frozenset(np.dtype(char).num for char in "bBhHiIlLqQfd?")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keywords: which are settings and which are attributes."""
+"""Divides keywords into settings and attributes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from ._arrays import UnusableError
 
 VARIABLE_SETTINGS = ("fill", "deflate", "shuffle", "zstd", "quantize", "chunks")
-# Those of docs/settings.md that a single file can have.
+# Settings of docs/settings.md that a single file can have.
 FILE_SETTINGS = (
     *VARIABLE_SETTINGS[1:],
     "alignment",
@@ -48,7 +48,7 @@ FILE_SETTINGS = (
     "zarr_references",
     "zarr_stream",
 )
-# What other libraries call these settings.
+# Names of these settings in other libraries.
 OTHER_NAMES = {
     "zlib": "deflate",
     "complevel": "deflate",

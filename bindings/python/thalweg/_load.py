@@ -19,8 +19,9 @@ from types import ModuleType
 from . import _build as _own
 
 _core: ModuleType | None = None
-_build = _own  # of the core
-# The cores of a wheel, by the name of the MPI library (MPICH: also Intel MPI, MVAPICH, Cray MPICH).
+_build = _own  # build of the core
+# The cores of a wheel, by the file name of the MPI library (MPICH: also Intel MPI, MVAPICH, Cray
+# MPICH).
 _CORES = {"libmpi.so.40": "_openmpi", "libmpi.so.12": "_mpich", "libmpich.so.12": "_mpich"}
 
 
@@ -41,7 +42,7 @@ def core() -> ModuleType:
 
 
 def _loaded_mpi() -> set[str]:
-    """Files of the MPI libraries in this process."""
+    """Paths of the MPI libraries in this process."""
     try:
         with open("/proc/self/maps") as maps:
             text = maps.read()
@@ -55,7 +56,7 @@ def _soname(path: str) -> str:
 
 
 def has_mpi() -> bool:
-    """Whether the core uses MPI."""
+    """Tests if the core uses MPI."""
     return bool(_build.MPI_LIBRARY)
 
 
@@ -89,7 +90,7 @@ def _import_core() -> ModuleType:
             "(pip install --no-binary thalweg thalweg)"
         )
     name = known.pop()
-    for path in paths:  # which the core finds then
+    for path in paths:  # lets the core find them
         ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL | os.RTLD_NOLOAD)
     module = importlib.import_module(f"thalweg.{name}._core")
     _build = importlib.import_module(f"thalweg.{name}._build")
@@ -125,7 +126,7 @@ def check_one_mpi() -> None:
 
 
 def launched_ranks() -> int:
-    """With how many processes this one was started, as far as it is known."""
+    """The number of processes that were started together, as far as it is known."""
     if (size := core().world_size()) > 1:
         return size
     for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"):

@@ -15,7 +15,7 @@ from ._arrays import UnusableError
 
 @dataclass
 class Section:
-    """A section of a variable, of all its dimensions."""
+    """A section of a variable, along all its dimensions."""
 
     start: list[int]
     count: list[int]
@@ -28,7 +28,7 @@ class Section:
         return tuple(n for d, n in enumerate(self.count) if d not in self.dropped)
 
     def shaped(self, array: np.ndarray) -> np.ndarray:
-        """The array that was read, of shape `count`, as the key wants it."""
+        """The array that was read, of shape `count`, in the form that the key asks for."""
         if self.reversed:
             array = np.flip(array, self.reversed)
         return array.reshape(self.shape)

@@ -70,7 +70,7 @@ class Session:
         try:
             text = settings_text(settings)
         except Exception as found:
-            # The other ranks are to hear of it.
+            # The other ranks must be informed.
             problem, text = found, "invalid settings on a rank"
         try:
             self._core = core.Session(handle, text)
@@ -95,7 +95,7 @@ class Session:
 
     @property
     def is_server(self) -> bool:
-        """Whether this rank was a server: it has nothing left to do but to end the session."""
+        """True if this rank was a server: all that is left to do is to end the session."""
         return self._core.is_server
 
     @property
@@ -470,8 +470,8 @@ class Session:
         file: str = "",
         variable: str = "",
     ) -> Any:
-        """A collective call. A rank whose arguments are wrong makes it all the same, with `refuse`,
-        which fails on all ranks, so that no other rank waits for it."""
+        """Makes a collective call. A rank whose arguments are invalid makes it with `refuse`, which
+        fails on all ranks, so that none waits for it."""
         try:
             args = prepare()
         except Exception as problem:

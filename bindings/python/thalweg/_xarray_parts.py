@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which part of each dimension a rank has."""
+"""The part of each dimension that a rank holds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ._decomposition import Decomposition
 
 @dataclass(frozen=True)
 class Part:
-    """Of a dimension: first index, number of them, and the global length if it is known."""
+    """A part of a dimension: first index, number of indices, and the global length if it is
+    known."""
 
     start: int
     count: int

@@ -57,7 +57,7 @@ def exact(name: str, plain: xarray.Variable, encoded: xarray.Variable) -> xarray
 
 
 def holds_times(v: xarray.Variable) -> bool:
-    """Whether an array of objects has dates of another calendar."""
+    """Tests if an array of objects holds dates of another calendar."""
     return v.dtype == object and v.size > 0 and hasattr(np.asarray(v.data).ravel()[0], "timetuple")
 
 
@@ -66,7 +66,7 @@ def _with_data(encoded: xarray.Variable, values: xarray.Variable) -> xarray.Vari
 
 
 def _marked(encoded: np.ndarray, raw: np.ndarray, counted: np.dtype, fills: list[float]) -> Any:
-    """Encoded values, infinite or as they were where they do not fit."""
+    """Encoded values; those that do not fit are infinite or unchanged."""
     if counted.kind == "f":
         misfit = np.isfinite(raw) & ~np.isfinite(encoded)
         return np.where(misfit, raw, encoded) if misfit.any() else encoded

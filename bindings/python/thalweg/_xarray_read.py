@@ -28,7 +28,7 @@ _lock = threading.RLock()
 
 
 def own_session() -> Session:
-    """A session of this process alone, for files that each process reads for itself."""
+    """The session of this process only, for files that each process reads by itself."""
     global _own
     with _lock:
         if _own is None or not _own.is_open:
@@ -96,7 +96,7 @@ class Store(AbstractDataStore):
     def _variable(self, name: str, variable: Any) -> xarray.Variable:
         attributes = _readable(self.path, variable.attrs)
         array: Any = indexing.LazilyIndexedArray(Lazy(self, name))
-        # What xarray itself looks at while it opens a file: all ranks read it at the same time.
+        # Read what xarray itself needs while it opens a file: all ranks read it at the same time.
         if self.session and (variable.dims == (name,) or "since" in str(attributes.get("units"))):
             array = self.read(name, (Ellipsis,))
         encoding = {"source": self.path, "original_shape": variable.shape, "dtype": variable.dtype}
@@ -237,5 +237,5 @@ class ThalwegBackend(BackendEntrypoint):
             raise
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Only when asked for by name."""
+        """False, so that xarray uses this engine only if it is named."""
         return False

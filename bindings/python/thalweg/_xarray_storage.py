@@ -21,7 +21,7 @@ KNOWN = {
 # Encodings that say where xarray found a variable; they request nothing.
 ORIGIN = ("source", "original_shape")
 LEVELS = {"deflate": range(10), "zstd": range(-100, 23)}
-# The setting of a quantize_mode, and the most digits (bits for BitRound) by size in bytes.
+# The setting for a quantize_mode, and the most digits (bits for BitRound) by size in bytes.
 QUANTIZERS: dict[Any, tuple[str, dict[int, int]]] = {
     "BitGroom": ("bitgroom", {4: 7, 8: 15}),
     "GranularBitRound": ("granularbr", {4: 7, 8: 15}),
@@ -34,9 +34,9 @@ class Encoded:
     """An encoded variable."""
 
     v: xarray.Variable
-    lengths: Mapping[str, int]  # global, of each dimension
+    lengths: Mapping[str, int]  # global, by dimension
     record: str | None
-    explicit: bool  # the caller has passed the encoding: it is done as it says
+    explicit: bool  # the caller has passed the encoding, so it must be possible
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -79,12 +79,12 @@ def storage_of(name: str, encoded: Encoded) -> dict[str, Any]:
 
 
 def asks_for_netcdf4(settings: Mapping[str, Any]) -> bool:
-    """Whether only netCDF-4 can store a variable so."""
+    """Tests if only netCDF-4 can store a variable in this way."""
     return any(bool(value) for value in settings.values())
 
 
 def keep_digits(encoded: Encoded) -> xarray.Variable:
-    """Does what least_significant_digit asks for, as netCDF4-python does."""
+    """Rounds as least_significant_digit asks, like netCDF4-python."""
     v = encoded.v
     digit = encoded.asked.get("least_significant_digit")
     if digit is None or v.dtype.kind != "f":
@@ -133,7 +133,7 @@ def _chunks(encoded: Encoded) -> dict[str, Any]:
     origin = None if encoded.explicit else encoded.v.encoding.get("original_shape")
     lengths = [_integer("a length in chunksizes", n) for n in asked]
     if encoded.v.dtype.kind == "S" and len(lengths) + 1 == len(shape):
-        lengths.append(shape[-1])  # of the characters
+        lengths.append(shape[-1])  # that of the characters
     if len(lengths) != len(shape):
         raise ValueError(f"chunksizes has {len(lengths)} lengths for {len(shape)} dimensions")
     if origin is not None and tuple(origin) != shape[: len(origin)]:
@@ -163,7 +163,7 @@ def _quantization(encoded: Encoded) -> dict[str, Any]:
 
 
 def _refused(encoded: Encoded) -> dict[str, Any]:
-    """What cannot be done at all."""
+    """Raises an error for an encoding that is impossible."""
     asked = encoded.asked
     if asked.get("fletcher32"):
         raise ValueError("fletcher32 cannot be written")

@@ -26,7 +26,7 @@ from ._xarray_storage import Encoded, asks_for_netcdf4, keep_digits, storage_of
 
 DEFLATE, SHUFFLE, ZSTD = 1, 2, 32015  # HDF5's numbers
 TIME_UNITS = ["days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds"]
-# Attributes that say how values are stored; those in a file hold for what is appended.
+# Attributes that determine how values are stored; when records are appended, the file's apply.
 STORED = (
     *("units", "calendar", "_FillValue", "missing_value", "_Unsigned"),
     *("scale_factor", "add_offset", "dtype"),
@@ -35,19 +35,19 @@ STORED = (
 
 @dataclass
 class Plan:
-    """What this rank writes."""
+    """The part of the data set that this rank writes."""
 
     variables: dict[str, xarray.Variable]
     types: dict[str, np.dtype]  # in the file
     attributes: dict[str, Any]
-    storage: dict[str, dict[str, Any]]  # settings of each variable
+    storage: dict[str, dict[str, Any]]  # settings by variable
     parts: dict[str, Part]
-    lengths: dict[str, int]  # global, of each dimension
+    lengths: dict[str, int]  # global, by dimension
     record: str | None
-    everyone: list[dict[str, Part]] = field(default_factory=list)  # the parts of each rank
+    everyone: list[dict[str, Part]] = field(default_factory=list)  # parts of dimensions by rank
 
     def signature(self) -> Any:
-        """What must be the same on all ranks."""
+        """The part of the plan that must be the same on all ranks."""
         return (
             self.record,
             self.lengths,
@@ -181,7 +181,7 @@ class ThalwegAccessor:
         for name, v in variables.items():
             v.encoding = {**encoding.get(name, v.encoding), **times.get(name, {})}
         plain = {name: v.copy(deep=False) for name, v in variables.items()}
-        with np.errstate(invalid="ignore", over="ignore"):  # exact() sees to them
+        with np.errstate(invalid="ignore", over="ignore"):  # exact() handles them
             variables, attributes = Encoder().encode(variables, attributes)
         for name, v in variables.items():
             if name not in stored:
@@ -216,7 +216,8 @@ def _normal_names(names: Any) -> list[Any]:
 
 
 def _in_normal_form(dataset: xarray.Dataset) -> xarray.Dataset:
-    """The data set with the names that a file has for it; itself if these are its names."""
+    """The data set with the names that they get in a file; the same object if they do not
+    change."""
     names = {*dataset.variables, *dataset.dims}
     others = {name: normal_form(name) for name in names if normal_form(name) != name}
     if not others:
@@ -252,7 +253,7 @@ def _record_dim(dataset: xarray.Dataset, unlimited_dims: Any, divided: Iterable[
         names = [n for n in names if n in dataset.dims]
     if len(names) > 1 or any(n not in dataset.dims for n in names):
         raise ValueError(f"unlimited_dims is one dimension of the data set, not {names}")
-    # In a file, only the record dimension can have no elements.
+    # In a file, only the record dimension can have length 0.
     empty = [str(n) for n, length in dataset.sizes.items() if length == 0 and str(n) not in divided]
     if any(n not in (names or empty[:1]) for n in empty):
         raise ValueError(
@@ -264,7 +265,7 @@ def _record_dim(dataset: xarray.Dataset, unlimited_dims: Any, divided: Iterable[
 def _time_units(
     dataset: xarray.Dataset, encoding: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """The units, calendar and type that xarray chooses for times, from this rank's values."""
+    """The units, calendar and type that xarray chooses for times, given this rank's values."""
     chosen: dict[str, dict[str, Any]] = {}
     for key, v in dataset.variables.items():
         if v.dtype.kind in "mM" or holds_times(v):
@@ -290,15 +291,15 @@ class Encoder(WritableCFDataStore):
 
 @dataclass
 class Stored:
-    """How a file stores a variable."""
+    """The storage of a variable in a file."""
 
     encoding: dict[str, Any]
     storage: dict[str, Any]
-    text: tuple[str, int] | None = None  # the dimension of the characters of a text
+    text: tuple[str, int] | None = None  # dimension of the characters of a text, and its length
 
 
 def _stored(session: Session, path: Any) -> dict[str, Stored]:
-    """How the variables of a file are stored."""
+    """The storage of a file's variables."""
     found: dict[str, dict[str, Any]] = {}
     storage: dict[str, dict[str, Any]] = {}
     texts: dict[str, Stored] = {}
@@ -312,11 +313,11 @@ def _stored(session: Session, path: Any) -> dict[str, Stored]:
                 attributes = dict(variable.attrs)
                 found[name] = {k: v for k, v in attributes.items() if k in STORED}
                 found[name]["dtype"] = variable.dtype
-                found[name].setdefault("_FillValue", None)  # or xarray would choose one
+                found[name].setdefault("_FillValue", None)  # otherwise xarray would choose one
                 storage[name] = _storage_in(variable)
                 bounds[str(attributes.get("bounds"))] = name
     for name, stored in found.items():
-        if name in bounds and "units" not in stored:  # then they are those of the coordinate
+        if name in bounds and "units" not in stored:  # its units are then the coordinate's
             of = found[bounds[name]]
             stored.update({k: of[k] for k in ("units", "calendar") if k in of})
         if " since " in str(stored.get("units")):
@@ -337,7 +338,7 @@ def _storage_in(variable: Any) -> dict[str, Any]:
 
 
 def _fitted(name: str, v: xarray.Variable, dim: str, length: int) -> xarray.Variable:
-    """A text with as many characters as the file's."""
+    """A text with the same number of characters as in the file."""
     if v.dtype.kind != "S" or not v.dims or v.dims[-1] == dim:
         return v
     if v.shape[-1] > length:
@@ -351,8 +352,7 @@ def _fitted(name: str, v: xarray.Variable, dim: str, length: int) -> xarray.Vari
 
 
 def _check_asked(name: str, asked: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
-    """Whether an encoding that the caller passes is that of the file, where it says how values are
-    stored."""
+    """Checks that an encoding passed by the caller stores values as the file does."""
     for key in STORED:
         ours, theirs = asked.get(key), stored.get(key)
         if ours is None or (_is_nan(ours) and _is_nan(theirs)):
@@ -376,8 +376,8 @@ def _not_appendable(name: str, key: str, theirs: Any, ours: Any) -> ValueError:
 
 
 def _check_stored(name: str, v: xarray.Variable, stored: Mapping[str, Any]) -> None:
-    """The attributes belong to all records: others would change the meaning of those in the file,
-    and of the new ones if they are not theirs."""
+    """Checks that attributes agree with the file's: they apply to all records, so others would
+    change the meaning of old or new ones."""
     for key in STORED[:-1]:
         ours, theirs = v.attrs.get(key), stored.get(key)
         plain = key == "units" and theirs is None and " since " not in str(ours)
@@ -423,7 +423,7 @@ def _fineness(unit: str) -> int:
 
 
 def _agreed(session: Session, prepare: Callable[[], Plan]) -> Plan:
-    """Raises on all ranks what one of them raises, before any of them makes a collective call."""
+    """Raises an exception of one rank on all ranks, before any of them makes a collective call."""
     plan: Plan | None = None
     problem: Exception | None = None
     try:
@@ -457,7 +457,8 @@ def _agreed(session: Session, prepare: Callable[[], Plan]) -> Plan:
 
 
 def _write(session: Session, file: Any, plan: Plan) -> None:
-    """Writes and closes the file; also after an error of all ranks, as the caller has no handle."""
+    """Writes and closes the file, the latter also after an error of all ranks, as the caller has no
+    handle."""
     try:
         out_of_range = _fill(session, file, plan)
     except BaseException as problem:
@@ -473,7 +474,7 @@ def _write(session: Session, file: Any, plan: Plan) -> None:
 
 
 def _fill(session: Session, file: Any, plan: Plan) -> Error | None:
-    """Writes all; returns the first error that tells of values which did not fit."""
+    """Writes all variables; returns the first error about values that did not fit."""
     for dim, length in plan.lengths.items():
         file.define_dim(dim, None if dim == plan.record else length)
     made: dict[tuple[str, ...], Decomposition] = {}
@@ -512,8 +513,8 @@ def _decomposition(session: Session, plan: Plan, dims: tuple[str, ...]) -> Decom
     if set(plan.parts) <= set(dims) or session.size == 1:
         start, count = _box(plan.parts, space)
         return session.decompose(space, start=start, count=count)
-    # Ranks that differ in other dimensions have the same elements of these, of a coordinate for
-    # example: the first rank that has an element writes it.
+    # Ranks that differ only in other dimensions hold the same elements of this variable, a
+    # coordinate for example: the first rank that holds an element writes it.
     start, count = _box(plan.parts, space)
     shape = [n for _, n in space]
     grid = np.ix_(*(np.arange(i, i + n) for i, n in zip(start, count, strict=True)))

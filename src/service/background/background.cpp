@@ -98,7 +98,7 @@ public:
         Status status = alone([&] { return make_memory(local, memory); });
         SegmentName name;
         if (memory) name = memory->name();
-        std::vector<SegmentName> all;  // of the node's segments, for its writers
+        std::vector<SegmentName> all;  // the node's segments, for its writers
         Status shared = together([&]() -> Status {
             all = share_names(team_.node(), name);
             return {};
@@ -113,7 +113,7 @@ public:
         team_.all_reduce(words, Reduce::max);
         places_ = words[0] != 0;
         far_ = words[1] != 0;
-        // On one node nothing is exchanged that would bring them places.
+        // On one node no exchange brings writers their places.
         if (!far_ || collective()) return {};
         return with_reserve(
             [&] { return failure(TW_ENOMEM, "{}: the writers cannot share memory", plan_.path); });
@@ -140,8 +140,8 @@ public:
             return status;
         }
         status = settle();
-        // All writers have written everything. A failure to count records comes after the units
-        // are done; the system would tell of it once only.
+        // All writers have written everything. The error of counting records comes after the units
+        // are done, and the system reports it only once.
         if (desk_ && status.ok()) {
             const auto held = desk_->hold();
             status = alone([&] { return desk_->failure(); });
@@ -162,10 +162,10 @@ public:
         if (!good) count_written();
         if (desk_) background_.remove(desk_);
         if (!good && desk_) records_ = desk_->records();
-        // Not every rank has a writer; files of their own may differ after a failure.
+        // Not every rank has a writer; separate files may differ after an error.
         if (!plan_.layout.grid.own_files) team_.all_reduce({&records_, 1}, Reduce::max);
         Status status = team_.agree(storage_.close(records_, late));
-        closed_ = true;  // no writer of the node looks at this rank's queue any more
+        closed_ = true;  // no writer of the node reads this rank's queue any more
         return status;
     }
 
@@ -174,9 +174,9 @@ public:
     std::int64_t records() const override { return records_; }
 
 private:
-    static constexpr int others = -1;  ///< feeder: all ranks of other nodes
+    static constexpr int others = -1;  ///< as a feeder: all ranks of other nodes
 
-    /// @param local  becomes the writers of this node
+    /// @param local  receives the writers of this node
     Status make_memory(std::vector<int>& local, std::unique_ptr<Segment>& memory) {
         const Topology& topology = team_.topology();
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
@@ -232,11 +232,12 @@ private:
         return {};
     }
 
-    /// The threads of the node's other writers wait for what this one has done.
+    /// The threads of the node's other writers wait for this one's progress.
     void report() override { ring(background_.doorbell()); }
     bool help() override { return desk_->try_work(); }
 
-    /// How this rank's writer gets places in the file; null where it knows them.
+    /// Returns the interface by which this rank's writer gets places in the file; null if it knows
+    /// them.
     Placement* placement() const { return desk_ ? storage_.placement() : nullptr; }
 
     /// For writers on other nodes than the keeper's: places for what they have packed, and to the
@@ -271,8 +272,9 @@ private:
         return {};
     }
 
-    /// Counts, after a failure, what all writers have written. The places that one tells of may let
-    /// another one go on. @note Collective
+    /// Counts, after an error, the records that all writers have written. The places that one
+    /// writer reports may let another one go on.
+    /// @note Collective
     void count_written() {
         for (int quiet = 0; quiet < 2;) {
             std::int64_t any = desk_ && desk_->count_written() ? 1 : 0;
@@ -282,15 +284,16 @@ private:
         }
     }
 
-    /// The thread makes no MPI calls, so what other nodes' writers need goes from here.
+    /// Sends data for other nodes' writers from this thread, as the writing thread makes no MPI
+    /// calls.
     void exchange(const Parcel& parcel) {
         std::vector<Packet> packets;
         Span span("exchange");
-        // What all writers have done is for the first one to count in the header.
+        // The first writer counts in the header what all writers have done.
         std::int64_t words[] = {desk_ ? desk_->rounds().done() : INT64_MAX,
                                 pack(parcel, packets) ? 1 : 0};
         team_.all_reduce(words, Reduce::min);
-        // Before it counts records, it has to know where their chunks are.
+        // Before it counts records, it must know the places of their chunks.
         Status placed = far_ ? agree_on_places() : Status{};
         if (desk_ && placed.ok()) desk_->rounds().others_have(words[0]);
         if (!placed.ok()) fail_here(placed);
@@ -298,7 +301,7 @@ private:
             packets.clear();
             no_memory_for_messages();
         }
-        // Bounded on this side, too.
+        // The queue is limited on the receiving side, too.
         while (desk_ && desk_->sources().waiting_bytes() > plan_.queue) sleep_seconds(200e-6);
         std::int64_t bytes = 0;
         for (const Packet& p : packets) bytes += p.bytes.size();
@@ -320,8 +323,8 @@ private:
         if (desk_) ring(background_.doorbell());
     }
 
-    /// The writers of this node wait for no other ones from now on; the ranks hear of it when they
-    /// meet.
+    /// Stops the writers of this node from waiting for others; the ranks get the error at their
+    /// next collective call.
     void no_memory_for_messages() {
         fail_here(with_reserve([&] {
             return failure(TW_ENOMEM, "{}: no memory for messages to other nodes", plan_.path);
@@ -333,7 +336,7 @@ private:
         if (desk_) desk_->fail(status);
     }
 
-    /// @return false without the memory for it
+    /// @return false if there is no memory for it
     bool pack(const Parcel& parcel, std::vector<Packet>& packets) try {
         const Topology& topology = team_.topology();
         const auto& variables = plan_.definitions->variables;
@@ -344,7 +347,7 @@ private:
             if (topology.node_of[rank] == topology.node) continue;
             Packet packet;
             packet.rank = rank;
-            // Of boxes, writers need to know who has ended a step.
+            // With boxes, writers must know which ranks have ended a step.
             if (append_clipped(packed, *layout_, w, spaces_, variables, packet.bytes) || boxed_)
                 packets.push_back(std::move(packet));
         }
@@ -360,12 +363,12 @@ private:
     std::vector<int> writer_ranks_;
     Storage& storage_;
     std::unique_ptr<Layout> layout_;
-    std::shared_ptr<Desk> desk_;  ///< on writers
+    std::shared_ptr<Desk> desk_;  ///< exists on writers
     bool boxed_ = false;          ///< the file is written by boxes
     bool places_ = false;         ///< writers get places in the file while they write,
     bool far_ = false;            ///< and some do not share memory with the keeper
     std::int64_t records_ = 0;
-    std::unique_ptr<Segment>& spare_;  ///< memory for the queue, and where it goes afterwards
+    std::unique_ptr<Segment>& spare_;  ///< memory for the queue, which is returned here
     bool closed_ = false;
 };
 

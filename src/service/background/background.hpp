@@ -1,4 +1,4 @@
-// Service "background": the ranks that write do it on a thread, which makes no MPI calls.
+// Service "background": the writers' threads write, and make no MPI calls.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,16 +14,17 @@
 
 namespace thalweg::detail {
 
-/// Of a session: the thread of this rank, and the word on which the threads of a node sleep.
+/// The background thread of this rank in a session, and the word on which the threads of a node
+/// sleep.
 class Background {
 public:
-    /// @param lane  for what the thread does; may be null, else outlives this
+    /// @param lane  trace of the thread's events; may be null, else must outlive this
     /// @note Collective
     static std::unique_ptr<Background> make(Team& team, Status& status, TraceLane* lane = nullptr);
     ~Background();
 
     Word& doorbell() { return *reinterpret_cast<Word*>(memory_->data()); }
-    /// Fails if there can be no thread.
+    /// Adds a file's queue. Fails if no thread can be started.
     Status add(std::shared_ptr<Desk> desk);
     void remove(const std::shared_ptr<Desk>& desk);
 
@@ -40,7 +41,7 @@ private:
 
 /// @param writers  ranks, in the order of the layout's writers
 /// @param storage  made and open on this rank
-/// @param spare    memory for the queue; gets it back when the file is closed. May be null
+/// @param spare    memory for the queue; it is returned when the file is closed. May be null
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Publisher> make_background_file(Team& team, Background& background,
                                                 const ServicePlan& plan, const FileMap& map,

@@ -13,9 +13,9 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Runs of a box that are shorter are not written one by one.
+/// Shorter runs of a box are not written one by one.
 constexpr std::int64_t shortest_write = 4 << 10;
-/// Gaps between two stretches that are not longer are filled in the same write.
+/// Gaps up to this length are filled in the same write.
 constexpr std::int64_t longest_gap = 64 << 10;
 
 /// Adds the stretches of a box: row-major ranges of elements that together hold it. Where its runs
@@ -35,7 +35,7 @@ void add_stretches(Box box, std::span<const std::int64_t> shape, std::int64_t sh
     });
 }
 
-/// Sorted, and those that touch joined.
+/// Sorts stretches, and joins those that touch.
 std::vector<ElementRange> joined(std::vector<ElementRange> stretches) {
     std::sort(stretches.begin(), stretches.end(),
               [](const ElementRange& a, const ElementRange& b) { return a.begin < b.begin; });
@@ -50,7 +50,7 @@ std::vector<ElementRange> joined(std::vector<ElementRange> stretches) {
     return stretches;
 }
 
-/// Boxes by position, so that pieces in ascending order need not look at all of them.
+/// Boxes by position, so that pieces in ascending order need not examine all of them.
 class Sweep {
 public:
     explicit Sweep(std::span<const Parcel::Entry* const> boxes) : boxes_(boxes) {
@@ -59,8 +59,8 @@ public:
         if (!std::is_sorted(order_.begin(), order_.end())) std::sort(order_.begin(), order_.end());
     }
 
-    /// The numbers of the boxes that may have elements of a range, in the order in which they were
-    /// put. Ranges ascend.
+    /// Returns the numbers of the boxes that may have elements of a range, in the order in which
+    /// they were put. Ranges must ascend.
     const std::vector<int>& met(ElementRange range) {
         const auto ended = [&](int box) { return boxes_[box]->held.last < range.begin; };
         std::erase_if(met_, ended);
@@ -72,14 +72,14 @@ public:
 
 private:
     std::span<const Parcel::Entry* const> boxes_;
-    std::vector<std::pair<std::int64_t, int>> order_;  ///< first elements, and numbers
+    std::vector<std::pair<std::int64_t, int>> order_;  ///< first elements and numbers
     std::size_t next_ = 0;
     std::vector<int> met_;
 };
 
 }  // namespace
 
-/// Boxes change records that are there already; steps begin where they were told to.
+/// Boxes change existing records; steps begin at the record that was set.
 BoxComposer::BoxComposer(ShareWriter& out, Existing existing, std::int64_t records)
     : out_(out), existing_(existing), records_(std::max(records, existing.kept)) {}
 
@@ -95,14 +95,14 @@ void BoxComposer::note_records(std::int64_t records) {
     while (records_ < records) end_record();
 }
 
-/// Of a record that has ended nothing needs to be remembered.
+/// Nothing needs to be remembered of a record that has ended.
 void BoxComposer::end_record() {
     for (const Place& p : out_.spaces().record.places) touched_.erase({p.variable, records_});
     ++records_;
 }
 
 Status BoxComposer::write(std::span<const Parcel> parcels) {
-    // Earlier steps first.
+    // Earlier steps come first.
     std::map<Group, std::vector<const Parcel::Entry*>> groups;
     for (const Parcel& p : parcels)
         for (const Parcel::Entry& e : p.entries)
@@ -116,8 +116,8 @@ Status BoxComposer::write(std::span<const Parcel> parcels) {
     return {};
 }
 
-/// Boxes of one variable and record: stretches that were written before are read and written anew,
-/// the others filled where no box covers them.
+/// Writes the boxes of one variable and record: stretches that were written before are read and
+/// written again, and the others are filled wherever no box covers them.
 Status BoxComposer::write_group(const Group& group, std::span<const Parcel::Entry* const> boxes) {
     const auto [variable, record, step] = group;
     const Variable& v = out_.variable(variable);
@@ -127,7 +127,7 @@ Status BoxComposer::write_group(const Group& group, std::span<const Parcel::Entr
     std::vector<ElementRange> stretches;
     for (const Parcel::Entry* e : boxes) add_stretches(e->held.box, v.shape, shortest, stretches);
     stretches = joined(std::move(stretches));
-    // Of a record that has ended everything is there, as of what was there before.
+    // A record that has ended is complete, and so are existing fixed-size variables.
     if (v.record ? record < records_ : existing_.is)
         return write_stretches(group, stretches, false, boxes);
     Ranges& touched = touched_[{variable, record}];
@@ -146,8 +146,8 @@ Status BoxComposer::write_group(const Group& group, std::span<const Parcel::Entr
     return status.ok() ? write_stretches(group, known, false, boxes) : status;
 }
 
-/// Stretches of a variable, ascending: fill values or what the file has, then the boxes in their
-/// order.
+/// Writes stretches of a variable, ascending: fill values or the file's data, then the boxes in
+/// their order.
 Status BoxComposer::write_stretches(const Group& group, std::span<const ElementRange> stretches,
                                     bool fresh, std::span<const Parcel::Entry* const> boxes) {
     if (stretches.empty()) return {};
@@ -173,7 +173,7 @@ Status BoxComposer::write_stretches(const Group& group, std::span<const ElementR
     return out_.write(share, records, group.record, wanted_of(share, place, stretches), compose);
 }
 
-/// A piece as the file has it.
+/// Reads a piece from the file.
 Status BoxComposer::read_before(std::span<const Chunk> chunks, Extent piece, char* buffer) {
     for (const Chunk& chunk : chunks)
         if (Status s = out_.storage().read(chunk, buffer + (chunk.data - buffer)); !s.ok())
@@ -182,7 +182,7 @@ Status BoxComposer::read_before(std::span<const Chunk> chunks, Extent piece, cha
     return {};
 }
 
-/// What a rank that is ahead has written stands, though boxes of an earlier step come after it.
+/// Keeps the data of a rank that is ahead, though boxes of an earlier step come after them.
 void BoxComposer::keep_later(const Group& group, const Share& share, Extent piece,
                              ElementRange range, char* to) const {
     const auto same = [&](const Group& other) {
@@ -203,7 +203,7 @@ void BoxComposer::keep_later(const Group& group, const Share& share, Extent piec
             });
 }
 
-/// Fills what no box has touched.
+/// Fills elements that no box has touched.
 Status BoxComposer::fill_untouched(int variable, std::int64_t record) {
     const std::int64_t elements = out_.variable(variable).elements();
     Ranges& touched = touched_[{variable, record}];

@@ -1,4 +1,4 @@
-// A writer's work on boxes: what is in the file already stays where no box covers it.
+// A writer's work on boxes: data in the file stay wherever no box covers them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,21 +14,22 @@ namespace thalweg::detail {
 
 class BoxComposer {
 public:
-    /// @param records  that are complete
+    /// @param records  number of complete records
     BoxComposer(ShareWriter& out, Existing existing, std::int64_t records);
 
-    /// Writes this writer's share of some parcels of any kind: each entry into its own record.
+    /// Writes this writer's share of some parcels of any kind, each entry into its own record.
     Status write(std::span<const Parcel> parcels);
-    /// All of a variable (of a record that has not ended) is in the file.
+    /// Notes that all of a variable (of a record that has not ended) is in the file.
     void note_part(int variable, std::int64_t record);
-    /// Others have written all of a variable (of a record).
+    /// Notes that others have written all of a variable (of a record).
     void note_written(int variable, std::int64_t record);
-    /// Others have completed all records before this one.
+    /// Notes that others have completed all records before this one.
     void note_records(std::int64_t records);
-    /// All ranks have ended their step, or are at a `mark`; records without data are filled.
+    /// Ends a step, when all ranks have ended theirs or are at a `mark`; fills records without
+    /// data.
     Status end_step(std::int64_t records, bool mark);
-    /// Fills what was never written of the fixed-size variables that a unit has as put, at the end
-    /// of all of them.
+    /// Fills elements never written of the fixed-size variables that a unit marks as put; called
+    /// when all have been put.
     Status fill_fixed(const Parcel& unit);
     std::int64_t records() const { return records_; }
 
@@ -50,11 +51,11 @@ private:
     ShareWriter& out_;
     Existing existing_;
     std::int64_t records_;
-    /// Of a variable and record: the elements that were written or filled.
+    /// Elements that were written or filled, by variable and record.
     std::map<std::pair<int, std::int64_t>, Ranges> touched_;
-    std::int64_t step_ = 0;  ///< the first one that not all ranks have ended since the last mark
-    std::map<Group, std::vector<HeldBox>> ahead_;  ///< what ranks that are ahead have written
-    std::vector<char> before_;                     ///< a piece as the file has it
+    std::int64_t step_ = 0;  ///< first step that not all ranks have ended since the last mark
+    std::map<Group, std::vector<HeldBox>> ahead_;  ///< boxes written by ranks that are ahead
+    std::vector<char> before_;                     ///< a piece, read from the file
 };
 
 }  // namespace thalweg::detail

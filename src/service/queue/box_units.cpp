@@ -9,13 +9,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Whether a rank has ended its step with a unit.
+/// Tests if a rank ends its step with this unit.
 bool ends(const Parcel& parcel) {
     return parcel.head.kind == UnitKind::step ||
            (parcel.head.kind == UnitKind::boxes && parcel.head.ends);
 }
 
-/// What is left of a parcel that was written: that its rank has ended the step, and what it put.
+/// Reduces a written parcel to the information that its rank has ended the step, and what it put.
 Parcel end_of(const Parcel& parcel) {
     Parcel end = without_data(parcel);
     end.head.kind = UnitKind::boxes;
@@ -33,10 +33,10 @@ BoxUnit open(const DeskSources& sources, DeskSource& source) {
         unit.ended.push_back(end_of(p));
         if (is_mark(p.head.kind)) continue;
         unit.ends &= ends(p);
-        // Without entries it tells that the file has boxes, and how many records.
+        // Without entries, a unit of boxes says that the file has boxes, and how many records.
         unit.any |= !p.entries.empty() || (p.head.kind == UnitKind::boxes && !ends(p));
     }
-    // A feeder's message is used even where some of its ranks wait at a mark.
+    // A message from a feeder is used even if some of its ranks wait at a mark.
     std::erase_if(unit.parcels, [](const Parcel& p) { return is_mark(p.head.kind); });
     return unit;
 }

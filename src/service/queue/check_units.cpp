@@ -11,7 +11,7 @@ namespace {
 
 using Mask = std::vector<std::int64_t> Parcel::*;
 
-/// A bit of each variable: what any rank has.
+/// Returns a bit mask of the variables that any rank has.
 std::vector<std::int64_t> any_of(std::span<const Parcel> parcels, Mask mask) {
     std::vector<std::int64_t> all((parcels.front().*mask).size(), 0);
     for (const Parcel& p : parcels)
@@ -23,7 +23,7 @@ bool has(const std::vector<std::int64_t>& mask, std::size_t variable) {
     return ((static_cast<std::uint64_t>(mask[variable / 64]) >> (variable % 64)) & 1) != 0;
 }
 
-/// In ascending order.
+/// Returns ranks in ascending order.
 std::vector<int> ranks_with(std::span<const Parcel> parcels, Mask mask, std::size_t variable) {
     std::vector<int> ranks;
     for (const Parcel& p : parcels)

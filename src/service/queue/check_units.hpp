@@ -1,4 +1,4 @@
-// Whether the parcels of one unit tell of the same calls on every rank.
+// Checks that the parcels of one unit result from the same calls on every rank.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace thalweg::detail {
 
-/// @param parcels  one of each rank, at least one
-/// @param path     of the file, for messages
+/// @param parcels  one per rank, at least one
+/// @param path     path of the file, for messages
 /// @return TW_OK, TW_EMISMATCH (different calls, or arrays of different forms), TW_EMISSING (a
-///         variable that some ranks did not put)
+///     variable that some ranks did not put)
 Status check_units(std::span<const Parcel> parcels, std::span<const Variable> variables,
                    const std::string& path, const Wording& wording);
 

@@ -1,4 +1,5 @@
-// Lists cut to boxes: what shares a list shares what is cut of it, too, and a parcel tells it once.
+// Cuts lists to boxes. Holdings that share a list share the result, too, and a parcel contains it
+// only once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +15,8 @@ namespace thalweg::detail {
 
 class Clips {
 public:
-    /// What the list has of a box, at positions 0, 1, ... in ascending order of the indices.
+    /// Returns the list's elements in a box, at positions 0, 1, ... in ascending order of the
+    /// indices.
     std::shared_ptr<const Listing> of(const std::shared_ptr<const Listing>& list, const Box& box) {
         std::vector<std::int64_t> key;
         for (const int d : list->dims) key.insert(key.end(), {d, box.low[d], box.count[d]});
@@ -28,7 +30,7 @@ public:
 
 private:
     struct Clip {
-        std::shared_ptr<const Listing> list, cut;  ///< list: so that no other has its address
+        std::shared_ptr<const Listing> list, cut;  ///< list: kept so that no other gets its address
     };
     std::map<std::pair<const Listing*, std::vector<std::int64_t>>, Clip> made_;
 };

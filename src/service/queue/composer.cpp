@@ -18,7 +18,7 @@ Composer::Composer(const Definitions& definitions, std::vector<char> whole, cons
       parted_(definitions.variables.size(), 0),
       records_(existing.first) {}
 
-/// What steps have written so far stays.
+/// Data that steps have written so far stay.
 BoxComposer& Composer::boxes() {
     if (boxes_) return *boxes_;
     out_.storage().begin_boxes();
@@ -30,7 +30,7 @@ BoxComposer& Composer::boxes() {
     return *boxes_;
 }
 
-/// Sorts the parcels' boxes by variable and position, and remembers who put what.
+/// Sorts the parcels' boxes by variable and position, and records which rank put what.
 void Composer::collect(std::span<const Parcel> parcels) {
     put_.assign((out_.variables().size() + 63) / 64, 0);
     entries_.clear();
@@ -120,7 +120,7 @@ Status Composer::write_part(std::span<const Parcel> parcels) {
     return pass(records, actions, share, wanted_of(share, at, {head.begin, head.end}));
 }
 
-/// A piece, into the buffer.
+/// Packs a piece into the buffer.
 void Composer::pack(std::span<const Action> actions, const Share& share, Extent piece,
                     char* to) const {
     const std::span<const Place> places = share.space().places;
@@ -133,8 +133,8 @@ void Composer::pack(std::span<const Action> actions, const Share& share, Extent 
     });
 }
 
-/// The wanted bytes of this writer's share of a space: of the record at hand, or of the fixed-size
-/// variables.
+/// Writes the wanted bytes of this writer's share of a space: of the current record, or of the
+/// fixed-size variables.
 Status Composer::pass(bool records, std::span<const Action> actions, const Share& share,
                       std::vector<Extent> wanted) {
     return out_.write(share, records, records ? records_ : 0, std::move(wanted),

@@ -1,4 +1,4 @@
-// A writer's work on one unit: its share of what the parcels hold, piece by piece into the file.
+// A writer's work on one unit: puts its share of the parcels' data into the file, piece by piece.
 // Knows neither threads nor messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,23 +14,23 @@ namespace thalweg::detail {
 
 class Composer {
 public:
-    /// @param whole        of each variable: the ranks together hold every element
-    /// @param pause        told between pieces; may be null
+    /// @param whole        for each variable: the ranks together hold every element
+    /// @param pause        called between pieces; may be null
     Composer(const Definitions& definitions, std::vector<char> whole, const Spaces& spaces,
              const Layout& layout, int writer, Storage& storage, std::int64_t piece,
              BetweenPieces* pause, Existing existing = {});
     Composer(const Composer&) = delete;
     Composer& operator=(const Composer&) = delete;
 
-    /// Writes this writer's share of a unit of which every rank's parcel is there. Steps advance
-    /// the records.
+    /// Writes this writer's share of a unit, given the parcels of all ranks. Steps advance the
+    /// records.
     Status write(std::span<const Parcel> parcels);
-    /// Goes on in a file of which others have written so many records, and the fixed-size variables
+    /// Continues a file in which others have written so many records, and the fixed-size variables
     /// that are `filled`.
     void go_on(std::int64_t records, std::vector<char> filled);
     std::int64_t records() const { return boxes_ ? boxes_->records() : records_; }
 
-    /// From the first call on, units are written as boxes.
+    /// Returns the box composer; after the first call, units are written as boxes.
     BoxComposer& boxes();
     bool boxed() const { return boxes_.has_value(); }
 
@@ -47,11 +47,11 @@ private:
     ShareWriter out_;
     std::vector<char> whole_;
     Existing existing_;
-    std::vector<char> filled_;  ///< fixed-size variables that were written, or are there
+    std::vector<char> filled_;  ///< fixed-size variables that were written, or existed before
     std::vector<char> parted_;  ///< variables of the current record that came in parts
     std::vector<std::int64_t> put_;
     std::vector<const Parcel::Entry*> entries_;
-    std::vector<std::vector<HeldBox>> held_;  ///< of each variable; block is an index of entries_
+    std::vector<std::vector<HeldBox>> held_;  ///< by variable; block is an index of entries_
     std::int64_t records_;
     std::optional<BoxComposer> boxes_;
 };

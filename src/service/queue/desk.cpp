@@ -90,7 +90,7 @@ void Desk::retire() {
     retired_ = true;
 }
 
-/// Nobody is there to catch what this throws; the ranks hear of it as of any failure.
+/// Works, and turns exceptions into the file's error, as no caller could catch them.
 bool Desk::work_locked() try {
     if (!stopped().ok()) {
         const bool any = discard();
@@ -117,7 +117,7 @@ bool Desk::work_locked() try {
     return true;
 }
 
-/// After a failure nothing is written, and nobody waits for anybody.
+/// Discards units after an error: nothing is written, and no rank waits for another.
 bool Desk::discard() {
     bool any = false;
     for (DeskSource& s : sources_)
@@ -125,10 +125,10 @@ bool Desk::discard() {
     return any;
 }
 
-/// What this node's ranks have for the round, to the other nodes. With boxes, a round may end steps
-/// of some ranks while others wait at a mark; where all of this node do, the other nodes keep what
-/// tells of it until all ranks are there.
-/// @return false if it cannot go now
+/// Sends this node's data of the round to the other nodes. With boxes, a round may end steps of
+/// some ranks while others wait at a mark; if all of this node wait, the other nodes keep that
+/// information until all ranks are there.
+/// @return false if it cannot be sent now
 bool Desk::send_on(std::span<const Parcel> own) {
     const bool marks =
         std::all_of(own.begin(), own.end(), [](const Parcel& p) { return is_mark(p.head.kind); });
@@ -140,11 +140,11 @@ bool Desk::send_on(std::span<const Parcel> own) {
     return true;
 }
 
-/// One unit of all ranks.
+/// Works on one unit of all ranks.
 bool Desk::work_units() {
     const DeskSources::Presence there = sources_.look();
     if (!there.near) return false;
-    // Units have come since, and boxes may be among them.
+    // New units have come since, and there may be boxes among them.
     if (boxes_next()) return true;
     std::vector<Parcel> parcels;
     for (DeskSource& s : sources_) {
@@ -185,18 +185,18 @@ void Desk::write_units(std::span<const Parcel> parcels) {
     if (!status.ok()) fail_here(std::move(status));
 }
 
-/// After a write. What waits for its place is not in the file yet.
+/// Syncs after a write, if durable. Data that wait for places are not in the file yet.
 Status Desk::sync_where_durable() {
     return options_.durable && placement_ == nullptr ? storage_.sync() : Status{};
 }
 
-/// A failure that does not name its rank.
+/// Fails with an error that does not name its rank yet.
 void Desk::fail_here(Status status) {
     status.text += fmt::format(" (rank {})", options_.rank);
     fail(status);
 }
 
-/// @param seconds  of work
+/// @param seconds  duration of the work
 void Desk::note_counts(double seconds) {
     const std::lock_guard lock(small_);
     const double busy = counts_.busy + seconds;
@@ -206,11 +206,11 @@ void Desk::note_counts(double seconds) {
 
 void Desk::finish_round(bool mark) {
     ++worked_;
-    if (stopped().ok()) rounds_.add(composer_.records(), mark);  // else it is not all in the file
+    if (stopped().ok()) rounds_.add(composer_.records(), mark);  // else incomplete
     (void)settle();
 }
 
-/// @return whether there was something to do
+/// @return true if there was something to do
 bool Desk::settle() {
     bool any = false;
     if (!stopped().ok()) return false;
@@ -254,13 +254,13 @@ Status Desk::commit_all(bool durable) {
     return rounds_.commit_all(composer_.records(), durable);
 }
 
-// ---- where ranks write by boxes -----------------------------------------------------------------
+// ---- ranks that write by boxes ------------------------------------------------------------------
 
-/// Whether some rank writes by boxes: then its units wait for nobody.
+/// Tests if some rank writes by boxes: its units then wait for no others.
 bool Desk::boxes_next() { return composer_.boxed() || sources_.any_boxes(); }
 
-/// A step of boxes ends when all ranks have ended it, or wait at a mark: a tw_sync or tw_close,
-/// which the ranks pass together.
+/// Works on boxes. A step ends when all ranks have ended it, or wait at a mark: a tw_sync or
+/// tw_close, which is collective.
 bool Desk::work_boxes() {
     if (take_boxes()) return true;
     bool worked = false;
@@ -297,7 +297,7 @@ bool Desk::work_boxes() {
     return true;
 }
 
-/// @return whether there were any
+/// @return true if there were any
 bool Desk::take_boxes() {
     const bool alone = std::all_of(sources_.begin(), sources_.end(),
                                    [](const DeskSource& s) { return s.region != nullptr; });
@@ -306,11 +306,11 @@ bool Desk::take_boxes() {
     if (units.empty()) return false;
     write_boxes(take_parcels(units));
     for (BoxUnit& u : units) {
-        // Of a round that boxes have overtaken: what comes next goes to the other nodes in another
-        // one, unless the step has ended with it.
+        // The unit was sent before boxes came: the next data go to the other nodes in another
+        // round, unless the step has ended with it.
         if (u.sent && !u.ends) forwarded_ = worked_;
         if (u.goes_on) {
-            // The end of the step is sent when all of this node have ended it.
+            // The end of the step is sent when all ranks of this node have ended it.
             for (Parcel& p : u.parcels) {
                 if (p.head.kind == UnitKind::step) p.head.kind = UnitKind::boxes;
                 p.head.ends = false;
@@ -330,7 +330,7 @@ void Desk::write_boxes(std::span<const Parcel> parcels) {
     if (!status.ok()) fail_here(std::move(status));
 }
 
-/// All ranks have ended a step, or all are at a mark.
+/// Ends a step, when all ranks have ended it or all are at a mark.
 void Desk::end_boxes(std::span<const Parcel> parcels, bool all_marks) {
     std::int64_t records = 0;
     bool marks = false;
@@ -339,12 +339,12 @@ void Desk::end_boxes(std::span<const Parcel> parcels, bool all_marks) {
         marks |= is_mark(p.head.kind);
         given_ |= p.head.given;
     }
-    // Of a file that only tw_put writes, each step is a record.
+    // In a file that only tw_put writes, each step is a record.
     if (!given_ && !marks && !spaces_.record.places.empty())
         records = std::max(records, parcels.front().head.record + 1);
     Status status = stopped();
     if (!status.ok()) return;
-    // Ranks that are at a mark while others end a step have put nothing of it.
+    // Ranks that are at a mark while others end a step have put nothing into it.
     if (all_marks || !marks)
         status = check_units(parcels, definitions_.variables, options_.path, options_.wording);
     BoxComposer& boxes = composer_.boxes();

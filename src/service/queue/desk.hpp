@@ -1,5 +1,5 @@
 // A writer's queue of one file: takes the parcels of all ranks, writes unit after unit, counts the
-// records in the header when all writers have written them, and tells the ranks of failures.
+// records in the header when all writers have written them, and informs the ranks of errors.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,51 +20,53 @@ public:
     Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr<Layout> layout,
          int writer, Storage& storage, DeskOptions options, DeskHost& host);
 
-    /// Before the first work(): a rank of this node; fails where there is no memory for what it
-    /// holds.
+    /// Adds a rank of this node, before the first work(); fails if there is no memory for its
+    /// holdings.
     Status add_region(std::unique_ptr<Segment> memory);
-    /// Feeders are added before the first work(), too; what follows is for any thread.
+    /// Returns the sources. Feeders are added before the first work(), too. The following functions
+    /// may be called by any thread.
     DeskSources& sources() { return sources_; }
     Rounds& rounds() { return rounds_.rounds(); }
 
-    /// Does what can be done now, a unit at most. Any thread.
-    /// @return whether there was something to do
+    /// Does what can be done now, at most one unit. Any thread.
+    /// @return true if there was something to do
     bool work();
-    /// The same, unless another thread is at it.
+    /// Calls work(), unless another thread is in it.
     bool try_work();
-    /// The storage is the caller's as long as it keeps the lock.
+    /// Locks the storage for the caller.
     std::unique_lock<WaitingLock> hold() { return std::unique_lock(working_); }
-    /// Whether this writer counts records: the first one does, or each in a file of its own.
+    /// Tests if this writer counts records: the first one does, or each in a file of its own.
     bool counts_records() const { return rounds_.counts_records(); }
-    /// On a writer that does, when all writers have written everything: counts all records, for
-    /// good with `durable`.
+    /// Counts all records when all writers have written everything. Called on writers that count.
+    /// @param durable  sync the count
     Status commit_all(bool durable);
-    /// Goes on with what waits for its place in the file. Under hold().
-    /// @return whether nothing does, or the file has failed
+    /// Processes data that wait for places in the file. Under hold().
+    /// @return true if none wait, or the file has failed
     bool settle_all();
-    /// No more work, whoever asks.
+    /// Ends all work, for any caller.
     void retire();
 
-    /// Counts, after a failure, the records that all writers have written.
-    /// @return whether there was something to do
+    /// Counts, after an error, the records that all writers have written.
+    /// @return true if there was something to do
     bool count_written();
 
-    // Any thread.
+    // Called by any thread:
     /// Stops this writer.
     void fail(const Status& status);
-    /// Tells it of a failure elsewhere: it still writes what all ranks have published.
+    /// Informs this writer of an error elsewhere: it still writes what all ranks have published.
     void hear(const Status& status);
-    /// Returns the failure for which this writer has stopped.
+    /// Returns the error for which this writer has stopped.
     Status stopped() const;
-    /// Returns that, or a failure that it has heard of.
+    /// Returns that error, or one elsewhere.
     Status failure() const;
     std::int64_t records() const { return rounds_.records(); }
-    /// Records that this writer has written, whatever the others have. Under hold().
+    /// Returns the number of records that this writer has written, regardless of the others. Under
+    /// hold().
     std::int64_t ended_records() const { return composer_.records(); }
-    /// Calls of tw_sync and tw_close that all ranks have passed.
+    /// Returns the number of calls of tw_sync and tw_close that all ranks have made.
     std::int64_t marks() const { return rounds_.marks(); }
     WriteCounts counts() const;
-    /// Whether the writers of other nodes have all that this one has written.
+    /// Tests if the writers of other nodes have written everything that this one has.
     bool all_have() { return rounds().others() >= rounds().done(); }
 
     const Layout& layout() const { return *layout_; }
@@ -84,7 +86,7 @@ private:
     bool settle();
     bool commit();
 
-    // Where ranks write by boxes.
+    // Takes the next units if ranks write by boxes.
     bool boxes_next();
     bool work_boxes();
     bool take_boxes();
@@ -95,21 +97,21 @@ private:
     const Spaces& spaces_;
     std::unique_ptr<Layout> layout_;
     Storage& storage_;
-    Placement* placement_;  ///< null: what was given to the storage is in the file
+    Placement* placement_;  ///< null: data passed to the storage are in the file at once
     DeskOptions options_;
     DeskHost& host_;
     DeskSources sources_;
     Composer composer_;
     FileRounds rounds_;
-    WaitingLock working_;       ///< held by who works
+    WaitingLock working_;       ///< held by the thread that works
     mutable std::mutex small_;  ///< guards the next three
-    Status failed_;             ///< for which this writer has stopped
-    Status heard_;              ///< of a failure elsewhere
+    Status failed_;             ///< error for which this writer has stopped
+    Status heard_;              ///< error elsewhere
     WriteCounts counts_;
-    std::int64_t worked_ = 0, forwarded_ = 0;  ///< units
-    bool marks_sent_ = false;  ///< with boxes: of this node's ranks, all of which wait at one
-    bool given_ = false;       ///< some rank gives the records of what it puts
-    bool lost_ = false;        ///< something that waited for its place could not be written
+    std::int64_t worked_ = 0, forwarded_ = 0;  ///< numbers of units
+    bool marks_sent_ = false;  ///< with boxes: the marks at which all of this node's ranks wait
+    bool given_ = false;       ///< some rank names the records of its puts
+    bool lost_ = false;        ///< data that waited for a place could not be written
     bool retired_ = false;
 };
 

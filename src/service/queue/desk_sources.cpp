@@ -16,7 +16,7 @@ bool DeskSource::ahead() const {
     if (own.waiting.load(std::memory_order_acquire) != 0) return true;
     const std::int64_t published = whole_count(own.published.load(std::memory_order_acquire), next);
     if (published - next < 2) return false;
-    // At a mark it waits for the others, who will come there.
+    // A rank at a mark waits for the others, who will come there.
     return published - next > 2 || !is_mark(head_of(descriptor(published - 1)).kind);
 }
 
@@ -74,7 +74,7 @@ void DeskSources::tell_rounds(std::int64_t rounds) const {
         if (s.region) Region::of(*s.region).rounds[agent_].store(rounds, std::memory_order_release);
 }
 
-/// Under small_.
+/// Requires small_ to be locked.
 bool DeskSources::has(const DeskSource& source) const {
     if (!source.region) return !source.messages.empty();
     const Region& region = Region::of(*source.region);
@@ -126,12 +126,12 @@ DeskSources::Presence DeskSources::look() const {
     return found;
 }
 
-/// Under small_.
+/// Requires small_ to be locked.
 Standstill DeskSources::find_standstill() const {
     Standstill last = elsewhere_;
     for (const DeskSource& s : all_) {
         if (!s.region) continue;
-        // First how far it had come: a unit that it published before would be seen behind this.
+        // Read before the units: a unit that the rank published before that call is then visible.
         const std::uint32_t meetings =
             Region::of(*s.region).meetings.load(std::memory_order_acquire);
         if (!has(s)) last.take({s.next, meetings});
@@ -139,7 +139,7 @@ Standstill DeskSources::find_standstill() const {
     return last;
 }
 
-/// Ranks of this node that wait for room for ever are told. Under small_.
+/// Informs ranks of this node that wait for room forever. Requires small_ to be locked.
 void DeskSources::tell_stuck() const {
     constexpr auto order = std::memory_order_acquire;
     const Standstill standstill = find_standstill();

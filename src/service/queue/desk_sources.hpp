@@ -1,4 +1,4 @@
-// From whom a writer takes units: ranks of its node, whose memory it shares, and feeders, who send
+// The sources of a writer's units: ranks of its node, whose memory it shares, and feeders, who send
 // messages for ranks of other nodes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,18 +17,18 @@
 namespace thalweg::detail {
 
 struct DeskSource {
-    std::unique_ptr<Segment> region;         ///< of a rank of this node,
-    PackedBoxes holdings;                    ///< and what it holds; or
-    int rank = -1;                           ///< of a feeder
-    std::deque<std::vector<char>> messages;  ///< of a feeder
-    std::int64_t next = 0;                   ///< unit
-    std::int64_t sent = 0;                   ///< units before it went to other nodes in a round
+    std::unique_ptr<Segment> region;         ///< memory of a rank of this node,
+    PackedBoxes holdings;                    ///< and its holdings; or
+    int rank = -1;                           ///< rank of a feeder
+    std::deque<std::vector<char>> messages;  ///< messages of a feeder
+    std::int64_t next = 0;                   ///< number of the next unit
+    std::int64_t sent = 0;                   ///< units before it were sent to other nodes
     std::deque<std::vector<Parcel>> ended;   ///< with boxes: steps that not all have ended
 
-    const std::int64_t* descriptor(std::int64_t unit) const;  ///< of a region
-    /// Whether a rank of this node cannot go on, or not far, before its next unit is written.
+    const std::int64_t* descriptor(std::int64_t unit) const;  ///< for a region
+    /// Tests if a rank of this node cannot go on, or not far, before its next unit is written.
     bool ahead() const;
-    /// The same, whatever its next units are. Who sends messages cannot say, and counts as such.
+    /// Tests the same regardless of its next units. True for feeders, about which this is unknown.
     bool far_ahead() const;
 };
 
@@ -38,44 +38,46 @@ public:
     DeskSources(const Definitions& definitions, int agent)
         : definitions_(definitions), agent_(agent) {}
 
-    // Before the first unit is taken.
+    // Adds a rank's memory, before the first unit is taken.
     void add_region(std::unique_ptr<Segment> memory);
     void add_feeder(int rank);
 
-    // Any thread.
+    // Called by any thread:
     void deliver(int feeder, std::vector<char> message);
-    /// A rank that shares no memory with this writer has entered a meeting.
+    /// Notes that a rank which shares no memory with this writer has entered a collective call.
     void learn(const Standstill& standstill);
-    /// The last meeting that a rank of this node, or one that learn() told of, has entered without
-    /// the unit that is worked on.
+    /// Returns the last collective call that a rank of this node, or one reported to learn(), has
+    /// entered without the current unit.
     Standstill standstill() const;
-    /// Bytes of messages that wait.
+    /// Returns the bytes of waiting messages.
     std::int64_t waiting_bytes() const { return waiting_.load(std::memory_order_relaxed); }
-    /// The first failure in a rank's memory.
+    /// Returns the first error in a rank's memory.
     Status failure() const;
-    /// Tells the ranks of this node.
+    /// Informs the ranks of this node of an error.
     void fail(const Status& status) const;
     void tell_rounds(std::int64_t rounds) const;
 
-    // By the thread that works.
+    // Called by the thread that works:
     auto begin() { return all_.begin(); }
     auto end() { return all_.end(); }
     auto begin() const { return all_.begin(); }
     auto end() const { return all_.end(); }
     bool has_next(const DeskSource& source) const;
-    /// Whether its next unit is a mark.
+    /// Tests if the next unit is a mark.
     bool at_mark(const DeskSource& source) const;
-    /// Whether the next unit of some holds boxes.
+    /// Tests if the next unit of some source holds boxes.
     bool any_boxes() const;
     struct Presence {
-        bool all = true;   ///< have a next unit
-        bool near = true;  ///< the ranks of this node have
+        bool all = true;   ///< all sources have a next unit
+        bool near = true;  ///< the ranks of this node have one
     };
-    /// Where not all have one, ranks of this node that wait for room for ever are told.
+    /// Looks for next units. If some are missing, informs ranks of this node that wait for room
+    /// forever.
     Presence look() const;
-    /// The parcels of a source's next unit; their data stay where they are until take().
+    /// Returns the parcels of a source's next unit; their data stay where they are until take().
     std::vector<Parcel> open(const DeskSource& source) const;
-    /// This writer has no more use for a source's next unit. @return whether it was a message
+    /// Releases a source's next unit.
+    /// @return true if it was a message
     bool take(DeskSource& source);
 
 private:

@@ -1,5 +1,5 @@
-// The rounds of a writer until all of them is in the file, and the record count, which is raised
-// when all writers have written them.
+// Rounds of a writer whose data may wait for places in the file, and the record count, which is
+// raised when all writers have written the records.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,30 +15,29 @@ namespace thalweg::detail {
 class FileRounds {
 public:
     /// @param counts   this writer counts records: the first one does, or each in a file of its own
-    /// @param records  of the file
+    /// @param records  present records of the file
     FileRounds(Storage& storage, const DeskOptions& options, DeskSources& sources, DeskHost& host,
                bool counts, std::int64_t records);
 
-    // Any thread.
+    // Called by any thread:
     Rounds& rounds() { return rounds_; }
     bool counts_records() const { return counts_; }
     std::int64_t records() const { return records_.load(std::memory_order_acquire); }
-    /// Calls of tw_sync and tw_close that all ranks have passed.
+    /// Returns the number of calls of tw_sync and tw_close that all ranks have made.
     std::int64_t marks() const { return marks_.load(std::memory_order_acquire); }
 
-    // By the thread that works.
-    /// A unit was worked on, all of which need not be in the file yet.
-    /// @param records  with it
+    // Called by the thread that works:
+    /// Adds a unit that was worked on; its data need not be in the file yet.
+    /// @param records  number of records including it
     void add(std::int64_t records, bool mark);
-    /// Goes on with what waits for its place, and ends the rounds of which everything is in the
-    /// file.
-    /// @param worked  is set if there was something to do
+    /// Processes waiting data, and ends the rounds of which everything is in the file.
+    /// @param worked  set if there was something to do
     Status settle(bool& worked);
     bool any_open() const { return !open_.empty(); }
     /// Raises the record count to what all writers of the file have written.
-    /// @param worked  is set if there was something to do
+    /// @param worked  set if there was something to do
     Status commit(bool& worked);
-    /// When all writers have written everything. Reports that come late do not lower the count
+    /// Sets the record count when all writers have written everything. Late reports do not lower it
     /// again.
     Status commit_all(std::int64_t records, bool durable);
 
@@ -53,7 +52,7 @@ private:
     std::int64_t written_by_all() const;
 
     Storage& storage_;
-    Placement* placement_;  ///< null: what was given to the storage is in the file
+    Placement* placement_;  ///< null: data passed to the storage are in the file at once
     const DeskOptions& options_;
     DeskSources& sources_;
     DeskHost& host_;

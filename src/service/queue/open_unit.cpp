@@ -24,7 +24,7 @@ char* OpenUnit::room_for(int variable, std::int64_t bytes) {
     Queued& queued = queued_[variable];
     if (queued.at != nullptr) return queued.at;
     Outbox& outbox = publisher_.outbox();
-    // Without boxes the queue has been planned so that the descriptor fits.
+    // Without boxes, the size of the queue was chosen so that the descriptor fits.
     queued = {outbox.take(bytes, boxes_.empty() ? 0 : descriptor_bytes()), bytes, outbox.mark()};
     return queued.at;
 }
@@ -71,7 +71,7 @@ Parcel OpenUnit::make_parcel(UnitKind kind) const {
     return parcel;
 }
 
-/// Which variables were put, in which form, and where their data are queued.
+/// Describes which variables were put, in which form, and where their data are queued.
 void OpenUnit::describe(Parcel& parcel, UnitKind kind) const {
     for (std::size_t i = 0; i < queued_.size(); ++i) {
         const Batch::Put& part = batch_.puts[i];
@@ -89,7 +89,8 @@ void OpenUnit::describe(Parcel& parcel, UnitKind kind) const {
     }
 }
 
-/// The mark of the first record variable that waits for the end of the step; -1: none does.
+/// Returns the mark of the first record variable that waits for the end of the step; -1: there is
+/// none.
 std::int64_t OpenUnit::first_that_stays() const {
     std::int64_t first = -1;
     for (std::size_t i = 0; i < queued_.size(); ++i)
@@ -123,7 +124,8 @@ bool OpenUnit::publish(UnitKind kind) {
 void OpenUnit::publish_early() {
     Parcel unit = parcel(UnitKind::boxes);
     unit.head.ends = false;
-    // What tw_put has queued goes with the boxes, or it would keep the room that they need.
+    // Data queued by tw_put are published with the boxes, as they would otherwise keep the room
+    // that boxes need.
     for (std::size_t i = 0; i < queued_.size(); ++i) {
         if (queued_[i].at == nullptr) continue;
         unit.told.push_back({static_cast<int>(i), publisher_.outbox().position(queued_[i].at)});
@@ -145,7 +147,7 @@ void OpenUnit::publish_part(int variable, ElementRange range, const char* at) {
 
 void OpenUnit::publish_fill(std::span<const int> variables) {
     Parcel unit = parcel(UnitKind::fill);
-    unit.head.records = 0;  // it ends none
+    unit.head.records = 0;  // it ends no record
     for (const int v : variables) set_bit(unit.put, v);
     std::int64_t first = boxes_.empty() ? -1 : boxes_mark_;
     for (const Queued& q : queued_)
@@ -159,7 +161,7 @@ void OpenUnit::gather() {
     with_reserve([&] { open.reserve(queued_.size()); });
     for (Queued& q : queued_)
         if (q.at != nullptr) open.push_back(&q);
-    // From low addresses to high ones, so that nothing is overwritten that has yet to move.
+    // Moves from low addresses to high ones, so that nothing is overwritten before it has moved.
     std::sort(open.begin(), open.end(), [](auto* a, auto* b) { return a->at < b->at; });
     outbox.restart();
     for (Queued* q : open) {

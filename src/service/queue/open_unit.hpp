@@ -1,5 +1,5 @@
-// The unit of work that a rank has open: what it has queued since it last published, by tw_put and
-// as boxes.
+// The unit of work that a rank has open: data queued since it last published, by tw_put and as
+// boxes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,39 +15,40 @@ class OpenUnit {
 public:
     OpenUnit(const FileContext& file, Batch& batch, Publisher& publisher);
 
-    /// Where the queue has room for what this rank holds of a variable: the same room until it is
-    /// published. Null as Outbox::take().
+    /// Returns the room in the queue for this rank's part of a variable: the same room until it is
+    /// published. Null for the reasons of Outbox::take().
     char* room_for(int variable, std::int64_t bytes);
 
     void add_box(Parcel::Entry entry, std::int64_t bytes, std::int64_t description);
     bool has_boxes() const { return !boxes_.empty(); }
-    /// Whether nothing is queued.
+    /// Tests if nothing is queued.
     bool empty() const;
-    /// Bytes of the boxes, with what describes them.
+    /// Returns the bytes of the boxes and their descriptions.
     std::int64_t box_bytes() const { return box_bytes_; }
-    /// What the descriptor of the unit takes at most, so far.
+    /// Returns the most bytes that the unit's descriptor needs so far.
     std::int64_t descriptor_bytes() const;
-    /// The same, and that of a part which is published before it.
+    /// Returns the same, including a part that is published before it.
     std::int64_t descriptor_bytes_with_part() const;
 
-    /// Publishes a step, or what tw_sync and tw_close end: boxes and fixed-size variables.
+    /// Publishes a step, or the unit that tw_sync or tw_close ends: boxes and fixed-size variables.
     /// @return false as Outbox::publish()
     bool publish(UnitKind kind);
-    /// Hands over what is queued in the middle of a step. @note Collective where publishing is
+    /// Publishes the queued data in the middle of a step.
+    /// @note Collective where publishing is
     void publish_early();
-    /// A range of a variable in a unit of its own.
-    /// @param at  the range's data, null for none
+    /// Publishes a range of a variable as a unit of its own.
+    /// @param at  data of the range, null if there are none
     void publish_part(int variable, ElementRange range, const char* at);
-    /// After all ranks have met and the queue is empty: what stays open moves to its start. Where
-    /// it lies, nothing after it would become free before the step ends, and the syncs of a long
-    /// step would fill the queue.
+    /// Moves open data to the start of the queue, after all ranks have met and the queue is empty.
+    /// At their old place nothing behind them would become free before the step ends, and the syncs
+    /// of a long step would fill the queue.
     void gather();
 
-    /// A step ended.
-    /// Asks for fill values where nothing was put of fixed-size variables. What is open stays open.
+    /// Publishes a request for fill values in elements of fixed-size variables that were not put,
+    /// between steps. Open data stay open.
     void publish_fill(std::span<const int> variables);
     void next_step() { ++steps_; }
-    /// The ranks have met.
+    /// Notes that the ranks have met.
     void meet() { steps_ = 0; }
 
 private:
@@ -64,12 +65,12 @@ private:
     const FileContext& file_;
     Batch& batch_;
     Publisher& publisher_;
-    std::vector<Queued> queued_;  ///< of each variable, by tw_put
+    std::vector<Queued> queued_;  ///< by variable, for tw_put
     std::vector<Parcel::Entry> boxes_;
     std::int64_t box_bytes_ = 0;
     std::int64_t description_ = 0;  ///< bytes of it that describe boxes
-    std::int64_t boxes_mark_ = 0;   ///< where the first of them lies in the queue
-    std::int64_t steps_ = 0;        ///< ended since the ranks met
+    std::int64_t boxes_mark_ = 0;   ///< place of the first box in the queue
+    std::int64_t steps_ = 0;        ///< steps ended since the ranks met
 };
 
 }  // namespace thalweg::detail

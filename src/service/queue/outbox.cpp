@@ -14,7 +14,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Tells the writers for a scope that this rank waits for room.
+/// Informs the writers, for a scope, that this rank waits for room.
 class Pressing {
 public:
     Pressing(const Memory& memory, Word& doorbell) : waiting_(Region::of(memory).waiting) {
@@ -55,7 +55,7 @@ std::unique_ptr<Segment> Outbox::memory_for(std::int64_t queue, const PackedBoxe
         Status made;
         memory = Segment::make(needed(), !grows, made);
         if (memory) break;
-        // Limits on files are limits on memory that is shared by them.
+        // File size limits also limit memory that is shared through files.
         if (grows && queue > least) continue;
         status = made;
         return nullptr;
@@ -95,12 +95,12 @@ void Outbox::wait_for_more() {
         wait_briefly(region.done[a], value, &world_);
         return;
     }
-    // The node's writers are done; a message is not.
+    // The writers of the node are done, but a message is not sent yet.
     world_.progress();
     sleep_seconds(50e-6);
 }
 
-/// Whether the first `bytes` of the memory are there, or could be got.
+/// Tests if the first `bytes` of the memory are allocated, or can be.
 bool Outbox::touch(std::int64_t bytes) {
     if (bytes <= touched_) return true;
     constexpr std::int64_t step = 1 << 20;
@@ -119,7 +119,7 @@ char* Outbox::take(std::int64_t bytes, std::int64_t after) {
     bytes = std::max(rounded(bytes), grain);
     after = rounded(after);
     const std::int64_t size = capacity();
-    // What lies in one piece: in this lap, or at the start of the next one.
+    // Returns contiguous room: in this lap of the ring, or at the start of the next one.
     const auto in_lap = [&](std::int64_t begin, std::int64_t length) {
         const std::int64_t at = begin % size;
         return at + length > size ? begin - at + size : begin;
@@ -129,12 +129,12 @@ char* Outbox::take(std::int64_t bytes, std::int64_t after) {
     Stopwatch watch(wait_seconds);
     for (;;) {
         reclaim();
-        // Nothing is in use: begin anew.
+        // Nothing is in use: begin at the start again.
         if (units_.empty() && tail_ == head_) head_ = tail_ = 0;
         std::int64_t begin = head_;
         const std::int64_t at = begin % size, next_lap = begin - at + size;
-        // Memory that is free again is used before more is got, if two units have room there: who
-        // has gone back to the start waits for the units behind it.
+        // Free memory is reused before more is allocated, if there is room for two units: a rank
+        // that has returned to the start waits for the units behind it.
         const std::int64_t wanted = std::max(bytes, 2 * largest_);
         if (at + bytes > size || (at + bytes > touched_ && next_lap + wanted - tail_ <= size))
             begin = next_lap;
@@ -176,7 +176,7 @@ bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
     Region& region = Region::of(*memory_);
     if (at == nullptr) {
         if (stuck()) return false;
-        // Else it cannot be: room for the descriptor is left in every unit.
+        // Otherwise impossible: every unit leaves room for its descriptor.
         region.fail(no_memory_ ? detail::failure(TW_ENOMEM, "no memory for the queue")
                                : detail::failure(TW_EINTERNAL, "no room to publish a unit"));
         return true;

@@ -39,7 +39,7 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
     words.insert(words.end(), parcel.bare.begin(), parcel.bare.end());
     words.insert(words.end(), parcel.with_halo.begin(), parcel.with_halo.end());
     for (const Parcel::Told& t : parcel.told) words.insert(words.end(), {t.variable, t.at});
-    // A list that several entries have is told once: entries give its number, from 1.
+    // A list that several entries have is written once: entries give its number, from 1.
     std::vector<const Listing*> lists;
     for (const Parcel::Entry& e : parcel.entries) {
         const Box& box = e.held.box;

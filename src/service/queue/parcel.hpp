@@ -1,6 +1,7 @@
-// What one rank gives to one unit of work: boxes of variables in file order, or what lists have of
-// them, dense, in the byte order of the file. A parcel lies in its rank's region, or comes as a
-// message; both are a descriptor of 64-bit words and the data that it points to.
+// The contribution of one rank to one unit of work: boxes of variables in file order, or the
+// elements of lists in boxes, dense, in the byte order of the file. A parcel lies in its rank's
+// region, or comes as a message; either way, it is a descriptor of 64-bit words and the data that
+// this points to.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,17 +20,18 @@
 
 namespace thalweg::detail {
 
-/// A unit is what all ranks publish once, in the same order, and writers work off in that order.
+/// Kinds of units. All ranks publish units in the same order, and writers process them in that
+/// order.
 enum class UnitKind : std::int64_t {
-    step,   ///< ends a record; with the fixed-size variables that were put
-    fixed,  ///< fixed-size variables alone
-    last,   ///< the same; those never put are filled
+    step,   ///< ends a record; includes the fixed-size variables that were put
+    fixed,  ///< fixed-size variables only
+    last,   ///< fixed-size variables; those never put are filled
     part,   ///< a range of one variable, of a step too large to be held at once
     boxes,  ///< boxes of any variable and record; may end a step, as `step` does
-    fill,   ///< fill values where nothing was put of the fixed-size variables that it has as put
+    fill,   ///< fill values for elements not put of the fixed-size variables marked as put
 };
 
-/// What all ranks pass together, waiting for it.
+/// Tests if a unit is a mark, at which all ranks wait for each other.
 inline bool is_mark(UnitKind kind) {
     return kind == UnitKind::fixed || kind == UnitKind::last || kind == UnitKind::fill;
 }
@@ -37,14 +39,14 @@ inline bool is_mark(UnitKind kind) {
 struct UnitHead {
     std::int64_t unit = 0;
     UnitKind kind = UnitKind::step;
-    int rank = 0;                     ///< whose
-    std::int64_t record = 0;          ///< of the parcel's told record variables: the open step's
+    int rank = 0;                     ///< rank that made the unit
+    std::int64_t record = 0;          ///< record of `told` record variables: the open step's
     std::int64_t step = 0;            ///< steps that the rank has ended since all were at a mark
-    std::int64_t records = 0;         ///< with boxes: records of the file as far as the rank knows
+    std::int64_t records = 0;         ///< with boxes: records of the file, as far as the rank knows
     bool ends = true;                 ///< with boxes: the rank ended a step
-    bool given = false;               ///< the rank gives records: a step adds none by itself
-    int variable = -1;                ///< of a part
-    std::int64_t begin = 0, end = 0;  ///< of a part: elements in file order
+    bool given = false;               ///< the rank names records: a step adds none by itself
+    int variable = -1;                ///< variable of a part
+    std::int64_t begin = 0, end = 0;  ///< range of a part: elements in file order
 };
 
 struct Parcel {
@@ -60,37 +62,37 @@ struct Parcel {
     /// that has of the range; in that order, one behind the other.
     struct Told {
         int variable = 0;
-        std::int64_t at = 0;  ///< of the data, in bytes from the base
+        std::int64_t at = 0;  ///< place of the data, in bytes from the base
     };
     UnitHead head;
-    /// A bit a variable: put; held and not put; put of an array without, or with, a halo.
+    /// One bit per variable: put; held and not put; put from an array without, or with, a halo.
     std::vector<std::int64_t> put, lacking, bare, with_halo;
     std::vector<Told> told;
     std::vector<Entry> entries;
 };
 
-/// The descriptor of a parcel.
+/// Returns the descriptor of a parcel.
 std::vector<std::int64_t> describe_parcel(const Parcel& parcel);
-/// The reverse; the data lie behind `base`. `variables` give the shapes, `holdings` are those of
-/// the parcel's rank.
+/// Parses a descriptor; the data lie behind `base`. `variables` give the shapes, `holdings` are
+/// those of the parcel's rank.
 Parcel parse_parcel(const std::int64_t* words, const char* base,
                     std::span<const Variable> variables, const PackedBoxes& holdings);
 
-/// The same of a parcel that has not been described.
+/// Sets the data of a parcel that has not been described.
 Parcel with_data(Parcel parcel, const char* base, std::span<const Variable> variables,
                  const PackedBoxes& holdings);
 
-/// The head of a descriptor.
+/// Returns the head of a descriptor.
 UnitHead head_of(const std::int64_t* words);
-/// Whether a descriptor has data with it.
+/// Tests if a descriptor has data with it.
 bool has_data(const std::int64_t* words);
 
-/// A parcel without its boxes: the head, and what its rank has put of which variable.
+/// Returns a parcel without its boxes: the head, and which variables its rank has put.
 Parcel without_data(const Parcel& parcel);
 
-/// What of a parcel belongs into a writer's share, as a message of its own. Several may be
-/// appended to one another.
-/// @return whether there are any elements
+/// Appends the part of a parcel that belongs to a writer's share, as a message of its own. Several
+/// may be appended to one another.
+/// @return true if there are any elements
 bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, const Spaces& spaces,
                     std::span<const Variable> variables, std::vector<char>& message);
 /// Calls visit(descriptor) for the parcels of a message.
@@ -103,7 +105,7 @@ void for_descriptors(std::span<const char> message, Visit&& visit) {
         at += 8 + static_cast<std::size_t>(length);
     }
 }
-/// The parcels of a message, whose data stay in it.
+/// Returns the parcels of a message, whose data stay in it.
 std::vector<Parcel> parse_message(std::span<const char> message,
                                   std::span<const Variable> variables);
 

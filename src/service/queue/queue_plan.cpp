@@ -29,14 +29,14 @@ QueuePlan plan_queue(const FileContext& file) {
     const int nodes = file.team.topology().nodes;
     const auto rounded = [&](std::int64_t queue) {
         const std::int64_t least = options.queue >= 0 ? 4096 : 256 << 10;
-        // What one rank sends to another of a unit is one message.
+        // The data of a unit from one rank to another are one message.
         if (nodes > 1) queue = std::min<std::int64_t>(queue, 1 << 30);
-        // Descriptors are not cut in parts.
+        // Descriptors are not divided.
         return Outbox::rounded(std::max({queue, least, 8 * descriptor}));
     };
-    // Without decompositions any rank may put anything (tw_put_box, tw_put_record), as much as
-    // `staging` allows. Where ranks publish together, all of a step's boxes have to fit, though the
-    // steps that wait are no more than two.
+    // Without decompositions any rank may put anything (tw_put_box, tw_put_record), up to
+    // `staging`. If ranks publish together, all of a step's boxes must fit, but at most two steps
+    // wait.
     const bool together = options.service == "background" && nodes > 1;
     const std::int64_t steps = std::min(2 * total, options.staging);
     QueuePlan plan;
@@ -51,7 +51,7 @@ QueuePlan plan_queue(const FileContext& file) {
 }
 
 std::int64_t description_of(const HeldBox& held) {
-    // A list takes two words a run at most.
+    // A list has at most two words per run.
     const std::int64_t list = held.list ? 8 + 3 * std::ssize(held.list->list->runs) : 0;
     return 8 * (6 + 2 * held.box.nd + list);
 }
@@ -61,7 +61,7 @@ std::int64_t room_for_boxes(const Variable& v, std::span<const HeldBox> held,
     std::int64_t needed = 0;
     for (const HeldBox& h : held) {
         const std::int64_t bytes = elements_of(h) * v.element() + description_of(h);
-        // What is cut has at least an eighth of the capacity.
+        // Each piece has at least an eighth of the capacity.
         const std::int64_t pieces = 1 + 8 * bytes / capacity;
         needed += bytes + pieces * (Outbox::rounded(1) + 8 * (14 + 2 * h.box.nd));
     }
@@ -71,11 +71,12 @@ std::int64_t room_for_boxes(const Variable& v, std::span<const HeldBox> held,
 bool goes_as_boxes(const FileContext& file, int variable) {
     const Variable& v = file.variable(variable);
     const FileOptions& options = file.options;
-    // Where ranks publish together, boxes have to fit into the queue.
+    // If ranks publish together, boxes must fit into the queue.
     const bool can = options.service == "servers" ||
                      (options.service == "background" && file.team.topology().nodes == 1);
     const std::int64_t queue = options.queue >= 0 ? options.queue : options.staging;
-    // Boxes change what they cover; a step that replaces a record fills what nobody put.
+    // Boxes change only the elements that they cover; a step that replaces a record fills elements
+    // that no rank puts.
     const bool replaces = file.existing.first < file.existing.kept;
     return can && !replaces && file.holdings[variable]->decomposition->replicated &&
            v.elements() * v.element() > std::min(queue, options.staging) / 8;

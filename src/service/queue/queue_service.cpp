@@ -16,7 +16,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Cut lists that are remembered.
+/// Number of cut lists that are remembered.
 constexpr std::size_t most_clips = 64;
 
 }  // namespace
@@ -33,8 +33,8 @@ QueueService::QueueService(FileContext& file, Batch& batch, Order order,
       in_parts_(!holds_step),
       part_bytes_(least / 4) {
     for (const Variable& v : file.definitions.variables) has_records_ |= v.record;
-    // The writers are told that this rank goes where all ranks meet: until they all have come, it
-    // publishes nothing.
+    // Informs the writers that this rank enters a collective call: until all ranks have entered it,
+    // this one publishes nothing.
     file.session.meeting().prepare(file.serial, [this] { publisher_->meet(); });
 }
 
@@ -50,7 +50,7 @@ Status QueueService::agree(Call call, int variable, const Status& mine, Agreed& 
 Status QueueService::put(Status checked, const Part& part, bool deferred) {
     const int variable = part.variable;
     if (in_parts_ && !deferred) {
-        // Joined by the ranks whose own check failed, too.
+        // Ranks whose own check failed take part, too.
         Agreed agreed;
         if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
     } else if (Status s = poll(); !s.ok()) {
@@ -59,7 +59,7 @@ Status QueueService::put(Status checked, const Part& part, bool deferred) {
     if (!checked.ok()) return checked;
     batch_.misfits[variable] = 0;
     batch_.parts.erase({variable, part.record});
-    if (goes_as_boxes(file_, variable)) {  // a variable that every rank has, as rank 0 has it
+    if (goes_as_boxes(file_, variable)) {  // every rank has the variable, with rank 0's values
         batch_.boxed = true;
         if (Status s = put_part(part, false); !s.ok()) return s;
     } else if (deferred) {
@@ -79,8 +79,8 @@ Status QueueService::put(Status checked, const Part& part, bool deferred) {
     return {};
 }
 
-/// This rank waits for room that cannot come, as others are where all ranks meet: it joins them, so
-/// that all learn of it.
+/// Handles a wait for room that cannot come, as other ranks are in a collective call: joins that
+/// call, so that all ranks get the error.
 Status QueueService::mismatch(Call call, int variable) {
     Agreed agreed;
     Status status = agree(call, variable, {}, agreed);
@@ -90,7 +90,7 @@ Status QueueService::mismatch(Call call, int variable) {
     return status;
 }
 
-/// The queue has no room for a variable, and will not have any: the file fails on all ranks.
+/// Fails the file on all ranks, as the queue cannot have room for a variable.
 Status QueueService::no_room(const Variable& v) {
     const int rank = file_.team.rank();
     Outbox& outbox = publisher_->outbox();
@@ -106,12 +106,12 @@ Status QueueService::no_room(const Variable& v) {
     return file_.keep(std::move(status));
 }
 
-/// What was queued before stays; the ranks have to meet before there is room again.
+/// Data queued before stay; there is room again only after the ranks have met.
 Status QueueService::no_room_for_boxes(const Variable& v) const {
     return too_much_put(file_, v, "queue", publisher_->outbox().capacity());
 }
 
-/// Packs all that this rank holds of a variable into the open unit.
+/// Packs this rank's part of a variable into the open unit.
 Status QueueService::queue_variable(const Part& part) {
     const int variable = part.variable;
     const Variable& v = file_.variable(variable);
@@ -132,15 +132,15 @@ Status QueueService::queue_variable(const Part& part) {
     return {};
 }
 
-/// A variable of a step that exceeds the queue: range after range in file order, the same ranges on
-/// every rank.
+/// Queues a variable of a step that exceeds the queue: range after range in file order, the same
+/// ranges on every rank.
 /// @param part  null on a rank that did not put it
 Status QueueService::queue_in_ranges(int variable, const Part* part) {
     const Variable& v = file_.variable(variable);
-    // What one rank holds of a range is at most the range.
+    // A rank holds at most the whole range.
     const std::int64_t size = std::max<std::int64_t>(1, part_bytes_ / v.element());
     Status first;
-    // An open end of a range takes the room of the next one.
+    // The rest of the range uses the room of the next one.
     if (!publisher_->collective()) first = publish_early();
     for (std::int64_t begin = 0; begin < v.elements(); begin += size) {
         const ElementRange range{begin, std::min(v.elements(), begin + size)};
@@ -154,15 +154,15 @@ Status QueueService::queue_in_ranges(int variable, const Part* part) {
     return file_.keep(std::move(first));
 }
 
-/// Packs what this rank holds of a range.
+/// Packs this rank's part of a range.
 /// @param part  null on a rank that did not put it
-/// @param at    where it is queued; null if there is none
+/// @param at    receives the place in the queue; null if there are no data
 Status QueueService::queue_range(int variable, ElementRange range, const Part* part,
                                  const char*& at) {
     const Variable& v = file_.variable(variable);
     const std::int64_t bytes = part != nullptr ? packed_bytes(v, *part->holding, range) : 0;
-    // Boxes stay in the queue until all ranks meet. The descriptors of the part and of their unit
-    // need room beside them, whether there are data or not.
+    // Boxes stay in the queue until all ranks meet. The descriptors of the part and of the open
+    // unit need room beside them, even if there are no data.
     if (bytes == 0 && !unit_.has_boxes()) return {};
     const std::int64_t after = unit_.has_boxes() ? unit_.descriptor_bytes_with_part() : 0;
     char* to = publisher_->outbox().take(bytes, after);
@@ -175,7 +175,7 @@ Status QueueService::queue_range(int variable, ElementRange range, const Part* p
     return {};
 }
 
-/// Deferred arrays are packed by the call that ends their time.
+/// Packs deferred arrays, in the call after which they may change.
 Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
     Status first;
     for (std::size_t i = 0; i < batch_.puts.size(); ++i) {
@@ -189,14 +189,14 @@ Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
         } else if (deferred != nullptr) {
             status = queue_variable(*deferred);
         }
-        if (status.code == TW_EMISMATCH) return status;  // it stays to be packed
+        if (status.code == TW_EMISMATCH) return status;  // the array stays deferred
         batch_.parts.erase({variable, batch_.record_of(variable)});
         if (first.ok()) first = std::move(status);
     }
     return first;
 }
 
-/// Where units go only when all ranks meet, all boxes have to fit.
+/// Checks that all boxes fit, if units are published only when all ranks meet.
 Status QueueService::check_room(const Part& part, std::int64_t records) {
     if (!publisher_->collective()) return {};
     const Variable& v = file_.variable(part.variable);
@@ -214,7 +214,7 @@ Status QueueService::put_part(const Part& part, bool) {
     return {};
 }
 
-/// Packs what a held box has of a box within it into the open unit.
+/// Packs the elements of a held box that are within another box, into the open unit.
 Status QueueService::queue_box(const Part& part, std::size_t number, const Box& box) {
     const Variable& v = file_.variable(part.variable);
     const HeldBox& held = part.boxes()[number];
@@ -231,7 +231,7 @@ Status QueueService::queue_box(const Part& part, std::size_t number, const Box& 
         if (Status s = queue_box(part, number, first); !s.ok()) return s;
         return queue_box(part, number, second);
     }
-    // The unit's descriptor needs its place, too.
+    // The unit's descriptor needs room, too.
     const std::int64_t described = description_of(packed);
     char* to = nullptr;
     if (Status s = room_for_box(part.variable, bytes, described, to); !s.ok()) return s;
@@ -271,17 +271,18 @@ Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t
     return outbox.no_memory() ? no_room(v) : no_room_for_boxes(v);
 }
 
-/// Hands over what is queued, in the middle of a step. @note Collective where publishing is
+/// Publishes the queued data in the middle of a step.
+/// @note Collective where publishing is
 Status QueueService::publish_early() {
     if (Status s = poll(); !s.ok()) return s;
-    // Where ranks publish together, all of them do.
+    // If ranks publish together, all of them must.
     if (unit_.empty() && !publisher_->collective()) return {};
     unit_.publish_early();
     return {};
 }
 
-/// Values that did not fit: told by the call that found them, and again to all ranks when they
-/// meet.
+/// Returns the error of values that did not fit: in the call that found them, and again on all
+/// ranks at their next collective call.
 Status QueueService::take_misfits(bool records) {
     Status status = batch_.take_misfits(records);
     if (misfit_.ok()) misfit_ = status;
@@ -309,11 +310,11 @@ Status QueueService::end_step() {
     return mine.ok() ? misfit : mine;
 }
 
-/// Publishes what tw_sync or tw_close ends.
+/// Publishes the unit that tw_sync or tw_close ends.
 Status QueueService::queue_rest(UnitKind kind, const Agreed& agreed) {
     Status mine = queue_deferred(false, agreed);
-    // In a unit of their own: writers know by its kind that the file has boxes. One without any
-    // tells of records in which no rank has elements.
+    // Boxes get a unit of their own: its kind tells the writers that the file has boxes. One
+    // without boxes announces records of which no rank has elements.
     if (batch_.boxed) {
         Status status = poll();
         if (status.ok()) unit_.publish_early();
@@ -328,7 +329,7 @@ Status QueueService::write_rest(const Agreed& agreed) {
     return agree_on_misfits(queue_rest(UnitKind::last, agreed));
 }
 
-/// The ranks meet: all learn of values that did not fit.
+/// Lets all ranks know of values that did not fit.
 Status QueueService::agree_on_misfits(Status mine) {
     (void)take_misfits(false);
     if (mine.ok()) mine = misfit_;
@@ -361,10 +362,10 @@ Status QueueService::finish(bool durable) {
     return publisher_->finish(durable);
 }
 
-/// Publishes a mark, after which writers wait for no other unit. Where ranks have ended different
+/// Publishes a mark, after which writers wait for no other unit. If ranks have ended different
 /// numbers of steps, writers find a mark among steps, and fail there.
 void QueueService::finish_steps() {
-    // Deferred arrays may be gone.
+    // Deferred arrays may be invalid now.
     for (const auto& [key, parts] : std::exchange(batch_.parts, {})) batch_[key.first].put = false;
     if (batch_.boxed) unit_.publish_early();
     (void)unit_.publish(UnitKind::fixed);

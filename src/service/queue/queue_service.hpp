@@ -1,4 +1,4 @@
-// The services that work on units: what is put goes to the queue, steps are published.
+// The services with units: data are put into the queue, and steps are published.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,8 @@ namespace thalweg::detail {
 
 class QueueService final : public Service {
 public:
-    /// @param holds_step  whether a step fits into every rank's queue; else variables go in parts
+    /// @param holds_step  a step fits into every rank's queue; else variables are published in
+    ///                    parts
     /// @param least       bytes of the smallest queue of a rank
     QueueService(FileContext& file, Batch& batch, Order order, std::unique_ptr<Publisher> publisher,
                  bool holds_step, std::int64_t least);
@@ -24,10 +25,10 @@ public:
     Status put(Status checked, const Part& part, bool deferred) override;
     Status allow_records(int) const override { return {}; }
     Status check_room(const Part& part, std::int64_t records) override;
-    /// Packs at once, whether the array is deferred or not.
+    /// Packs at once, even if the array is deferred.
     Status put_part(const Part& part, bool deferred) override;
     Status take_misfits() override { return take_misfits(true); }
-    /// A failure that all ranks have agreed on is known here before the writers tell of it.
+    /// Returns an error that all ranks have agreed on before the writers report it.
     Status poll() override {
         (void)file_.keep(publisher_->known_failure());
         return file_.failed;
@@ -65,20 +66,20 @@ private:
 
     FileContext& file_;
     Batch& batch_;
-    Order order_;  ///< of bytes in the file
+    Order order_;  ///< byte order in the file
     std::unique_ptr<Publisher> publisher_;
     OpenUnit unit_;
     Clips clips_;
     bool together_;  ///< ranks agree before they publish
-    bool in_parts_;  ///< a step exceeds the queue: variables go in parts
+    bool in_parts_;  ///< a step exceeds the queue: variables are published in parts
     std::int64_t part_bytes_;
     bool has_records_ = false;
-    double drain_ = 0;  ///< seconds until what was published was written
-    Status misfit_;     ///< of this rank, until all ranks have learnt of it
+    double drain_ = 0;  ///< seconds of waiting until published data were written
+    Status misfit_;     ///< error of this rank, until all ranks have got it
 };
 
-/// What the writers are told of a file.
-/// @param existing  what is in it, complete
+/// Returns the description of a file for the writers.
+/// @param existing  contents of the file, which are complete
 ServicePlan service_plan(const FileContext& file, const Target& target, const Existing& existing);
 
 }  // namespace thalweg::detail

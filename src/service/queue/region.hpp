@@ -1,5 +1,5 @@
-// The memory in which a rank hands its parcels of one file to the writers of its node, and in which
-// they tell it what became of them.
+// The memory in which a rank passes its parcels of one file to the writers of its node, and in
+// which they report back.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,29 +12,29 @@
 
 namespace thalweg::detail {
 
-/// A count of which a word holds the lower half, if it is near `about`.
+/// Completes a count of which a word holds the lower half, if it is near `about`.
 inline std::int64_t whole_count(std::uint32_t word, std::int64_t about) {
     return about + static_cast<std::int32_t>(word - static_cast<std::uint32_t>(about));
 }
 
-/// At the start of a region; the data follow.
+/// The head of a region; the data follow.
 struct Region {
-    static constexpr int max_agents = 256;  ///< writers of a node
-    static constexpr int max_units = 256;   ///< published and not yet done
+    static constexpr int max_agents = 256;  ///< writers per node
+    static constexpr int max_units = 256;   ///< units that are published and not yet done
     static constexpr std::size_t max_text = 4096;
 
-    // Counts go round; see whole_count().
+    // Counts wrap around; see whole_count().
     Word published;           ///< units that the rank has published
-    Word done[max_agents];    ///< units that a writer has no more use for
-    Word rounds[max_agents];  ///< units of all ranks that a writer wrote
-    Word waiting;             ///< whether the rank waits for room
-    Word meetings;            ///< calls in which all ranks meet that the rank has entered
-    Word stuck;               ///< the meeting before which no room can come, as a writer found
-    Word failed;              ///< 0, 1: the text is being written, 2: there
-    tw_status code;           ///< of the first failure
+    Word done[max_agents];    ///< units that a writer is done with
+    Word rounds[max_agents];  ///< units of all ranks that a writer has written
+    Word waiting;             ///< the rank waits for room
+    Word meetings;            ///< collective calls that the rank has entered
+    Word stuck;               ///< number of the call before which no room can come
+    Word failed;              ///< 0; 1: the text is being written; 2: it is complete
+    tw_status code;           ///< code of the first error
     char text[max_text];
-    std::int64_t queue;  ///< bytes of the data; behind them the rank tells what it holds
-    std::atomic<std::int64_t> unit_at[max_units];  ///< where the descriptors of units are
+    std::int64_t queue;  ///< bytes of the data, which are followed by the rank's holdings
+    std::atomic<std::int64_t> unit_at[max_units];  ///< places of the descriptors of units
 
     static constexpr std::size_t data_at = 16384;
 
@@ -46,7 +46,7 @@ struct Region {
 
     bool has_failed() const { return failed.load(std::memory_order_acquire) == 2; }
     Status failure() const;
-    /// Keeps the first failure that anyone has.
+    /// Keeps the first error of any process.
     void fail(const Status& status);
 };
 static_assert(sizeof(Region) <= Region::data_at);

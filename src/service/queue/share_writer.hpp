@@ -1,4 +1,5 @@
-// A writer's share of the spaces of a file: cut into pieces, composed in a buffer, written.
+// Writes a writer's share of the spaces of a file: cuts it into pieces, composes each in a buffer,
+// and writes it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace thalweg::detail {
 
-/// Has something to do between two pieces.
+/// A callback between two pieces.
 class BetweenPieces {
 public:
     virtual ~BetweenPieces() = default;
@@ -21,7 +22,7 @@ public:
 
 class ShareWriter {
 public:
-    /// @param pause  told between pieces; may be null
+    /// @param pause  called between pieces; may be null
     ShareWriter(const Definitions& definitions, const Spaces& spaces, const Layout& layout,
                 int writer, Storage& storage, std::int64_t piece, BetweenPieces* pause);
 
@@ -31,7 +32,7 @@ public:
     Storage& storage() { return storage_; }
     std::int64_t piece() const { return piece_; }
 
-    /// This writer's share of a record, or of the fixed-size variables.
+    /// Returns this writer's share of a record, or of the fixed-size variables.
     Share share(bool records, std::int64_t record) const {
         return layout_.share(writer_, spaces_.of(records), spaces_.base(records, record));
     }
@@ -58,13 +59,13 @@ public:
         return {};
     }
 
-    /// Puts fill values where a piece is not covered by data.
+    /// Fills the parts of a piece that are not covered by data.
     /// @param whole  bool(std::size_t place): data cover all of it
     template <class Whole>
     void fill(const Share& share, Extent piece, char* to, Whole&& whole) const {
         prefill_piece(share.space(), piece, to, fill_, whole);
     }
-    /// Copies what held boxes have of a range of elements into a piece.
+    /// Copies the elements of held boxes within a range into a piece.
     /// @param entries  their values, by HeldBox::block
     void copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
               std::span<const HeldBox> held, std::span<const Parcel::Entry* const> entries,
@@ -78,7 +79,7 @@ private:
     Storage& storage_;
     std::int64_t piece_;
     BetweenPieces* pause_;
-    std::vector<FillValue> fill_;  ///< of each variable
+    std::vector<FillValue> fill_;  ///< by variable
     std::vector<char> buffer_;
 };
 

@@ -1,4 +1,4 @@
-// What servers answer to a command: each joins the answers of those below it to its own.
+// Answers of servers to a command: each server joins those of the servers below it with its own.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,11 +12,11 @@
 namespace thalweg::detail {
 
 struct Answer {
-    Status status;             ///< the failure of the first server that has one
-    int failed = INT_MAX;      ///< its number
-    WriteCounts counts;        ///< together
-    std::int64_t records = 0;  ///< of the file
-    /// Where the file's data lie, in words; of the first server, if it has the file.
+    Status status;             ///< error of the first server that has one
+    int failed = INT_MAX;      ///< number of that server
+    WriteCounts counts;        ///< sum over the servers
+    std::int64_t records = 0;  ///< records of the file
+    /// Places of the file's data, as words; from the first server, if it has the file.
     std::vector<std::int64_t> map;
 
     void join(Answer other);
@@ -24,11 +24,11 @@ struct Answer {
     static Answer of(const std::vector<char>& bytes);
 };
 
-/// Answers of a server and those below it, until all are there.
+/// Collects the answers of a server and those below it.
 class Answers {
 public:
     explicit Answers(std::size_t number = 0) : missing_(number) {}
-    /// @return whether it was the last one
+    /// @return true if it was the last one
     bool take(Answer answer);
     const Answer& together() const { return together_; }
 

@@ -1,4 +1,4 @@
-// The memory that the ranks of a node share with its servers, whatever the file.
+// The memory that the ranks of a node share with its servers, for all files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,23 +11,23 @@
 
 namespace thalweg::detail {
 
-/// On which the servers of a node sleep, and where its ranks write down by which name their region
-/// of the file that is being created is found. No rank creates another file before all servers have
-/// answered.
+/// The word on which the servers of a node sleep, and the names of the ranks' regions for the file
+/// that is being created. No rank creates another file before all servers have answered.
 class Board {
 public:
     static std::size_t bytes(int ranks) { return slot_at(ranks); }
-    /// @param memory  zero; outlives this
+    /// @param memory  zeroed; must outlive this
     explicit Board(const Memory& memory) : memory_(memory.data()) {}
 
     Word& doorbell() const { return *reinterpret_cast<Word*>(memory_); }
-    /// By the rank of a place in the node, before the servers are told of the file.
+    /// Writes the name for the rank at a place of the node, before the servers learn of the file.
     void write(int place, std::int64_t file, const SegmentName& name) const {
         Slot& slot = slot_of(place);
         slot.name = name;
         slot.file.store(file, std::memory_order_release);
     }
-    /// By a server. @return false: that rank has written nothing for the file
+    /// Reads a name, on a server.
+    /// @return false if that rank has written none for the file
     bool read(int place, std::int64_t file, SegmentName& name) const {
         const Slot& slot = slot_of(place);
         if (slot.file.load(std::memory_order_acquire) != file) return false;

@@ -38,7 +38,7 @@ int Crew::number_of(int address) const {
 }
 
 int Crew::model(int number) const {
-    // Of the servers before it: each moves it one on.
+    // Each server ranked before the model rank shifts its address by one.
     std::size_t low = 0, high = servers_.size();
     while (low < high) {
         const std::size_t middle = (low + high) / 2;
@@ -103,7 +103,7 @@ Crew choose_crew(const Topology& topology, int number, bool last) {
     if (last) {
         for (int r = ranks - number; r < ranks; ++r) servers.push_back(r);
     } else {
-        // Round after round, every node gives one more.
+        // In each round, every node gives one more rank.
         std::vector<int> given(topology.nodes, 0);
         for (int left = number; left > 0;) {
             for (int node = 0; node < topology.nodes && left > 0; ++node) {

@@ -1,4 +1,4 @@
-// What a server is told of a file.
+// The description of a file for a server.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@ struct FileDescription {
 void describe_file(const ServicePlan& plan, WireWriter& out);
 FileDescription read_file(const std::vector<char>& bytes);
 
-/// Attributes set after the definitions ended: (variable or -1, attribute).
+/// Writes attributes set after the definitions ended: (variable or -1, attribute).
 void put_late(WireWriter& out, const LateAttributes& late);
 LateAttributes get_late(WireReader& in);
 

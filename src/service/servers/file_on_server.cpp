@@ -14,7 +14,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// A rank that is named by its number among the servers.
+/// Converts the rank in an error from its number among the servers.
 Status renumbered(const Crew& crew, Status status) {
     constexpr std::string_view words = " (rank ";
     const std::size_t at = status.text.rfind(words);
@@ -53,6 +53,7 @@ Status FileOnServer::create() {
     return status.ok() ? place_.all_do([&] { return set_up(); }) : status;
 }
 
+/// Creates the storage.
 /// @note Collective over the servers
 Status FileOnServer::create_storage() {
     const ServicePlan& plan = description_.plan;
@@ -69,7 +70,7 @@ Status FileOnServer::create_storage() {
     return status;
 }
 
-/// What takes the units of the ranks.
+/// Makes the queue that takes the units of the ranks.
 Status FileOnServer::set_up() {
     const ServicePlan& plan = description_.plan;
     const Crew& crew = place_.crew;
@@ -96,7 +97,7 @@ Status FileOnServer::set_up() {
     return {};
 }
 
-/// What the ranks of this node hold.
+/// Adds the regions of this node's ranks.
 Status FileOnServer::add_regions() {
     const Crew& crew = place_.crew;
     for (const int address : crew.models_of(place_.node)) {
@@ -171,7 +172,7 @@ void FileOnServer::attend() try {
         {why.code, fmt::format("{}: {} (rank {})", path(), why.text, place_.transport.address())});
 }
 
-/// Answers a finish_file once all that was published before it is written, or has failed.
+/// Answers a finish_file once everything published before it is written, or has failed.
 void FileOnServer::finish() {
     if (marks_wanted_ < 0) return;
     Status status = desk_->stopped();
@@ -189,7 +190,7 @@ void FileOnServer::finish() {
 }
 
 /// Answers a count_file. The other servers have answered the finish_file before it, but their
-/// reports of where their chunks are may still be on their way.
+/// reports of chunk places may still be in transit.
 void FileOnServer::count() {
     if (!count_wanted_) return;
     if (desk_->failure().ok() && !desk_->all_have()) return;
@@ -220,7 +221,7 @@ void FileOnServer::close(const std::vector<char>& body) {
 
 // ---- between the servers ------------------------------------------------------------------------
 
-/// Bounds what waits on slower servers: a unit that is written there, and the next.
+/// Limits the data that wait on slower servers: the unit that is written there, and the next.
 bool FileOnServer::may_forward() { return under_way_ < 2 * std::ssize(place_.crew.servers()); }
 
 void FileOnServer::forward(std::span<const Parcel> parcels) {
@@ -252,7 +253,7 @@ void FileOnServer::report() {
     std::int64_t all = INT64_MAX;
     for (const std::int64_t its : rounds_) all = std::min(all, its);
     if (place_.is_first()) return desk_->rounds().others_have(all);
-    // The rounds first: the first server has to know where their chunks are.
+    // Rounds come first: the first server must know the places of their chunks.
     all = std::min(all, desk_->rounds().done());
     if (Placement* const placement = storage_->placement()) take_places(placement->take_placed());
     if (all <= reported_ && placed_.empty()) return;
@@ -266,7 +267,7 @@ void FileOnServer::report() {
     placed_.clear();
 }
 
-/// Of this server's chunks, or of those below it.
+/// Takes the places of chunks of this server, or of those below it.
 void FileOnServer::take_places(std::vector<char> placed) {
     if (placed.empty()) return;
     if (!place_.is_first()) {
@@ -277,7 +278,7 @@ void FileOnServer::take_places(std::vector<char> placed) {
     if (!status.ok()) desk_->fail(status);
 }
 
-/// The first server is asked for room, the others get it.
+/// Handles requests for room on the first server, and answers on the others.
 void FileOnServer::give_room(const Message& message) {
     const auto word = WireReader(message.body).get<std::int64_t>();
     if (!place_.is_first()) {
@@ -290,7 +291,8 @@ void FileOnServer::give_room(const Message& message) {
     place_.transport.send(message.from, MessageKind::room, serial_, std::move(out.bytes));
 }
 
-/// A server that does not share memory with the first one packs, and writes when it has got room.
+/// Requests room in the file, on a server that does not share memory with the first one: it packs
+/// chunks, and writes them when it has room.
 void FileOnServer::ask_for_room() {
     Placement* const placement = storage_->placement();
     if (placement == nullptr || room_asked_) return;
@@ -303,8 +305,8 @@ void FileOnServer::ask_for_room() {
                           std::move(out.bytes));
 }
 
-/// All servers, and the ranks with which none shares memory, learn of the first failure.
-/// @param from  who told it; -1: it was found here
+/// Informs all servers, and the ranks that share memory with none, of the first error.
+/// @param from  address of the sender; -1: the error occurred here
 void FileOnServer::spread_failure(const Status& status, int from) {
     if (std::exchange(failed_, true)) return;
     const WireWriter out = with_reserve([&] {
@@ -315,18 +317,18 @@ void FileOnServer::spread_failure(const Status& status, int from) {
     place_.neighbours.spread(MessageKind::failed, serial_, out.bytes, from);
 }
 
-/// A rank, or all that another server hears of, has come where all meet.
+/// Notes that a rank, or one that another server reports on, has entered a collective call.
 void FileOnServer::learn(const Message& message) {
     const auto standstill = WireReader(message.body).get<Standstill>();
     desk_->sources().learn(standstill);
-    // A rank's own may be told to others in a while; a server has waited for that.
+    // A rank's own state may be passed on later; a server has waited already.
     if (!place_.crew.serves(message.from) || !standstill.beyond(told_)) return;
     told_ = standstill;
     place_.neighbours.spread(message.kind, serial_, message.body, message.from);
 }
 
-/// Other nodes' servers do not see that ranks have come where all meet. They are told when nothing
-/// has changed for a while: as a rule the others are only a little behind.
+/// Informs other nodes' servers, which do not see that ranks have entered a collective call. Waits
+/// until nothing has changed for a while: usually the other ranks are only a little behind.
 void FileOnServer::tell_standstill() {
     constexpr double patience = 0.25;  // s
     if (place_.crew.nodes() == 1) return;

@@ -1,4 +1,4 @@
-// A file on a server: its queue, what the server is told of it, and what it tells.
+// A file on a server: its queue, and the messages about it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,23 +17,25 @@ public:
     FileOnServer(ServerPlace& place, Replies& replies, BetweenPieces& pause, std::int64_t serial)
         : place_(place), replies_(replies), pause_(pause), serial_(serial) {}
 
-    /// Before create(): what the file is.
+    /// Reads the file's description, before create().
     Status describe(const std::vector<char>& body);
-    /// The servers create the file together. @return the same on all
+    /// Creates the file on all servers.
+    /// @return the same on all
     /// @note Collective over the servers
     Status create();
-    /// Answers the command at hand, with what this server has of the file.
+    /// Answers the current command with this server's information on the file.
     void reply(const Status& status);
 
     const std::string& path() const { return description_.plan.path; }
-    /// Whether each writer writes a file of its own.
+    /// Tests if each writer writes a file of its own.
     bool own_files() const { return description_.plan.layout.grid.own_files; }
 
-    /// A message that came for the file, but for a close.
+    /// Handles a message for the file, except for a close.
     void handle(Message& message);
-    /// Does what there is, a unit at most. @return whether there was something to do
+    /// Works, at most one unit.
+    /// @return true if there was something to do
     bool work() { return desk_->work(); }
-    /// What is due now, after a unit or without one.
+    /// Does periodic work, after a unit or without one.
     void attend();
     void fail(const Status& status) {
         if (desk_) desk_->fail(status);
@@ -43,9 +45,10 @@ public:
 
     bool forwards() const override { return forwards_; }
     bool may_forward() override;
-    /// What other nodes' writers need of this node's ranks; each is served by one server of it.
+    /// Forwards data of this node's ranks to other nodes' writers; each of these is served by one
+    /// server of the node.
     void forward(std::span<const Parcel> parcels) override;
-    /// The first server counts records that all have written; failures are spread.
+    /// Counts records that all have written, on the first server; spreads errors.
     void report() override;
     void accepted(int feeder) override;
     void between_pieces() override;
@@ -73,19 +76,19 @@ private:
     Spaces spaces_;
     std::unique_ptr<Desk> desk_;
     bool forwards_ = false;
-    std::int64_t marks_wanted_ = -1;  ///< a finish_file waits for them
+    std::int64_t marks_wanted_ = -1;  ///< a finish_file waits for so many marks
     bool durable_ = false;
     bool count_wanted_ = false;  ///< a count_file waits for the others' reports
     bool count_durable_ = false;
     bool room_asked_ = false;           ///< the first server was asked for room in the file
     std::int64_t under_way_ = 0;        ///< messages to other servers, not yet used
-    std::vector<std::int64_t> rounds_;  ///< of each server below, and those below it
-    std::int64_t reported_ = 0;         ///< rounds, to the server above
-    std::vector<char> placed_;          ///< to be told to it, see Placement
-    bool failed_ = false;               ///< which all have been told
-    Standstill seen_;                   ///< of the ranks that this server hears of,
+    std::vector<std::int64_t> rounds_;  ///< rounds of each server below and those below it
+    std::int64_t reported_ = 0;         ///< rounds that were reported to the server above
+    std::vector<char> placed_;          ///< places to be reported to it, see Placement
+    bool failed_ = false;               ///< all have been informed of an error
+    Standstill seen_;                   ///< state of the ranks that this server knows of,
     double seen_at_ = 0;
-    Standstill told_;  ///< and the last one that others have been told of
+    Standstill told_;  ///< and the last one that was passed on
 };
 
 }  // namespace thalweg::detail

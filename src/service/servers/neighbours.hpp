@@ -1,5 +1,5 @@
-// Whom a server tells: its neighbours in the tree of servers, and ranks with which none of them
-// shares memory.
+// The recipients of a server's news: its neighbours in the tree of servers, and model ranks that
+// share memory with no server.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,20 +12,20 @@ namespace thalweg::detail {
 
 class Neighbours {
 public:
-    /// @param server  whose they are
+    /// @param server  number of this server
     Neighbours(const Crew& crew, int server, Transport& transport);
 
-    /// Of the servers below, which a command is passed on to.
+    /// Returns the number of servers below, to which commands are passed on.
     std::size_t below() const { return below_.size(); }
-    /// The place of one of them among them.
+    /// Returns the place of one of them.
     std::size_t place_of(int address) const;
 
     void send_below(MessageKind kind, std::int64_t file, const std::vector<char>& body);
-    /// To the server above; from the first one, to the first model rank.
+    /// Sends to the server above, or from the first one to the first model rank.
     void send_above(MessageKind kind, std::int64_t file, std::vector<char> body);
-    /// News goes to all neighbours and to the ranks that this server tells. Who has heard it from
-    /// one of them leaves that one out; so it comes to everybody, once.
-    /// @param from  address; -1: it is this server's own
+    /// Sends news to all neighbours and to this server's model ranks, except the one that it came
+    /// from; so it reaches everyone once.
+    /// @param from  address of the sender; -1: it is this server's own news
     void spread(MessageKind kind, std::int64_t file, const std::vector<char>& body, int from);
 
 private:

@@ -13,11 +13,12 @@ class Replies {
 public:
     explicit Replies(ServerPlace& place) : place_(place) {}
 
-    /// A command came. @param number  of answers that are joined
+    /// Notes a command.
+    /// @param number  number of answers that are joined
     void expect(std::int64_t file, std::size_t number) {
         with_reserve([&] { answers_.insert_or_assign(file, Answers(number)); });
     }
-    /// An answer; with the last one they go to the server above.
+    /// Adds an answer; with the last one, they are sent to the server above.
     void join(std::int64_t file, Answer answer) {
         const auto found = answers_.find(file);
         if (found == answers_.end() || !found->second.take(std::move(answer))) return;

@@ -12,7 +12,7 @@
 namespace thalweg::detail {
 
 void Port::poll() {
-    // What comes in while MPI looks for a message may be seen by its next look only.
+    // Messages that arrive while MPI looks for one may be visible only in its next look.
     constexpr int looks = 3;
     Message message;
     for (int vain = 0; vain < looks;) {
@@ -21,7 +21,7 @@ void Port::poll() {
             continue;
         }
         const auto found = inboxes_.find(message.file);
-        if (found == inboxes_.end()) continue;  // of a file that was closed after a failure
+        if (found == inboxes_.end()) continue;  // of a file that was closed after an error
         Inbox& box = found->second;
         switch (message.kind) {
             case MessageKind::accepted: ++box.accepted[crew_.number_of(message.from)]; break;
@@ -138,7 +138,7 @@ public:
     }
 
     Status known_failure() override {
-        // What the servers tell a rank whose memory they do not share comes as a message.
+        // Ranks that share memory with no server get the servers' news as messages.
         const auto look = [&]() -> Status {
             port_.poll();
             return {};
@@ -150,8 +150,8 @@ public:
     void meet() override {
         outbox_->meet();
         if (!lone_) return;
-        // No server sees this rank's memory. Without memory for a message, only the watchdog would
-        // tell of ranks in different calls.
+        // No server sees this rank's memory. If there is no memory for a message, only the watchdog
+        // can report ranks in different calls.
         (void)tell(MessageKind::meets, [&](WireWriter& out) {
             out.put(Standstill{outbox_->published(),
                                outbox_->region().meetings.load(std::memory_order_relaxed)});
@@ -162,7 +162,7 @@ public:
         outbox_->drain();
         Status status = team_.agree(outbox_->failure());
         Answer answer;
-        // After a failure, too: then the first server hears what the others have written.
+        // Called after an error, too: the first server then learns what the others have written.
         Status finished = ask(
             MessageKind::finish_file,
             [&](WireWriter& out) {
@@ -189,8 +189,8 @@ public:
             },
             answer);
         counts_ = answer.counts;
-        // After a failure the answer may be one to an earlier command.
-        closed_ = good && status.ok();  // no server looks at this rank's queue any more
+        // After an error, the answer may be to an earlier command.
+        closed_ = good && status.ok();  // no server reads this rank's queue any more
         return status;
     }
 
@@ -199,10 +199,11 @@ public:
     std::int64_t records() const override { return records_; }
 
 private:
-    /// Rank 0 gives the servers a command.
-    /// @param write   what it says
-    /// @param answer  on rank 0
-    /// @return their outcome, the same on every rank @note Collective
+    /// Sends a command from rank 0 to the servers.
+    /// @param write   writes its body
+    /// @param answer  receives the answer on rank 0
+    /// @return its status, the same on every rank
+    /// @note Collective
     template <class Write>
     Status ask(MessageKind kind, Write&& write, Answer& answer) {
         const auto act = [&]() -> Status {
@@ -214,7 +215,7 @@ private:
         return team_.agree(team_.rank() == 0 ? alone(act) : Status{});
     }
 
-    /// News of this rank, to the server that has an ear for it.
+    /// Sends news of this rank to the server that is its contact.
     template <class Write>
     Status tell(MessageKind kind, Write&& write) {
         const Crew& crew = port_.crew();
@@ -234,7 +235,7 @@ private:
                    [&](WireWriter& out) { put_status(out, outbox_->failure()); });
     }
 
-    /// A unit, to all servers.
+    /// Sends a unit to all servers.
     Status send(const Parcel& parcel) {
         const auto& variables = plan_.definitions->variables;
         const std::vector<int>& servers = port_.crew().servers();
@@ -248,15 +249,15 @@ private:
         return {};
     }
 
-    /// Units whose messages all servers have used; after a failure nobody waits for that.
+    /// Returns the units whose messages all servers have used; after an error none is waited for.
     std::int64_t sent() override {
         port_.poll();
         const Port::Inbox& box = port_.inbox(plan_.serial);
         Region& region = outbox_->region();
         if (region.has_failed()) return INT64_MAX;
         const std::uint32_t meetings = region.meetings.load(std::memory_order_relaxed);
-        // With boxes the units of a rank are as many as it needs, and are written while others wait
-        // at a mark.
+        // With boxes, each rank has its own number of units, which are written while others wait at
+        // a mark.
         if (!boxed_ && box.standstill.stops(outbox_->published(), meetings))
             region.stuck.store(meetings + 1, std::memory_order_release);
         const auto& n = box.accepted;
@@ -268,13 +269,13 @@ private:
     ServicePlan plan_;
     std::unique_ptr<Layout> layout_;
     Spaces spaces_;
-    bool lone_ = false;   ///< no server on this node: parcels go by messages
+    bool lone_ = false;   ///< no server on this node: parcels are sent as messages
     bool boxed_ = false;  ///< this rank has published boxes
     std::int64_t marks_ = 0;
     bool closed_ = false;
-    std::int64_t records_ = 0;  ///< on rank 0
+    std::int64_t records_ = 0;  ///< known on rank 0
     WriteCounts counts_;
-    std::unique_ptr<Segment>& spare_;  ///< memory for the queue, and where it goes afterwards
+    std::unique_ptr<Segment>& spare_;  ///< memory for the queue, which is returned here
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Service "servers", seen from the model: commands to the servers, and files that they write.
+// Service "servers", seen from the model: commands to the servers, and the files that they write.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,17 +15,17 @@
 
 namespace thalweg::detail {
 
-/// A model rank's end of the messages, shared by the files of a session.
+/// A model rank's connection to the servers, shared by the files of a session.
 class Port {
 public:
-    /// @param board  of this node
+    /// @param board  memory of this node
     Port(const Crew& crew, Transport& transport, const Board& board)
         : crew_(crew), transport_(transport), board_(board) {}
 
     struct Inbox {
-        std::vector<std::int64_t> accepted;  ///< units that each server has used, of its messages
-        Region* region = nullptr;            ///< for failures
-        Standstill standstill;               ///< as the servers tell
+        std::vector<std::int64_t> accepted;  ///< units of its messages that each server has used
+        Region* region = nullptr;            ///< where errors are entered
+        Standstill standstill;               ///< as reported by the servers
         std::deque<Message> replies;
     };
 
@@ -35,12 +35,12 @@ public:
     Inbox& inbox(std::int64_t file) { return inboxes_[file]; }
     void forget(std::int64_t file) { inboxes_.erase(file); }
 
-    /// Takes in what has arrived.
+    /// Receives the messages that have arrived.
     void poll();
-    /// Gives the servers a command and waits for their answer, sleeping in between. From the first
-    /// model rank. Without memory for the command, nothing is done.
+    /// Sends a command to the servers and waits for their answer, sleeping in between. On the first
+    /// model rank. If there is no memory for the command, nothing is done.
     Answer ask(MessageKind kind, std::int64_t file, std::vector<char> body);
-    /// Lets the servers return. From the first model rank.
+    /// Lets the servers return. On the first model rank.
     void end();
 
 private:
@@ -50,7 +50,7 @@ private:
     std::map<std::int64_t, Inbox> inboxes_;
 };
 
-/// @param team  of the model ranks
+/// @param team  model ranks
 /// @note Collective over the model ranks; the status is the same on every rank
 std::unique_ptr<Publisher> make_served_file(Team& team, Port& port, const ServicePlan& plan,
                                             std::unique_ptr<Segment>& spare, Status& status);

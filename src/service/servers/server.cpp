@@ -39,7 +39,7 @@ bool Server::take_message() {
     try {
         if (!place_.transport.receive(message)) return false;
     } catch (const std::bad_alloc&) {
-        fail_files(message, exception_status());  // it comes again
+        fail_files(message, exception_status());  // the message comes again
         return true;
     }
     pass_on(message);
@@ -51,7 +51,8 @@ bool Server::take_message() {
     return true;
 }
 
-/// Fails all files, whose messages may hold the memory that is lacking, and answers who waits.
+/// Fails all files, as their messages may hold the memory that is lacking, and answers commands
+/// that wait.
 void Server::fail_files(const Message& message, const Status& why) {
     with_reserve([&] {
         const Status status{why.code, fmt::format("{} on a server (rank {})", why.text,
@@ -62,7 +63,7 @@ void Server::fail_files(const Message& message, const Status& why) {
     });
 }
 
-/// A command goes on to the servers below before anything else: they may be waited for.
+/// Passes a command on to the servers below before anything else, as others may wait for them.
 void Server::pass_on(const Message& message) {
     Neighbours& neighbours = place_.neighbours;
     if (message.kind == MessageKind::end_session)
@@ -85,7 +86,8 @@ void Server::handle(Message& message) {
             if (turns_ == nullptr) return open(message);
             return with_reserve([&] { opening_.push_back(std::move(message)); });
         case MessageKind::close_file:
-            // Between two pieces of it: after a failure elsewhere nobody waits for its queue.
+            // A close of the file in work, after an error elsewhere for which its queue was not
+            // waited for, is postponed.
             if (message.file != working_) return close(message);
             return with_reserve([&] { postponed_.push_back(std::move(message)); });
         default: break;
@@ -93,17 +95,17 @@ void Server::handle(Message& message) {
     const auto found = files_.find(message.file);
     if (found != files_.end()) return found->second.handle(message);
     if (is_command(message.kind)) refuse(message.file);
-    // Else it is of a file that was closed after a failure.
+    // Otherwise the message is of a file that was closed after an error.
 }
 
-/// A command for a file that is not there.
+/// Answers a command for a file that does not exist.
 void Server::refuse(std::int64_t file) {
     with_reserve([&] {
         replies_.join(file, place_.answer(failure(TW_EINTERNAL, "no such file on the server")));
     });
 }
 
-/// The servers create the file together, and answer alike.
+/// Creates a file together with the other servers, and answers.
 void Server::open(const Message& message) {
     FileOnServer* file = nullptr;
     Status status = place_.all_do([&]() -> Status {
@@ -117,7 +119,7 @@ void Server::open(const Message& message) {
     replies_.join(message.file, with_reserve([&] { return place_.answer(status); }));
 }
 
-/// Files of several sessions.
+/// Opens the next file when its turn comes, with several sessions.
 bool Server::open_in_turn() {
     if (opening_.empty() || !turns_->comes(session_, opening_.front().file)) return false;
     const Message message = std::move(opening_.front());

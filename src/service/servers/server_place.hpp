@@ -1,4 +1,4 @@
-// Where a server stands: among the servers of its session, on its node, and whom it tells.
+// The place of a server: among the servers of its session, on its node, and in the tree.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,16 +18,17 @@ struct ServerPlace {
                 const Board& board);
 
     bool is_first() const { return writer == 0; }
-    /// Whose failure it is: the rank's number is that in the session's communicator.
+    /// Adds the rank in the session's communicator to an error.
     Status named(Status status) const;
-    /// What each server does by itself. @return the same on all
+    /// Runs the local part of a server's work.
+    /// @return the same on all
     /// @note Collective over the servers
     template <class Act>
     Status all_do(Act&& act) const {
         const Status mine = alone(act);
         return agree(peers, with_reserve([&] { return named(mine); }));
     }
-    /// This server's own part of an answer.
+    /// Makes this server's own part of an answer.
     Answer answer(const Status& status) const;
 
     const Crew& crew;
@@ -37,7 +38,7 @@ struct ServerPlace {
     Board board;
     Neighbours neighbours;
     int node;
-    std::vector<int> fed;  ///< writers on other nodes that get this node's data from here
+    std::vector<int> fed;  ///< writers on other nodes that get this node's data from this server
 };
 
 }  // namespace thalweg::detail

@@ -52,7 +52,7 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
 
 Servers::~Servers() {
     if (messages_ && is_given_up(*messages_))
-        (void)transport_.release();  // what it has sent may never arrive, and is kept for that
+        (void)transport_.release();  // its messages may never arrive, and are kept
     else
         end();
 }
@@ -65,7 +65,7 @@ struct Servers::Post {
           server(session.crew_, session.writer_, *session.transport_, *session.part_,
                  session.port_->board()) {}
 
-    /// @return whether there was something to do
+    /// @return true if there was something to do
     bool work(std::int64_t number, Turns* turns) {
         if (done) return false;
         if (!finished) {
@@ -97,7 +97,7 @@ void Servers::serve(std::span<Servers* const> sessions, Transport* among) try {
         turns.emplace(*among, sessions.front()->crew_.servers().size());
         for (std::size_t i = 0; i < posts.size(); ++i) posts[i]->server.share(*turns, i);
     });
-    std::size_t quiet = 0;  // the session whose ranks are listened to while nothing happens
+    std::size_t quiet = 0;  // session whose ranks wake the server while nothing happens
     while (!std::all_of(posts.begin(), posts.end(), [](const auto& p) { return p->done; })) {
         quiet = (quiet + 1) % posts.size();
         Word& doorbell = sessions[quiet]->port_->board().doorbell();
@@ -105,12 +105,12 @@ void Servers::serve(std::span<Servers* const> sessions, Transport* among) try {
         bool any = false;
         for (std::size_t i = 0; i < posts.size(); ++i)
             any |= posts[i]->work(i, turns ? &*turns : nullptr);
-        // The ranks of the node ring; messages do not.
+        // Ranks of the node wake the server; messages do not.
         if (!any) (void)wait_briefly(doorbell, heard, nullptr, 0.0005);
     }
     if (among != nullptr) among->finish();
 } catch (const std::exception&) {
-    // The last resort: others wait for this rank.
+    // The last resort, as others wait for this rank.
     const Status why = exception_status();
     Comm& ranks = sessions.front()->all_->world();
     std::fprintf(stderr,
@@ -126,7 +126,7 @@ void Servers::keep_trace(Trace& trace, const std::string& path) {
     trace_ = &trace;
     trace_path_ = &path;
     const int rank = all_->rank();
-    // Without memory, the names in the trace are poorer.
+    // Without memory, the trace lacks names.
     (void)alone([&]() -> Status {
         const int own = crew_.number_of(rank);
         if (is_server())
@@ -139,6 +139,7 @@ void Servers::keep_trace(Trace& trace, const std::string& path) {
     });
 }
 
+/// Writes the trace.
 /// @note Collective over model ranks and servers
 void Servers::write_trace() {
     if (trace_ != nullptr)

@@ -18,7 +18,7 @@ namespace {
 constexpr int tag = 7;
 constexpr std::size_t message_head_words = 3;  // kind, file, bytes of the body
 
-/// Counts are in words of 8 bytes, so that 16 GiB can go in one message.
+/// Messages by MPI. Counts are in words of 8 bytes, so that one message can have 16 GiB.
 class MpiTransport final : public Transport {
 public:
     explicit MpiTransport(MPI_Comm comm) : comm_(comm) { MPI_Comm_rank(comm, &rank_); }
@@ -45,7 +45,7 @@ public:
         (void)idle();
         int arrived = 0;
         MPI_Status status;
-        // One thread alone receives here, so what was probed is what comes.
+        // Only one thread receives here, so the probed message is the one that is received.
         MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &arrived, &status);
         if (!arrived) return false;
         int n = 0;
@@ -73,7 +73,7 @@ public:
         return sent_.empty();
     }
 
-    /// Who has nothing left to send enters the barrier; its end says that nobody has.
+    /// A rank with nothing left to send enters the barrier, which ends when all have.
     std::function<bool()> begin_finish() override {
         return [this, closed = std::function<bool()>()]() mutable {
             drop_messages();
@@ -98,7 +98,7 @@ private:
         std::vector<std::int64_t> words;
         MPI_Request request = MPI_REQUEST_NULL;
     };
-    /// For a message with so many bytes; without memory, nothing.
+    /// Makes room for a message with so many bytes; throws if there is no memory.
     Sent& make_room(std::size_t bytes) {
         std::vector<std::int64_t> words(message_head_words + (bytes + 7) / 8);
         sent_.emplace_back();

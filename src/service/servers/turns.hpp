@@ -1,5 +1,5 @@
-// What the servers of several sessions do together, they do in one order: a server that waited for
-// the others in one session while they wait for it in another would wait for ever.
+// The order of actions that the servers of several sessions do together: if one server waited for
+// the others in one session while they wait for it in another, both would wait forever.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,15 +15,15 @@ namespace thalweg::detail {
 
 class Turns {
 public:
-    /// The `file` of a session's end.
+    /// The value of `file` for a session's end.
     static constexpr std::int64_t end = -1;
 
-    /// @param among    the servers of all sessions; the first one decides
+    /// @param among    servers of all sessions; the first one decides
     Turns(Transport& among, std::size_t servers)
         : among_(among), below_(servers_below(among.address(), servers)) {}
 
-    /// Whether it is the turn of this file of this session. The first server decides by asking: the
-    /// answer is yes, and it must begin at once. The others ask again until the answer is yes.
+    /// Tests if it is the turn of this file of this session. The first server decides by asking:
+    /// the answer is yes, and it must begin at once. The others ask again until the answer is yes.
     bool comes(std::int64_t session, std::int64_t file) {
         if (among_.address() == 0) {
             pass_on(session, file);

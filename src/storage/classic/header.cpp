@@ -16,7 +16,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Writes the first bytes of a file; `mode` is of open's flags.
+/// Writes the first bytes of a file; `mode` is added to open's flags.
 Status write_header(const std::string& path, int mode, const std::vector<char>& bytes) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | mode, 0666);
     if (fd < 0) return system_failure(path, "cannot open for writing");
@@ -26,12 +26,13 @@ Status write_header(const std::string& path, int mode, const std::vector<char>& 
     return status;
 }
 
-/// Moves everything from a byte of the file on towards its end, the last bytes first.
+/// Moves the data from a byte to the end of the file towards the end, the last bytes first.
 Status move_data(int fd, const std::string& path, std::int64_t begin, std::int64_t by) {
     struct stat info {};
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
     if (info.st_size <= begin) return {};
-    // Before anything has moved: a disk that is full must not leave half of it in place.
+    // The space is reserved before anything moves: otherwise a full disk would leave the data half
+    // moved.
     if (!has_space(fd, 0, info.st_size, by))
         return system_failure(path, fmt::format("cannot make room for {} bytes of attributes", by));
     std::vector<char> piece(std::size_t(8) << 20);
@@ -45,7 +46,7 @@ Status move_data(int fd, const std::string& path, std::int64_t begin, std::int64
     return status;
 }
 
-/// A header that does not fit before the data: they move by as much as it lacks.
+/// Writes a header that does not fit before the data: moves them by the bytes that it lacks.
 Status move_and_write(const std::string& path, std::int64_t begin, std::int64_t by,
                       const std::vector<char>& bytes) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -91,7 +92,7 @@ Status add_attributes(const std::string& path, const Definitions& d, const FileM
     if (!status.ok()) return status;
     const std::vector<char> count = record_count(format, records);
     std::copy(count.begin(), count.end(), bytes.begin() + 4);
-    bytes.resize(room + lacking);  // what was there may have been longer
+    bytes.resize(room + lacking);  // clears the rest of a longer header
     return lacking > 0 ? move_and_write(path, room, lacking, bytes) : write_header(path, 0, bytes);
 }
 

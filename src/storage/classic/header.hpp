@@ -6,7 +6,7 @@
 
 namespace thalweg::detail {
 
-/// Creates a file with its header on this rank alone (compose_header).
+/// Creates a file with its header on this rank only (compose_header).
 Status create_classic_header(const std::string& path, const Definitions& definitions,
                              const StorageOptions& options, FileMap& map);
 
@@ -19,15 +19,17 @@ Status add_attributes(const std::string& path, const Definitions& definitions, c
                       Format format, std::int64_t records,
                       const std::vector<std::pair<int, Attribute>>& late);
 
-/// Counts the records that are kept of a file, and cuts off what lies behind them. On this rank
-/// alone; with `durable` for good.
+/// Sets the record count to the records that are kept of a file, and truncates the file behind
+/// them, on this rank only.
+/// @param durable  sync the file
 Status keep_records(const std::string& path, Format format, const FileMap& map,
                     std::int64_t records, bool durable);
 
-/// Puts the number of records into a header.
+/// Writes the number of records into a header.
 Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records);
 
-/// A file of no records ends before its record section; netCDF makes it whole.
+/// Extends a file without records to its full size, as netCDF does; it ends before its record
+/// section.
 Status extend(const std::string& path, std::int64_t size);
 
 }  // namespace thalweg::detail

@@ -1,6 +1,6 @@
-// After the grammar of "NetCDF Classic Format Specification" (NetCDF User's Guide, appendix B; for
-// CDF-5 PnetCDF's "CDF-5 File Format Specification"), whose names are quoted below. Neither library
-// tells the offsets of variables without MPI.
+// Follows the grammar of "NetCDF Classic Format Specification" (NetCDF User's Guide, appendix B;
+// for CDF-5 PnetCDF's "CDF-5 File Format Specification"), whose names are quoted below. Both
+// libraries report the offsets of variables only with MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/classic/header_reader.hpp"
 
@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::int64_t longest_name = 256;  // NC_MAX_NAME
 
-/// The bytes of a file, or of its copy in memory, one after the other. Behind the end there are
-/// zeros, and ended() is true: so only loops have to look.
+/// Reads the bytes of a file, or of its copy in memory, in sequence. Behind the end it returns
+/// zeros, and ended() is true: only loops have to check.
 class Bytes {
 public:
     Bytes(int fd, std::int64_t size) : fd_(fd), size_(size) {}
@@ -46,7 +46,7 @@ public:
         return value;
     }
 
-    /// n bytes as they are; the caller knows that there are so many.
+    /// Returns the next n bytes; the caller knows that they exist.
     std::vector<char> take(std::int64_t n) {
         std::vector<char> bytes(n);
         for (char& byte : bytes) byte = static_cast<char>(next());
@@ -83,7 +83,7 @@ private:
 
 class Parser {
 public:
-    /// @param definitions  null where nobody wants them
+    /// @param definitions  null if they are not wanted
     Parser(Bytes bytes, std::int64_t file_size, ClassicHeader& header, Definitions* definitions)
         : bytes_(bytes), file_size_(file_size), header_(header), definitions_(definitions) {}
 
@@ -91,7 +91,7 @@ public:
     const char* wrong() const { return wrong_; }
     bool ok() const { return wrong_ == nullptr && !bytes_.ended(); }
 
-    /// netcdf_file = magic numrecs dim_list gatt_list var_list
+    /// Parses netcdf_file = magic numrecs dim_list gatt_list var_list.
     void parse() {
         if (bytes_.number(3) != 0x434446) return refuse("it does not begin with CDF");
         const int version = bytes_.number(1);
@@ -121,14 +121,14 @@ private:
     int width() const { return header_.format == Format::cdf5 ? 8 : 4; }
     static std::int64_t padded(std::int64_t bytes) { return (bytes + 3) / 4 * 4; }
 
-    /// NON_NEG, 32 bits or in CDF-5 64
+    /// Parses NON_NEG: 32 bits, in CDF-5 64.
     std::int64_t count() { return non_negative(bytes_.number(width())); }
     std::int64_t non_negative(std::uint64_t value) {
         if (value >> (8 * width() - 1) != 0) refuse("a length is negative");
         return ok() ? static_cast<std::int64_t>(value) : 0;
     }
 
-    /// The number of entries of a list; ABSENT has neither tag nor entries.
+    /// Parses the number of entries of a list; ABSENT has neither tag nor entries.
     std::int64_t list(std::int64_t tag) {
         const std::int64_t found = bytes_.number(4);
         const std::int64_t n = count();
@@ -136,7 +136,7 @@ private:
         return ok() ? n : 0;
     }
 
-    /// n values with their padding; nothing if they are not all there, or nobody wants them.
+    /// Parses n values with their padding; returns none if they are incomplete or not wanted.
     std::vector<char> values(std::int64_t n, std::int64_t element, bool wanted) {
         if (!ok()) return {};
         std::vector<char> bytes;
@@ -167,7 +167,7 @@ private:
         return TW_BYTE;
     }
 
-    /// dim = name dim_length
+    /// Parses dim = name dim_length.
     void dimension() {
         std::string its_name = name();
         const std::int64_t length = count();
@@ -178,7 +178,7 @@ private:
         if (definitions_ != nullptr) definitions_->dims.push_back({std::move(its_name), length});
     }
 
-    /// attr = name nc_type nelems [values ...]
+    /// Parses attr = name nc_type nelems [values ...].
     void attributes(NamedList<Attribute>* to) {
         for (std::int64_t n = list(attribute_tag); n > 0 && ok(); --n) {
             Attribute a;
@@ -188,12 +188,12 @@ private:
             const std::size_t size = size_of(a.type);
             a.values = values(a.n, size, to != nullptr);
             for (std::size_t at = 0; at < a.values.size(); at += size)
-                to_big_endian(a.type, a.values.data() + at);  // and back
+                to_big_endian(a.type, a.values.data() + at);  // swaps back, too
             if (to != nullptr && ok()) to->push_back(std::move(a));
         }
     }
 
-    /// var = name nelems [dimid ...] vatt_list nc_type vsize begin
+    /// Parses var = name nelems [dimid ...] vatt_list nc_type vsize begin.
     void variable() {
         Found found{0, 1, false, 0};
         Variable v;
@@ -217,7 +217,7 @@ private:
         v.type = type();
         if (__builtin_mul_overflow(found.bytes, v.element(), &found.bytes))
             return refuse("a variable is too large");
-        bytes_.skip(width());  // vsize: redundant, and no number for large variables
+        bytes_.skip(width());  // vsize: redundant, and invalid for large variables
         const std::uint64_t begin = bytes_.number(header_.format == Format::cdf1 ? 4 : 8);
         found.begin = begin & INT64_MAX;
         std::int64_t end = 0;
@@ -231,7 +231,7 @@ private:
         if (definitions_ != nullptr) definitions_->variables.push_back(std::move(v));
     }
 
-    /// What follows from the variables.
+    /// Derives the map of the data from the variables.
     void place() {
         FileMap& map = header_.map;
         map.fixed_end = header_.bytes;
@@ -267,7 +267,7 @@ private:
             return refuse("there are too many records");
     }
 
-    /// What is wrong with the places of variables; null: nothing.
+    /// Checks the places of the variables; returns the error, or null.
     const char* misplaced() {
         const FileMap& map = header_.map;
         if (overlapping()) return "the data of variables overlap";
@@ -291,7 +291,8 @@ private:
         return false;
     }
 
-    /// What follows a variable without padding is the next one's, or the next record's.
+    /// Limits the padding of a variable that the next one follows directly: the bytes behind it are
+    /// the next variable's, or the next record's.
     void limit_padding() {
         FileMap& map = header_.map;
         for (std::size_t i = 0; i < found_.size(); ++i) {

@@ -1,4 +1,4 @@
-// Reading the header of a classic file without MPI, and without trusting it.
+// Reads the header of a classic file without MPI, and without trusting it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,32 +8,32 @@
 
 namespace thalweg::detail {
 
-/// What a header says of where the data lie.
+/// The places of the data according to a header.
 struct ClassicHeader {
     Format format = Format::cdf2;
     std::int64_t records = 0;
-    std::int64_t bytes = 0;        ///< of the header itself
-    std::int64_t record_data = 0;  ///< of a record, without the padding behind its last variable
+    std::int64_t bytes = 0;        ///< size of the header itself
+    std::int64_t record_data = 0;  ///< size of a record without its last padding
     FileMap map;
 
     bool has_records() const { return map.record_begin > 0; }
-    /// Records whose data end within a file of that size.
+    /// Returns the number of records whose data end within a file of that size.
     std::int64_t records_within(std::int64_t file_size) const;
 };
 
 /**
- * Every length is checked before it is used: of a file that is none, or that ends too early, only
- * the status tells.
+ * Reads a header. Every length is checked before it is used; if the file is not a classic file or
+ * ends too early, only the status is valid.
  * @return TW_OK, TW_EFORMAT, TW_EIO
  */
 Status read_classic_header(int fd, const std::string& path, ClassicHeader& header);
 
 /**
- * The same, of bytes in memory, with what the header defines. Takes no more memory than a small
- * multiple of `bytes`, whatever they say.
- * @param file_size    of the file whose header it is; counts the records of one whose header does
- *                     not (numrecs "STREAMING")
- * @param definitions  null, or receives them; without decompositions
+ * Parses a header in memory, with its definitions. Uses no more memory than a small multiple of
+ * `bytes`, whatever they contain.
+ * @param file_size    size of the file; gives the number of records if the header does not (numrecs
+ *                     "STREAMING")
+ * @param definitions  receives the definitions, without decompositions; may be null
  */
 Status parse_classic_header(std::span<const char> bytes, std::int64_t file_size,
                             const std::string& path, ClassicHeader& header,

@@ -1,5 +1,5 @@
-// After the grammar of "NetCDF Classic Format Specification" (NetCDF User's Guide, appendix B; for
-// CDF-5 PnetCDF's "CDF-5 File Format Specification"), whose names are quoted below.
+// Follows the grammar of "NetCDF Classic Format Specification" (NetCDF User's Guide, appendix B;
+// for CDF-5 PnetCDF's "CDF-5 File Format Specification"), whose names are quoted below.
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/classic/header_writer.hpp"
 
@@ -19,14 +19,14 @@ constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + 3) / 4 * 4; 
 
 std::int64_t bytes_of(const Variable& v) { return v.elements() * v.element(); }
 
-/// One header. The offsets of variables are as long as any other numbers, so that the header is
-/// written twice: to know its length, and with the offsets that follow from it.
+/// Writes one header. Offsets have a fixed length, so the header is written twice: to know its
+/// length, and with the offsets that follow from it.
 class Writer {
 public:
     Writer(const std::string& path, const Definitions& definitions, Format format)
         : path_(path), definitions_(definitions), format_(format) {}
 
-    /// netcdf_file = magic numrecs dim_list gatt_list var_list
+    /// Writes netcdf_file = magic numrecs dim_list gatt_list var_list.
     Status write(const FileMap& map, std::vector<char>& bytes) {
         bytes_ = {'C', 'D', 'F', static_cast<char>(format_)};
         number(0, width());
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    /// Of NON_NEG: 32 bits, or in CDF-5 64.
+    /// Returns the bytes of NON_NEG: 4, in CDF-5 8.
     int width() const { return format_ == Format::cdf5 ? 8 : 4; }
 
     void number(std::int64_t value, int bytes) {
@@ -54,7 +54,7 @@ private:
 
     void pad() { bytes_.resize(padded(std::ssize(bytes_))); }
 
-    /// An empty list is ABSENT: no tag and no entries.
+    /// Writes the head of a list; an empty list is ABSENT: no tag and no entries.
     void list(std::int64_t tag, std::size_t entries) {
         number(entries == 0 ? 0 : tag, 4);
         number(entries, width());
@@ -68,7 +68,7 @@ private:
         pad();
     }
 
-    /// att_list; attr = name nc_type nelems [values ...]
+    /// Writes att_list; attr = name nc_type nelems [values ...].
     void attributes(const std::vector<Attribute>& attributes, const std::string& owner) {
         list(attribute_tag, attributes.size());
         for (const Attribute& a : attributes) {
@@ -87,7 +87,7 @@ private:
         }
     }
 
-    /// var = name nelems [dimid ...] vatt_list nc_type vsize begin
+    /// Writes var = name nelems [dimid ...] vatt_list nc_type vsize begin.
     void variable(const Variable& v, std::int64_t offset) {
         name("variable", v.name);
         number(std::ssize(v.dims), width());
@@ -119,7 +119,7 @@ private:
     Status status_;
 };
 
-/// Names that differ as they were given may be the same in the file.
+/// Compares names in normal form: names that were given differently may be the same in the file.
 Status check_different(const std::string& path, const char* what,
                        const std::vector<std::string>& given) {
     std::set<std::string> names;
@@ -150,7 +150,7 @@ Status check_names(const std::string& path, const Definitions& d) {
     return status;
 }
 
-/// Where the data lie after a header and its free bytes; false: beyond any offset.
+/// Places the data after a header and its free bytes; false if an offset would overflow.
 bool place(const Definitions& d, std::int64_t begin, FileMap& map) {
     map = {};
     begin = padded(begin);

@@ -1,4 +1,4 @@
-// The header of the classic formats: its bytes, and where it puts the data.
+// The header of the classic formats: its bytes, and the places of the data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,22 +11,22 @@ namespace thalweg::detail {
 
 /**
  * Lays a file out as nc__enddef(ncid, header_pad, 4, 0, 4) of netCDF-C does: `header_pad` free
- * bytes after the header, the fixed-size variables in their order, then the records. The header
- * counts no records.
- * @param path   for the texts of failures
- * @param map    where the data lie
- * @param bytes  of the header
- * @return TW_OK; TW_EFORMAT (the format cannot hold it); TW_EARG, TW_EEXISTS (names)
+ * bytes after the header, the fixed-size variables in their order, then the records. The header's
+ * record count is 0.
+ * @param path   for error texts
+ * @param map    receives the places of the data
+ * @param bytes  receives the header
+ * @return TW_OK; TW_EFORMAT (too large for the format); TW_EARG, TW_EEXISTS (names)
  */
 Status compose_header(const std::string& path, const Definitions& definitions, Format format,
                       std::int64_t header_pad, FileMap& map, std::vector<char>& bytes);
 
-/// The same for data that lie somewhere already; the header may be longer than the place before
+/// Composes the header of data that are placed already; it may be longer than the space before
 /// them.
 Status compose_header_for(const std::string& path, const Definitions& definitions, Format format,
                           const FileMap& map, std::vector<char>& bytes);
 
-/// The number of records as it stands at byte 4 of a header.
+/// Formats the number of records, which is at byte 4 of a header.
 std::vector<char> record_count(Format format, std::int64_t records);
 
 }  // namespace thalweg::detail

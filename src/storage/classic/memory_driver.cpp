@@ -1,4 +1,4 @@
-// A driver that keeps nothing.
+// A driver that stores nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
 #include "base/trace.hpp"

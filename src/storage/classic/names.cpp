@@ -11,7 +11,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Reads the next code point; false: what begins at `at` is not one in UTF-8 (Unicode standard,
+/// Reads the next code point; false if the bytes at `at` are not valid UTF-8 (Unicode standard,
 /// table 3-7).
 bool next_code_point(const std::string& text, std::size_t& at, std::uint32_t& code) {
     const auto byte = [&](std::size_t i) {
@@ -46,7 +46,7 @@ Status normalize(const char* what, std::string& name) {
             return failure(TW_EARG, "the name '{}' of a {} is not UTF-8", name, what);
         largest = std::max(largest, code);
     }
-    // Below the first combining character everything is in normal form C.
+    // Below U+0300, the first combining character, everything is in normal form C.
     if (largest < 0x300) return {};
 #ifdef THALWEG_HAVE_UTF8PROC
     name = normal_form(std::move(name));

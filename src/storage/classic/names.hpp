@@ -1,4 +1,4 @@
-// Names as netCDF's files hold them.
+// Names in the form in which netCDF files store them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace thalweg::detail {
 
-/// Brings a name into Unicode's normal form C, in which netCDF's libraries look for it.
-/// @param what  is named, for the text of a failure
-/// @return TW_OK; TW_EARG: it is not UTF-8; TW_EUNSUPPORTED: it takes utf8proc, which the library
-///         was built without
+/// Converts a name to Unicode's normal form C, in which netCDF's libraries look it up.
+/// @param what  the thing that has the name, for error texts
+/// @return TW_OK; TW_EARG: it is not UTF-8; TW_EUNSUPPORTED: it needs utf8proc, which this build
+///     lacks
 Status normalize(const char* what, std::string& name);
 
 }  // namespace thalweg::detail

@@ -85,9 +85,9 @@ private:
     }
 
     Format format_ = Format::cdf2;
-    std::int64_t kept_ = 0;  ///< records that the file has already
+    std::int64_t kept_ = 0;  ///< records that the file had before
     bool first_ = false, durable_ = false;
-    bool keeper_ = false;  ///< this rank counts the records
+    bool keeper_ = false;  ///< this rank writes the record count
 };
 
 }  // namespace

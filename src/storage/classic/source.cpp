@@ -20,7 +20,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Bytes between two variables that are read over rather than skipped: the format's padding.
+/// Largest gap between two variables that is read rather than skipped: the format's padding.
 constexpr std::int64_t largest_gap = 4;
 
 class ClassicSource final : public Source {
@@ -111,7 +111,7 @@ public:
     }
 
 private:
-    /// What rank 0 has found besides the header.
+    /// Facts besides the header that rank 0 broadcasts.
     struct Found {
         std::int64_t size = 0;
         OpenedFile opened;
@@ -125,7 +125,8 @@ private:
     }
     std::int64_t end_of(const ReadRange& r) const { return begin_of(r) + r.elements * element(r); }
 
-    /// Rank 0 reads it and tells the others. Returns this rank's own failure. @note Collective
+    /// Reads the header on rank 0 and broadcasts it. Returns this rank's own error.
+    /// @note Collective
     Status get_header(Comm& comm, bool reader, ClassicHeader& header, Definitions* definitions,
                       Found& found) {
         std::vector<char> bytes;
@@ -144,7 +145,7 @@ private:
         });
     }
 
-    /// After forget(), or where this rank has not read before.
+    /// Opens the file again after forget(), or on a rank that has not read before.
     Status open_again() {
         if (fd_ >= 0) return {};
         Status status = open_descriptor();
@@ -154,7 +155,7 @@ private:
     }
 
     Status open_descriptor() {
-        // A pipe without a writer would keep open() waiting.
+        // O_NONBLOCK: otherwise open() of a pipe without a writer would wait.
         if (fd_ < 0) charge_open();
         if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         return fd_ < 0 ? system_failure(path_, "cannot open") : Status{};
@@ -169,7 +170,7 @@ private:
         bytes.resize(header.bytes);
         Status status = read_fully(fd_, path_, bytes.data(), header.bytes, 0);
         if (!status.ok()) return status;
-        // The size after the header: what is counted in it is in the file by then.
+        // The size is read after the header: counted records are in the file by then.
         if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
         found.size = info.st_size;
         return note_opened(fd_, path_, found.opened);

@@ -6,7 +6,7 @@
 
 namespace thalweg::detail {
 
-/// See open_source.
+/// Opens a classic file; see open_source().
 std::unique_ptr<Source> open_classic_source(Comm& comm, const std::string& path, bool reader,
                                             Status& status);
 

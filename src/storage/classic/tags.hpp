@@ -1,4 +1,4 @@
-// The numbers that begin the lists of a classic header.
+// The tags of the lists in a classic header.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,7 +1,7 @@
-// Before 4.1.7 and 5.0.6, the aggregators of Open MPI's own MPI-IO, OMPIO, read, change and write
-// back ranges that another one is writing, without a lock, and lose its bytes (open-mpi/ompi pull
-// request 12756). ROMIO, which Open MPI has, too, does not. MPI reads its settings when the process
-// opens its first file by MPI-IO.
+// Works around a bug of Open MPI's own MPI-IO, OMPIO. Before 4.1.7 and 5.0.6, its aggregators read,
+// change and write back ranges that another one is writing, without a lock, and lose its bytes
+// (open-mpi/ompi pull request 12756). ROMIO, which Open MPI has, too, does not. MPI reads its
+// settings when the process opens its first file by MPI-IO.
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/pnetcdf/mpi_io.hpp"
 
@@ -20,7 +20,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Of the library that is loaded, not the one of the build.
+/// Tests if the loaded library, which may not be that of the build, has the bug.
 bool is_faulty() {
     int major = 0, minor = 0, release = 0;
     if (std::sscanf(mpi_name().c_str(), "Open MPI v%d.%d.%d", &major, &minor, &release) != 3)
@@ -29,7 +29,7 @@ bool is_faulty() {
     return major < 4 || (major == 5 && minor == 0 && release < 6);
 }
 
-/// Open MPI's settings, as they were when it opened its first file.
+/// Reads Open MPI's settings, as they were when it opened its first file.
 class MpiSettings {
 public:
     MpiSettings() {
@@ -42,7 +42,7 @@ public:
     MpiSettings(const MpiSettings&) = delete;
     MpiSettings& operator=(const MpiSettings&) = delete;
 
-    /// The bytes of a setting; none where there is no such setting.
+    /// Returns the bytes of a setting; none if there is no such setting.
     std::vector<char> read(const char* name) const {
         int index = 0, count = 0;
         MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
@@ -59,7 +59,8 @@ private:
     bool good_ = false;
 };
 
-/// The setting is a list of those to choose from, or with '^' of those to leave out; empty: all.
+/// Tests if a setting permits OMPIO. It is a list of components to choose from, or with '^' of
+/// those to leave out; empty: all.
 bool chooses_ompio(const std::vector<char>& setting) {
     if (setting.empty() || setting[0] == '\0') return true;
     return (std::strstr(setting.data(), "ompio") != nullptr) != (setting[0] == '^');
@@ -85,7 +86,7 @@ void choose_mpi_io() {
 }
 
 Status check_mpi_io(const std::string& path) {
-    // Asked once: the answer stays, and MPI loads its components anew each time (0.1 s).
+    // Asked once: the answer does not change, and MPI loads its components anew each time (0.1 s).
     static const bool loses_bytes = [] {
         if (!is_faulty()) return false;
         const MpiSettings settings;

@@ -1,5 +1,5 @@
 // Classic formats by PnetCDF's collective MPI-IO: for file systems on which plain writes from
-// several nodes are not coherent, and the papers' own way of writing.
+// several nodes are not coherent, and as the papers' own method.
 // SPDX-License-Identifier: Apache-2.0
 #include <pnetcdf.h>
 
@@ -66,8 +66,7 @@ public:
         return open_for_writing(comm, options, writer);
     }
 
-    /// Open MPI's MPI-IO reports success when the disk is full; so the space is asked for
-    /// beforehand.
+    /// Reserves space beforehand, as Open MPI's MPI-IO reports success when the disk is full.
     Status reserve(std::int64_t offset, std::int64_t bytes) override {
         if (!first_ || bytes == 0) return {};
         if (fd_ < 0) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -81,7 +80,7 @@ public:
     Status write(std::span<const Chunk> chunks) override {
         Stopwatch watch(counts_.seconds);
         NoSizeSignal guard;
-        // One request a variable and record, made of boxes.
+        // One request per variable and record, made of boxes.
         std::vector<Request> requests;
         for (const Chunk& c : chunks) {
             const Variable& v = definitions_->variables[c.variable];
@@ -160,8 +159,9 @@ private:
         return {};
     }
 
-    /// A file system takes stripes when a file is created, so MPI-IO creates it, with an empty
-    /// header. @note Collective over the writers
+    /// Creates the file by MPI-IO with an empty header, as a file system sets stripes only when a
+    /// file is created.
+    /// @note Collective over the writers
     Status create_with_hints(const StorageOptions& options, bool writer) {
         if (!writer || (options.stripe_count <= 0 && options.stripe_size <= 0)) return {};
         MPI_Info hints = hints_of(options);
@@ -171,6 +171,7 @@ private:
         return pnetcdf_status(code, path_, "cannot create");
     }
 
+    /// Opens the file on the writers.
     /// @note Collective over comm
     Status open_for_writing(Comm& comm, const StorageOptions& options, bool writer) {
         Status status;
@@ -188,7 +189,8 @@ private:
         return status;
     }
 
-    /// Reserved hints of MPI (MPI 3.1, section 13.2.8); whoever does not know them ignores them.
+    /// Returns reserved hints of MPI (MPI 3.1, section 13.2.8); implementations ignore unknown
+    /// ones.
     static MPI_Info hints_of(const StorageOptions& options) {
         MPI_Info info = MPI_INFO_NULL;
         MPI_Info_create(&info);
@@ -207,7 +209,7 @@ private:
         std::vector<Box> boxes;
     };
 
-    /// The request in PnetCDF's words, kept alive for the call.
+    /// A request in PnetCDF's form, kept alive for the call.
     struct Arguments {
         std::vector<MPI_Offset> numbers;
         std::vector<MPI_Offset*> starts, counts;
@@ -276,7 +278,8 @@ private:
         return status;
     }
 
-    /// One collective a variable; writers without a part take part with nothing.
+    /// Writes by one collective call per variable, in which all writers take part, with or without
+    /// data.
     Status write_blocking(const std::vector<Request>& requests) {
         std::vector<std::int64_t> boxes(definitions_->variables.size(), 0);
         for (const Request& r : requests) boxes[r.variable] += r.boxes.size();
@@ -317,7 +320,7 @@ private:
         return pnetcdf_status(code, path_, v.name);
     }
 
-    /// PnetCDF counts a record from its first write on, complete or not.
+    /// Sets the record count: PnetCDF counts a record from its first write on, complete or not.
     Status set_record_count(std::int64_t records) const {
         const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
         if (fd < 0) return system_failure(path_, "cannot open for writing");
@@ -326,8 +329,8 @@ private:
         return status;
     }
 
-    /// PnetCDF leaves the padding behind odd-sized variables undefined; netCDF fills it. What was
-    /// there before has its padding.
+    /// Fills the padding behind odd-sized variables, which PnetCDF leaves undefined and netCDF
+    /// fills. Records that were there before have their padding.
     Status fill_padding(std::int64_t records) const {
         int fd = -1;
         Status status;
@@ -358,7 +361,7 @@ private:
     Format format_ = Format::cdf2;
     Existing existing_;
     int ncid_ = -1;
-    int fd_ = -1;  ///< of rank 0, to reserve space
+    int fd_ = -1;  ///< descriptor of rank 0, to reserve space
     bool open_ = false, blocking_ = false, first_ = false, durable_ = false;
 };
 

@@ -1,4 +1,4 @@
-// What a file system is, and what that means for who may write how.
+// Properties of file systems, and the ways of writing that they permit.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace thalweg::detail {
 
-/// What several nodes may do to one file with plain writes to disjoint ranges.
+/// Effect of plain writes by several nodes to disjoint ranges of one file.
 enum class Sharing {
-    local,     ///< a disk of one node
-    parallel,  ///< made for it: every node sees the others' bytes
-    nfs,       ///< pages are cached by each node: only MPI-IO's locks help
-    unknown,   ///< nobody can tell: one writer is safe
+    local,     ///< disk of one node
+    parallel,  ///< safe: every node sees the others' bytes
+    nfs,       ///< not safe: each node caches pages, so only MPI-IO's locks help
+    unknown,   ///< only one writer is known to be safe
 };
 
 struct FileSystem {
@@ -28,10 +28,12 @@ struct FileSystem {
     bool operator==(const FileSystem&) const = default;
 };
 
-/// @param magic  f_type of statfs(2); block: its f_bsize
+/// Returns the file system with these properties of statfs(2).
+/// @param magic  f_type
+/// @param block  f_bsize
 FileSystem file_system_of(std::int64_t magic, std::int64_t block);
 
-/// The one of a name that the table has, and all these names.
+/// Finds a file system of the table by its name; and returns all these names.
 bool file_system_named(const std::string& name, FileSystem& system);
 std::vector<std::string> file_system_names();
 
@@ -50,23 +52,25 @@ AskedFileSystem ask_file_system(const std::string& path, std::int64_t stripe_siz
 /// be told.
 struct FileIdentity {
     std::uint64_t inode = 0;
-    std::uint64_t device = 0, kernel = 0;  ///< of a disk of one node; else 0
+    std::uint64_t device = 0, kernel = 0;  ///< for a disk of one node; else 0
 };
 
-/// With errno, if the file cannot be opened.
+/// Returns the identity of a file; sets errno if it cannot be opened.
 FileIdentity identity_at(const std::string& path);
 
-/// Whether this node sees the file that another one has created. @return TW_OK, TW_EIO
+/// Checks that this node sees the file that another node has created.
+/// @return TW_OK, TW_EIO
 Status check_identity(const std::string& path, const FileIdentity& created);
 
-/// Creates a file, or empties it. On Lustre a new one gets stripes, where the library of Lustre is
-/// there; `said` receives why not. @param fresh  fail if there is one. @param count, size  -1: the
-/// folder's
+/// Creates a file, or truncates it. On Lustre a new file gets stripes, if Lustre's library is
+/// installed; else `said` receives the reason.
+/// @param fresh        fail if the file exists
+/// @param count, size  stripes; -1: the folder's
 /// @return TW_OK, TW_EIO
 Status create_striped(const std::string& path, bool fresh, std::int64_t count, std::int64_t size,
                       std::string& said);
 
-/// Bytes of a stripe of a file on Lustre; -1 if they cannot be told.
+/// Returns the stripe size of a file on Lustre in bytes; -1 if unknown.
 std::int64_t stripe_size_of(const std::string& path);
 
 }  // namespace thalweg::detail

@@ -1,4 +1,4 @@
-// What the system, and Lustre's library, tell of a file and do to one.
+// Asks the system, and Lustre's library, for a file's properties, and sets its stripes.
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Lustre's library, where there is one: nothing of it is needed to build or elsewhere.
+/// Lustre's library, loaded at run time if it is installed.
 class Lustre {
 public:
     Lustre() : library_(dlopen("liblustreapi.so.1", RTLD_NOW | RTLD_LOCAL)) {
@@ -45,13 +45,13 @@ private:
 FileSystem file_system_at(const std::string& path) {
     struct statfs info {};
     if (statfs(path.c_str(), &info) != 0) return file_system_of(0, 4096);
-    // Of 32 bits, however wide the field is.
+    // The magic number has 32 bits, however wide the field is.
     return file_system_of(static_cast<std::uint32_t>(info.f_type), info.f_bsize);
 }
 
 namespace {
 
-/// The running system, which is another one after every boot; 0 if it cannot be told.
+/// Returns a number of the running system that changes with every boot; 0 if unknown.
 std::uint64_t this_kernel() {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
     std::string id;
@@ -63,7 +63,7 @@ std::uint64_t this_kernel() {
 }  // namespace
 
 FileIdentity identity_at(const std::string& path) {
-    // Opened, because NFS answers from its cache otherwise.
+    // The file is opened because NFS answers stat() from its cache.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     FileIdentity identity;
     struct stat info {};
@@ -71,7 +71,7 @@ FileIdentity identity_at(const std::string& path) {
     if (fd >= 0 && fstat(fd, &info) == 0 && fstatfs(fd, &system) == 0) {
         const auto magic = static_cast<std::uint32_t>(system.f_type);
         const Sharing sharing = file_system_of(magic, system.f_bsize).sharing;
-        // Of unknown kinds, each node may have numbers of its own.
+        // On an unknown file system, each node may have inode numbers of its own.
         if (sharing != Sharing::unknown) identity.inode = info.st_ino;
         if (sharing == Sharing::local) identity.device = info.st_dev;
     }
@@ -97,7 +97,7 @@ Status create_striped(const std::string& path, bool fresh, std::int64_t count, s
                 "liblustreapi not found: stripe_count and stripe_size are used only as hints for "
                 "MPI-IO";
         } else {
-            // Stripes are those with which a file was born.
+            // Stripes are fixed when a file is created.
             if (!fresh && unlink(path.c_str()) != 0 && errno != ENOENT)
                 return system_failure(path, "cannot replace");
             const int fd = open(path.c_str(), O_CREAT | O_WRONLY | O_EXCL | O_CLOEXEC, 0666,
@@ -129,7 +129,7 @@ std::int64_t stripe_size_of(const std::string& path) {
     Stripes* const layout = get(path.c_str(), 0);
     if (layout == nullptr) return -1;
     std::uint64_t bytes = 0;
-    // Beyond a terabyte stand Lustre's marks for "default" and "wide".
+    // Values beyond a terabyte are Lustre's marks for "default" and "wide".
     const bool known = size(layout, &bytes) == 0 && bytes > 0 && bytes < (std::uint64_t(1) << 40);
     free(layout);
     return known ? static_cast<std::int64_t>(bytes) : -1;

@@ -1,4 +1,4 @@
-// A file in memory with a path, for libraries that write files only.
+// A file in memory with a path, for libraries that can only write to files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -32,7 +32,7 @@ public:
     bool good() const { return fd_ >= 0; }
     const std::string& path() const { return path_; }
 
-    /// Everything that was written to it.
+    /// Returns all bytes written to it.
     Status read(std::vector<char>& bytes) const {
         struct stat info {};
         if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot read");
@@ -42,13 +42,13 @@ public:
         return {};
     }
 
-    /// Takes the place of a file on disk that a library has open for writing, and that takes no
-    /// link for one: what it writes from now on goes to memory.
+    /// Takes the place of a file on disk that a library has open for writing, if the library cannot
+    /// be given another path: later writes go to memory.
     /// @return false: nothing has changed; the file is not open, or more than once
     bool stand_in(const std::string& path) const {
         struct stat wanted;
         if (::stat(path.c_str(), &wanted) != 0) return false;
-        // std::filesystem ends the process where it has no memory.
+        // opendir is used because std::filesystem ends the process if memory runs out.
         const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), closedir);
         if (!folder) return false;
         int only = -1;
@@ -59,7 +59,7 @@ public:
                 found.st_dev != wanted.st_dev || found.st_ino != wanted.st_ino ||
                 (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
                 continue;
-            if (only >= 0) return false;  // one of them may be ours
+            if (only >= 0) return false;  // one of them may be the library's own
             only = fd;
         }
         if (only < 0) return false;
@@ -69,7 +69,7 @@ public:
                dup2(fd_, only) == only;
     }
 
-    /// Replaces the contents of a file on disk by what was written to this one; holes stay holes.
+    /// Replaces the contents of a file on disk by those of this one; holes stay holes.
     Status copy_to(const std::string& path) const {
         const int to = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         if (to < 0) return system_failure(path, "cannot create");

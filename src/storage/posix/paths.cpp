@@ -19,12 +19,12 @@ namespace thalweg::detail {
 namespace {
 
 constexpr std::string_view suffix = ".part";
-/// What is added at most: a dot in front and ".lock", or ".part.9".
+/// Longest addition to a name: a dot in front and ".lock", or ".part.9".
 constexpr std::size_t longest_addition = 7;
 constexpr std::size_t hash_digits = 16;
 constexpr std::size_t longest_stem = NAME_MAX - longest_addition;
 
-/// The last name of a path, short enough for additions.
+/// Returns the last name of a path, shortened so that additions fit.
 std::string stem_of(const std::string& own) {
     const std::string name = own.substr(own.rfind('/') + 1);
     if (name.size() <= longest_stem) return name;
@@ -37,7 +37,7 @@ bool is_shortened(const std::string& stem) {
                std::string::npos;
 }
 
-/// The folder of a path, empty if it names none: to put names behind it.
+/// Returns the folder of a path with its slash; empty if it names none.
 std::string before_name(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 }  // namespace
@@ -139,7 +139,7 @@ Status sync_folder_of(const std::string& path) {
     if (fd < 0) return system_failure(path, "cannot open its directory to sync it");
     Status status;
     while (status.ok() && fsync(fd) != 0) {
-        if (errno == EINVAL) break;  // this file system syncs no folders
+        if (errno == EINVAL) break;  // this file system cannot sync folders
         if (errno != EINTR) status = system_failure(path, "cannot sync its directory");
     }
     ::close(fd);

@@ -1,4 +1,4 @@
-// Which file a path means, and the names beside it that belong to it.
+// Resolves paths, and names the files that belong to a file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,30 +10,32 @@
 namespace thalweg::detail {
 
 /**
- * Makes of a path that all ranks give the one that all of them use, whatever their working folders
- * are and become: absolute, by rank 0's working folder.
+ * Makes the path that all ranks give absolute, by rank 0's working folder, so that it does not
+ * depend on their present or later working folders.
  * @return TW_OK, TW_EARG (it is empty), TW_EMISMATCH (the ranks give different ones), TW_EIO (rank
- *         0's working folder is gone)
+ *     0's working folder does not exist any more)
  * @note Collective
  */
 Status share_path(Comm& comm, std::string_view mine, std::string& absolute);
 
-/// By this process's working folder. @return TW_OK, TW_EARG, TW_EIO
+/// Makes a path absolute by this process's working folder.
+/// @return TW_OK, TW_EARG, TW_EIO
 Status make_absolute(std::string_view path, std::string& absolute);
 
-/// Where the symbolic links of a path's last name lead to: what is written to, there or not.
+/// Follows the symbolic links of a path's last name: to the file that is written, which need not
+/// exist.
 /// @return TW_OK, TW_EIO
 Status follow_links(const std::string& path, std::string& target);
 
-/// With the slash at its end; "./" if the path names none.
+/// Returns the folder of a path with its slash; "./" if the path names none.
 std::string folder_of(const std::string& path);
 
-/// Syncs the folder of a file, so that a rename in it survives a power failure. @return TW_OK,
-/// TW_EIO
+/// Syncs the folder of a file, so that a rename in it survives a power failure.
+/// @return TW_OK, TW_EIO
 Status sync_folder_of(const std::string& path);
 
-/// The name of a file as long as it is written: NAME.part. A name that is too long for that is
-/// shortened, and told from others by its hash.
+/// Returns the name of a file while it is written: NAME.part. A name that is too long for that is
+/// shortened and made unique by its hash.
 /// @param own  the file's own path, without links
 std::string temporary_path(const std::string& own);
 
@@ -41,17 +43,19 @@ std::string temporary_path(const std::string& own);
 inline constexpr int most_kept = 9;
 std::string kept_path(const std::string& own, int number);
 
-/// The lock of whoever writes the file: .NAME.lock.
+/// Returns the name of the lock file: .NAME.lock.
 std::string lock_path(const std::string& own);
 
-/// The log of chunks of a netCDF-4 file that are not in its index, by the path of its data:
-/// .NAME.places.
+/// Returns the name of the log of chunks that are not in a netCDF-4 file's index, given the path of
+/// its data: .NAME.places.
 std::string place_log_path(const std::string& data);
 
-/// The path of which this is a temporary or kept one; empty if it is neither, or is shortened.
+/// Returns the path to which a temporary or kept path belongs; empty if it is neither, or is
+/// shortened.
 std::string own_path(const std::string& temporary);
 
-/// Where the data of a file go. @param live  under its own name from the start
+/// Finds the path to which a file's data are written.
+/// @param live  the file has its final name from the start
 /// @return TW_OK, TW_EIO
 Status find_data_path(const std::string& path, bool live, std::string& data);
 

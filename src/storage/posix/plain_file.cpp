@@ -14,7 +14,7 @@ Status PlainFile::write_chunks(std::span<const Chunk> chunks) {
             ++i;
             continue;
         }
-        // What continues in memory and in the file is one write.
+        // Chunks that are adjacent in memory and in the file are one write.
         std::int64_t bytes = c.bytes;
         std::size_t j = i + 1;
         while (j < chunks.size() && chunks[j].box == nullptr &&
@@ -50,7 +50,7 @@ Status PlainFile::write_range(const Chunk& c, const char* data, std::int64_t byt
     return {};
 }
 
-/// One write for each run of elements that lie side by side in the file.
+/// Writes each run of elements that are adjacent in the file.
 Status PlainFile::write_box(const Chunk& c) {
     return for_runs(c, [&](std::int64_t offset, std::int64_t at, std::int64_t bytes) {
         return write_range(c, c.data + at, bytes, offset);

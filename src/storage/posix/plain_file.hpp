@@ -1,5 +1,5 @@
-// Plain writes to disjoint ranges of a file: what drivers share that write without MPI. All its
-// system calls are in plain_file_system.cpp, so that a simulation can take their place.
+// Plain writes to disjoint ranges of a file, shared by the drivers that write without MPI. All
+// system calls are in plain_file_system.cpp, so that a simulation can replace them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@ public:
     Status sync() override;
 
 protected:
-    /// Byte of the file for a chunk's offset. What lies within one space stays together.
+    /// Converts a chunk's offset to a byte of the file. Bytes of one space stay adjacent.
     virtual std::int64_t in_file(std::int64_t offset) const { return offset; }
 
     Status open_file();

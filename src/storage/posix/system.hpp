@@ -1,4 +1,4 @@
-// What the drivers need of the operating system.
+// Functions of the operating system that the drivers use.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,39 +11,39 @@
 
 namespace thalweg::detail {
 
-/// In the system's words; of a limit on open files, with what it is.
+/// Returns the system's text for an error; for a limit on open files, with the limit.
 std::string system_words(int error);
 
-/// What this machine calls itself.
+/// Returns this machine's name.
 std::string host_name();
 
-/// errno in the system's words.
+/// Returns an error with the system's text for errno.
 inline Status system_failure(const std::string& path, const std::string& what) {
     return failure(TW_EIO, "{}: {}: {}", path, what, system_words(errno));
 }
 
-/// The failure of a library, which may not tell that this process may open no more files.
+/// Adds to the error of a library that this process may open no more files, if that is the cause.
 Status with_cause(Status status);
 
-/// Reads all of it, or tells why not.
+/// Reads all bytes, or returns an error.
 Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
                   std::int64_t offset);
 
-/// Writes all of it, or tells why not.
+/// Writes all bytes, or returns an error.
 Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
                    std::int64_t offset);
 
-/// fallocate(2): whether the disk has that space, which the file then holds. True where the file
-/// system cannot tell.
+/// Reserves space by fallocate(2); false if the disk has none. True if the file system cannot tell.
 bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes);
 
-/// Syncs the data to the device, or with `all` the whole, again if a signal came between.
+/// Syncs the data to the device, or with `all` the metadata, too. Repeats the call if a signal
+/// interrupts it.
 Status sync_file(int fd, const std::string& path, bool all = false);
 
-/// Syncs the whole of a file that this process has written to and closed.
+/// Syncs the data and metadata of a file that this process has written to and closed.
 Status sync_closed(const std::string& path);
 
-/// close(2). On Linux the descriptor is gone even if a signal came between.
+/// Closes a descriptor. On Linux it is closed even if a signal interrupts the call.
 int close_file(int fd);
 
 }  // namespace thalweg::detail

@@ -25,7 +25,7 @@ std::vector<std::int64_t> values_as(const Attribute& a) {
     return {values.begin(), values.end()};
 }
 
-/// The values of an attribute of any integer type; none if it has another type.
+/// Returns the values of an attribute of any integer type; none if it has another type.
 std::vector<std::int64_t> integers(const Attribute& a) {
     switch (a.type) {
         case TW_BYTE: return values_as<std::int8_t>(a);
@@ -44,7 +44,7 @@ void remove_attribute(NamedList<Attribute>& from, const std::string& name) {
     from.remove_if([&](const Attribute& a) { return a.name == name; });
 }
 
-/// Takes a tile's number from the attribute in which FMS keeps the name of the file.
+/// Removes a tile's number from the attribute in which FMS stores the name of the file.
 void remove_number(NamedList<Attribute>& attributes, int tile) {
     const std::string number = tile_path("", tile);
     for (Attribute& a : attributes) {
@@ -56,7 +56,7 @@ void remove_number(NamedList<Attribute>& attributes, int tile) {
     }
 }
 
-/// The first line in which two lists differ, as "a and b".
+/// Returns the first line in which two lists differ, as "a and b".
 std::string first_difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
     const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
     return fmt::format("{} and {}", x == a.end() ? "nothing" : *x, y == b.end() ? "nothing" : *y);
@@ -70,7 +70,7 @@ int TileSet::files(const Definitions& tile) {
     return n.size() == 1 && n[0] > 0 && n[0] <= INT32_MAX ? static_cast<int>(n[0]) : 0;
 }
 
-/// Reads how a dimension is divided, and takes the attribute from the definitions of the whole.
+/// Reads how a dimension is divided, and removes that attribute from the definitions of the whole.
 Status TileSet::divide(const std::string& path, const Definitions& tile, int dim,
                        Definitions& whole, Place& place, Division& division) const {
     const Dimension& part = tile.dims[dim];
@@ -96,7 +96,7 @@ Status TileSet::divide(const std::string& path, const Definitions& tile, int dim
     return {};
 }
 
-/// Compares what a tile says of the whole with what the first one says.
+/// Compares a tile's definitions of the whole with those of the first tile.
 Status TileSet::compare(const std::string& path, const Definitions& whole,
                         const std::vector<Division>& divisions) const {
     const std::string& first = places_.front().path;
@@ -165,13 +165,14 @@ Box TileSet::box(int variable, int tile) const {
     for (std::size_t d = 0; d < v.shape.size(); ++d) {
         const std::size_t dim = v.dims[d + (v.record ? 1 : 0)];
         box.low[d] = place.begin[dim];
-        // Each tile has all of a dimension that has no fixed length and is not the records'.
+        // A dimension without a fixed length that is not the record dimension is whole in each
+        // tile.
         if (v.shape[d] == whole_.dims[dim].length) box.count[d] = place.length[dim];
     }
     return box;
 }
 
-/// Finds the cuts of a grid of so many rows and columns.
+/// Finds the cuts of a grid with so many rows and columns.
 bool TileSet::is_grid(Grid& grid) const {
     for (std::size_t d = 0; d < whole_.dims.size(); ++d) {
         const auto of = [&](int tile) { return places_[tile].begin[d]; };
@@ -185,7 +186,7 @@ bool TileSet::is_grid(Grid& grid) const {
         }
         if (!cut) continue;
         if (!by_row && !by_column) return false;
-        // Along one direction each part begins where the one before ends.
+        // Along one direction, each part begins where the one before ends.
         const int parts = by_row ? grid.rows : grid.columns, step = by_row ? grid.columns : 1;
         Cut at{static_cast<int>(d), {}};
         for (int k = 0; k < parts; ++k) {
@@ -239,7 +240,7 @@ std::string TileSet::undivided() const {
     return names;
 }
 
-/// No two tiles are the same part of the whole.
+/// Checks that no two tiles are the same part of the whole.
 Status TileSet::check_places() const {
     std::map<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>, int> known;
     for (int t = 0; t < size(); ++t) {
@@ -256,13 +257,14 @@ Status TileSet::check_places() const {
     return {};
 }
 
-/// The parts of a dimension have all of its indices, whatever other dimensions they belong to.
+/// Checks that the parts of a dimension have all of its indices, in any part of the other
+/// dimensions.
 Status TileSet::check_dimension(int dim) const {
     std::vector<std::pair<std::int64_t, int>> begins;
     for (int t = 0; t < size(); ++t) begins.emplace_back(places_[t].begin[dim], t);
     std::sort(begins.begin(), begins.end());
     std::int64_t end = 0;
-    int last = begins.front().second;  // the tile that reaches so far
+    int last = begins.front().second;  // the tile that reaches farthest so far
     const auto gap = [&](std::int64_t next) {
         const std::int64_t first = divisions_[dim].first;
         return failure(TW_EFORMAT, "{}: beside it, no file has indices {} to {} of dimension '{}'",
@@ -277,7 +279,7 @@ Status TileSet::check_dimension(int dim) const {
     return end == whole_.dims[dim].length ? Status{} : gap(whole_.dims[dim].length);
 }
 
-/// Each element of a variable is in one part.
+/// Checks that each element of a variable is in exactly one part.
 Status TileSet::check_variable(int variable) const {
     const Variable& v = whole_.variables[variable];
     const std::vector<int> tiles = holders(variable);
@@ -315,7 +317,7 @@ Status TileSet::check_cover() const {
         if (!divisions_[d].present) continue;
         if (Status status = check_dimension(d); !status.ok()) return status;
     }
-    std::set<std::vector<int>> known;  // variables of the same dimensions are divided alike
+    std::set<std::vector<int>> known;  // variables with the same dimensions are divided alike
     for (std::size_t i = 0; i < whole_.variables.size(); ++i) {
         const Variable& v = whole_.variables[i];
         if (v.shape.size() > static_cast<std::size_t>(max_dims)) continue;

@@ -1,4 +1,5 @@
-// Each tile is a source of its own, and its part of a variable a part of the whole one.
+// The source of a set of tiles. Each tile is a source of its own, and its part of a variable is a
+// part of the whole variable.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/tiles/source.hpp"
@@ -12,7 +13,7 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::int64_t copy_bytes = 1 << 20;  ///< compared at a time
+constexpr std::int64_t copy_bytes = 1 << 20;  ///< bytes compared at a time
 
 class TileSource final : public SeveralFiles {
 public:
@@ -47,7 +48,7 @@ public:
                 return status;
             }
             tile->forget();
-            // All ranks find the same, as far as they have memory for it.
+            // All ranks have the same result, unless one lacks the memory.
             if (status = agree(comm, alone([&] { return join(std::move(tile), path, files); }));
                 !status.ok())
                 return status;
@@ -65,7 +66,7 @@ public:
     Status check_files(Comm& comm, bool common_records) override {
         Status status;
         if (!common_records) status = alone([&] { return compare_records(); });
-        // Each rank compares some tiles.
+        // The ranks share the comparisons.
         for (std::size_t v = 0; v < definitions_.variables.size() && status.ok(); ++v)
             status = alone([&] { return compare_copies(v, comm.rank(), comm.size()); });
         return agree(comm, status);
@@ -83,7 +84,7 @@ public:
             status.text = fmt::format("{}: {}", tile_path(path_, t), status.text);
             return status;
         }
-        // Of the first one, with all that there is of each variable.
+        // Take the first tile's definitions, with each variable at its full size.
         Definitions whole = definitions_;
         whole.variables.clear();
         for (const Variable& v : writable.variables) {
@@ -136,7 +137,7 @@ private:
         return {};
     }
 
-    /// Tiles that have the same part of a variable have the same values.
+    /// Compares the values of tiles that have the same part of a variable.
     Status compare_copies(int variable, int rank, int ranks) {
         const Variable& v = definitions_.variables[variable];
         if (!valid_type(v.type) || v.shape.size() > static_cast<std::size_t>(max_dims)) return {};
@@ -157,7 +158,7 @@ private:
         const std::int64_t piece = copy_bytes / v.element();
         std::vector<char> a, b;
         for (std::int64_t r = 0; r < (v.record ? records_ : 1); ++r) {
-            // Reading the variable will say what is wrong with it.
+            // An error is reported when the variable is read.
             if (!at(first).check(variable, r).ok() || !at(tile).check(variable, r).ok()) continue;
             for (const SourcePart& part : at(tile).parts(variable, 1)) {
                 const std::int64_t elements = part.box.volume();
@@ -195,7 +196,7 @@ private:
             std::vector<SourcePart> parts;
             std::size_t end = i;
             while (end < ranges.size() && ranges[end].part->file == t) ++end;
-            parts.reserve(end - i);  // ranges point to them
+            parts.reserve(end - i);  // ranges point to its elements, which must not move
             for (; i < end; ++i) {
                 const Box box = set_.box(ranges[i].variable, t);
                 parts.push_back(*ranges[i].part);
@@ -208,7 +209,7 @@ private:
         return {};
     }
 
-    /// @param files  how many the set has; the first one tells
+    /// @param files  number of files in the set, from the first one
     Status join(std::unique_ptr<Source> joined, const std::string& path, int& files) {
         const Source& tile = *joined;
         if (files_.empty()) files = TileSet::files(tile.definitions());

@@ -6,7 +6,7 @@
 
 namespace thalweg::detail {
 
-/// See open_source.
+/// Opens a set of tiles; see open_source().
 std::unique_ptr<Source> open_tile_source(Comm& comm, const std::string& path, Status& status);
 
 }  // namespace thalweg::detail

@@ -33,7 +33,7 @@ public:
     const char* name() const override { return inner_->name(); }
     Order order() const override { return inner_->order(); }
     bool collective() const override { return inner_->collective(); }
-    bool keeper_counts() const override { return false; }  // each tile is a file
+    bool keeper_counts() const override { return false; }  // each tile counts its own
 
     Status create(Comm& comm, const std::string&, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {
@@ -109,7 +109,8 @@ public:
     }
 
 private:
-    /// What the tile's file says of itself, and of the whole what the model says of it.
+    /// Opens an existing tile: its definitions are those of its file, except for the model's fill
+    /// values.
     Status open_tile(const Definitions& whole, const StorageOptions& options) {
         const std::string path = tile_path(path_, tile_);
         Status status;
@@ -132,7 +133,7 @@ private:
         return inner_->open(*alone_, path, definitions_, own, true, map_);
     }
 
-    /// A chunk of the tile's own positions where its file has it.
+    /// Converts a chunk to its position in the tile's file.
     Chunk placed(Chunk c) const {
         const std::size_t v = c.variable;
         const Variable& variable = definitions_.variables[v];

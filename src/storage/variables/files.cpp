@@ -1,4 +1,4 @@
-// Which files a file a variable has, and what each of them holds.
+// Plans the files of files=variable, and their contents.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t longest_name = 200;
 
-/// CF: attributes that name variables without which this one cannot be understood.
+/// CF attributes that name variables which are needed to understand this one.
 constexpr std::array naming{"coordinates", "bounds", "climatology", "grid_mapping"};
 
 bool is_plain(char c) {
@@ -27,8 +27,8 @@ std::string lower(std::string text) {
     return text;
 }
 
-/// As in a URL. Zarr keeps names that begin with "__", and zarr.json. An array's folder that is
-/// called "T.nc" would have the name of another variable's file.
+/// Escapes a name as in a URL. Zarr reserves zarr.json and names that begin with "__". An array's
+/// folder called "T.nc" would have the name of another variable's file.
 std::string escaped(const std::string& name) {
     std::string made;
     const std::string same = lower(name);
@@ -44,7 +44,7 @@ std::string escaped(const std::string& name) {
     return made;
 }
 
-/// As much of an escaped name as a file's name may have, in whole characters.
+/// Returns as much of an escaped name as fits into a file name, in whole characters.
 std::string shortened(std::string name) {
     if (name.size() <= longest_name) return name;
     std::size_t end = longest_name;
@@ -65,7 +65,8 @@ std::string file_name(const std::string& variable, std::size_t number,
     return name;
 }
 
-/// Adds a variable's coordinate variables, what its attributes name, and what these need.
+/// Adds a variable's coordinate variables, the variables that its attributes name, and what these
+/// need in turn.
 void add_needed(const Definitions& d, int variable, std::set<int>& needed) {
     const Variable& v = d.variables[variable];
     const auto add = [&](const std::string& name) {

@@ -1,5 +1,5 @@
-// Each file is a source of its own, of which its last variable is read: the others are in files of
-// their own.
+// The source of a folder with one file per variable. Each file is a source of its own, of which the
+// last variable is read: the others have files of their own.
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/variables/source.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view suffix = ".nc";
 
-/// The names of a folder's netCDF files, sorted. Where it cannot be read there are none.
+/// Returns the names of a folder's netCDF files, sorted; none if it cannot be read.
 std::vector<std::string> netcdf_files(const std::string& path) {
     std::vector<std::string> names;
     std::error_code error;
@@ -27,7 +27,7 @@ std::vector<std::string> netcdf_files(const std::string& path) {
          at.increment(error)) {
         std::string name = at->path().filename().string();
         if (name.size() <= suffix.size() || !name.ends_with(suffix)) continue;
-        std::error_code lost;  // a link to nothing: whoever opens it says so
+        std::error_code lost;  // a broken link is reported when it is opened
         if (!at->is_directory(lost)) names.push_back(std::move(name));
     }
     std::sort(names.begin(), names.end());
@@ -69,7 +69,7 @@ public:
                 return status;
             }
             source->forget();
-            // All ranks find the same, as far as they have memory for it.
+            // All ranks have the same result, unless one lacks the memory.
             if (status = agree(comm, alone([&] { return join(std::move(source), file); }));
                 !status.ok())
                 return status;
@@ -83,7 +83,7 @@ public:
         return at(variable).parts(own(variable), readers);
     }
 
-    /// File by file.
+    /// Orders by file first.
     std::int64_t position(int variable, std::int64_t record) const override {
         return (std::int64_t{variable} << 40) + record;
     }
@@ -113,7 +113,7 @@ private:
         return static_cast<int>(at(variable).definitions().variables.size()) - 1;
     }
 
-    /// The number that a dimension of a file has in the whole, which gets it if it is new.
+    /// Finds the number of a file's dimension in the whole; adds a new dimension.
     Status find_dim(const Dimension& dim, const std::string& file, int& found) {
         found = definitions_.find_dim(dim.name);
         if (found < 0) {

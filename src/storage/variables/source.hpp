@@ -1,4 +1,4 @@
-// The source of a folder with a file a variable, read as if it were one file.
+// The source of a folder with one file per variable, read as if it were one file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,10 +6,11 @@
 
 namespace thalweg::detail {
 
-/// Whether what is open is a folder that holds netCDF files. @param path  of it
+/// Tests if the open file is a folder that holds netCDF files.
+/// @param path  path of the folder
 bool is_variable_folder(int fd, const std::string& path);
 
-/// See open_source.
+/// Opens such a folder; see open_source().
 std::unique_ptr<Source> open_variable_source(Comm& comm, const std::string& path, Status& status);
 
 }  // namespace thalweg::detail

@@ -19,7 +19,7 @@ public:
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
         StorageOptions own = options;
-        own.rate = 0;  // all files together are held to it
+        own.rate = 0;  // the limit is for all files together
         Status status = alone([&]() -> Status {
             map = plain_map(definitions, false);
             throttle_ = Throttle(options.rate);
@@ -91,7 +91,8 @@ private:
         std::unique_ptr<Storage> storage;
         FileMap map;
     };
-    /// Where a variable is: the part, and its number there. The last one is the variable's own.
+    /// The place of a variable: the part, and its number there. The last holder is the variable's
+    /// own file.
     struct Holder {
         std::size_t part, variable;
     };
@@ -110,7 +111,7 @@ private:
 
     const std::vector<Holder>& holders(const Chunk& c) const { return holders_[c.variable]; }
 
-    /// A chunk where a file has it. Its data are elements only.
+    /// Converts a chunk to its position in a file. Its data are elements only.
     Chunk placed(Chunk c, const Holder& h) const {
         const Part& part = parts_[h.part];
         const Variable& v = part.file.definitions.variables[h.variable];
@@ -120,7 +121,8 @@ private:
         return c;
     }
 
-    /// All parts, whatever comes out. @return the first failure
+    /// Calls act() for all parts even if it fails.
+    /// @return the first error
     template <class Do>
     Status each(Do&& act) {
         Status first;
@@ -130,7 +132,7 @@ private:
     }
 
     std::vector<Part> parts_;
-    std::vector<std::vector<Holder>> holders_;  ///< of each variable
+    std::vector<std::vector<Holder>> holders_;  ///< by variable
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// A file a variable: NAME is a folder, with a netCDF file for each variable. Every file holds the
-// global attributes, and the variables that belong to its own one by CF's conventions.
+// Storage of one file per variable: NAME is a folder, with a netCDF file for each variable. Every
+// file holds the global attributes, and the variables that belong to its own one by CF's
+// conventions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,27 +12,27 @@
 
 namespace thalweg::detail {
 
-/// What make_storage() and name() call the driver.
+/// The driver's name for make_storage() and name().
 inline constexpr char variable_storage[] = "variables";
 
-/// What the file of one variable holds.
+/// The contents of the file of one variable.
 struct VariableFile {
-    std::string name;         ///< in the folder, without ".nc"
+    std::string name;         ///< file name in the folder, without ".nc"
     Definitions definitions;  ///< its own variable is the last one
-    std::vector<int> of;      ///< the number of each in the whole
+    std::vector<int> of;      ///< number of each variable in the whole
 };
 
-/// The files of all variables, in their order. No two names are the same, also for file systems
-/// that do not tell upper from lower case; none has a character that shells or Zarr take for more.
+/// Returns the files of all variables, in the variables' order. All names differ, also on file
+/// systems that ignore case; none has a character that is special to shells or Zarr.
 std::vector<VariableFile> files_of_variables(const Definitions& definitions);
 
-/// Whether files_of_variables() may call a variable's file so.
+/// Tests if files_of_variables() may give a variable's file this name.
 bool is_file_of(const std::string& name, const std::string& variable);
 
-/// In the folder at `path`.
+/// Returns the path of a variable's file in the folder at `path`.
 std::string variable_path(const std::string& path, const std::string& name);
 
-/// A driver that writes each variable to all files that hold it.
+/// Makes a driver that writes each variable to all files that hold it.
 std::unique_ptr<Storage> make_variable_storage();
 
 }  // namespace thalweg::detail

@@ -1,4 +1,4 @@
-! As CMEPS with asynchronous I/O: two components of different sizes, in no order of their ranks, and a
+! Asynchronous I/O as in CMEPS: two components of different sizes, in no order of their ranks, and a
 ! task for I/O that serves both; first by lists of ranks, then by communicators.
 ! SPDX-License-Identifier: Apache-2.0
 program asynchronous_io

@@ -1,6 +1,6 @@
-! As CAM writes and reads: chunks of columns with padding; lists over columns and levels of 8-byte
+! Writes and reads like CAM: chunks of columns with padding; lists over columns and levels of 8-byte
 ! integers, and of 4-byte ones with 0; strings by name, index and section; a history file that is
-! continued after a restart; errors that are expected.
+! continued after a restart; expected errors.
 ! SPDX-License-Identifier: Apache-2.0
 program cam
   use checks
@@ -28,7 +28,7 @@ program cam
 
 contains
 
-  ! Columns dealt like cards, so that no rank's are neighbours; the last chunk is not full.
+  ! Deals out columns like cards, so that no rank has neighbours; the last chunk is not full.
   subroutine deal_columns()
     integer :: c, n
 
@@ -172,7 +172,7 @@ contains
     real :: reals(pcols, pver, nchunks)
 
     call ok(pio_openfile(pio_subsystem, file, pio_iotype_netcdf, 'cam_h0.nc'))
-    ! Is it there? Neither an abort nor a message.
+    ! Asks whether the variable exists: neither an abort nor a message.
     call pio_seterrorhandling(file, pio_bcast_error, oldmethod=old)
     call check_code(old, pio_internal_error, 'the old method')
     ierr2 = pio_inq_varid(file, 'Q', varid)

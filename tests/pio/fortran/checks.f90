@@ -36,7 +36,7 @@ contains
     call check(code == expected, text//trim(numbers))
   end subroutine check_code
 
-  ! Exit status 1 if a check failed on any rank.
+  ! Ends the program; exit status 1 if a check failed on any rank.
   subroutine finish()
     integer :: all_failures, ierr
 
@@ -45,7 +45,7 @@ contains
     if (all_failures > 0) error stop 1
   end subroutine finish
 
-  ! The elements of this rank among n: first, and how many.
+  ! Returns this rank's part of n elements: the first, and their number.
   subroutine share(n, first, count)
     integer, intent(in) :: n
     integer, intent(out) :: first, count

@@ -1,6 +1,6 @@
-! As CICE writes and reads: several blocks a rank, each with a halo and padding that the
-! decomposition lists as 0; an iosystem for every file; PIO_RETURN_ERROR, with another method
-! around each frame; real(x, 4) and array sections as arguments.
+! Writes and reads like CICE: several blocks per rank, each with a halo and padding that the
+! decomposition lists as 0; an iosystem for every file; PIO_RETURN_ERROR, with another method around
+! each frame; real(x, 4) and array sections as arguments.
 ! SPDX-License-Identifier: Apache-2.0
 program cice
   use checks
@@ -27,7 +27,7 @@ program cice
 
 contains
 
-  ! Blocks dealt in turn; the last in each direction are cut off by padding.
+  ! Deals out blocks in turn; the last ones in each direction are cut off by padding.
   subroutine make_blocks()
     integer :: b, n, i, j
 
@@ -232,7 +232,7 @@ contains
     call check(exists, 'the file has its name after closing')
   end subroutine history
 
-  ! Reads the history as a restart: the halo becomes 0; a variable that is not there is no accident.
+  ! Reads the history as a restart: the halo becomes 0; a missing variable is no error.
   subroutine restart(iotype)
     integer, intent(in) :: iotype
     type(iosystem_desc_t) :: iosystem

@@ -1,5 +1,6 @@
-! As CTSM's ncdio_pio: an extended file type; vectors of land points in no order, with holes; counts
-! with zeros at the end; a time axis of fixed length; copies of descriptors; ranks without points.
+! Writes and reads like CTSM's ncdio_pio: an extended file type; vectors of land points in no order,
+! with holes; counts with zeros at the end; a time axis of fixed length; copies of descriptors;
+! ranks without points.
 ! SPDX-License-Identifier: Apache-2.0
 module ncdio
   use pio
@@ -64,7 +65,8 @@ program clm
 
 contains
 
-  ! Every third cell is land; the ranks take them from the end. The first rank of several has none.
+  ! Every third cell is land; the ranks take them from the end. If there are several, the first has
+  ! none.
   subroutine land_points()
     integer :: p, n, holders
 

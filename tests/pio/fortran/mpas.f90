@@ -1,5 +1,6 @@
-! As MPAS' own I/O layer: PIO's inner modules, `use`d whole; cells and edges of a mesh in no order;
-! a string a record; attributes that grow; a stream that exists and is continued.
+! Writes and reads like MPAS' own I/O layer: PIO's inner modules, `use`d completely; cells and edges
+! of a mesh in no order; a string per record; attributes that grow; an existing stream that is
+! continued.
 ! SPDX-License-Identifier: Apache-2.0
 program mpas
   use checks
@@ -26,7 +27,7 @@ program mpas
 
 contains
 
-  ! The cells of this rank, in an order that jumps about.
+  ! Returns the cells of this rank, in an irregular order.
   function owned(n) result(indices)
     integer, intent(in) :: n
     integer, allocatable :: indices(:)
@@ -92,7 +93,7 @@ contains
       call ok(pio_inq_varid(file, 'theta', theta))
       call ok(pio_inq_varid(file, 'edgesOnCell', edges))
       call ok(pio_inq_varid(file, 'steps', steps))
-      ! It has grown: not without redef in a classic file.
+      ! The attribute has grown: a classic file needs redef.
       if (pio_put_att(file, pio_global, 'parent_id', 'old, and new as well') /= pio_noerr) then
         call ok(pio_redef(file))
         call ok(pio_put_att(file, pio_global, 'parent_id', 'old, and new as well'))

@@ -1,4 +1,4 @@
-! That the names are there which models, and PIO's own tests, take from PIO's modules.
+! Checks that PIO's modules have the names that models and PIO's own tests use.
 ! SPDX-License-Identifier: Apache-2.0
 module names
   use pio, only: file_desc_t, io_desc_t, iosystem_desc_t, iotype_netcdf, iotype_pnetcdf, &

@@ -1,5 +1,5 @@
-! A program that was compiled and linked with another build of libpiof (relink_modules.f90), run with
-! this one: descriptors that are extended, copied and set; optional arguments; strings.
+! A program that was compiled and linked with another build of libpiof (relink_modules.f90), and
+! runs with this one: descriptors that are extended, copied and set; optional arguments; strings.
 ! SPDX-License-Identifier: Apache-2.0
 program relink
   use mpi

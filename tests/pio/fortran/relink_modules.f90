@@ -1,6 +1,6 @@
-! What relink.f90 uses of PIO's modules, as another build of libpiof had it, and nothing else. With
-! what is here, a program is compiled and linked; it is run with the real libpiof. A change of these
-! interfaces needs another SONAME.
+! The parts of PIO's modules that relink.f90 uses, as in another build of libpiof. A program is
+! compiled and linked with this file, and run with the real libpiof. A change of these interfaces
+! needs another SONAME.
 ! SPDX-License-Identifier: Apache-2.0
 module pio_types
   use iso_c_binding, only: c_bool, c_int
@@ -39,7 +39,7 @@ module pio_types
 
   integer, parameter :: r8 = selected_real_kind(13)
   integer, parameter :: pio_offset_kind = selected_int_kind(13)
-  integer, parameter :: unset = -7777 ! what is not of the real library
+  integer, parameter :: unset = -7777 ! value that the real library does not use
 end module pio_types
 
 module piolib_mod

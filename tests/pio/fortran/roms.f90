@@ -1,6 +1,6 @@
-! As ROMS: descriptors in structures, copied by value; tiles without the halo; two nested grids with
-! an iosystem each, whose files are open at once; several records a file, written out of order;
-! inquiries while a file is written.
+! Writes and reads like ROMS: descriptors in structures, copied by value; tiles without the halo;
+! two nested grids with an iosystem each, whose files are open at once; several records per file,
+! written out of order; inquiries while a file is written.
 ! SPDX-License-Identifier: Apache-2.0
 module roms_state
   use pio

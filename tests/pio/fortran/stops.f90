@@ -1,4 +1,4 @@
-! With PIO_INTERNAL_ERROR the program ends, also where Fortran alone finds the error.
+! With PIO_INTERNAL_ERROR the program ends, even if only Fortran finds the error.
 ! SPDX-License-Identifier: Apache-2.0
 program stops
   use checks

@@ -1,6 +1,6 @@
-// Writing on in files that are there: random files of netCDF-C or of the library, continued on
-// another number of ranks, against the same file written by netCDF-C in one go: byte for byte, or
-// as netCDF-C reads netCDF-4 files.
+// Tests continuing files: random files of netCDF-C or of the library, continued on another number
+// of ranks, are compared with the same file written by netCDF-C in one run: byte for byte or, for
+// netCDF-4, as netCDF-C reads them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>
@@ -74,9 +74,9 @@ public:
 private:
     struct Held {
         tw_decomposition decomposition = nullptr;
-        std::vector<int> order;  // of the memory: dimensions of the variable
+        std::vector<int> order;  // order in memory: dimensions of the variable
         std::vector<std::int64_t> start, count;
-        std::vector<std::int64_t> list;  // if it is held by a list: over the memory's dimension
+        std::vector<std::int64_t> list;  // indices of a list, along the memory's dimension
         std::size_t listed = 0;
         std::int64_t index(std::size_t m, std::int64_t i) const {
             return !list.empty() && m == listed ? list[static_cast<std::size_t>(i)] : start[m] + i;
@@ -93,8 +93,8 @@ private:
         return case_.dims[static_cast<std::size_t>(v.dims[static_cast<std::size_t>(d)])];
     }
 
-    /// Cut along one dimension, into boxes or lists of indices, in any order in memory; or the
-    /// whole on every rank.
+    /// Makes a decomposition cut along one dimension, into boxes or lists of indices, in any memory
+    /// order; or one of which every rank has the whole.
     Held hold(const Var& v) {
         Held h;
         h.order.resize(v.dims.size());
@@ -123,7 +123,7 @@ private:
         return h;
     }
 
-    /// The same part, as a list in an order of its own.
+    /// Makes the same part as a list in an order of its own.
     void hold_list(Held& h, const std::string& names, const std::vector<std::int64_t>& shape,
                    std::size_t along) {
         h.listed = along;
@@ -155,7 +155,7 @@ private:
             for (const int d : v.dims) names += dim_name(d) + " ";
             expect(tw_def_var(file_, v.name.c_str(), v.type, names.c_str(), h.decomposition),
                    "tw_def_var");
-            // What the file has need not be said again.
+            // Attributes that the file has need not be set again.
             if (run_ == 0 || random_.percent(50))
                 expect(tw_put_att_text(file_, v.name.c_str(), "units", "metres"), "att");
             const std::vector<char> fill(8, fill_byte);
@@ -199,7 +199,7 @@ private:
         } else if (case_.way == Way::boxes && h.list.empty() &&
                    std::is_sorted(h.order.begin(), h.order.end())) {
             std::vector<std::int64_t> start = h.start, count = h.count;
-            // What every rank has whole, one puts.
+            // If every rank has the whole, one rank puts it.
             if (h.decomposition == nullptr && rank_ > 0) count.assign(count.size(), 0);
             if (v.record) start.insert(start.begin(), record);
             if (v.record)
@@ -229,7 +229,7 @@ private:
 std::string choose_settings(const Case& c, Random& random, bool servers, bool first) {
     RandomSettings settings = RandomSettings::writing();
     const bool steps = c.way == Way::steps;
-    if (servers && c.parts <= 2)  // as many as the tests have
+    if (servers && c.parts <= 2)  // as many servers as the tests have
         settings.set("service", {"inline", "servers", "servers"});
     if (steps) settings.set("staging", {"0"}, 20);
     settings.set("queue", {steps ? "4KiB" : "1MiB"}, 20);
@@ -250,7 +250,8 @@ std::string choose_settings(const Case& c, Random& random, bool servers, bool fi
     return settings.draw(random);
 }
 
-/// What differs between a set of tiles, as the library reads it, and a file of netCDF-C.
+/// Compares a set of tiles, as the library reads it, with a file of netCDF-C; returns the
+/// difference.
 std::string tile_difference(const std::string& expected, const std::string& path) {
     tw_session alone = nullptr;
     tw_file file = nullptr;
@@ -347,7 +348,7 @@ int main(int argc, char** argv) {
     const double seconds = std::atof(check::option(argc, argv, "--seconds", "4").c_str());
     const long cases = std::atol(check::option(argc, argv, "--cases", "1000").c_str());
     const std::string servers = check::option(argc, argv, "--servers", "0");
-    // The seed of a case that a failure names, to run it alone, and its session's node size.
+    // The seed of a case from an error message, to run it alone, and its session's node size.
     const std::string replay = check::option(argc, argv, "--replay", "");
     const std::string size_of_all = check::option(argc, argv, "--node-size", "");
     const std::string folder = check::make_folder("append");

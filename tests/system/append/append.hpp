@@ -8,13 +8,13 @@
 
 #include "thalweg/thalweg.h"
 
-/// Files that cannot be written on, definitions that differ, what others see meanwhile: code and
-/// text, the same on all ranks, and the file as it was.
+/// Tests files that cannot be continued, definitions that differ, and what others see meanwhile:
+/// code and text are the same on all ranks, and the file does not change.
 void appended_calls(tw_session session, MPI_Comm comm, const std::string& folder);
 
-/// Of netCDF-4 files, within the former.
+/// Tests netCDF-4 files, as part of the former.
 void appended_netcdf4();
-/// Of sets of tiles.
+/// Tests sets of tiles.
 void appended_tiles();
 
 #endif

@@ -16,7 +16,8 @@ using namespace append_file;  // NOLINT: the file that it writes on in
 
 namespace {
 
-/// Definitions that are not the file's are refused, whoever closes, and change nothing.
+/// Definitions that differ from the file's are refused, whichever call ends them, and change
+/// nothing.
 template <class Define>
 void different(int line_number, const std::string& words, Define&& define_otherwise) {
     on_rank_0([] {
@@ -122,7 +123,7 @@ void whereabouts() {
     expect_file(__LINE__, {0, 1, 2}, 9);
 }
 
-/// What is no file that can be written on.
+/// Files that cannot be continued.
 void others() {
     const std::string missing = folder + "/missing.nc", odd = folder + "/odd.nc";
     tw_file file = nullptr;
@@ -144,7 +145,7 @@ void others() {
     refuse(path, TW_EIO, "variable 'T': the file is truncated");
     on_rank_0([] { std::filesystem::resize_file(path, 1000); });
     refuse(path, TW_EIO, "truncated");
-    if (geteuid() != 0) {  // whom no permission stops
+    if (geteuid() != 0) {  // root may write everything
         make();
         on_rank_0([] { std::filesystem::permissions(path, std::filesystem::perms::owner_read); });
         refuse(path, TW_EIO, "Permission denied");
@@ -152,8 +153,8 @@ void others() {
     }
 }
 
-/// Records are seen when their steps have ended, and not before; what a killed run leaves is what
-/// is seen here.
+/// Records are visible when their steps have ended, and not before; a killed run leaves what is
+/// visible.
 void meanwhile(const std::string& settings, const char* created = "format=cdf2") {
     check::step("%s; %s", settings.c_str(), created);
     make(created);
@@ -170,7 +171,7 @@ void meanwhile(const std::string& settings, const char* created = "format=cdf2")
     OK(tw_close(&file));
     expect_file(__LINE__, {0, 1, 2, 3}, 8);
 
-    // From the second record on: those behind it are gone at once.
+    // From the second record on: the later ones are gone at once.
     file = append(("mode=append; " + settings).c_str());
     define(file);
     OK(tw_set_record(file, 1, TW_DROP_LATER));
@@ -183,7 +184,7 @@ void meanwhile(const std::string& settings, const char* created = "format=cdf2")
     OK(tw_close(&file));
     expect_file(__LINE__, {0, 5}, 8);
 
-    // Over the first one: the other stays.
+    // Over the first record: the other one stays.
     file = append(("mode=append; " + settings).c_str());
     define(file);
     OK(tw_set_record(file, 0, TW_KEEP_LATER));
@@ -194,7 +195,7 @@ void meanwhile(const std::string& settings, const char* created = "format=cdf2")
     expect_file(__LINE__, {6, 5}, 8);
 }
 
-/// A step that replaces a record fills what nobody puts, also where a variable that every rank has
+/// A step that replaces a record fills what no rank puts, even if a variable that every rank has
 /// whole is too large for the queue.
 void replaced(const std::string& settings) {
     check::step("%s", settings.c_str());
@@ -236,7 +237,7 @@ void replaced(const std::string& settings) {
     });
 }
 
-/// A killed run's file keeps its name; what it was writing is cut off.
+/// The file of a killed run keeps its name; the record that it was writing is cut off.
 void recovered() {
     make();
     tw_file file = append();
@@ -261,8 +262,8 @@ void recovered() {
     expect_file(__LINE__, {0, 1, 2, 3, 4}, 9);
 }
 
-/// A file as no library makes it: gaps, variables of odd size without padding behind them, and a
-/// header that counts no records. Two fixed-size variables of bytes, b and c, and two record
+/// Returns a file that no library makes: gaps, variables of odd size without padding behind them,
+/// and a header that counts no records. Two fixed-size variables of bytes, b and c, and two record
 /// variables, r of bytes and s of shorts.
 std::string foreign(std::uint32_t count, int records, int b) {
     const int n = ranks() + 1;  // not a multiple of 4 for most
@@ -296,7 +297,7 @@ std::string foreign(std::uint32_t count, int records, int b) {
         number(0);
         number(0);
         number(static_cast<std::uint32_t>(type));
-        number(0);  // redundant
+        number(0);  // vsize: redundant
         number(static_cast<std::uint32_t>(begin));
     };
     variable("b", false, TW_BYTE, fixed);
@@ -311,7 +312,7 @@ std::string foreign(std::uint32_t count, int records, int b) {
         for (int i = 0; i < n; ++i) bytes += static_cast<char>(r + i);
         for (int i = 0; i < n; ++i) number(static_cast<std::uint32_t>(300 * r + i), 2);
         if (r >= 2 && n % 2 == 1) number(0x8001, 2);  // the format's padding: a fill value
-        // What is behind was there, or is nothing.
+        // The bytes behind were there before, or are 0.
         bytes.resize(static_cast<std::size_t>(records_at + (r + 1) * record_bytes),
                      r < 2 ? '#' : '\0');
     }
@@ -352,7 +353,7 @@ void foreign_layout(const std::string& settings) {
     });
 }
 
-/// The same file as make()'s, by netCDF-C.
+/// Makes the same file as make(), by netCDF-C.
 void make_otherwise(std::size_t pad, std::size_t align) {
     on_rank_0([&] {
         const auto length = static_cast<std::size_t>(2 * ranks());
@@ -379,8 +380,8 @@ void make_otherwise(std::size_t pad, std::size_t align) {
     });
 }
 
-/// Attributes that the file lacks, or has otherwise, are set; all others stay. Where there is no
-/// room for them, the data move.
+/// Attributes that the file lacks, or has with other values, are set; all others stay. If there is
+/// no room for them, the data move.
 void attributes() {
     tw_file file = append();
     define(file);
@@ -401,8 +402,8 @@ void attributes() {
     OK(tw_close(&file));
 }
 
-/// Boxes change what they cover of records and fixed-size variables that are there, also of those
-/// after the record that the next step would write.
+/// Boxes change the elements that they cover in existing records and fixed-size variables, and in
+/// records after the one that the next step would write.
 void boxes(MPI_Comm comm, bool steps_from_first) {
     OK(tw_init(comm, "log=off; service=inline", &session));
     decompose();

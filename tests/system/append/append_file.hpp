@@ -1,4 +1,4 @@
-// A small file that is written on: T(time, x) and h(x), two elements of x on each rank.
+// A small file to be continued: T(time, x) and h(x), two elements of x on each rank.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_APPEND_FILE_HPP
@@ -16,7 +16,7 @@ namespace append_file {
 
 using namespace calls;  // NOLINT: its session and its ways of judging
 
-inline tw_decomposition line = nullptr;  // two elements a rank
+inline tw_decomposition line = nullptr;  // two elements per rank
 inline std::string folder, path;
 
 inline int rank() { return check::state.rank; }
@@ -52,7 +52,7 @@ inline void define(tw_file file) {
     OK(tw_def_var(file, "h", TW_FLOAT, "x", line));
 }
 
-/// Three records, and "h" as if it were record 9.
+/// Makes three records, and "h" as if it were record 9.
 inline void make(const char* settings = "format=cdf2") {
     tw_file file = nullptr;
     OK(tw_create(session, path.c_str(), settings, &file));

@@ -1,5 +1,5 @@
-// Writing on in netCDF-4 files: what others have put into them, what cannot be written on, and what
-// becomes of attributes.
+// Tests continuing netCDF-4 files: contents of other libraries, files that cannot be continued, and
+// the treatment of attributes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>
@@ -25,8 +25,8 @@ void check_nc(int code, int source_line) {
 
 std::size_t length() { return static_cast<std::size_t>(2 * ranks()); }
 
-/// T(time, x), h(x) as make() makes them, by netCDF-C. `more` defines and puts what else there is,
-/// as `put` tells.
+/// Makes T(time, x) and h(x) as make() does, by netCDF-C. `more` defines or puts additional
+/// objects, depending on `put`.
 template <class More>
 void make_by_netcdf(More&& more) {
     on_rank_0([&] {
@@ -62,7 +62,7 @@ void add_one(const char* settings = "mode=append") {
     expect_file(__LINE__, {0, 1, 2, 3}, 9);
 }
 
-/// What cannot be written on: the text names the variable and the reason.
+/// Files that cannot be continued: the text names the variable and the reason.
 void refusals() {
     tw_file file = nullptr;
     const auto refuse = [&](const std::string& words, auto&& more) {
@@ -105,7 +105,7 @@ void refusals() {
     REFUSED(tw_open(session, path.c_str(), "mode=append", &file), TW_EFORMAT, "truncated");
 }
 
-/// Strings, groups and types of users stay as they are.
+/// Strings, groups and user-defined types stay as they are.
 void left_alone() {
     const auto more = [](int id, int, int, bool put) {
         static int names = 0, group = 0, its = 0, obs = 0, reading = 0;
@@ -161,7 +161,7 @@ void left_alone() {
         CHECK(values[0] == 4 && values[1] == 5);
         NC(nc_close(id));
     });
-    // The model cannot define what it cannot write.
+    // The model cannot define variables that the library cannot write.
     file = append();
     define(file);
     OK(tw_def_dim(file, "obs", 3));
@@ -172,7 +172,7 @@ void left_alone() {
             "variable 'names', which cannot be written: it is of type string");
     CHECK(tw_close(&file) == TW_EDIFFERENT);
 
-    // What has records, and is not written, keeps them.
+    // Record variables that are not written keep their values.
     make_by_netcdf([](int id, int, int, bool put) {
         int time = 0, group = 0, v = 0;
         if (put) return;
@@ -189,7 +189,7 @@ void left_alone() {
     expect_file(__LINE__, {0, 1, 2, 3}, 9);
 }
 
-/// Attributes that the file lacks, or has otherwise, are set; long ones, and many, too.
+/// Attributes that the file lacks, or has with other values, are set, even long ones, and many.
 void attributes(const char* settings) {
     const auto more = [](int id, int t, int, bool put) {
         if (put) return;
@@ -243,8 +243,8 @@ void attributes(const char* settings) {
     });
 }
 
-/// A variable that is called as a dimension which is not its first one has another name in HDF5;
-/// a dimension may have a variable of records.
+/// A variable that has the name of a dimension other than its first one has another name in HDF5; a
+/// dimension may have a record variable of its name.
 void names() {
     on_rank_0([] {
         int id = 0, dims[2] = {}, v = 0;
@@ -278,7 +278,7 @@ void names() {
     });
 }
 
-/// What the file says of quantization holds for what is added.
+/// The file's quantization applies to the new data.
 void quantized() {
     make_by_netcdf([](int id, int t, int, bool put) {
         if (!put) NC(nc_def_var_quantize(id, t, NC_QUANTIZE_BITGROOM, 3));
@@ -296,13 +296,13 @@ void quantized() {
     };
     tw_file file = append();
     define(file);
-    step(file, 2);  // once more, as record 3
+    step(file, 2);  // again, as record 3
     OK(tw_close(&file));
     on_rank_0([&] {
         CHECK(record_of(3) == record_of(2));
         CHECK(record_of(3)[1] != value(2, 1));
     });
-    // Settings of the model do not change what the file is like.
+    // Settings of the model do not change the file's storage.
     file = append();
     OK(tw_def_var(file, "T", TW_FLOAT, "time x", line));
     OK(tw_def_var(file, "h", TW_FLOAT, "x", line));
@@ -312,7 +312,7 @@ void quantized() {
     on_rank_0([&] { CHECK(record_of(4) == record_of(2)); });
 }
 
-/// A fill value that is no attribute: the file has it, and what is added gets it.
+/// A fill value without an attribute: the file has it, and new records get it.
 void filled() {
     const auto t_is = [](std::size_t r, float expected) {
         int id = 0, t = 0;
@@ -351,7 +351,7 @@ void filled() {
     }
 }
 
-/// Where nothing is written, nothing changes.
+/// Without writes, nothing changes.
 void untouched() {
     make_by_netcdf([](int id, int t, int, bool put) {
         int time = 0, v = 0;
@@ -370,7 +370,7 @@ void untouched() {
         OK(tw_close(&file));
         on_rank_0([&] { CHECK(difference(path + ".copy", path).empty()); });
     }
-    // Of it, an earlier record can be put; the others are fill values.
+    // An earlier record of it can be put; the others are fill values.
     tw_file file = append();
     define(file);
     OK(tw_def_var(file, "short", TW_INT, "time", nullptr));
@@ -388,8 +388,8 @@ void untouched() {
     });
 }
 
-/// Records are dropped within chunks that hold several, of which there are so many that their index
-/// is divided when what is left of them is added to it anew.
+/// Records are dropped within chunks that hold several records; there are so many chunks that their
+/// index is split when the rest is added to it anew.
 void dropped_within_chunks(const char* settings, bool deflate) {
     constexpr std::int64_t ny = 36, nx = 36, depth = 4, before = 8, keep = 3, after = 7;
     const auto at = [](std::int64_t run, std::int64_t r, std::int64_t y, std::int64_t x) {

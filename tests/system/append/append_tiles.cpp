@@ -1,4 +1,4 @@
-// Writing on in sets of tiles.
+// Tests continuing sets of tiles.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>
@@ -34,7 +34,7 @@ void make_set(const std::string& more, int records = 3) {
     OK(tw_close(&file));
 }
 
-/// What the library reads: the records, and h.
+/// Checks what the library reads: the records, and h.
 void expect_set(int source_line, const std::vector<int>& records, int h) {
     tw_file file = nullptr;
     check::step("line %d", source_line);
@@ -74,7 +74,7 @@ void sets(const std::string& format) {
     expect_set(__LINE__, {0, 1, 2, 3}, 9);
     add("mode=append; service=background", 4);
     expect_set(__LINE__, {0, 1, 2, 3, 4}, 9);
-    add("mode=append; method=direct; durable=yes", 7, 1);  // the files are tiles, whatever is asked
+    add("mode=append; method=direct; durable=yes", 7, 1);  // method is ignored: these are tiles
     expect_set(__LINE__, {0, 7}, 9);
     on_rank_0([] {
         for (int k = 0; k < parts(); ++k) {
@@ -108,7 +108,7 @@ void sets(const std::string& format) {
             "has 2 records along dimension 'time'");
     add("mode=append", 6);
     expect_set(__LINE__, {0, 7, 6}, 9);
-    // A file of the set is missing, or is another.
+    // A file of the set is missing, or is another one.
     on_rank_0([] { std::filesystem::rename(tile(1), tile(1) + ".old"); });
     REFUSED(tw_open(session, path.c_str(), "mode=append", &file), TW_EIO, tile(1));
     on_rank_0([] { std::filesystem::copy_file(tile(0), tile(1)); });
@@ -127,7 +127,7 @@ void sets(const std::string& format) {
     expect_set(__LINE__, {0, 7, 6}, 9);
 }
 
-/// Files of FMS: indices of the whole and of the tile in an attribute of the coordinate.
+/// Makes files as FMS does: indices of the whole and of the tile in an attribute of the coordinate.
 void foreign_set(int mode) {
     on_rank_0([&] {
         for (int k = 0; k < parts(); ++k) {

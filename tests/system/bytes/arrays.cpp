@@ -13,7 +13,7 @@ void make_junk(std::vector<char>& bytes, std::uint64_t seed) {
 
 namespace {
 
-/// As tw_put lays out boxes: dense, with their halos, one after another.
+/// Places boxes as tw_put does: dense, with their halos, one after another.
 void place_dense(const Decomposition& x, std::size_t r, std::int64_t size, Random& random,
                  Array& array) {
     const std::vector<Box>& boxes = array.boxes;
@@ -27,7 +27,7 @@ void place_dense(const Decomposition& x, std::size_t r, std::int64_t size, Rando
             stride *=
                 x.padded.empty() ? boxes[b].count[d] + x.low[r][d] + x.high[r][d] : x.padded[d];
         }
-        // An empty box takes no place, whatever its halo.
+        // An empty box has no memory, whatever its halo.
         if (x.padded.empty() && volume(boxes[b]) == 0) stride = 0;
         array.base[b] = (array.n + own) * size;
         array.n += stride;
@@ -39,7 +39,7 @@ void place_dense(const Decomposition& x, std::size_t r, std::int64_t size, Rando
     array.bytes.resize(static_cast<std::size_t>(array.n * size));
 }
 
-/// As an array section may be.
+/// Places boxes as an array section may.
 void place_strided(const Decomposition& x, std::size_t r, bool with_halo, std::int64_t size,
                    Random& random, Array& array) {
     const std::vector<Box>& boxes = array.boxes;

@@ -1,4 +1,4 @@
-// The arrays that ranks hand over and get back: where elements lie, and what they hold.
+// The arrays that ranks pass to the library and get back: places and values of elements.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_ARRAYS_HPP
@@ -31,8 +31,8 @@ void for_each_index(const std::vector<std::int64_t>& count, Visit&& visit) {
     }
 }
 
-// The hash that makes the value of an element: of its global index by dimension of the case, thus
-// independent of rank and order.
+// The hash that gives an element's value: it depends on the element's global index by dimension of
+// the case, not on rank and order.
 struct Hasher {
     std::uint64_t base;
     explicit Hasher(const Case& c, std::size_t file, const Put& put, int step)
@@ -47,7 +47,7 @@ struct Hasher {
     }
 };
 
-/// One rank's array, full of junk, and where the elements of its boxes lie.
+/// One rank's array, full of random bytes, and the places of its boxes' elements.
 struct Array {
     std::vector<char> bytes;
     std::int64_t n = 0;                // elements of a dense array
@@ -58,7 +58,7 @@ struct Array {
 
     std::vector<Box> boxes;                          // global indices, in memory order
     std::vector<std::int64_t> base;                  // byte of each box's first own element
-    std::vector<std::vector<std::int64_t>> strides;  // bytes, of each box
+    std::vector<std::vector<std::int64_t>> strides;  // bytes, by box
 
     /// Calls visit(address, global index) for every element of the boxes.
     template <class Visit>
@@ -79,13 +79,13 @@ struct Array {
 
 void make_junk(std::vector<char>& bytes, std::uint64_t seed);
 
-/// An array for the part that a rank has of a decomposition, or of the whole (decomposition -1)
-/// over the given dimensions; `with_halo`, the same on every rank, is for strided ones; `size` is
-/// that of one element.
+/// Makes an array for a rank's part of a decomposition, or for the whole (decomposition -1) over
+/// the given dimensions. `with_halo`, the same on every rank, is for strided arrays; `size` is the
+/// bytes of one element.
 Array place_array(const Case& c, int decomposition, const std::vector<int>& dims, int rank,
                   bool strided, bool with_halo, std::int64_t size, Random& random);
 
-/// The array of one put, with its values.
+/// Makes the array of one put, with its values.
 Array make_array(const Case& c, std::size_t file, int step, const Put& put, int rank,
                  Random& random);
 

@@ -1,11 +1,12 @@
-// One data set, every method, driver, writer count, node size and budget: one file, bit for bit.
+// Writes one data set with every method, driver, writer count, node size and budget: all files must
+// be the same, bit for bit.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: bit_for_bit [--keep FILE] [--all] [--verbose] [--servers N]
-// The file of one rank writing serially is compared with that of serial netCDF-C, and all others
-// with it. --keep leaves the file for readers.py. --all tries every combination.
-// With --servers, N of the ranks are set aside and write the files.
+// The file that one rank writes serially is compared with that of serial netCDF-C, and all others
+// with it. --keep leaves the file for readers.py. --all tries every combination. With --servers, N
+// of the ranks are servers and write the files.
 
 #include <mpi.h>
 #include <unistd.h>
@@ -36,21 +37,21 @@ bool same_on_rank_0(const std::string& expected, const std::string& actual,
     return equal == 1;
 }
 
-// Settings of files, in the order of the loops below; every combination, or some.
+// Settings of files, in the order of the loops below: every combination, or some.
 struct Choices {
     Names methods, storages, writers;
     int every = 1;
-    bool same_order = false;  // of puts: steps may exceed the queue
+    bool same_order = false;  // all ranks put in the same order, so that steps may exceed the queue
 };
 
 Choices inline_choices(int ranks) {
     return {{"auto", "serial", "direct", "slabs", "rows", "columns", "tiles"},
             {"posix", PNETCDF "; pnetcdf_mode=blocking", PNETCDF "; pnetcdf_mode=nonblocking"},
             {"auto", "1", "3", "2/node", std::to_string(ranks)},
-            4};  // shares no factor with the number of writers, so that all pairs come up
+            4};  // has no factor in common with the number of writers, so that all pairs occur
 }
 
-// One queue takes several steps, one a variable, one a part of it.
+// Queues that hold several steps, one variable, or a part of one.
 Choices service_choices(const std::string& service, int ranks) {
     const std::string name = "posix; service=" + service;
     Choices c{{"auto", "serial", "slabs", "tiles"}, {}, {"1", "3", std::to_string(ranks)}, 5, true};
@@ -96,7 +97,7 @@ int main(int argc, char** argv) {
     for (const std::string node_size : {"0", "1", "2", "3"})
         for (const std::string buffer : {"8MiB", "64KiB"}) {
             int number =
-                sessions++;  // of the choice; the same on every rank, servers of before or not
+                sessions++;  // sessions so far; the same on every rank, former servers or not
             tw_session session = nullptr;
             std::string own = "node_size=" + node_size + "; buffer=" + buffer;
             if (servers > 0)
@@ -119,7 +120,7 @@ int main(int argc, char** argv) {
                 for (const std::string& method : c.methods)
                     for (const std::string& storage : c.storages)
                         for (const std::string& writer : c.writers) {
-                            // Every third or fourth one, others for each node size.
+                            // Every third or fourth combination, different ones for each node size.
                             if (!all && (number++ + std::stoi(node_size)) % c.every != 0) continue;
                             const std::string settings =
                                 "method=" + method + "; storage=" + storage + "; writers=" + writer;

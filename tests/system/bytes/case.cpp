@@ -17,7 +17,7 @@ std::int64_t volume(const Box& box) {
 namespace {
 
 std::vector<Dim> make_dims(Random& random) {
-    // Small cases reach the corners; a few large ones reach rounds and pieces.
+    // Small cases reach corner cases; a few large ones need several rounds and pieces.
     const std::int64_t most = random.percent(70) ? 200 : random.percent(70) ? 2000 : 20000;
     const int n = static_cast<int>(random.between(1, 4));
     std::vector<Dim> dims;
@@ -49,14 +49,14 @@ void make_boxes(Random& random, const std::vector<std::int64_t>& shape, int rank
         give(whole, random.below(ranks));
         return;
     }
-    if (kind <= 2) {  // as models do: contiguous parts of one dimension, in the order of the ranks
+    if (kind <= 2) {  // like models: contiguous parts of one dimension, in the order of the ranks
         const auto d =
             static_cast<std::size_t>(random.below(static_cast<std::int64_t>(shape.size())));
         for (int r = 0; r < ranks; ++r) {
             Box box = whole;
             box.start[d] = shape[d] * r / ranks;
             box.count[d] = shape[d] * (r + 1) / ranks - box.start[d];
-            // An empty box is one way to say that a rank holds nothing.
+            // A rank that holds nothing may have an empty box.
             if (box.count[d] > 0 || random.percent(50)) give(box, r);
         }
         return;
@@ -94,7 +94,7 @@ void make_boxes(Random& random, const std::vector<std::int64_t>& shape, int rank
         if (!random.percent(holes)) give(box, random.below(ranks));
 }
 
-/// Extents of memory that all boxes share.
+/// Chooses extents in memory that all boxes share.
 void pad(Random& random, std::size_t nd, Decomposition& x) {
     x.padded.assign(nd, 1);
     for (std::size_t r = 0; r < x.boxes.size(); ++r) {
@@ -140,8 +140,8 @@ Decomposition make_decomposition(Random& random, const std::vector<Dim>& dims, i
 Attribute make_attribute(Random& random, int var, int number, bool extended, bool late) {
     Attribute a;
     a.var = var;
-    // Sometimes the name of an earlier one, which it replaces. Not when it comes late: a header
-    // that shrinks leaves its old end behind in the padding, which the reference does not.
+    // Sometimes the name of an earlier attribute, which it replaces. Not when it comes late: a
+    // header that shrinks leaves its old end in the padding, which the reference does not.
     a.name = "att" + std::to_string(!late && random.percent(10) ? number / 2 : number);
     a.type = random.pick(extended ? all_types() : cdf2_types());
     a.n = random.percent(10) ? 0 : random.between(1, 9);
@@ -155,7 +155,7 @@ Attribute make_attribute(Random& random, int var, int number, bool extended, boo
 
 bool is_netcdf4(const std::string& format) { return format.rfind("netcdf4", 0) == 0; }
 
-// How a netCDF-4 variable is stored, or all of a file.
+// Chooses the storage of a netCDF-4 variable, or of all in a file.
 std::string make_packing(Random& random, const Case& c, const std::vector<int>& dims) {
     std::string text;
     if (random.percent(50)) text += "deflate=" + std::to_string(random.below(4));
@@ -209,7 +209,8 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
                                                             : random.below(6);
     const bool extended = format >= 2 && format < 5;
     const std::string name = formats[static_cast<std::size_t>(format)];
-    // A step over the staging budget makes the puts collective: then they come in one order.
+    // A step over the staging budget makes the puts collective: all ranks then put in the same
+    // order.
     const bool collective_puts = random.percent(20);
     f.settings = make_settings(random, limits, collective_puts, name);
     f.settings += "; format=" + name;
@@ -229,7 +230,7 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
     for (int v = 0; v < nvars; ++v) {
         Variable var;
         var.name = std::string(1, static_cast<char>('T' + v % 4)) + std::to_string(v);
-        // Names that netCDF allows, beyond letters and digits.
+        // Names that netCDF allows, with other characters than letters and digits.
         if (random.percent(10))
             var.name += random.pick(std::vector<std::string>{"_\xc3\xa9t\xc3\xa9", ".a-b+c@d", " x",
                                                              "(1)", "_" + std::string(200, 'n')});
@@ -249,7 +250,7 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
             var.settings = make_packing(random, c, var.dims);
         f.vars.push_back(var);
     }
-    // Dimensions of replicated variables must be known before; others may be.
+    // Dimensions of replicated variables must be defined before; others may be.
     for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
         bool needed = random.percent(20);
         for (const Variable& var : f.vars)
@@ -302,7 +303,7 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
         std::vector<int> chosen;
         for (int v = 0; v < nvars; ++v) {
             const Variable& var = f.vars[static_cast<std::size_t>(v)];
-            // What is put after the last step is written by the close, which ends an open step.
+            // Data put after the last step are written by the close, which ends an open step.
             if (var.record ? (s < f.steps ? random.percent(90) : open_end && random.percent(70))
                            : random.percent(s == 0 ? 60 : 25))
                 chosen.push_back(v);
@@ -315,7 +316,7 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
             } else {
                 if (r > 0 && random.percent(50)) random.shuffle(chosen);
                 for (const int v : chosen) {
-                    // A rank that holds nothing may leave the put out.
+                    // A rank that holds nothing may leave out the put.
                     if (!collective_puts && random.percent(30) && holds_nothing(c, f, v, r))
                         continue;
                     Put put;
@@ -334,7 +335,7 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
                 const tw_type type = f.vars[static_cast<std::size_t>(put.var)].type;
                 put.memory =
                     type == TW_CHAR || random.percent(60) ? type : random.pick(number_types());
-                // In the collective case the ranks must agree on what is copied.
+                // If puts are collective, the ranks must agree on which ones copy.
                 if (!collective_puts || r == 0) put.deferred = random.percent(35);
                 put.strided = random.percent(25);
             }

@@ -1,4 +1,4 @@
-// A random case: what is defined, who holds what, what is put and when.
+// A random case: the definitions, the decompositions, and the puts in their order.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_CASE_HPP
@@ -23,12 +23,12 @@ struct Box {
 };
 
 struct Decomposition {
-    std::vector<int> dims;                // of the case, in memory order
-    std::vector<std::vector<Box>> boxes;  // of each rank
+    std::vector<int> dims;                // dimensions of the case, in memory order
+    std::vector<std::vector<Box>> boxes;  // by rank
     bool with_halo = false;
-    std::vector<std::vector<std::int64_t>> low, high;  // halo of each rank
-    std::vector<std::int64_t> padded;                  // extents that all boxes share, or none
-    std::vector<std::int64_t> room;                    // for boxes, of each rank
+    std::vector<std::vector<std::int64_t>> low, high;  // halo, by rank
+    std::vector<std::int64_t> padded;                  // extents that all boxes share; may be empty
+    std::vector<std::int64_t> room;                    // number of boxes with room, by rank
 };
 
 struct Attribute {
@@ -42,10 +42,10 @@ struct Attribute {
 struct Variable {
     std::string name;
     tw_type type = TW_FLOAT;
-    std::vector<int> dims;  // of the case, in file order, without the record dimension
+    std::vector<int> dims;  // dimensions of the case, in file order, without the record dimension
     bool record = false;
     int decomposition = -1;  // -1: replicated
-    std::string settings;    // netCDF-4: of tw_set_var
+    std::string settings;    // settings for tw_set_var, netCDF-4
 };
 
 struct Put {
@@ -53,23 +53,23 @@ struct Put {
     tw_type memory = TW_FLOAT;
     bool deferred = false;
     bool strided = false;
-    bool replaced = false;  // a later put of the same step takes its place
+    bool replaced = false;  // a later put in the same step replaces it
     std::uint64_t salt = 0;
 };
 
 struct File {
     std::string name;
     std::string settings;
-    std::string format;  // of the reference
+    std::string format;  // format of the reference
     std::size_t header_pad = default_header_pad;
-    std::vector<int> defined_dims;  // explicitly, before the variables
+    std::vector<int> defined_dims;  // defined explicitly, before the variables
     bool defines_time = false;
     std::vector<Variable> vars;
     std::vector<Attribute> attributes;
     std::vector<Attribute> late_attributes;
     bool enddef = false;
     int steps = 0;
-    // [step][rank]; the last entry holds what is put after the last step and before the close.
+    // By step and rank; the last entry has the puts after the last step and before the close.
     std::vector<std::vector<std::vector<Put>>> puts;
     std::vector<bool> sync;  // after that step
 };
@@ -82,7 +82,7 @@ struct Case {
 };
 
 struct Limits {
-    std::string method;  // "" for any
+    std::string method;  // "": any
     std::string storage;
 };
 
@@ -90,10 +90,10 @@ inline constexpr char time_name[] = "time";
 
 std::int64_t volume(const Box& box);
 
-/// The case follows from the seed and the number of ranks alone.
+/// Makes a case, which depends only on the seed and the number of ranks.
 Case make_case(std::uint64_t seed, int ranks, const Limits& limits);
 
-/// The whole case as text.
+/// Returns the whole case as text.
 std::string describe(const Case& c);
 
 #endif

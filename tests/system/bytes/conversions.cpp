@@ -1,5 +1,6 @@
-// Every type in memory to every type in the file, at the limits of all types: what fits is written
-// as serial netCDF-C writes it; what does not gives TW_ERANGE on every rank and a fill value.
+// Converts every type in memory to every type in the file, at the limits of all types: values that
+// fit must be written as serial netCDF-C writes them; others must give TW_ERANGE on every rank and
+// a fill value.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -40,7 +41,7 @@ T as(const char* from) {
     return value;
 }
 
-// Exact for every type: long double has the 64 bits of the widest integer.
+// Returns a value exactly: long double has the 64 bits of the widest integer.
 long double number(tw_type type, const char* from) {
     static_assert(std::numeric_limits<long double>::digits >= 64);
     switch (type) {
@@ -58,8 +59,8 @@ long double number(tw_type type, const char* from) {
     }
 }
 
-// netCDF's rule: the value itself, not what is left of it after the conversion, must lie within
-// the range of the file's type.
+// Tests by netCDF's rule: the value itself, not the result of the conversion, must lie within the
+// range of the file's type.
 bool fits(tw_type memory, tw_type file, const std::string& format, const char* value) {
     if (memory == file) return true;
     // In CDF-1 and CDF-2 a byte is signed or unsigned, as the writer likes.
@@ -73,7 +74,8 @@ bool fits(tw_type memory, tw_type file, const std::string& format, const char* v
            v <= static_cast<long double>(highest(file));
 }
 
-// Around the limits of all types. Infinities and NaN have no counterpart among the integers.
+// Returns values around the limits of all types. Infinities and NaN have no counterpart among the
+// integers.
 std::vector<std::string> candidates(tw_type memory) {
     std::vector<std::string> result;
     const auto size = static_cast<std::size_t>(type_size(memory));
@@ -133,7 +135,7 @@ int main(int argc, char** argv) {
                              const std::string& storage, bool deferred, tw_type file,
                              const Values& values, bool good) {
         check::step("%s", name.c_str());
-        // Part by part over the ranks.
+        // The ranks put one part each.
         const std::int64_t start = values.n * check::state.rank / check::state.size;
         const std::int64_t count = values.n * (check::state.rank + 1) / check::state.size - start;
         tw_decomposition d = nullptr;
@@ -158,7 +160,7 @@ int main(int argc, char** argv) {
             oracle.dim("x", values.n);
             const int v = oracle.var("v", file, {"x"});
             oracle.enddef();
-            // What does not fit becomes the fill value, which the reference has already.
+            // Values that do not fit become the fill value, which is in the reference already.
             const std::vector<std::size_t> zero{0};
             if (good)
                 oracle.require(

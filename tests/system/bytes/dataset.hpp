@@ -1,5 +1,5 @@
-// A small history file as an atmosphere model writes it: the fixed data set of the tests that
-// compare methods and of the readers in readers.py, which know the same formulas.
+// A small history file like an atmosphere model's: the fixed data set of the tests that compare
+// methods, and of readers.py, which knows the same formulas.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_DATASET_HPP
@@ -24,7 +24,7 @@ constexpr std::int64_t nlev = 13;
 constexpr std::int64_t ntext = 19;
 constexpr int nrecords = 3;
 
-/// Exact in float, and different for neighbours.
+/// Returns a value that is exact in float, and differs for neighbours.
 inline double pattern(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
     return static_cast<double>((((a * 31 + b) * 37 + c) * 41 + d) % 10007) * 0.25;
 }
@@ -41,7 +41,7 @@ inline float pressure(std::int64_t t, std::int64_t j, std::int64_t i) {
 inline std::int32_t surface(std::int64_t j, std::int64_t i) {
     return static_cast<std::int32_t>(pattern(0, 0, j, i) * 4);
 }
-/// The ocean is held by nobody: fill values.
+/// No rank holds the ocean: it has fill values.
 inline bool is_land(std::int64_t j) { return j >= 7 && j < 22; }
 inline double latitude(std::int64_t j) {
     return -90.0 + 180.0 * static_cast<double>(j) / (nlat - 1);
@@ -88,7 +88,7 @@ void attributes(Text&& text, Number&& number) {
     number("PHIS", "flags", TW_BYTE, 3, flags);
 }
 
-/// The reference, by serial netCDF-C.
+/// Writes the reference by serial netCDF-C.
 inline void write_reference(const std::string& path) {
     Oracle o(path, "cdf2");
     o.dim("lat", nlat);
@@ -174,9 +174,9 @@ inline void write_reference(const std::string& path) {
     o.close();
 }
 
-/// The same through the library: held as (lat, lev, lon) in parts of latitude with a halo, the
-/// surface in boxes of both dimensions, puts in an order of each rank's own, unless they are to
-/// come in the same one. `comm` is the session's. Returns the first failure.
+/// Writes the same file through the library: held as (lat, lev, lon) in parts of latitude with a
+/// halo, the surface in boxes of both dimensions. Each rank has its own order of puts, unless
+/// `same_order`. `comm` is the session's. Returns the first error.
 inline int write(MPI_Comm comm, tw_session session, const std::string& path,
                  const std::string& settings, bool same_order = false) {
     int size = 1;
@@ -226,7 +226,7 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
     expect(tw_decompose(session, "lon lat", boxes, shape2, start2, count2, &surface_boxes),
            "tw_decompose");
 
-    // Rows of land dealt out in turn.
+    // Rows of land are dealt out in turn.
     const std::int64_t shape_land[2] = {nlat, nlon};
     std::vector<std::int64_t> start_land;
     std::vector<std::int64_t> count_land;

@@ -1,6 +1,5 @@
-// Fill values that variables are given by tw_set_var: what is in a file where nothing was put,
-// where no rank holds anything, and in place of values that do not fit; of every type, in every
-// format.
+// Tests fill values set by tw_set_var: for data that were not put, for elements that no rank holds,
+// and in place of values that do not fit; for every type, in every format.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -26,7 +25,7 @@ constexpr std::int64_t gap = 3;  // elements at the end that no rank holds
 struct Fill {
     const char* text;
     tw_type type;
-    bool classic;  // in every format
+    bool classic;  // possible in every format
     std::vector<char> bits;
 };
 
@@ -89,7 +88,7 @@ void define(tw_file f, const Line& line, bool all) {
     OK(tw_set_var(f, "misfit", "fill=5"));
 }
 
-/// Ones where a rank holds something.
+/// Puts ones for the elements that a rank holds.
 void put(tw_file f, const Line& line, bool all) {
     for (std::size_t i = 0; i < fills().size(); ++i) {
         const Fill& v = fills()[i];
@@ -99,7 +98,7 @@ void put(tw_file f, const Line& line, bool all) {
     }
 }
 
-/// Every element of a variable: ones (all bytes 1) where they were put, else the fill value.
+/// Compares every element of a variable: ones (all bytes 1) if it was put, else the fill value.
 void compare(int id, const std::string& variable, const Fill& v, const std::vector<char>& was_put,
              std::size_t elements, bool attribute) {
     int var = 0, nd = 0;
@@ -146,7 +145,7 @@ void look(const std::string& path, const Line& line, bool all, const std::vector
     nc_close(id);
 }
 
-/// Two records, of which the second has nothing; then, in a classic file, a third one is added.
+/// Two records, the second without puts; then, in a classic file, a third one is added.
 void steps(const std::string& folder, const std::string& settings, bool all) {
     const std::string path = folder + "/f.nc";
     const Line line;
@@ -180,7 +179,7 @@ void steps(const std::string& folder, const std::string& settings, bool all) {
     OK(tw_end_step(f));
     OK(tw_close(&f));
     look(path, line, all, {1, 0, 0});
-    // The file's _FillValue is another.
+    // The file's _FillValue differs.
     OK(tw_open(session, path.c_str(), ("mode=append; " + settings).c_str(), &f));
     for (std::size_t i = 0; i < fills().size(); ++i) {
         if (!fills()[i].classic && !all) continue;
@@ -194,7 +193,7 @@ void steps(const std::string& folder, const std::string& settings, bool all) {
     (void)tw_close(&f);
 }
 
-/// A box of one record, and nothing around it.
+/// A box of one record; the rest is filled.
 void boxes(const std::string& folder, const std::string& settings) {
     const std::string path = folder + "/b.nc";
     const Line line;
@@ -249,7 +248,7 @@ void mistakes(const std::string& folder) {
     REFUSED(tw_set_var(f, "v0", "fil=1"), TW_ESETTING, "did you mean 'fill'?");
     REFUSED(tw_set_var(f, "v0", "fill"), TW_ESETTING, "'fill' is not of the form name=value");
 
-    // The attribute says something else, whichever comes first.
+    // The attribute has another value, whichever is set first.
     const float one = 1, none = std::numeric_limits<float>::quiet_NaN();
     OK(tw_def_var(f, "a", TW_FLOAT, "x", line.handle));
     OK(tw_put_att(f, "a", "_FillValue", TW_FLOAT, 1, &one));
@@ -267,7 +266,7 @@ void mistakes(const std::string& folder) {
     (void)tw_close(&f);
 }
 
-/// Compression means nothing in a classic format, which the user may have chosen.
+/// Compression is ignored in a classic format, which the user may have chosen.
 void ignored(const std::string& folder) {
     const Line line;
     tw_file f = nullptr;

@@ -1,5 +1,5 @@
-// What the extents of an array tell: exactly one form, the same on all ranks, or it is an error
-// that shows both shapes.
+// Tests the extents of arrays: they select exactly one form, the same on all ranks, or give an
+// error that shows both shapes.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -32,7 +32,7 @@ struct Corner {
             for (std::int64_t i = 0; i < count[1]; ++i)
                 array[static_cast<std::size_t>((j + 1) * side + i + 1)] = value(0, start[0] + j, i);
     }
-    /// The section without what is declared as halo, of this many elements a side.
+    /// Puts the section without the declared halo, of this many elements per side.
     int put(tw_file f, std::int64_t n, bool deferred = false) const {
         const Numbers extent{n, n}, stride{side * 8, 8};
         return tw_put_array(
@@ -48,8 +48,8 @@ struct Corner {
     }
 };
 
-/// All ranks put what they have without the halo, by the extents of the largest box: on the last
-/// one these are the smaller box with its halo.
+/// All ranks put their parts without the halo, with the extents of the largest box: on the last
+/// rank, these are the smaller box with its halo.
 void differing(Model& m, const std::string& settings) {
     if (m.size == 1) return;
     const bool service = settings.find("service") != std::string::npos;
@@ -69,7 +69,7 @@ void differing(Model& m, const std::string& settings) {
             ALL(TW_EMISMATCH, words, status);
         } else {
             status = tw_end_step(f);
-            // In the background the next call that is told of it.
+            // In the background, the next call that has learned of it returns the error.
             if (service && status == TW_OK) status = tw_sync(f, 0);
             HERE(TW_EMISMATCH, words, status);
         }
@@ -77,7 +77,7 @@ void differing(Model& m, const std::string& settings) {
             HERE(TW_EMISMATCH, words, tw_close(&f));
             continue;
         }
-        // The step is open still.
+        // The step is still open.
         HERE(TW_OK, Words{}, c.put(f, c.last ? 4 : 6, deferred));
         ALL(TW_OK, Words{}, tw_end_step(f));
         ALL(TW_OK, Words{}, tw_close(&f));
@@ -89,7 +89,7 @@ void differing(Model& m, const std::string& settings) {
     }
 }
 
-/// What a fixed-size variable is put with is compared by tw_sync and tw_close, too.
+/// Arrays of a fixed-size variable are compared by tw_sync and tw_close, too.
 void differing_fixed(Model& m, const std::string& settings) {
     if (m.size == 1) return;
     for (const bool sync : {false, true}) {
@@ -104,7 +104,7 @@ void differing_fixed(Model& m, const std::string& settings) {
     }
 }
 
-/// A corner whose forms are both other ones.
+/// A corner that has neither form.
 void neither(Model& m, const std::string& settings) {
     if (m.size == 1) return;
     Corner c(m, 3);
@@ -117,11 +117,12 @@ void neither(Model& m, const std::string& settings) {
         HERE(TW_ESHAPE, WORDS("'T'", "(6, 6)", "(3, 3)", "(5, 5)", "tw_pad"), status);
     else
         HERE(TW_OK, Words{}, status);
-    const int closed = tw_close(&f);  // not a word of the step that never ended
+    const int closed = tw_close(&f);  // no error of the step that never ended
     CHECK(closed == TW_OK || closed == TW_EMISSING);
 }
 
-/// Reading alike; and one array with its halo beside one without is nobody's fault.
+/// Reading behaves alike; an array with its halo on one rank and one without on another is no
+/// error.
 void reading(Model& m, const std::string& settings) {
     Corner c(m, 4);
     const std::string path = folder + "/reading.nc";
@@ -153,7 +154,7 @@ void reading(Model& m, const std::string& settings) {
     ALL(TW_OK, Words{}, tw_close(&f));
 }
 
-/// Arrays that changed, are gone, or are two variables' at once.
+/// Arrays that were changed, freed, or belong to two variables at once.
 void lost(Model& m, const std::string& settings) {
     const bool service = settings.find("service") != std::string::npos;
     const std::int64_t shape = 100 * m.size, start = 100 * m.rank, count = 100;
@@ -176,12 +177,12 @@ void lost(Model& m, const std::string& settings) {
         if (mine && *how == 'c') b[0] = 7;
         if (mine && *how == 'g') munmap(a, bytes);
         Words words = WORDS("lost.nc", *how == 'c' ? "'b'" : "'a'", "rank 0");
-        MPI_Barrier(m.comm);  // what one finds may be told to the others at once
+        MPI_Barrier(m.comm);  // an error of one rank may reach the others at once
         int status = tw_end_step(f);
-        // In the background the others learn of it when they meet.
+        // In the background, the others learn of it at the next collective call.
         if (!service) ALL(TW_EARG, words, status);
         if (mine) HERE(TW_EARG, words, status);
-        // The step is open still, or the file's.
+        // The error belongs to the open step, or to the file.
         HERE(TW_EARG, words, tw_close(&f));
         if (!mine || *how != 'g') munmap(a, bytes);
     }
@@ -211,7 +212,7 @@ void restarts(Model& m, const std::string& settings) {
     OK(tw_restart_read(r, path.c_str(), nullptr));
     CHECK(c.array == written);
 
-    // An array that is padded after it was registered: the checksum is that of what is written.
+    // An array that is padded after it was registered: the checksum is that of the written values.
     const Numbers whole{Corner::side, Corner::side};
     OK(tw_pad(c.handle, whole.data(), 1));
     ALL(TW_ESHAPE, WORDS("'T'", "(4, 4)", "(8, 8)"), tw_restart_write(r, path.c_str()));
@@ -223,9 +224,9 @@ void restarts(Model& m, const std::string& settings) {
     OK(tw_restart_free(&r));
 }
 
-// ---- one form alone ----------------------------------------------------------------------------
+// ---- one form only -----------------------------------------------------------------------------
 
-/// Replicated variables and scalars, put and read: nothing is dropped.
+/// Replicated variables and scalars, put and read: no dimension may be dropped.
 void replicated(Model& m, const std::string& settings) {
     const std::string path = folder + "/replicated.nc";
     tw_file f = nullptr;
@@ -272,7 +273,7 @@ void replicated(Model& m, const std::string& settings) {
     }
 }
 
-/// Of a list, all dimensions exactly.
+/// Lists: all extents must match exactly.
 void lists(Model& m, const std::string& settings) {
     const std::int64_t shape[] = {3, 4 * m.size};
     const Numbers indices{4 * m.rank + 3, 4 * m.rank, 4 * m.rank + 1, 4 * m.rank + 2};
@@ -298,7 +299,7 @@ void lists(Model& m, const std::string& settings) {
     ALL(TW_EARG, WORDS("list"), tw_pad(d, extent.data(), 1));
 }
 
-/// Only a variable with a decomposition makes the record dimension of a name.
+/// Only a variable with a decomposition makes an undefined name the record dimension.
 void records(Model& m, const std::string& settings) {
     const Corner c(m, 6);
     tw_file f = nullptr;
@@ -316,7 +317,7 @@ void records(Model& m, const std::string& settings) {
          tw_def_var(f, "U", TW_DOUBLE, "tmie y x", c.handle));
     ALL(TW_OK, Words{}, tw_close(&f));
     if (settings.find("netcdf4") != std::string::npos) return;
-    // A file that is there tells its record dimension.
+    // An existing file gives its record dimension.
     OK(tw_open(m.session, (folder + "/records.nc").c_str(), "mode=append", &f));
     OK(tw_def_dim(f, "nc", 5));
     OK(tw_def_var(f, "a", TW_INT, "time nc", nullptr));
@@ -376,7 +377,7 @@ int main(int argc, char** argv) {
                 MPI_Barrier(m.comm);
             }
         }
-        // Failed files are told again.
+        // The session's end returns errors of failed files again.
         tw_finalize(&m.session);
     }
     check::use(MPI_COMM_WORLD);

@@ -1,4 +1,4 @@
-// What the tests of array extents share.
+// Fixtures for the tests of array extents.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_FORMS_HPP
 #define THALWEG_TESTS_SYSTEM_FORMS_HPP
@@ -18,7 +18,7 @@ using Words = std::vector<std::string>;
 
 inline std::string folder;
 
-/// A call of one rank: its code, and what its text has to have.
+/// Checks a call of one rank: its code, and words in its text.
 inline void judge(int line, Model& m, int status, int wanted, const Words& words) {
     const std::string text = status == TW_OK ? "" : m.error();
     ++check::state.checks;
@@ -33,7 +33,7 @@ inline void judge(int line, Model& m, int status, int wanted, const Words& words
                         check::text("no \"%s\" in: %s", word.c_str(), text.c_str()));
 }
 
-/// A collective call: code and text are the same on all ranks.
+/// Checks a collective call: code and text are the same on all ranks.
 inline void judge_all(int line, Model& m, int status, int wanted, const Words& words) {
     judge(line, m, status, wanted, words);
     if (status == TW_OK) return;
@@ -61,7 +61,7 @@ inline Numbers dense_strides(const Numbers& extent) {
     return stride;
 }
 
-/// The records of "T" are those of value(), as a read of the whole finds them.
+/// Checks that the records of "T" are those of value(), as a read of the whole returns them.
 inline void expect_records(Model& m, const std::string& path, const Numbers& shape,
                            std::int64_t records) {
     tw_file f = nullptr;
@@ -79,7 +79,7 @@ inline void expect_records(Model& m, const std::string& path, const Numbers& sha
     OK(tw_close(&f));
 }
 
-// forms_padded.cpp
+// In forms_padded.cpp:
 void padded(Model& m, const std::string& settings);
 void padded_halos(Model& m, const std::string& settings);
 void blocks_without_padding(Model& m, const std::string& settings);

@@ -1,4 +1,4 @@
-// Blocks of unlike sizes in padded arrays, as models with blocks have them.
+// Tests blocks of different sizes in padded arrays, as models with blocks use them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -6,8 +6,8 @@
 
 namespace forms {
 
-/// Blocks of 4 x 6 with a halo, smaller in the last row and column, dealt out in turn; the whole
-/// arrays of a rank have room for more than it has.
+/// Blocks of 4 x 6 with a halo, smaller in the last row and column, dealt out in turn; a rank's
+/// whole arrays have room for more blocks than it has.
 struct Blocks {
     static constexpr std::int64_t rows = 4, columns = 6;
     Numbers shape, low{1, 2}, high{2, 1}, start, count;
@@ -34,7 +34,7 @@ struct Blocks {
         return static_cast<std::size_t>((b * extent()[0] + j) * extent()[1] + i);
     }
     std::vector<double> junk_array() const { return std::vector<double>(at(room, 0, 0), junk); }
-    /// Calls visit(place in the whole array, global j, global i) for what is held.
+    /// Calls visit(place in the whole array, global j, global i) for held elements.
     template <class Visit>
     void for_held(Visit&& visit) const {
         for (std::int64_t b = 0; b < boxes; ++b)
@@ -52,7 +52,8 @@ struct Blocks {
     }
 };
 
-/// Whole arrays with unused boxes, those in use, and without the halo; written, and read again.
+/// Whole arrays with unused boxes, with used boxes only, and without the halo; written, and read
+/// again.
 void padded(Model& m, const std::string& settings) {
     const Blocks b(m);
     const std::string path = folder + "/padded.nc";
@@ -142,7 +143,7 @@ void padded_halos(Model& m, const std::string& settings) {
     CHECK_TEXT(wrong == 0, "%d wrong values with halos", wrong);
 }
 
-/// Whole arrays of blocks with a decomposition that knows of no padding.
+/// Whole arrays of blocks with a decomposition that has no padding.
 void blocks_without_padding(Model& m, const std::string& settings) {
     const Blocks b(m, false);
     tw_decomposition bare = nullptr;

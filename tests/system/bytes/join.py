@@ -11,7 +11,7 @@ import numpy as np
 
 
 def check(first: str) -> bool:
-    """Whether a set could be joined, and gave the right values."""
+    """Tests if a set can be joined, and gives the right values."""
     name = first[: -len(".0000")]
     whole = netCDF4.Dataset(name.replace(".tiles.nc", ".one.nc"))
     whole.set_auto_maskandscale(False)
@@ -19,7 +19,7 @@ def check(first: str) -> bool:
     seen = {v: np.zeros(whole[v].shape, bool) for v in whole.variables}
     tiles = netCDF4.Dataset(first)
     if not all(d in tiles.variables for d in ("x", "y", "xu")):
-        return False  # no axes: mppnccombine could not join them either
+        return False  # without axes, mppnccombine could not join them either
     for k in range(int(tiles.NumFilesInSet)):
         tile = netCDF4.Dataset(f"{name}.{k:04d}")
         tile.set_auto_maskandscale(False)
@@ -42,7 +42,7 @@ def check(first: str) -> bool:
 
 
 def main() -> int:
-    """Checks all sets that are named."""
+    """Checks all named sets."""
     joined = sum(check(first) for first in sys.argv[1:])
     print(f"{joined} sets joined")
     return 0 if joined > 0 else 1

@@ -1,4 +1,4 @@
-// More than 2^31 elements and bytes in one variable: no count or offset may be 32-bit.
+// Writes more than 2^31 elements and bytes of one variable: no count or offset may be 32-bit.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -24,7 +24,7 @@ signed char value(std::int64_t y, std::int64_t x) {
     return static_cast<signed char>((y * 31 + x * 7) % 127);
 }
 
-// Nobody holds this row: fill values far beyond 2^31.
+// No rank holds this row: fill values far beyond 2^31.
 std::int64_t hole(std::int64_t rows) { return rows - 3; }
 
 void write(const std::string& path, const std::string& settings, std::int64_t rows,

@@ -1,10 +1,10 @@
-// Lists of global indices: random grids, orders in memory and file, partitions of every kind, holes
-// and elements that nobody holds, over all methods, drivers and services, on any number of ranks
-// and nodes; read back by other lists, with indices that several ranks want.
+// Tests lists of global indices: random grids, orders in memory and file, partitions of every kind,
+// holes and elements that no rank holds, with all methods, drivers and services, on any number of
+// ranks and nodes; read back by other lists, with indices that several ranks want.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// Serial netCDF-C reads every element of the file; a value tells which element it is.
+// Serial netCDF-C reads every element of the file; each element has a unique value.
 #include <netcdf.h>
 
 #include <algorithm>
@@ -44,10 +44,10 @@ std::int64_t flatten(const Numbers& at, const Numbers& shape) {
 
 std::string name_of(std::size_t d) { return std::string(1, static_cast<char>('a' + d)); }
 
-/// A list over dimensions [first, first + count) of a grid, as each rank has it.
+/// A list over dimensions [first, first + count) of a grid on each rank.
 struct Map {
     std::size_t first = 0, count = 1;
-    std::vector<Numbers> lists;  // of each rank
+    std::vector<Numbers> lists;  // by rank
 
     Numbers extent(const Numbers& shape, std::size_t rank) const {
         Numbers e;
@@ -112,8 +112,8 @@ std::string describe(const Map& map) {
 struct Case {
     Numbers grid;                                 // lengths of the dimensions a, b, ...
     std::vector<std::size_t> memory;              // their order in memory
-    std::vector<std::vector<std::size_t>> files;  // and in the file, of each variable
-    std::vector<int> records;                     // whether it has them
+    std::vector<std::vector<std::size_t>> files;  // order in the file, by variable
+    std::vector<int> records;                     // the variable has records, by variable
     std::vector<int> types;
     int steps = 1;
     std::string settings;
@@ -205,7 +205,7 @@ private:
         return d;
     }
 
-    /// What an element of a variable is worth in a record; small enough for every type.
+    /// Returns the value of an element of a variable in a record; small enough for every type.
     double value(std::size_t v, int record, const Numbers& at_memory) const {
         Numbers at(at_memory.size());
         for (std::size_t m = 0; m < at.size(); ++m) at[c_.memory[m]] = at_memory[m];
@@ -235,7 +235,7 @@ private:
         }
     }
 
-    /// Byte strides of an array whose elements lie two apart, last dimension slowest.
+    /// Returns byte strides of an array whose elements are two apart, last dimension slowest.
     Numbers strides(const Numbers& extent) const {
         Numbers stride(extent.size());
         std::int64_t n = 2 * static_cast<std::int64_t>(sizeof(double));
@@ -246,7 +246,7 @@ private:
         return stride;
     }
 
-    /// Where in memory the i-th element of the dense array is in the array at hand.
+    /// Converts a position in the dense array to one in the current array.
     std::size_t place(std::int64_t i, const Numbers& extent) const {
         if (!strided_) return static_cast<std::size_t>(i);
         const Numbers at = unflatten(i, extent), stride = strides(extent);
@@ -297,7 +297,7 @@ private:
         expect(tw_close(&file), "tw_close");
     }
 
-    /// Every element of the file, by netCDF-C.
+    /// Compares every element of the file, read by netCDF-C.
     void compare() {
         std::vector<char> held(static_cast<std::size_t>(volume(shape_)), 0);
         Numbers listed(shape_.begin() + static_cast<std::ptrdiff_t>(map_.first),
@@ -436,7 +436,7 @@ int main(int argc, char** argv) {
     const auto begin = std::chrono::steady_clock::now();
     long done = 0;
     for (std::size_t k = 0; k < 4; ++k) {
-        // Those that served have seen none of the cases.
+        // Former servers have not counted the cases.
         MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_LONG, MPI_MAX, check::state.comm);
         tw_session session = nullptr;
         const MPI_Comm world = check::state.comm;

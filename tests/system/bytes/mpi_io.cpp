@@ -1,10 +1,10 @@
-// storage=pnetcdf as a stranger starts it, without flags for the launcher: right files, or an error
-// that says what to set. And processes that another MPI's launcher started.
+// Tests storage=pnetcdf without flags for the launcher: files must be right, or the error must name
+// the setting to change. Also tests processes started by another MPI's launcher.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: mpi_io [--before]   --before: the program opens a file by MPI-IO before tw_init
-//        mpi_io --alone      as the environment of another MPI's launcher makes it: an error
+//        mpi_io --alone      with the environment of another MPI's launcher: an error
 
 #include <mpi.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t columns = 37;
 
-// Small parts of many writers next to each other: what aggregators have to read, change and write.
+// Writes small adjacent parts of many writers, which aggregators must read, change and write.
 int write(tw_session session, const std::string& path, const char* settings, std::string& text) {
     const std::int64_t rows = 5 * check::state.size;
     const std::int64_t shape[2] = {rows, columns};
@@ -67,7 +67,7 @@ void judge(bool before) {
     CHECK(tw_finalize(&session) == TW_OK);
 }
 
-// What MPI_Init cannot know: that there are others.
+// Checks the error when MPI_Init cannot know that there are other processes.
 void judge_alone() {
     tw_session session = nullptr;
     CHECK(tw_init(MPI_COMM_WORLD, "log=off", &session) == TW_EMPI);

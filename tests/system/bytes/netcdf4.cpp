@@ -1,5 +1,5 @@
-// netCDF-4 files with filters, chunks and quantization of every kind, beside what serial netCDF-C
-// writes for the same settings.
+// Compares netCDF-4 files with filters, chunks and quantization of every kind with those that
+// serial netCDF-C writes for the same settings.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -28,18 +28,18 @@ constexpr std::int64_t ny = 19;
 constexpr std::int64_t nx = 37;
 constexpr int records = 3;
 
-/// How one variable is stored, in the library's words and in netCDF-C's.
+/// The storage of one variable, in the library's settings and in netCDF-C's calls.
 struct Stored {
     std::string name;
     tw_type type;
     bool record;
     std::string settings;
-    std::vector<std::size_t> chunks;  // empty: as the library chooses
+    std::vector<std::size_t> chunks;  // empty: the library chooses
     int shuffle = 0, deflate = 0;
     int quantize = NC_NOQUANTIZE, digits = 0;
 };
 
-/// Those of a format: in the classic model, netCDF-C 4.9.0 cannot quantize.
+/// Returns the variables for a format: in the classic model, netCDF-C 4.9.0 cannot quantize.
 std::vector<Stored> variables(const std::string& format) {
     std::vector<Stored> table = {
         {"plain", TW_FLOAT, true, "", {}},
@@ -143,7 +143,7 @@ void write_reference(const std::string& path, const std::string& format) {
     oracle.close();
 }
 
-/// @param with_zstd  one more variable, which serial netCDF-C cannot read without the plugin
+/// @param with_zstd  add a variable that serial netCDF-C cannot read without the plugin
 void write_file(tw_session session, const std::string& path, const std::string& settings,
                 std::vector<Stored> all, bool with_zstd) {
     check::step("%s", settings.c_str());
@@ -178,7 +178,7 @@ void write_file(tw_session session, const std::string& path, const std::string& 
     expect(tw_put(file, "y", TW_DOUBLE, rows.data(), ny));
     for (int r = 0; r < records; ++r) {
         for (std::size_t v = 0; v < all.size(); ++v) {
-            // A fixed-size variable that is put again takes its chunks' places.
+            // A fixed-size variable that is put again reuses its chunks' places.
             std::vector<double> data;
             for (std::int64_t x = 0; x < nx; ++x)
                 for (std::int64_t z = 0; z < nz; ++z)
@@ -196,7 +196,7 @@ void write_file(tw_session session, const std::string& path, const std::string& 
     expect(tw_close(&file));
 }
 
-/// Writers of the last file.
+/// Returns the number of writers of the last file.
 int writers(tw_session session) {
     const char* json = nullptr;
     CHECK(tw_summary(session, TW_SUMMARY_JSON, &json) == TW_OK);
@@ -206,7 +206,7 @@ int writers(tw_session session) {
     return at == std::string::npos ? -1 : std::atoi(summary.c_str() + at + name.size());
 }
 
-/// Filters and chunks as netCDF-C tells them.
+/// Compares filters and chunks with those that netCDF-C reports.
 std::string storage_difference(const std::string& path, const std::string& format) {
     const compare_detail::Netcdf4 file(path);
     for (const Stored& s : variables(format)) {
@@ -260,7 +260,7 @@ int main(int argc, char** argv) {
                     const std::string settings =
                         "format=" + format + "; method=" + method + "; service=" + service;
                     write_file(session, path, settings, variables(format), false);
-                    // All compress, with every service; direct is written in the calls.
+                    // All ranks compress, with every service; direct writes in the calls.
                     const bool served = service == "servers" && method != "direct";
                     const int all = served ? std::stoi(servers) : check::state.size;
                     const int wrote = writers(session);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the files of netcdf4.cpp with the tools that users have.
+"""Reads the files of netcdf4.cpp with common tools of users.
 
 Usage: netcdf4_readers.py FOLDER
 """

@@ -1,13 +1,13 @@
-// Random cases against the serial reference: whatever the decomposition, memory order, halo,
+// Compares random cases with the serial reference: whatever the decomposition, memory order, halo,
 // stride, type, method, storage, budget and node size, the file must be byte for byte the one that
-// serial netCDF-C writes; of netCDF-4, whatever the chunks and filters, hold what netCDF-C's does.
-// Some variables are read back, too.
+// serial netCDF-C writes; a netCDF-4 file must have the same contents, whatever the chunks and
+// filters. Some variables are read back, too.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: property [--seed N] [--cases N] [--first N] [--seconds N] [--ncvalidator PATH] [--keep]
 //                 [--verbose] [--method M] [--storage S] [--servers N [--last]]
-// A case follows from seed, number and rank count alone; the same three replay it.
+// A case depends on seed, number and rank count only; the same three replay it.
 
 #include <mpi.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ constexpr int cases_per_session = 20;
 
 // ---- the reference -----------------------------------------------------------------------------
 
-// An attribute that is set again keeps its place and takes the later value.
+// Puts attributes; one that is set again keeps its place and takes the later value.
 void put_attributes(Oracle& oracle, const std::vector<Attribute>& attributes) {
     for (std::size_t i = 0; i < attributes.size(); ++i) {
         const auto same = [&](const Attribute& other) {
@@ -135,8 +135,8 @@ void write_reference(const Case& c, std::size_t file, const std::string& path) {
             for (const Put& put : puts)
                 ended = ended || f.vars[static_cast<std::size_t>(put.var)].record;
         if (ended && a_record_variable >= 0) {
-            // A step in which nobody held anything is a record all the same: one fill value makes
-            // it.
+            // A step in which no rank held anything is a record nevertheless: one fill value
+            // creates it.
             std::size_t records = 0;
             int unlimited = -1;
             oracle.require(nc_inq_unlimdim(oracle.id(), &unlimited), "nc_inq_unlimdim");
@@ -165,8 +165,8 @@ void write_reference(const Case& c, std::size_t file, const std::string& path) {
 
 // ---- the library -------------------------------------------------------------------------------
 
-// Runs a case through the library. All ranks go through the same collective calls even when a call
-// fails, so that one wrong answer does not become a hang.
+// Runs a case through the library. All ranks make the same collective calls even when a call fails,
+// so that a wrong answer does not become a hang.
 class Runner {
 public:
     Runner(tw_session session, const Case& c, std::string folder)
@@ -203,8 +203,8 @@ public:
         return good_;
     }
 
-    /// Reads some variables of a file back, as other decompositions and types, and compares them
-    /// with what serial netCDF-C reads. Collective; the file must be complete.
+    /// Reads some variables of a file back, with other decompositions and types, and compares them
+    /// with those that serial netCDF-C reads. Collective; the file must be complete.
     bool read_back(std::size_t k, const std::string& expected) {
         const File& f = case_.files[k];
         Random random(mix(case_.seed, k + 4711));  // the same choices on every rank
@@ -226,7 +226,7 @@ public:
                 if (records == 0) continue;
             }
             const std::int64_t record = random.below(static_cast<std::int64_t>(records));
-            // Any decomposition of the same dimensions, in whatever order, will do.
+            // Any decomposition of the same dimensions fits, in whatever order.
             std::vector<int> fitting{-1};
             for (std::size_t x = 0; x < case_.decompositions.size(); ++x)
                 if (std::is_permutation(case_.decompositions[x].dims.begin(),
@@ -284,7 +284,7 @@ private:
         return result;
     }
 
-    // What the array must hold after reading: the elements of its boxes; the rest stays as it is.
+    // Makes the expected array after reading: the elements of its boxes; the rest is unchanged.
     void read_reference(int id, int v, const Variable& var, std::int64_t record, tw_type memory,
                         int decomposition, Array& array) const {
         const std::size_t skip = var.record ? 1 : 0;
@@ -374,7 +374,7 @@ private:
             std::string names = v.record ? time_name : "";
             for (const int d : v.dims)
                 names += (names.empty() ? "" : " ") + case_.dims[static_cast<std::size_t>(d)].name;
-            // A record dimension that no decomposition hints at must be defined.
+            // A record dimension must be defined if no decomposition implies it.
             if (v.record && v.decomposition < 0 && !f.defines_time && !time_known(f, v))
                 expect(tw_def_dim(*handle, time_name, TW_UNLIMITED), "tw_def_dim");
             expect(tw_def_var(*handle, v.name.c_str(), v.type, names.c_str(),
@@ -392,7 +392,7 @@ private:
         }
     }
 
-    // Whether an earlier variable has made the record dimension.
+    // Tests if an earlier variable has created the record dimension.
     static bool time_known(const File& f, const Variable& until) {
         for (const Variable& v : f.vars) {
             if (&v == &until) return false;
@@ -455,12 +455,13 @@ private:
     std::string folder_;
     std::string name_;
     std::vector<tw_decomposition> decompositions_;
-    std::vector<std::vector<Array>> kept_;  // of each file, until its step ends
+    std::vector<std::vector<Array>> kept_;  // by file, kept until its step ends
     bool good_ = true;
 };
 
-// netCDF-C ends a file without records where the first one would begin; ncvalidator calls that too
-// long. Whoever is right, the file is the one that netCDF-C writes.
+// Tests if ncvalidator applies: netCDF-C ends a file without records where the first one would
+// begin, which ncvalidator calls too long. In either case, the file must be the one that netCDF-C
+// writes.
 bool validates(const File& f) {
     for (const auto& of_ranks : f.puts)
         for (const auto& puts : of_ranks)
@@ -469,7 +470,7 @@ bool validates(const File& f) {
     return f.steps > 0;
 }
 
-// Settings that belong to the session: where the nodes end, and what files do not set themselves.
+// Chooses settings of the session: the sizes of nodes, and defaults that files do not set.
 std::string session_settings(std::uint64_t seed, long servers, bool last) {
     Random random(seed);
     std::string text = "log=error; node_size=" + std::to_string(random.below(4));

@@ -60,7 +60,7 @@ std::vector<double> axis(std::int64_t n) {
 struct Model {
     tw_session io = nullptr;
     tw_decomposition deep = nullptr, flat = nullptr, staggered = nullptr;
-    tw_decomposition bounds_x = nullptr, bounds_y = nullptr;  // of cells, which no rank cuts
+    tw_decomposition bounds_x = nullptr, bounds_y = nullptr;  // bounds of cells, which no rank cuts
     Part centre{0, 1, 1, nx}, side{0, 1, 1, nx + 1};
     bool row_first = false, column_first = false;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -100,7 +100,7 @@ struct Model {
         CHECK_TEXT(status == TW_OK, "%s: %s", what, tw_error_message(io));
     }
 
-    /// With axes: dimensions that have variables of their names.
+    /// @param axes  dimensions have variables of their names
     void write(const std::string& path, const std::string& settings, bool axes, bool records) {
         check::step("%s: %s", path.c_str(), settings.c_str());
         tw_file f = nullptr;
@@ -158,7 +158,7 @@ struct Model {
         expect(tw_close(&f), "tw_close");
     }
 
-    /// Every tile of netCDF-4 is filtered, and shows its records to others when they are synced.
+    /// Every netCDF-4 tile is filtered, and its records become visible when they are synced.
     void watch_packed(const std::string& path, const std::string& settings) {
         check::step("watch %s: %s", path.c_str(), settings.c_str());
         tw_file f = nullptr;
@@ -193,7 +193,7 @@ struct Model {
 
     enum class How { whole, boxes, list };
 
-    /// Every P-th column, from the last to the first.
+    /// Makes a list of every P-th column, from the last to the first.
     tw_decomposition columns(const std::string& dims, const std::vector<std::int64_t>& shape,
                              std::int64_t& n) {
         const std::size_t nd = shape.size();
@@ -211,7 +211,7 @@ struct Model {
         return made;
     }
 
-    /// Some variable of a file, all of it or this rank's part, of all records.
+    /// Reads a variable, all of it or this rank's part, with all records.
     std::vector<char> content(tw_file f, const char* name, How how) {
         int nd = 0;
         std::int64_t length = 0, n = 1;
@@ -251,7 +251,7 @@ struct Model {
         return all;
     }
 
-    /// A set of tiles is read as the file that it is a part of.
+    /// Checks that a set of tiles is read like the single file.
     void compare(const std::string& one, const std::string& set) {
         check::step("read %s", set.c_str());
         tw_file a = nullptr, b = nullptr;
@@ -286,7 +286,7 @@ struct Model {
                    tw_error_message(io));
     }
 
-    /// What cannot be is said by all ranks alike.
+    /// Checks that all ranks refuse an impossible combination alike.
     void refuse(const std::string& path, const std::string& settings, const char* words) {
         check::step("%s", settings.c_str());
         tw_file f = nullptr;
@@ -302,7 +302,7 @@ struct Model {
     }
 };
 
-/// Sets that are none, or not whole.
+/// Refuses incomplete sets, and files that are no set.
 void refuse_sets(Model& model, const std::string& folder) {
     const std::string good = folder + "/good", other = folder + "/other", bad = folder + "/bad";
     const std::string way = "method=tiles; tile_files=yes; tiles=2x1";

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets of tiles become, by `thalweg combine` and by a program that knows their attributes alone, the
+# Sets of tiles become, by `thalweg combine` and by a program that knows only their attributes, the
 # file that is written as one.
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -38,7 +38,7 @@ for set in "${sets[@]}"; do
 done
 if [[ -n "$python" ]]; then "$python" "$here/join.py" ./*.tiles.nc.0000; fi
 
-# What is no set.
+# Refuses files that are no set.
 set="${sets[0]}"
 refuse() {
     local words="$1" got=0

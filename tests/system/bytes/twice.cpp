@@ -1,5 +1,5 @@
-// Variables that have a dimension twice, as a covariance has: written, compared with what netCDF-C
-// reads, and read back.
+// Writes variables that have a dimension twice, such as a covariance, compares them with those that
+// netCDF-C reads, and reads them back.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
@@ -22,7 +22,7 @@ std::string folder;
 int rank = 0, size = 1;
 constexpr std::int64_t n = 11, m = 3;
 
-/// Unlike its mirror image.
+/// Returns a value that differs from its mirror image.
 double cov(std::int64_t record, std::int64_t i, std::int64_t j) {
     return static_cast<double>(10000 * record + 100 * i + j);
 }
@@ -30,7 +30,7 @@ double cube(std::int64_t i, std::int64_t k, std::int64_t j) {
     return static_cast<double>(10000 * k + 100 * i + j) + 0.5;
 }
 
-/// Rows or columns of this rank, of (n, n).
+/// Rows or columns of this rank in (n, n).
 struct Part {
     Numbers start{0, 0}, count{n, n};
     tw_decomposition handle = nullptr;
@@ -103,7 +103,7 @@ void written_and_read(const std::string& settings) {
     std::int64_t records = 2;
     {
         const Part rows(0);
-        // In memory (m, n, n), the second n divided; in the file (n, m, n).
+        // Memory order (m, n, n) with the second n divided; file order (n, m, n).
         const Numbers shape{m, n, n}, start{0, 0, rows.start[0]}, count{m, n, rows.count[0]};
         tw_decomposition planes = nullptr;
         OK(tw_decompose(session, "m n n", 1, shape.data(), start.data(), count.data(), &planes));
@@ -159,7 +159,7 @@ void written_and_read(const std::string& settings) {
     expect(path, records + 1, true);
 }
 
-/// A restart, which is read by the same names, and into (b, a) by position.
+/// A restart, read with the same names, and into (b, a) by position.
 void restarts() {
     const std::string path = folder + "/restart.nc";
     const Part rows(0);
@@ -175,7 +175,7 @@ void restarts() {
     CHECK(v == rows.values(0));
     OK(tw_restart_free(&r));
 
-    // In memory (a, b), registered as (b, a): b is the file's first n, and divided.
+    // Memory order (a, b), registered as (b, a): b is the file's first n, and divided.
     const Numbers shape{n, n}, start{0, rows.start[0]}, count{n, rows.count[0]};
     tw_decomposition turned = nullptr;
     OK(tw_decompose(session, "a b", 1, shape.data(), start.data(), count.data(), &turned));

@@ -1,10 +1,10 @@
-// Runs that end badly after steps that tw_end_step has accepted: no step is lost, and none of the
-// ranks waits for ever.
+// Tests runs that end badly after steps that tw_end_step has accepted: no step is lost, and no rank
+// waits forever.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: accepted HOW FOLDER SETTINGS FILE_SETTINGS   writes accepted.nc there and ends
-//        accepted look FOLDER LEAST MOST             recovers it, and looks for so many records
+//        accepted look FOLDER LEAST MOST             recovers it, and checks the number of records
 #include <mpi.h>
 #include <unistd.h>
 

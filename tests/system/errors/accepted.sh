@@ -38,7 +38,7 @@ for how in "late attribute" "sync and close" "missing" "another step" "cancel" "
         run "$how" 3 "service=background; writers=2" "$format"
         run "$how" 4 "service=servers; servers=2" "$format"
     done
-    # Nodes tell each other of records when ranks end a step.
+    # Nodes inform each other of records when ranks end a step.
     case $how in one*|all*|abort|terminate) continue ;; esac
     run "$how" 2 "service=background; node_size=1" "format=netcdf4; deflate=1"
 done

@@ -1,4 +1,4 @@
-// Attributes that differ between ranks: an error, or with attributes=first those of rank 0.
+// Tests attributes that differ between ranks: an error, or with attributes=first those of rank 0.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
@@ -20,7 +20,7 @@ std::string folder;
 int rank = 0, size = 1;
 constexpr std::int64_t nx = 5;
 
-/// What rank r puts: values, types, numbers of values and names of its own.
+/// Returns a text of rank r, which puts its own values, types, numbers of values and names.
 std::string stamp(int r) {
     return "written on rank " + std::string(static_cast<std::size_t>(r) + 1, 'x');
 }
@@ -54,7 +54,8 @@ std::string text_of(int id, int variable, const char* name) {
     return nc_get_att_text(id, variable, name, text.data()) == NC_NOERR ? text : "(no text)";
 }
 
-/// Rank 0's attributes, all of them and nothing else; what no rank holds has rank 0's fill value.
+/// Checks that the file has rank 0's attributes and no others; elements that no rank holds have
+/// rank 0's fill value.
 void expect(const std::string& path, int late, bool filled, int more_global = 0,
             int more_of_variable = 0) {
     MPI_Barrier(check::state.comm);
@@ -90,7 +91,7 @@ void expect(const std::string& path, int late, bool filled, int more_global = 0,
     MPI_Barrier(check::state.comm);
 }
 
-/// A row for each rank, and one that nobody holds.
+/// Makes a row for each rank, and one that no rank holds.
 tw_decomposition decompose() {
     tw_decomposition d = nullptr;
     const std::int64_t shape[] = {size + 1, nx}, start[] = {rank, 0}, count[] = {1, nx};
@@ -162,7 +163,7 @@ void restart(tw_decomposition d, const std::string& settings, const std::string&
     OK(tw_restart_free(&r));
 }
 
-/// The default, and what has to be the same all the same.
+/// The default setting, and parts that must be the same with any setting.
 void refused(tw_decomposition d, const std::string& settings) {
     if (size == 1) return;
     const std::string path = folder + "/refused.nc";

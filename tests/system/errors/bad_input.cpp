@@ -1,11 +1,11 @@
-// Bad input: a clear error, the same on every rank, no hang, and nothing lost that was good.
+// Tests bad input: a clear error, the same on every rank, no hang, and no loss of good data.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: bad_input [--only NAME] [--settings "..."] [--keep]
-// Every test runs under several methods, drivers and node sizes. A collective call must give the
-// same code and the same text on all ranks; the texts must hold the words that a user needs to find
-// the fault: file, variable, rank, value.
+// Every test runs with several methods, drivers and node sizes. A collective call must give the
+// same code and text on all ranks; the texts must contain the words that a user needs to find the
+// mistake: file, variable, rank, value.
 
 #include "bad_input.hpp"
 

@@ -21,7 +21,7 @@ void puts() {
     const std::int32_t r = 42;
     const std::int64_t n = line.count;
     const std::string count = std::to_string(n);
-    // Only one rank errs; the others must not notice.
+    // Only one rank makes a mistake; the others must not notice.
     if (rank() == last_rank()) {
         HERE(s, CODES(TW_ENOTFOUND), WORDS("nothing", "puts.nc"),
              tw_put(f, "nothing", TW_FLOAT, t.data(), n));
@@ -131,7 +131,7 @@ void missing() {
     if (ranks() > 1) {
         ALL(s, CODES(TW_EMISSING), WORDS("T", rank_word(last_rank()), "missing.nc"),
             tw_end_step(f));
-        // Again, without doing anything: the same answer.
+        // Without any change, the same answer again.
         ALL(s, CODES(TW_EMISSING), WORDS("T", rank_word(last_rank())), tw_end_step(f));
         if (late) OK_HERE(s, put(f, "T", values));
     }
@@ -148,7 +148,7 @@ void missing() {
         OK_HERE(s, put(f, "h", line.values<float>(8)));
     }
     OK_ALL(s, tw_end_step(f));
-    // Step 2: nobody puts anything: a record of fill values.
+    // Step 2: no rank puts anything: a record of fill values.
     OK_ALL(s, tw_end_step(f));
     OK_ALL(s, tw_close(&f));
     expect_file(path, line.length, {line.all_values<float>(7), line.all_values<float>(9), {}},
@@ -160,7 +160,7 @@ void missing() {
         OK_ALL(s, tw_end_step(f));
         if (!late) OK_HERE(s, put(f, "h", values));
         ALL(s, CODES(TW_EMISSING), WORDS("h", rank_word(last_rank())), tw_close(&f));
-        // All have a copy of a variable without a decomposition; that of rank 0 is not enough.
+        // All ranks must put a variable without a decomposition; rank 0 is not enough.
         f = create_two(s, path_of("missing3.nc"), line);
         OK_HERE(s, tw_def_var(f, "day", TW_INT, "time", nullptr));
         OK_ALL(s, tw_enddef(f));
@@ -175,7 +175,7 @@ void missing() {
     }
 }
 
-// The ranks are in different collective calls.
+// The ranks make different collective calls.
 void different_calls() {
     if (ranks() < 2) return;
     Session s;
@@ -189,11 +189,11 @@ void different_calls() {
     OK_HERE(s, put(f, "T", line.values<float>(2)));
     const Words words{"calls.nc", "tw_sync", "tw_end_step", rank_word(last_rank())};
     ALL(s, CODES(TW_EMISMATCH), words, odd ? tw_sync(f, 0) : tw_end_step(f));
-    // Nothing was done: the step is still open, with what was put.
+    // The calls had no effect: the step is still open, with the data that were put.
     OK_ALL(s, tw_end_step(f));
     OK_ALL(s, tw_close(&f));
     expect_file(path, line.length, {line.all_values<float>(1), line.all_values<float>(2)}, {});
-    // Calls of different files.
+    // The ranks call the same function for different files.
     tw_file a = create_two(s, path_of("a.nc"), line);
     tw_file b = create_two(s, path_of("b.nc"), line);
     OK_ALL(s, tw_enddef(a));
@@ -206,7 +206,7 @@ void different_calls() {
     expect_file(path_of("b.nc"), line.length, {{}}, {});
 }
 
-// Where a step exceeds the staging budget the puts are collective, and so are their errors.
+// If a step exceeds the staging budget, the puts are collective, and so are their errors.
 void collective_puts() {
     Session s;
     const Line line(s);
@@ -221,7 +221,7 @@ void collective_puts() {
     ALL(s, CODES(TW_ENOTFOUND), WORDS("nothing", "collective.nc"),
         tw_put(f, odd ? "nothing" : "T", TW_FLOAT, t.data(), line.count));
     OK_ALL(s, put(f, "T", t));
-    // Again: the later one counts.
+    // If a variable is put again, the later values count.
     OK_ALL(s, put(f, "T", h));
     OK_ALL(s, put(f, "h", h));
     OK_ALL(s, tw_end_step(f));
@@ -245,7 +245,7 @@ void collective_puts() {
     expect_file(path_of("order.nc"), line.length, {}, line.all_values<float>(1));
 }
 
-// More variables than fit a word, or a line of shared memory.
+// More variables than bits of a word, or bytes of a line of shared memory.
 void many_variables() {
     Session s;
     const Line line(s);
@@ -295,7 +295,7 @@ void many_variables() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Attributes after the data: more than the reserved space holds, and again and again.
+// Attributes after the data: more than the reserved space holds, repeatedly.
 void late_attributes() {
     Session s;
     const Line line(s);
@@ -399,7 +399,7 @@ void values_out_of_range() {
         else
             OK_ALL(s, tw_end_step(f));
     }
-    // It was said; the file is complete.
+    // The error was returned; the file is complete.
     OK_ALL(s, tw_close(&f));
     if (rank() == 0) {
         const std::string expected = path + ".expected";
@@ -425,7 +425,7 @@ void values_out_of_range() {
         CHECK_TEXT(what.empty(), "%s", what.c_str());
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    // Pending until the close.
+    // The error is pending until the close.
     OK_ALL(s, tw_create(s, path.c_str(), "format=cdf2", &f));
     OK_HERE(s, tw_def_var(f, "b", TW_BYTE, "x", line.handle));
     OK_ALL(s, tw_enddef(f));
@@ -435,7 +435,7 @@ void values_out_of_range() {
     CHECK(f == nullptr);
     CHECK(exists(path));
     MPI_Barrier(MPI_COMM_WORLD);
-    // With a step that the close ends: what else was put is in the file, and what was not is
+    // In a step that the close ends: the other data that were put are in the file, and the rest is
     // filled.
     f = create_two(s, path_of("range2.nc"), line);
     OK_HERE(s, tw_def_var(f, "b", TW_BYTE, "time x", line.handle));
@@ -463,7 +463,8 @@ void values_out_of_range() {
 
 void formats() {
     Session s;
-    // What a format cannot hold is said by the definition or by its end, on all ranks alike.
+    // The definition, or the end of the definitions, refuses what a format cannot hold, on all
+    // ranks alike.
     const auto refuse = [&](const char* format, const Words& words,
                             const std::function<int(tw_file)>& define) {
         tw_file f = nullptr;
@@ -508,7 +509,7 @@ void formats() {
     refuse("cdf1", {"v", "cdf1", "cdf2"},
            variable("v", TW_FLOAT, "y x", {1 << 15, (1 << 14) + 1}, true));
 
-    // Without a wish, a format that can is taken.
+    // If no format is requested, one that fits is chosen.
     const auto chosen = [&](const char* name, tw_type type, const Numbers& shape) {
         tw_file f = nullptr;
         const std::string path = path_of("chosen.nc");

@@ -1,4 +1,4 @@
-// Bad input until the definitions end: decompositions, settings, paths, definitions.
+// Bad input before the definitions end: decompositions, settings, paths, definitions.
 // SPDX-License-Identifier: Apache-2.0
 #include "bad_input.hpp"
 
@@ -27,7 +27,7 @@ void decompositions() {
             tw_decompose(s, "y x", rank() == last_rank() ? 2 : 0, shape.data(), start.data(),
                          count.data(), &d));
     }
-    {  // all ranks hold all
+    {  // all ranks hold all elements
         const Numbers shape{7, 3, 5};
         const Numbers start{0, 0, 0};
         if (p > 1)
@@ -50,7 +50,7 @@ void decompositions() {
         ALL(s, CODES(TW_ESHAPE, TW_EARG), WORDS(rank_word(last_rank()), "-3"),
             tw_decompose(s, "x", 1, shape.data(), start.data(), count.data(), &d));
     }
-    if (p > 1) {  // the ranks do not agree
+    if (p > 1) {  // the ranks disagree
         const Numbers shape{rank() == last_rank() ? 21 : 20, 5};
         ALL(s, CODES(TW_EMISMATCH), WORDS(rank_word(last_rank()), "20", "21"),
             tw_decompose(s, "y x", 0, shape.data(), nullptr, nullptr, &d));
@@ -65,7 +65,7 @@ void decompositions() {
             tw_decompose(s, rank() == last_rank() ? "y" : "y x", 0, same.data(), nullptr, nullptr,
                          &d));
     }
-    {  // lengths that are none
+    {  // invalid lengths
         for (const std::int64_t bad :
              {std::int64_t{0}, std::int64_t{-4}, std::numeric_limits<std::int64_t>::min()}) {
             const Numbers shape{5, bad};
@@ -112,7 +112,7 @@ void decompositions() {
         HERE(s, CODES(TW_EHANDLE), Words{},
              tw_decompose(nullptr, "x", 1, shape.data(), start.data(), count.data(), &d));
     }
-    // And the session goes on.
+    // The session goes on.
     const Line line(s);
     CHECK(line.handle != nullptr);
 }
@@ -185,7 +185,7 @@ void settings() {
     write("method = { a = 1 }\n");
     expect_init(CODES(TW_ESETTING), WORDS("config.toml", "method"), name.c_str());
     expect_init(CODES(TW_ESETTING, TW_EIO), WORDS(folder), ("config=" + folder).c_str());
-    // Precedence: environment over call over file; the header's reserve shows which one held.
+    // Precedence: environment over call over file; the header's reserve shows which value is used.
     write("header_pad = 20000\nnode_size = 2\n");
     const auto begin_of_data = [&](const char* call_settings) {
         tw_session s = nullptr;
@@ -201,7 +201,7 @@ void settings() {
         ::stat(path.c_str(), &info);
         return static_cast<std::int64_t>(info.st_size) - 4;
     };
-    // The header itself takes some bytes.
+    // The data begin after the header itself and its reserve.
     const auto near = [](std::int64_t begin, std::int64_t pad) {
         return begin >= pad && begin < pad + 500;
     };
@@ -220,7 +220,7 @@ void settings() {
         tw_create(s, path_of("s.nc").c_str(), "colour=red", &f));
     ALL(s, CODES(TW_ESETTING), WORDS("method", "fastest"),
         tw_create(s, path_of("s.nc").c_str(), "method=fastest", &f));
-    // What belongs to the session cannot be changed by a file.
+    // A file cannot change the session's settings.
     ALL(s, CODES(TW_ESETTING), WORDS("node_size"),
         tw_create(s, path_of("s.nc").c_str(), "node_size=1", &f));
     if (ranks() > 1)
@@ -246,7 +246,7 @@ void paths() {
     const auto refuse = [&](const std::string& path, const Words& words) {
         ALL(s, CODES(TW_EIO), words, tw_create(s, path.c_str(), nullptr, &f));
         CHECK(f == nullptr);
-        // Should it have been accepted, the name must be free for the next test.
+        // If the call succeeded, the name must be free for the next test.
         if (f != nullptr) tw_close(&f);
     };
     refuse(inside + "/folder", {"folder", "Is a directory"});
@@ -269,12 +269,12 @@ void paths() {
                       &f));
     CHECK(f == nullptr);
     MPI_Barrier(MPI_COMM_WORLD);
-    // Nothing is left behind by what failed.
+    // Failed calls leave nothing behind.
     CHECK_TEXT(entries(inside) == 2, "%s has %lld entries, expected 2", inside.c_str(),
                static_cast<long long>(entries(inside)));
     MPI_Barrier(MPI_COMM_WORLD);
 
-    // An older file of the same name stays whole until the new one is complete.
+    // An older file of the same name stays complete until the new one is complete.
     const Line line(s);
     const std::string path = inside + "/old.nc";
     if (rank() == 0) std::ofstream(path) << "old contents";
@@ -292,7 +292,7 @@ void paths() {
     OK_ALL(s, tw_close(&file));
     expect_file(path, line.length, {line.all_values<float>(1)}, {});
 
-    // The folder vanishes while the file is written: said at the close, by all.
+    // The folder vanishes while the file is written: the close returns an error on all ranks.
     const std::string gone = inside + "/gone";
     if (rank() == 0) ::mkdir(gone.c_str(), 0777);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -330,7 +330,7 @@ void in_use() {
     OK_ALL(s, tw_end_step(first));
     OK_ALL(s, tw_close(&first));
     expect_file(path, line.length, {line.all_values<float>(2)}, line.all_values<float>(3));
-    // Closed: the name is free again.
+    // After the close, the name is free again.
     first = create_two(s, path, line);
     OK_ALL(s, tw_close(&first));
     expect_file(path, line.length, {}, {});
@@ -393,7 +393,7 @@ void definitions() {
          WORDS("b", "x", std::to_string(line.length), std::to_string(line.length + 1)),
          tw_def_var(f, "b", TW_FLOAT, "x", other));
     HERE(s, CODES(TW_EHANDLE), Words{}, tw_def_var(nullptr, "b", TW_FLOAT, "x", line.handle));
-    // A definition that failed leaves nothing behind: the name is free.
+    // A failed definition has no effect: the name is free.
     OK_HERE(s, tw_def_var(f, "b", TW_SHORT, "y x", two));
 
     const double one = 1;
@@ -523,7 +523,7 @@ void disagreements() {
         current_test = before;
         ++number;
     }
-    {  // found at the close, when it comes late
+    {  // found at the close, if the definition is late
         const std::string path = path_of("late.nc");
         tw_file f = create_two(s, path, line);
         OK_ALL(s, tw_enddef(f));
@@ -534,7 +534,7 @@ void disagreements() {
             WORDS("history", "mine", "ours", "late.nc", rank_word(last_rank())), tw_close(&f));
         CHECK(f == nullptr);
     }
-    {  // the data of the steps are there all the same, without what is disputed
+    {  // the data of the steps are there, without the disputed parts
         const std::string path = path_of("late2.nc");
         tw_file f = create_two(s, path, line);
         OK_ALL(s, tw_enddef(f));

@@ -6,8 +6,8 @@ namespace bad_input {
 
 // ---- a full disk -------------------------------------------------------------------------------
 
-// Steps of 1 MiB until the file may grow no further: the failing step and everything after it
-// say so on all ranks; the steps before it can be read.
+// Writes steps of 1 MiB until the file cannot grow: the failing step and everything after it return
+// the error on all ranks; earlier steps can be read.
 void fill_up(tw_session s, const std::string& path, const Words& reason,
              const std::function<void()>& limit, const std::function<void()>& unlimit) {
     const std::int64_t n = (1 << 18);
@@ -39,7 +39,7 @@ void fill_up(tw_session s, const std::string& path, const Words& reason,
     ALL(s, CODES(TW_EIO, TW_ENETCDF), words, tw_close(&f));
     CHECK(f == nullptr);
     MPI_Barrier(MPI_COMM_WORLD);
-    // The ended steps are readable, under the file's name or the one it had while it was written.
+    // The ended steps are readable, under the file's final or temporary name.
     if (rank() == 0) {
         bool found = false;
         std::error_code error;
@@ -100,7 +100,7 @@ void size_limit() {
         [&] { setrlimit(RLIMIT_FSIZE, &before); });
 }
 
-// Whatever a limit on the size of files leaves of a header: an error, the same on all ranks.
+// A limit on file sizes within the header gives an error, the same on all ranks.
 void header_limit() {
     Session s("");
     struct rlimit before {};
@@ -191,7 +191,7 @@ void sessions() {
         CHECK(s == nullptr);
         expect_file(path, line.length, {line.all_values<float>(4)}, line.all_values<float>(5));
     }
-    if (ranks() > 1) {  // and tells what went wrong with it
+    if (ranks() > 1) {  // and returns their errors
         OK_ALL(s, tw_init(MPI_COMM_WORLD, base_settings.c_str(), &s));
         const Line line(s);
         tw_file f = create_two(s, path_of("open2.nc"), line);
@@ -207,7 +207,7 @@ void sessions() {
         MPI_Comm_split(MPI_COMM_WORLD, rank() % 2, -rank(), &half);
         tw_session own = nullptr;
         CHECK(tw_init(half, base_settings.c_str(), &own) == TW_OK);
-        MPI_Comm_free(&half);  // the session works on its own copy
+        MPI_Comm_free(&half);  // the session works with its own copy
         const std::int64_t n = 3;
         const std::int64_t zero = 0;
         int place = 0;
@@ -268,7 +268,7 @@ void reading() {
     ALL(s, CODES(TW_EBOUNDS), WORDS("T", "-1"),
         tw_get(f, "T", line.handle, -1, TW_FLOAT, got.data(), room));
     ALL(s, CODES(TW_ETYPE), WORDS("T"), tw_get(f, "T", line.handle, 0, TW_CHAR, got.data(), room));
-    // Wrong on one rank: an error on all.
+    // A mistake on one rank is an error on all.
     const bool odd = rank() == last_rank();
     ALL(s, CODES(TW_ESHAPE), WORDS("T"),
         tw_get(f, "T", line.handle, 0, TW_FLOAT, got.data(), odd ? room + 1 : room));

@@ -1,4 +1,4 @@
-// Bad input: lists of indices.
+// Bad input of lists of indices.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "bad_input.hpp"
@@ -79,7 +79,8 @@ void lists() {
         HERE(s, CODES(TW_EHANDLE), Words{},
              tw_decompose_list(nullptr, "x", shape.data(), "x", 0, nullptr, TW_LIST_UNIQUE, &d));
     }
-    // What is declared again is the same; what is shared cannot be written.
+    // Equal declarations give the same decomposition; one with shared indices cannot be used for
+    // writing.
     OK_ALL(s, list(good));
     const tw_decomposition first = d;
     OK_ALL(s, list(good));

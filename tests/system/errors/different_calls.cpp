@@ -1,11 +1,12 @@
-// Ranks that make different calls of one session are told so, all of them, and go on.
+// Tests ranks that make different calls of one session: all get an error, and can go on.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: different_calls [--every N]
-// Every pair of collective calls, one on the first ranks and one on the others: both fail with the
-// same text, which names the two. What some rank has given up by then (a file by tw_close, the
-// session by tw_finalize) is given up on all ranks, and everything else is as it was before.
+// Every pair of collective calls is made, one on the first ranks and one on the others: both must
+// fail with the same text, which names the two. If one rank's call gives something up (a file by
+// tw_close, the session by tw_finalize), it is given up on all ranks, and everything else is
+// unchanged.
 
 #include <functional>
 
@@ -26,7 +27,7 @@ struct World {
     tw_decomposition cells = nullptr;
     tw_file a = nullptr, b = nullptr, defining = nullptr, reading = nullptr;
     tw_restart restart = nullptr;
-    tw_session session = nullptr;  // null when it has ended
+    tw_session session = nullptr;  // null after its end
 
     World(Model& m, std::string where, std::string with)
         : model(m), folder(std::move(where)), settings(std::move(with)), session(m.session) {
@@ -48,14 +49,14 @@ struct World {
         ok(tw_def_var(file, "T", TW_FLOAT, "time y x", cells));
         if (ends) ok(tw_enddef(file));
     }
-    // Makes what the last pair has used up.
+    // Replaces what the last pair has used up.
     void complete() {
         make(a, "a", true);
         make(b, "b", true);
         make(defining, "defining", false);
         if (reading == nullptr) ok(tw_open(session, path("restart").c_str(), nullptr, &reading));
     }
-    // Everything works.
+    // Checks that everything works.
     void look() {
         for (tw_file file : {a, b}) {
             ok(tw_put(file, "T", TW_FLOAT, values.data(), columns));
@@ -66,7 +67,7 @@ struct World {
         CHECK(array == values);
         ok(tw_restart_write(restart, path("written").c_str()));
     }
-    // Files that are gone on one rank are gone on all.
+    // Closes files on all ranks that are closed on one rank.
     void close_gone(const std::string& text) {
         for (tw_file* file : {&a, &b, &reading}) {
             char gone = *file == nullptr, any = 0;
@@ -86,7 +87,7 @@ struct World {
 struct Named {
     const char* name;
     std::function<int(World&)> call;
-    bool local_later = false;  // waits for nobody where the file has a service
+    bool local_later = false;  // waits for no rank if the file has a service
 };
 
 tw_file made_file = nullptr;
@@ -145,14 +146,14 @@ const std::vector<Named> calls{
          return status;
      }}};
 
-// The same on all ranks, and both calls in it.
+// Checks that the text is the same on all ranks, and names both calls.
 void judge(World& w, const Named& one, const Named& other, int status, const std::string& text) {
     CHECK_TEXT(status == TW_EMISMATCH, "%s and %s: %s: %s", one.name, other.name,
                tw_strerror(status), text.c_str());
     for (const Named* call : {&one, &other}) {
         std::string name = call->name;
         name = name.substr(0, name.find(' '));
-        // Definitions end first.
+        // The definitions end first.
         const bool either = std::string(call->name) == "tw_close while defining";
         CHECK_TEXT(text.find(name) != std::string::npos ||
                        (either && text.find("tw_enddef") != std::string::npos),
@@ -175,7 +176,7 @@ void pair(World& w, const Named& one, const Named& other) {
         CHECK_TEXT(status == TW_EMISMATCH, "%s and %s: %s", one.name, other.name,
                    tw_strerror(status));
         if (w.session == nullptr) return;
-        // The others have a session that tells why it is over.
+        // The others have a session that gives the reason for its end.
         const std::string text = w.model.error();
         CHECK_TEXT(text.find("tw_finalize") != std::string::npos, "%s", text.c_str());
         tw_file file = nullptr;
@@ -189,7 +190,7 @@ void pair(World& w, const Named& one, const Named& other) {
     }
     judge(w, one, other, status, w.model.error());
     w.close_gone(w.model.error());
-    // In tw_close the definitions end first; the file is closed all the same.
+    // tw_close ends the definitions first; the file is closed in any case.
     char gone = w.defining == nullptr, any = 0;
     MPI_Allreduce(&gone, &any, 1, MPI_CHAR, MPI_MAX, w.model.comm);
     if (any && !gone) CHECK(tw_close(&w.defining) == TW_EMISMATCH);
@@ -201,7 +202,7 @@ void run(const std::string& session, const std::string& file, int every) {
     int number = 0;
     const bool servers = session.find("servers") != std::string::npos;
     if (servers && check::state.size < 4) return;
-    // Each end of the session takes a session.
+    // Each call that ends a session needs a new one.
     for (std::size_t ended = 0; ended + 1 < calls.size();) {
         Model model(MPI_COMM_WORLD, "log=off; " + session);
         if (!model) {

@@ -1,5 +1,5 @@
-// Where an error happened, as tw_error_place tells it: file, variable, record and rank, on all
-// ranks alike after a collective call.
+// Tests tw_error_place: it returns file, variable, record and rank of an error, on all ranks alike
+// after a collective call.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -77,7 +77,8 @@ void unknown_variable(Model& model) {
     h.close();
 }
 
-/// One rank passes too many elements: it hears of it, and all do when they meet.
+/// One rank passes too many elements: it gets the error at once, and all do at the next collective
+/// call.
 void wrong_shape(Model& model) {
     check::step("a wrong shape");
     History h(model, folder + "/shape.nc", "");
@@ -100,7 +101,7 @@ void wrong_shape(Model& model) {
     (void)tw_close(&h.file);
 }
 
-/// A name with an apostrophe is told whole.
+/// A name with an apostrophe is returned completely.
 void apostrophe(Model& model) {
     check::step("an apostrophe");
     tw_file file = nullptr;

@@ -1,5 +1,5 @@
-// A process that the model forks, to run a script or by mistake: it cannot use the session, and
-// what it does leaves the files of its parent as they are.
+// Tests a process that the model forks, to run a script or by mistake: it cannot use the session,
+// and its actions do not change its parent's files.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -22,7 +22,7 @@ float value_of(std::int64_t record, std::int64_t y, std::int64_t x) {
     return static_cast<float>(1000 * record + 100 * y + x);
 }
 
-/// What a process answers that makes all calls with which a file could end; 0: each was refused.
+/// Makes all calls that could end a file, in the child; returns 0 if each was refused.
 int end_everything(tw_session session, tw_file file) {
     const tw_session same_session = session;
     const tw_file same_file = file;
@@ -64,7 +64,7 @@ void run(const std::string& folder, const std::string& settings) {
         CHECK(tw_put(file, "T", TW_FLOAT, values.data(), columns) == TW_OK);
         if (const pid_t child = fork(); child == 0) {
             const int code = r % 2 == 0 ? end_everything(session, file) : 0;
-            if (r < 2) std::exit(code);  // with all that the program ends by itself
+            if (r < 2) std::exit(code);  // runs all the program's exit handlers
             _exit(code);
         } else {
             int status = -1;

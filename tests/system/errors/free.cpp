@@ -1,4 +1,4 @@
-// Decompositions that are freed: what uses them goes on, and a copy of the handle is refused.
+// Tests decompositions that are freed: their users go on, and a copy of the handle is refused.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
@@ -19,7 +19,7 @@ using Values = std::vector<double>;
 std::string folder;
 int rank = 0, size = 1;
 constexpr std::int64_t nx = 6;
-constexpr std::int64_t rows = 2;  // of a rank
+constexpr std::int64_t rows = 2;  // rows per rank
 
 const std::int64_t* shape() {
     static std::int64_t lengths[2];
@@ -28,7 +28,7 @@ const std::int64_t* shape() {
     return lengths;
 }
 
-/// Each rank has some rows; `by` ranks further on, for contents of their own.
+/// Makes a decomposition with some rows on each rank, shifted by `by` ranks to make it different.
 tw_decomposition decompose(int by = 0) {
     tw_decomposition d = nullptr;
     const std::int64_t start[] = {rows * ((rank + by) % size), 0}, count[] = {rows, nx};
@@ -73,7 +73,7 @@ void while_written(const std::string& service) {
     OK(tw_def_var(file, "T", TW_DOUBLE, "time y x", d));
     OK(tw_free_decomposition(&d));
     for (int r = 0; r < 3; ++r) {
-        // What was freed must not be what others get.
+        // Another decomposition must not get the freed one's data.
         tw_decomposition other = decompose(r + 1);
         OK(put(file, values_of(r)));
         OK(tw_end_step(file));
@@ -101,7 +101,7 @@ void on_some_ranks() {
     if (kept != nullptr) OK(tw_free_decomposition(&kept));
 }
 
-/// Asked for, freed, read.
+/// Freed between the request and the read.
 void while_read() {
     const std::string path = folder + "/inline.nc";
     tw_file file = nullptr;
@@ -112,7 +112,7 @@ void while_read() {
     OK(tw_free_decomposition(&d));
     OK(tw_read(file));
     CHECK(v == values_of(1, 1));
-    // More decompositions than plans are kept.
+    // More decompositions than the number of plans that are kept.
     for (int i = 0; i < 40; ++i) {
         d = decompose(i);
         OK(get(file, d, 2, v));
@@ -149,11 +149,11 @@ void in_a_restart() {
     OK(tw_restart_free(&restart));
 }
 
-/// Whatever is asked of a copy of a freed handle.
+/// Every use of a copy of a freed handle is refused.
 void refused() {
     tw_decomposition d = decompose(), copy = d;
     OK(tw_free_decomposition(&d));
-    // Memory that is free may be given to others.
+    // The freed memory may be reused.
     std::vector<tw_decomposition> others;
     for (int i = 0; i < 50; ++i) others.push_back(decompose(i));
     for (tw_decomposition other : others) CHECK(other != copy);
@@ -163,7 +163,7 @@ void refused() {
     const std::int64_t extent[] = {rows, nx};
     REFUSED(tw_fill_halo(copy, edges), TW_EHANDLE, freed);
     REFUSED(tw_pad(copy, extent, 1), TW_EHANDLE, freed);
-    // On one rank alone.
+    // Freed on one rank only.
     if (size > 1) {
         REFUSED(tw_pad(rank == 1 ? copy : others[0], extent, 1), TW_EHANDLE,
                 "has been freed (rank 1)");

@@ -1,5 +1,5 @@
-// Threads: a session each may be used at the same time; two in one session are told that they may
-// not, and no rank waits for ever.
+// Tests threads: they may each use a session at the same time; two threads in one session get an
+// error, and no rank waits forever.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -46,7 +46,7 @@ struct Writer {
     }
 };
 
-// Each thread its own session, on a communicator of its own.
+// Each thread has its own session, on a communicator of its own.
 void sessions(const std::string& folder) {
     constexpr int threads = 3, files = 3, records = 4;
     const char* const settings[] = {"", "format=netcdf4; deflate=1", "service=background"};
@@ -87,8 +87,8 @@ void sessions(const std::string& folder) {
         }
 }
 
-// Two threads of one session: while one waits for the other ranks, the other is refused, and all
-// ranks hear of it.
+// Two threads use one session: while one waits for the other ranks, the other is refused, and all
+// ranks get an error.
 void one_session(const std::string& folder) {
     Writer w;
     MPI_Comm_rank(MPI_COMM_WORLD, &w.rank);
@@ -121,7 +121,7 @@ void one_session(const std::string& folder) {
         MPI_Barrier(MPI_COMM_WORLD);
         CHECK(w.step(0) == TW_OK);
     }
-    // The others make the call that was refused there; and all are told at the next one.
+    // The others make the call that was refused there; all get an error at the next one.
     check::step("the call that was refused on rank 0");
     const char* json = nullptr;
     const int status = tw_summary(w.session, TW_SUMMARY_JSON, &json);
@@ -134,7 +134,7 @@ void one_session(const std::string& folder) {
     CHECK(tw_finalize(&w.session) == TW_OK);
 }
 
-// Other threads may read the environment at any time, which a session therefore leaves as it is.
+// Other threads may read the environment at any time, so a session does not change it.
 void environment_stays() {
     const auto all = [] {
         std::vector<std::string> entries;
@@ -151,13 +151,13 @@ void environment_stays() {
     CHECK(tw_finalize(&session) == TW_OK);
 }
 
-// A call without a handle does not leave the text of an earlier failure.
+// A call without a handle does not leave the text of an earlier error.
 void no_handles() {
     tw_session session = nullptr;
     tw_file file = nullptr;
     CHECK(tw_init(MPI_COMM_WORLD, "log=off", &session) == TW_OK);
     CHECK(tw_create(session, "nowhere/at all/a.nc", nullptr, &file) == TW_EIO);
-    // What no call has made is no handle, whatever the variable held before.
+    // A value that no call has returned is not a handle, whatever the variable held before.
     int anything = 0;
     file = reinterpret_cast<tw_file>(&anything);
     CHECK(tw_create(nullptr, "a.nc", nullptr, &file) == TW_EHANDLE && file == nullptr);

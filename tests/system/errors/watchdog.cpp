@@ -1,4 +1,4 @@
-// A rank that stays away: the others say where they stand, and the run ends well.
+// Tests a rank that stays away: the others report where they are, and the run ends well.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 namespace {
 
-/// What is printed to standard error while it lives.
+/// Captures standard error for its lifetime.
 class Printed {
 public:
     Printed() : path_("printed." + std::to_string(check::state.rank)) {
@@ -43,15 +43,14 @@ private:
     int kept_ = -1;
 };
 
-/// Rank 1 comes late by so many seconds, and one more where a busy machine lets the others say it
-/// late.
+/// Delays rank 1 by so many seconds, and by one more if a busy machine delays the others' reports.
 void stay_away(unsigned seconds) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (check::state.rank == 1) ::usleep(seconds * 1000000 + 1000000);
 }
 
-/// Every rank but 1 has printed that it was in a call, for these seconds or, on a busy machine, one
-/// more; rank 1 has printed nothing of it.
+/// Checks that every rank but 1 has printed that it was in a call for these seconds or, on a busy
+/// machine, one more; and that rank 1 has not.
 void expect(const std::string& text, const std::string& where, int seconds, const char* waiting) {
     const auto line = [&](int after) {
         return "thalweg: rank " + std::to_string(check::state.rank) + " has been in " + where +
@@ -70,7 +69,8 @@ tw_session start(const char* settings) {
     return session;
 }
 
-/// Two steps of a file. Rank 1 is late for the second one, and in every call `everywhere`.
+/// Writes two steps of a file. Rank 1 is late for the second one or, if `everywhere`, in every
+/// call.
 std::string run(const char* settings, unsigned seconds, bool everywhere) {
     check::step("%s", settings);
     Printed printed;

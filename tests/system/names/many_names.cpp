@@ -1,5 +1,5 @@
-// The time of calls grows with the number of names, of boxes and of decompositions, and not with
-// its square.
+// Checks that the time of calls grows linearly with the number of names, of boxes and of
+// decompositions, and not with its square.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -21,9 +21,9 @@
 
 namespace {
 
-// Of linear and n log n growth it is 4 to 5, of quadratic growth 16.
+// Linear and n log n growth give a factor of 4 to 5, quadratic growth 16.
 constexpr double most_growth = 9;
-// Less time is not measured well.
+// Shorter times cannot be measured well.
 constexpr double least_seconds = 0.02;
 
 tw_session session = nullptr;
@@ -72,7 +72,7 @@ void inquire(tw_file f, int n) {
     }
 }
 
-// Written and read.
+// Writes and reads many variables.
 void variables(const char* path, const char* settings, int n) {
     const tw_decomposition d = whole("x", 4);
     tw_file f = nullptr;

@@ -1,5 +1,5 @@
-// Where files go and who may write them: working folders that differ and change, two writers of one
-// name, what stands under a name already, and files that cannot be opened for other reasons.
+// Tests the paths of files and their locks: working folders that differ and change, two writers of
+// one name, existing files of the name, and files that cannot be opened for other reasons.
 //
 // SPDX-License-Identifier: Apache-2.0
 //

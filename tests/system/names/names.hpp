@@ -1,4 +1,4 @@
-// What the tests of names and folders share: a model whose ranks work in folders of their own.
+// Fixtures for the tests of names and folders: a model whose ranks work in folders of their own.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_NAMES_HPP
 #define THALWEG_TESTS_SYSTEM_NAMES_HPP
@@ -71,7 +71,7 @@ struct Model {
         OK(tw_put(file, "T", TW_DOUBLE, data.data(), count * columns));
         OK(tw_end_step(file));
     }
-    /// Whether the file has so many records of these values.
+    /// Checks that the file has so many records with these values.
     void look(const std::string& path, std::int64_t records) const {
         tw_file file = nullptr;
         OK(tw_open(session, path.c_str(), nullptr, &file));
@@ -90,7 +90,7 @@ struct Model {
     }
 };
 
-/// Names of a folder's files, hidden ones included.
+/// Returns the names of a folder's files, including hidden ones.
 inline std::string list(const std::string& folder) {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder))
@@ -105,7 +105,7 @@ inline std::string mine(const char* where) {
     return root + "/" + where + std::to_string(check::state.rank);
 }
 
-/// From now on this rank works there; no two ranks in the same folder.
+/// Changes this rank's working folder; no two ranks use the same folder.
 inline void go(const char* where) { CHECK(::chdir(mine(where).c_str()) == 0); }
 
 inline void make_folders() {
@@ -116,7 +116,7 @@ inline void make_folders() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Whether rank 0's first folder has these files, and no other folder any.
+/// Checks that rank 0's first folder has these files, and no other folder has any.
 inline void only_here(const std::string& wanted) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (check::state.rank == 0) {

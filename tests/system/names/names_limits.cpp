@@ -1,4 +1,4 @@
-// A process that may open no more files.
+// Tests a process that may open no more files.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 
@@ -8,7 +8,7 @@
 
 namespace names {
 
-/// A process that may open no more files: the system's words, whichever library meets the limit.
+/// The error has the system's words, whichever library meets the limit.
 void too_many_files() {
     Model model("");
     const tw_session session = model.session;
@@ -21,7 +21,7 @@ void too_many_files() {
             rlimit before{};
             getrlimit(RLIMIT_NOFILE, &before);
             rlimit few = before;
-            const int next = ::dup(0);  // the lowest descriptor that is free
+            const int next = ::dup(0);  // the lowest free descriptor
             ::close(next);
             few.rlim_cur = static_cast<rlim_t>(next + more);
             if (check::state.rank == 0) setrlimit(RLIMIT_NOFILE, &few);
@@ -48,7 +48,7 @@ void too_many_files() {
                 CHECK_TEXT(text.find("many.nc") != std::string::npos, "%s", text.c_str());
                 continue;
             }
-            // And reading it.
+            // The same when the file is read.
             if (check::state.rank == 0) setrlimit(RLIMIT_NOFILE, &few);
             code = tw_open(session, path.c_str(), nullptr, &file);
             setrlimit(RLIMIT_NOFILE, &before);

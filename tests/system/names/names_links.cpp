@@ -1,4 +1,5 @@
-// What stands under a name already: links, a pipe, a folder, what a dead run left; and long names.
+// Tests existing objects of a name: links, a pipe, a folder, the remains of a dead run; and long
+// names.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 

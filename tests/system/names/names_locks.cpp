@@ -1,4 +1,4 @@
-// Two writers of one name, and files that others have locked.
+// Tests two writers of one name, and files that others have locked.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/file.h>
@@ -31,14 +31,14 @@ void two_writers() {
                                  },
                                  1}};
     for (const Kind& kind : kinds()) {
-        if (kind.file.find("netcdf4") != std::string::npos) continue;  // nothing is appended to it
+        if (kind.file.find("netcdf4") != std::string::npos) continue;  // not continued
         for (const Way& first : ways) {
             check::step("two writers: %s; %s: %s", kind.session.c_str(), kind.file.c_str(),
                         first.name);
             Model a(kind.session + (kind.session.empty() ? "" : "; ") +
                     "service=" + (kind.session == "servers=1" ? "servers" : "background"));
             if (!a) continue;
-            // The second session is one of the model ranks'.
+            // The second session belongs to one of the model ranks.
             const std::string path = root + "/here0/two.nc";
             const tw_session session = a.session;
             {
@@ -72,7 +72,7 @@ void two_writers() {
                 CHECK(tw_restart_new(b, nullptr, &restart) == TW_OK);
                 CHECK(tw_restart_write(restart, path.c_str()) == TW_EINUSE);
                 CHECK(tw_restart_free(&restart) == TW_OK);
-                // Readers are not kept out.
+                // Readers are not locked out.
                 if (std::strcmp(first.name, "live") != 0) a.look(path, 1);
             };
             tw_file file = nullptr;
@@ -84,7 +84,7 @@ void two_writers() {
             for (std::int64_t r = first.first; r < 2; ++r) a.step(file, r);
             OK(tw_close(&file));
             a.look(path, 2);
-            // And now it is free.
+            // Now it is free.
             CHECK(tw_create(b, path.c_str(), nullptr, &file) == TW_OK);
             CHECK(tw_close(&file) == TW_OK);
             CHECK(tw_finalize(&b) == TW_OK);
@@ -97,7 +97,7 @@ void two_writers() {
     }
 }
 
-/// A file of a set has another writer: all ranks learn of it when the set is created.
+/// A file of a set has another writer: all ranks get the error when the set is created.
 void a_tile_in_use() {
     check::step("a tile in use");
     make_folders();
@@ -126,7 +126,7 @@ void a_tile_in_use() {
     }
 }
 
-/// HDF5 locks a file as long as it writes it.
+/// HDF5 locks a file while it writes it.
 void locked() {
     check::step("a locked netCDF-4 file");
     const std::string path = root + "/locked.nc";

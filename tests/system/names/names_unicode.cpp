@@ -1,4 +1,4 @@
-// Names that Unicode can spell in two ways: netCDF stores one of them, and finds both.
+// Tests names that Unicode can spell in two ways: netCDF stores one of them, and finds both.
 // SPDX-License-Identifier: Apache-2.0
 #include "names.hpp"
 
@@ -6,7 +6,7 @@ namespace names {
 
 namespace {
 
-/// A letter with an accent, as one character, and as two.
+/// A letter with an accent, as one character and as two.
 constexpr const char* one = "\xc3\xa9t";
 constexpr const char* two = "e\xcc\x81t";
 constexpr const char* other_two = "o\xcc\x88";  // another name
@@ -23,7 +23,7 @@ void write(const Model& m, tw_decomposition d, tw_file file, const Spelling& s,
     OK(tw_put_att_text(file, s.variable, s.attribute, "of the variable"));
     OK(tw_put_att_text(file, "", s.attribute, "of the file"));
     const std::vector<double> data = m.values(record);
-    // A put may spell it otherwise.
+    // A put may use another spelling.
     OK(tw_put(file, record % 2 == 0 ? one : two, TW_DOUBLE, data.data(), m.count * columns));
     OK(tw_end_step(file));
     OK(tw_close(&file));

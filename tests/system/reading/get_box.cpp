@@ -1,6 +1,6 @@
-// Sections that each rank reads by itself: random starts, counts and strides of random variables,
-// over any records, against serial netCDF-C; sets of tiles; and calls that are wrong, or that the
-// ranks do not make alike.
+// Tests sections that each rank reads by itself: random starts, counts and strides of random
+// variables, over any records, compared with serial netCDF-C; sets of tiles; and calls that are
+// wrong or differ between ranks.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>
@@ -32,18 +32,18 @@ bool last_rank() { return rank() == ranks() - 1; }
 struct FileVariable {
     std::string name;
     tw_type type = TW_FLOAT;
-    Lengths shape;  // the records included
+    Lengths shape;  // with the record dimension
 };
 
 struct Contents {
     std::string format;
-    Lengths dims;  // the first one: records
+    Lengths dims;  // the first one is the record dimension
     std::vector<FileVariable> variables;
 };
 
 std::string dim_name(std::size_t d) { return d == 0 ? "time" : "d" + std::to_string(d); }
 
-/// Writes it on rank 0; every rank knows what there is.
+/// Writes the file on rank 0; returns its contents on every rank.
 Contents write_file(const std::string& path, std::uint64_t seed) {
     Random random(seed);
     Contents c;
@@ -91,7 +91,7 @@ Contents write_file(const std::string& path, std::uint64_t seed) {
     }
     if (oracle == nullptr) return c;
     oracle->enddef();
-    // All records are there, whatever variables have them.
+    // All records exist, whichever variables have them.
     if (std::none_of(c.variables.begin(), c.variables.end(), [&](const FileVariable& v) {
             return !v.shape.empty() && v.shape[0] == c.dims[0];
         }))
@@ -120,7 +120,7 @@ struct Section {
 Section choose_section(const Lengths& shape, Random& own) {
     Section s;
     const bool strides = own.percent(60);
-    const bool one = own.percent(15);  // a single element of most dimensions
+    const bool one = own.percent(15);  // a single element along most dimensions
     for (const std::int64_t length : shape) {
         const std::int64_t first = own.below(length);
         const std::int64_t stride = strides ? own.between(1, own.percent(20) ? length + 2 : 3) : 1;
@@ -139,7 +139,7 @@ Section choose_section(const Lengths& shape, Random& own) {
     return s;
 }
 
-/// What netCDF-C reads there.
+/// Reads the section with netCDF-C.
 void expected(int id, int var, const Section& s, tw_type memory, void* to) {
     if (s.n == 0) return;
     std::vector<std::size_t> start(s.start.begin(), s.start.end());
@@ -172,10 +172,10 @@ void random_sections(const std::string& path, std::uint64_t seed) {
         const FileVariable& v = random.pick(contents.variables);
         int var = -1;
         CHECK(nc_inq_varid(id, v.name.c_str(), &var) == NC_NOERR);
-        const bool same = random.percent(20);  // all ranks want the same
+        const bool same = random.percent(20);  // all ranks read the same section
         Random alike(random.next());
         Section s = choose_section(v.shape, same ? alike : own);
-        if (!same && own.percent(10) && !s.count.empty()) {  // this rank wants nothing
+        if (!same && own.percent(10) && !s.count.empty()) {  // this rank reads nothing
             s.count[0] = 0;
             s.n = 0;
         }
@@ -207,7 +207,7 @@ std::int32_t value(std::int64_t record, std::int64_t y, std::int64_t x) {
     return static_cast<std::int32_t>(10000 * record + 100 * y + x);
 }
 
-/// Rows of the world; the first ranks have the most.
+/// Makes rows of the globe; the first ranks have the most.
 tw_decomposition rows() {
     const Lengths shape{ny, nx};
     const Lengths start{ny * rank() / ranks(), 0};
@@ -265,7 +265,7 @@ void tiles(const std::string& folder) {
     }
 }
 
-/// Wrong on some ranks: told to all, and the next call is as good as ever.
+/// Mistakes on some ranks: all ranks get the error, and the next call works.
 void bad_calls(const std::string& folder) {
     const std::string path = folder + "/world.nc";
     write_world(path, "format=cdf2");
@@ -313,7 +313,7 @@ void bad_calls(const std::string& folder) {
                     : get("T", {0, 0, 0}, {5, 10, 12}, {}),
                 TW_EMISMATCH, "tw_get_box");
     }
-    // What does not fit becomes the fill value; all else is there.
+    // Values that do not fit become the fill value; all others are there.
     std::vector<signed char> small(2, 0);
     const std::int64_t from[3] = {0, odd ? 1 : 0, 20 % nx}, two[3] = {1, 1, 2};
     REFUSED(tw_get_box(file, "T", TW_BYTE, from, two, nullptr, small.data()), TW_OK, "");

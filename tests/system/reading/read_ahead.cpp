@@ -1,5 +1,5 @@
-// What is read behind the model: the values are right and in time whatever was read ahead, and what
-// goes wrong there is told by the read that asks for it.
+// Tests reading behind the model: the values are right and up to date whatever was read ahead, and
+// errors of reading ahead are returned by the read that requests the data.
 //
 // Usage: read_ahead [--kinds classic|netcdf4] [--servers N]
 // SPDX-License-Identifier: Apache-2.0
@@ -28,7 +28,7 @@ constexpr int fixed_size = 3;
 /// A kind of file.
 struct Kind {
     const char* settings;
-    const char* data = "";  ///< what one of its files is called beyond its own name
+    const char* data = "";  ///< suffix of the name of one of its files
     enum Origin { own, foreign, continued } origin = own;
 };
 const Kind classic_kinds[] = {
@@ -46,7 +46,7 @@ const Kind netcdf4_kinds[] = {
 };
 Kind kind;
 
-int version = 0;  ///< of all values
+int version = 0;  ///< version of all values
 
 double value(int variable, std::int64_t record, std::int64_t row, std::int64_t x) {
     return static_cast<double>(version * 4000000 + variable * 1000000 + record * 100000 + row * nx +
@@ -57,7 +57,7 @@ tw_decomposition parts = nullptr;
 std::int64_t first_row = 0;
 std::string path;
 
-/// Of ranks of the model.
+/// Makes a decomposition over the ranks of the model.
 void decompose() {
     // The first rank has the last rows.
     const std::int64_t shape[] = {rows(), nx}, count[] = {per_rank, nx};
@@ -98,8 +98,8 @@ void write_record(tw_file file, std::int64_t record) {
     OK(tw_end_step(file));
 }
 
-/// By netCDF-C: chunks of several records, deflate, a checksum, and, where the library does not go
-/// on in it, a byte order and compact storage.
+/// Writes a file by netCDF-C: chunks of several records, deflate, a checksum, and, if the library
+/// will not continue it, a byte order and compact storage.
 void write_foreign(std::size_t record_count) {
     check::step("netCDF-C writes");
     if (check::state.rank == 0) {
@@ -135,7 +135,7 @@ void write_foreign(std::size_t record_count) {
     check::everywhere(true);
 }
 
-/// A file that is read, into arrays of its own.
+/// A file to be read, with its own arrays.
 struct Input {
     explicit Input(const char* settings = "read_ahead=yes") {
         OK(tw_open(session, path.c_str(), settings, &file));
@@ -181,7 +181,7 @@ struct Input {
     std::vector<float> data[4];
 };
 
-/// A number of the summary's last input.
+/// Returns a number of the summary's last input.
 double figure(const std::string& name) {
     const char* json = nullptr;
     OK(tw_summary(session, TW_SUMMARY_JSON, &json));
@@ -208,7 +208,7 @@ void other_records_than_expected() {
     }
 }
 
-/// Sooner or later the threads get their turn.
+/// The threads get their turn sooner or later.
 void in_time() {
     Input input;
     for (int turn = 0; turn < 500 && figure("ahead_bytes") <= 0; ++turn) {
@@ -243,7 +243,7 @@ void asked_for() {
         if (r % 4 != 1) input.expect(2, r);
     }
     if (check::state.size == 1) return;
-    // Different things, and different calls.
+    // Ranks request different data, and make different calls.
     const bool odd = check::state.rank == check::state.size - 1;
     input.ask(0, odd ? 1 : 0);
     check::step("tw_prefetch of different records");
@@ -266,7 +266,7 @@ void closed_under_way() {
     OK(tw_prefetch(input.file));
 }
 
-/// What a writer adds is read when a sync has found it, and no sooner.
+/// Records that a writer adds are read after a sync has found them, and not before.
 void records_that_come() {
     tw_file out = nullptr;
     if (kind.origin == Kind::own) {
@@ -293,7 +293,7 @@ void records_that_come() {
     OK(tw_close(&out));
 }
 
-/// What a writer has replaced is read as it is now when a sync has found it, whatever was read
+/// Records that a writer has replaced are read in their new version after a sync, whatever was read
 /// ahead before.
 void records_written_again() {
     tw_file out = create("publish=live; piece=4KiB; staging=1MiB");
@@ -304,7 +304,7 @@ void records_written_again() {
         input.read_all(0);
         input.ask(1, 2);
         OK(tw_prefetch(input.file));
-        usleep(20000);  // the next ones are there
+        usleep(20000);  // time to read ahead
         version = 1;
         for (const std::int64_t r : {1, 2, 3})
             for (int v = 0; v < 3; ++v) {
@@ -328,7 +328,7 @@ void records_written_again() {
     OK(tw_close(&out));
 }
 
-/// Reads that give what was written, or fail on all ranks alike.
+/// Checks that reads return the written values, or fail on all ranks alike.
 void read_or_fail(Input& input, const char* what) {
     for (const std::int64_t r : {1, 2, 1}) {
         for (int v = 0; v < 4; ++v) input.ask(v, r);
@@ -341,7 +341,7 @@ void read_or_fail(Input& input, const char* what) {
     }
 }
 
-/// Zeros take the name of one of its files, and it comes back.
+/// A file of zeros replaces one of the files, and then the original comes back.
 void replaced() {
     check::everywhere(true);
     const std::string data = path + kind.data, kept = path + "_kept";
@@ -361,7 +361,8 @@ void replaced() {
     check::everywhere(true);
 }
 
-/// What was read before the file was cut off is there; what was not is an error of all ranks.
+/// Data that were read before the file was truncated are there; other data are an error on all
+/// ranks.
 void cut_off() {
     Input input;
     input.read_all(0);
@@ -406,7 +407,8 @@ int main(int argc, char** argv) {
         "piece=auto", "node_size=3; readers=1/node; staging=3KiB; piece=64",
         "node_size=2; piece=256", "readers=1; staging=1KiB; piece=300", "node_size=1; staging=10"};
     for (const Kind& k : all)
-        // How a file is read is the same of all kinds: of the first one each way, of others two.
+        // Reading ways are common to all kinds: the first kind is tested with each of them, the
+        // others with two.
         for (const std::string& settings : std::span(ways).first(&k == all.data() ? 5 : 2)) {
             kind = k;
             check::use(MPI_COMM_WORLD);

@@ -1,5 +1,5 @@
-// Reading through the handle that writes a file, with every service and format: what the last
-// tw_sync has made readable, and no more.
+// Tests reading through the handle that writes a file, with every service and format: it returns
+// the data that the last tw_sync has made readable, and no more.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
@@ -32,7 +32,7 @@ struct Written {
     std::string path;
     tw_decomposition rows = nullptr, columns = nullptr;
     std::int64_t low = 0, high = 0;   // rows of this rank
-    std::int64_t west = 0, east = 0;  // columns
+    std::int64_t west = 0, east = 0;  // columns of this rank
     tw_file file = nullptr;
 
     explicit Written(const std::string& settings) : path(folder + "/written.nc") {
@@ -86,7 +86,7 @@ struct Written {
         OK(get_columns("T", record, got));
         CHECK(are_columns(got, record));
     }
-    /// A section of its own on each rank, over all records.
+    /// Checks a section of its own on each rank, over all records.
     void check_section(std::int64_t records) {
         const std::int64_t start[] = {0, rank() % ny, 1}, stride[] = {1, 3, 2};
         const std::int64_t count[] = {records, (ny - 1 - start[1]) / 3 + 1, 4};
@@ -158,7 +158,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
     before_sync(w);
     OK(tw_sync(w.file, 0));
     check_inquiry(w, format);
-    // The first read opens the file, whichever it is; a rank in another call is told.
+    // The first read opens the file; a rank in another call gets an error.
     std::vector<float> got, other, h;
     if (ranks() > 1) {
         REFUSED(rank() == 0 ? tw_sync(w.file, 0) : w.get_columns("T", 0, got), TW_EMISMATCH,
@@ -169,7 +169,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
     w.check_section(2);
     OK(w.get_columns("h", 0, h));
     CHECK(w.are_columns(h, 7));
-    // Several at once, and one by strides.
+    // Several variables at once, and one with strides.
     std::vector<double> all(static_cast<std::size_t>(ny * nx));
     got.assign(static_cast<std::size_t>((w.high - w.low) * nx), -1);
     other = got;
@@ -205,7 +205,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
                     TW_DEFERRED));
     REFUSED(tw_read(w.file), TW_ESHAPE, "'T'");
     OK(tw_read(w.file));
-    // What came after the last tw_sync is not there, whoever has written it already.
+    // Data after the last tw_sync are not there, even if they are written already.
     w.step(2);
     OK(tw_put_att_text(w.file, "", "title", "late"));
     CHECK(w.records() == 2);
@@ -232,7 +232,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
     if (!rests) OK(tw_get(w.file, "name", nullptr, 0, TW_CHAR, letters, 5));
     w.put("T", 3);
     OK(tw_sync(w.file, 1));
-    if (!rests) OK(tw_end_step(w.file));  // and is in the file, perhaps, when it is looked at
+    if (!rests) OK(tw_end_step(w.file));  // the record may be in the file already when it is read
     CHECK(w.records() == 3);
     REFUSED(w.get_columns("T", 3, got), TW_EBOUNDS, "no record 3; the file has 3");
     OK(tw_inq_att(w.file, "", "title", nullptr, &n));
@@ -242,7 +242,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
     OK(tw_get(w.file, "name", nullptr, 0, TW_CHAR, letters, 5));
     CHECK(std::string(letters) == "river");
     if (rests) OK(tw_end_step(w.file));
-    // Many more, so that what the reader knows of the file is old.
+    // Many more records, so that the reader's knowledge of the file is out of date.
     for (std::int64_t r = 4; r < 40; ++r) {
         w.step(r);
         const bool syncs = r % 9 == 0;
@@ -261,7 +261,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
     OK(tw_close(&w.file));
 }
 
-/// After it, the same file written on.
+/// Then the same file is continued.
 void append(const std::string& settings) {
     Written w("format=cdf5");
     w.put("h", 7);
@@ -277,7 +277,7 @@ void append(const std::string& settings) {
     OK(tw_sync(w.file, 0));
     CHECK(w.records() == 2);
     w.check_section(2);
-    OK(w.get_columns("h", 0, got));  // is there, though it was not put
+    OK(w.get_columns("h", 0, got));  // readable, though it was not put
     CHECK(w.are_columns(got, 7));
     w.step(2);
     w.check_record(1);
@@ -286,7 +286,7 @@ void append(const std::string& settings) {
     OK(tw_close(&w.file));
 }
 
-/// Variables of fixed size, one after another, while the file has no record.
+/// Fixed-size variables, one after another, while the file has no record.
 void before_records(const std::string& settings, bool by_boxes) {
     Written w(settings);
     std::vector<float> all;
@@ -312,7 +312,7 @@ void before_records(const std::string& settings, bool by_boxes) {
     OK(tw_close(&w.file));
 }
 
-/// @param name  of "h", whose values are those of record 7
+/// @param name  a variable like "h", whose values are those of record 7
 void put_rows(Written& w, const char* name, std::int64_t record, std::int64_t y,
               std::int64_t rows) {
     const bool fixed = name[0] == 'h';
@@ -339,7 +339,7 @@ void check_h(Written& w, Put&& put) {
     CHECK(good);
 }
 
-/// Whether a row is in the first half of those of its rank.
+/// Tests if a row is in the first half of its rank's rows.
 bool in_first_half(std::int64_t y) {
     for (int r = 0; r < ranks(); ++r) {
         const std::int64_t low = ny * r / ranks(), high = ny * (r + 1) / ranks();
@@ -348,7 +348,7 @@ bool in_first_half(std::int64_t y) {
     return false;
 }
 
-/// Every other column of "h" from the given one on, of the rows rank, rank + ranks, ...
+/// Puts every other column of "h" from the given one on, in the rows rank, rank + ranks, ...
 void put_columns(Written& w, std::int64_t first) {
     const std::int64_t own = (ny - 1 - rank()) / ranks() + 1;
     std::vector<float> data;
@@ -368,14 +368,14 @@ void boxes(const std::string& settings) {
         put_rows(w, "T", rank() == 0 ? 0 : 1, w.low, w.high - w.low);
         const std::int64_t half = (w.high - w.low) / 2;
         put_rows(w, "h", 0, w.low, half);
-        put_rows(w, "h", 0, w.low, half);  // again, and no more of it
+        put_rows(w, "h", 0, w.low, half);  // put again, and no more of it
         OK(tw_sync(w.file, 0));
         CHECK(w.records() == 2);
         w.check_section(2);
         w.check_record(0);
         const auto first_half = [](std::int64_t y, std::int64_t) { return in_first_half(y); };
         check_h(w, first_half);
-        // As many elements as there are, but some twice and others not at all.
+        // The same number of elements, but some twice and others not at all.
         put_rows(w, "h", 0, w.low, half);
         OK(tw_sync(w.file, 0));
         check_h(w, first_half);

@@ -1,6 +1,6 @@
-// Reading files that serial netCDF-C wrote: random dimensions, types, formats, records, chunks and
-// filters, taken by random decompositions with halos, as other types, on any number of ranks and
-// nodes.
+// Tests reading files that serial netCDF-C wrote: random dimensions, types, formats, records,
+// chunks and filters, read by random decompositions with halos, as other types, on any number of
+// ranks and nodes.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -28,11 +28,11 @@ namespace {
 struct FileVariable {
     std::string name;
     tw_type type = TW_FLOAT;
-    std::vector<int> dims;  // of the file, slowest first, without the record dimension
+    std::vector<int> dims;  // dimensions of the file, slowest first, without the record dimension
     bool record = false;
 };
 
-/// What the seed says is in the file.
+/// The contents of the file, as the seed determines them.
 struct Contents {
     std::string format;
     std::vector<std::int64_t> dims;
@@ -67,7 +67,7 @@ Contents make_contents(Random& random) {
 std::string dim_name(int d) { return "dim " + std::to_string(d); }
 std::string plain_name(int d) { return "dim_" + std::to_string(d); }
 
-/// Values of every size, but none whose conversion C leaves undefined.
+/// Makes values of every size, but none whose conversion is undefined in C.
 void make_values(std::vector<char>& bytes, tw_type type, Random& random) {
     const auto size = static_cast<std::size_t>(type_size(type));
     for (std::size_t at = 0; at < bytes.size(); at += size) {
@@ -82,7 +82,7 @@ void make_values(std::vector<char>& bytes, tw_type type, Random& random) {
     }
 }
 
-/// How HDF5 keeps a variable: in any way that netCDF-C can choose.
+/// Chooses the HDF5 storage of a variable, in any way that netCDF-C can.
 void define_storage(const Oracle& oracle, int var, const FileVariable& v, bool grows,
                     const std::vector<std::int64_t>& length, Random& random) {
     const auto require = [&](int code, const char* call) { oracle.require(code, call); };
@@ -115,7 +115,7 @@ void define_storage(const Oracle& oracle, int var, const FileVariable& v, bool g
 void write_file(const std::string& path, const Contents& c, Random& random) {
     Oracle oracle(path, c.format);
     const bool hdf5 = c.format.rfind("netcdf4", 0) == 0;
-    // The record dimension is the first one without a length; another may have none, either.
+    // The record dimension is the first one without a length; another one may be unlimited, too.
     const int growing = c.format == "netcdf4" && random.percent(40) ? 0 : -1;
     if (growing >= 0) oracle.dim("time", NC_UNLIMITED);
     for (std::size_t d = 0; d < c.dims.size(); ++d)
@@ -158,7 +158,7 @@ void write_file(const std::string& path, const Contents& c, Random& random) {
         const FileVariable& v = c.variables[i];
         std::vector<std::size_t> start, count;
         std::int64_t n = 1;
-        // Not all of each variable is written; some has all records.
+        // Variables are not written completely; some has all records.
         const auto add = [&](std::int64_t length) {
             start.push_back(0);
             count.push_back(static_cast<std::size_t>(length));
@@ -178,14 +178,14 @@ void write_file(const std::string& path, const Contents& c, Random& random) {
     oracle.close();
 }
 
-/// One get of one rank: its decomposition and array, and what the array must hold.
+/// One get of one rank: its decomposition, its array, and the expected contents.
 struct Get {
     int variable = 0;
     std::int64_t record = 0;
     tw_type memory = TW_FLOAT;
     tw_decomposition decomposition = nullptr;
     std::vector<int> order;  // memory dimension -> dimension of the variable
-    std::vector<std::vector<std::int64_t>> start, count;  // of each own box, in memory order
+    std::vector<std::vector<std::int64_t>> start, count;  // by own box, in memory order
     std::vector<std::int64_t> low, high;
     std::vector<tw_edge> edges;
     bool strided = false, bare = false;
@@ -228,7 +228,7 @@ private:
                    tw_error_message(session_));
     }
 
-    /// All that netCDF's inquiry tells.
+    /// Compares everything that netCDF's inquiry functions return.
     void inquire() {
         check::step("seed %llu: inquire", static_cast<unsigned long long>(seed_));
         int ndims = 0, nvars = 0, natts = 0, unlimited = -1;
@@ -305,7 +305,7 @@ private:
             nc_get_att(id_, var, text, expected.data());
             expect(tw_get_att(file_, owner, text, own_type, own_n, own.data()), "tw_get_att");
             CHECK(own == expected);
-            // Converted: where netCDF converts all, the same; else the same refusal.
+            // If netCDF converts all values, the result is the same; else both refuse.
             std::vector<std::int32_t> a4(n + 1), b4(n + 1);
             const bool fits = nc_get_att_int(id_, var, text, a4.data()) == NC_NOERR;
             const int status = tw_get_att(file_, owner, text, TW_INT, own_n, b4.data());
@@ -318,7 +318,7 @@ private:
         return contents_.dims[static_cast<std::size_t>(v.dims[d])];
     }
 
-    /// Cuts the shape at random and deals the boxes out; some are held by nobody.
+    /// Cuts the shape at random and deals the boxes out; some have no holder.
     void decompose(const FileVariable& v, Random& random, Get& get) {
         const std::size_t nd = v.dims.size();
         get.order.resize(nd);
@@ -369,7 +369,7 @@ private:
             get.edges.assign(nd, TW_HALO_KEEP);
     }
 
-    /// The whole variable as a decomposition of one box on every rank.
+    /// Makes the whole variable a decomposition of one box on every rank.
     void replicate(const FileVariable& v, Get& get) {
         std::vector<std::int64_t> shape;
         for (std::size_t d = 0; d < v.dims.size(); ++d) {
@@ -383,7 +383,7 @@ private:
         get.edges.assign(shape.size(), TW_HALO_KEEP);
     }
 
-    /// Element of the variable in the type in memory; whether netCDF-C could convert it.
+    /// Reads an element in the type in memory; tests if netCDF-C could convert it.
     bool element(const Get& get, const std::vector<std::int64_t>& index, char* to) {
         const FileVariable& v = contents_.variables[static_cast<std::size_t>(get.variable)];
         std::vector<std::size_t> start, one;
@@ -414,14 +414,14 @@ private:
         }
     }
 
-    /// The array and what must be in it. True if all values fit its type.
+    /// Makes the array and its expected contents. True if all values fit its type.
     bool prepare(Get& get, Random& own) {
         const std::size_t nd = get.order.size();
         const std::int64_t size = type_size(get.memory);
         get.strided = own.percent(30) && get.start.size() == 1;
         get.bare = get.strided && get.bare;
         std::int64_t bytes = 0;
-        std::vector<std::int64_t> begin;  // byte of each box's memory
+        std::vector<std::int64_t> begin;  // first byte of each box
         for (const auto& count : get.count) {
             std::int64_t n = 1;
             for (std::size_t d = 0; d < nd; ++d)
@@ -430,7 +430,7 @@ private:
             bytes += n * size;
             get.n += n;
         }
-        const std::int64_t gap = get.strided ? own.below(3) : 0;  // elements between neighbours
+        const std::int64_t gap = get.strided ? own.below(3) : 0;  // between neighbours
         get.bytes.resize(static_cast<std::size_t>(bytes * (gap + 1)));
         for (char& b : get.bytes) b = static_cast<char>(own.next());
         get.expected = get.bytes;
@@ -510,12 +510,12 @@ private:
                 replicate(v, get);
             else
                 decompose(v, random, get);
-            get.bare = random.percent(50);  // what is not dense is so on all ranks
+            get.bare = random.percent(50);  // strided arrays are alike on all ranks
             fits &= prepare(get, own);
         }
         int all_fit = fits ? 1 : 0;
         MPI_Allreduce(MPI_IN_PLACE, &all_fit, 1, MPI_INT, MPI_MIN, check::state.comm);
-        // A second time the plan is there already.
+        // The second time, the plan exists already.
         for (int again = 0; again < 2; ++again) {
             check::step("seed %llu: read", static_cast<unsigned long long>(seed_));
             int status = TW_OK;

@@ -1,5 +1,5 @@
-// Calls of a file that is read which are wrong, which the ranks do not make alike, or which find
-// the file at work: code and text, the same on all ranks, no hang; and the file stays usable.
+// Tests calls on a file that is read which are wrong, differ between ranks, or meet a file that is
+// being written: code and text are the same on all ranks, nothing hangs, and the file stays usable.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>
@@ -20,7 +20,7 @@ namespace {
 int rank() { return check::state.rank; }
 int ranks() { return check::state.size; }
 
-tw_decomposition line = nullptr;  // two elements a rank
+tw_decomposition line = nullptr;  // two elements per rank
 std::string path;
 
 tw_decomposition decompose(std::int64_t low = 0, std::int64_t high = 0) {
@@ -57,7 +57,7 @@ void check_record(tw_file file, int record) {
     CHECK(got[0] == value(record, 2 * rank()) && got[1] == value(record, 2 * rank() + 1));
 }
 
-/// A file that is being written shows what is committed, no more; sync shows what has come since.
+/// A file that is being written shows only committed records; sync shows new ones.
 void while_written(const std::string& format) {
     tw_file writer = create(("publish=live; format=" + format).c_str()), reader = nullptr;
     put_record(writer, 0);
@@ -76,7 +76,7 @@ void while_written(const std::string& format) {
     OK(tw_close(&reader));
 }
 
-/// What a reader knew when it opened the file stays where it finds it while the index grows.
+/// Chunks that a reader knew when it opened the file are found while the index grows.
 void while_index_grows(const std::string& format) {
     constexpr int known = 120;  // the last of them move to another node of HDF5's index
     tw_file writer = create(("publish=live; format=" + format).c_str()), reader = nullptr;
@@ -91,7 +91,7 @@ void while_index_grows(const std::string& format) {
     OK(tw_close(&reader));
 }
 
-/// Another file takes the name of one that is open, before anything of it was read.
+/// Another file takes the name of an open one, before anything of it was read.
 void replaced(const std::string& format) {
     const auto write = [&](const std::string& to, int record) {
         const std::string settings = "format=" + format;
@@ -120,8 +120,8 @@ void replaced(const std::string& format) {
     OK(tw_close(&reader));
 }
 
-/// Files of which each reader opens one after another are written anew after they were opened: they
-/// are not read as the ones that were opened, however alike they look.
+/// Sets of files, which each reader opens one after another, are replaced after they were opened:
+/// they must not be read as the original ones, however similar they are.
 void written_anew(const std::string& settings) {
     tw_session writing = nullptr;
     tw_decomposition to_write = nullptr;
@@ -135,7 +135,7 @@ void written_anew(const std::string& settings) {
     turn();
     const auto write = [&](int record) {
         turn();
-        // A folder of files is not replaced by tw_create.
+        // tw_create does not replace a folder of files.
         if (rank() == 0 && std::filesystem::is_directory(path)) std::filesystem::remove_all(path);
         MPI_Barrier(check::state.comm);
         tw_file file = create(settings.c_str());
@@ -225,11 +225,11 @@ void wrong_arguments() {
     CHECK(get(closed, "T", 0, got) == TW_ECLOSED);
 }
 
-/// Ranks that want different things are told, and can go on.
+/// Ranks with different requests get an error, and can go on.
 void different_calls() {
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
-    OK(tw_read(file));  // of nothing
+    OK(tw_read(file));  // nothing was requested
     if (ranks() > 1) {
         const bool odd = rank() == ranks() - 1;
         float got[2] = {}, more[2] = {};
@@ -243,7 +243,7 @@ void different_calls() {
         REFUSED(odd ? tw_sync(file, 0) : tw_read(file), TW_EMISMATCH, "tw_sync");
         check_record(file, 1);
 
-        // One rank closes: the others are told, and do not wait for it ever after.
+        // One rank closes the file: the others get an error, and do not wait for it later.
         tw_file mine = file;
         REFUSED(odd ? tw_close(&mine) : get(file, "T", 0, got), TW_EMISMATCH, "tw_close");
         if (!odd) {
@@ -255,7 +255,7 @@ void different_calls() {
     OK(tw_close(&file));
 }
 
-/// What is declared again is known; what halos are filled with is a handle's own.
+/// Equal declarations share data; the edges of halos belong to each handle.
 void declared_again() {
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
@@ -271,7 +271,7 @@ void declared_again() {
     OK(tw_close(&file));
 }
 
-/// One place wanted several times, in one read, by different decompositions and types.
+/// One place is requested several times in one read, with different decompositions and types.
 void several_of_one() {
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
@@ -295,7 +295,7 @@ void several_of_one() {
     // Left open for tw_finalize.
 }
 
-/// What netCDF-4 has and the library has not: listed, and refused when it is read.
+/// Types of netCDF-4 that the library lacks: listed, and refused when they are read.
 void foreign_types() {
     const std::string other = path + ".types";
     if (rank() == 0) {
@@ -334,8 +334,8 @@ void foreign_types() {
     if (rank() == 0) std::remove(other.c_str());
 }
 
-/// A reader that takes nothing itself is ahead of the node that takes everything: what is still on
-/// its way there must stay.
+/// A reader that requests nothing is ahead of the node that requests everything: data on their way
+/// to it must stay.
 void reader_ahead() {
     const std::string other = path + ".ahead";
     constexpr std::int64_t n = std::int64_t(1) << 20;
@@ -369,8 +369,8 @@ void reader_ahead() {
     if (rank() == 0) std::remove(other.c_str());
 }
 
-/// What one variable is asked for by a box and by lists at once is more than the variable has, and
-/// still one message a piece.
+/// The requests for one variable, by a box and by lists at once, exceed the variable, but remain
+/// one message per piece.
 void boxes_and_lists() {
     const std::string other = path + ".lists";
     const std::int64_t shape[] = {30, 40 * ranks()}, all = shape[0] * shape[1];
@@ -384,7 +384,7 @@ void boxes_and_lists() {
     OK(tw_put(file, "v", TW_INT, values.data(), all));
     OK(tw_close(&file));
 
-    // Columns side by side as a box; points, and columns here and there, as lists.
+    // Adjacent columns as a box; points, and scattered columns, as lists.
     const std::int64_t turned = ranks() - 1 - rank();
     const std::int64_t columns = shape[1] / ranks(), start[] = {0, turned * columns};
     const std::int64_t count[] = {shape[0], columns}, n = shape[0] * columns;
@@ -419,7 +419,7 @@ void boxes_and_lists() {
 
 }  // namespace
 
-/// With long runs nothing is exchanged; where not all ranks read, it is.
+/// Long runs need no exchange; if not all ranks read, there is one.
 void straight() {
     const std::int64_t shape = 2 * ranks(), start = shape - 2 * rank() - 2, count = 2;
     tw_decomposition turned = nullptr;

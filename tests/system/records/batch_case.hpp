@@ -1,4 +1,4 @@
-// Random batches: what is put by whom, into which record, in which order.
+// Random batches: puts of each rank, their records, and their order.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_BATCH_CASE_HPP
@@ -21,7 +21,7 @@ struct Variable {
     tw_type type;
     bool record;
     std::vector<std::int64_t> shape;  // without the record dimension
-    int declared;                     // its decomposition: a number, or -1
+    int declared;                     // number of its decomposition, or -1
     bool once;                        // a fixed-size variable that tw_put has written
     std::string settings;
 
@@ -30,12 +30,12 @@ struct Variable {
     }
 };
 
-// Who holds what of "z y x": rows y of all z and x; columns x; or a list over "y x".
+// The distribution of "z y x": rows y of all z and x; columns x; or a list over "y x".
 struct Cells {
     enum class Kind { rows, columns, list } kind;
-    std::string dims;               // in memory
-    std::vector<std::int64_t> cut;  // rows and columns: [ranks + 1]; ranks may hold nothing
-    std::uint64_t seed;             // of a list
+    std::string dims;               // in memory order
+    std::vector<std::int64_t> cut;  // first row or column of each rank, and the end
+    std::uint64_t seed;             // seed of a list
 };
 
 enum class Kind { put, deferred, record, record_deferred, whole, box };
@@ -48,9 +48,9 @@ struct Op {
 struct Step {
     std::vector<Op> ops;
     bool sync;
-    int sync_before = -1;  // a tw_sync before this operation
-    bool reopen = false;   // closed before it, and written on
-    bool open = false;     // not ended
+    int sync_before = -1;  // tw_sync before this operation
+    bool reopen = false;   // close the file before it, and continue it
+    bool open = false;     // does not end
 };
 
 struct Case {
@@ -65,7 +65,7 @@ struct Position {
     std::int64_t z, y, x;
 };
 
-// A rank's box: rows of its own, the inner part of them, perhaps with a stride.
+// A rank's box: some of its own rows, and of these the inner part, perhaps with a stride.
 struct BoxOf {
     std::int64_t y0, y1, x0, x1, y_step, x_step;
 
@@ -77,19 +77,19 @@ struct BoxOf {
     std::int64_t columns() const { return (x1 - x0 + x_step - 1) / x_step; }
 };
 
-/// What random cases are limited to.
+/// Limits of random cases.
 struct Bounds {
     std::int64_t steps = 6;
     std::int64_t nx = 1500;
-    bool packed = false;  ///< in netCDF-4 files whose chunks are compressed
+    bool packed = false;  ///< in netCDF-4 files with compressed chunks
 };
-/// @param nodes  whether there are several
+/// @param nodes  there are several nodes
 Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool nodes,
                const Bounds& bounds = {});
 
-/// The value that an operation puts at an element of a record (z, y, x).
+/// Returns the value that an operation puts into an element of a record (z, y, x).
 double value(std::size_t step, const Op& op, std::int64_t element);
-/// The rank that holds a column of a list; -1: none.
+/// Returns the rank that holds a column of a list; -1: none.
 int owner(const Cells& cells, std::int64_t column, int ranks);
 bool holds(const Case& c, const Cells& cells, int rank, int ranks, const Position& p);
 BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks);

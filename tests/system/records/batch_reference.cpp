@@ -78,8 +78,8 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
                                          {z, y, x});
                         }
                     }
-                    // In its first step a variable's tw_put fills what nobody holds; later ones and
-                    // records that are there keep it.
+                    // In its first step, a variable's tw_put fills elements without a holder; later
+                    // ones, and existing records, keep them.
                     if (held)
                         ref.values[static_cast<std::size_t>(op.variable)]
                                   [static_cast<std::size_t>(at + e)] = value(step, op, e);

@@ -1,4 +1,4 @@
-// What a file of random batches has to hold, in plain arrays.
+// The expected contents of a file of random batches, in plain arrays.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_BATCH_REFERENCE_HPP
@@ -16,17 +16,17 @@ struct Reference {
     explicit Reference(const Case& c);
 
     std::int64_t records = 0;
-    bool explicit_ = false;                   // some rank gave a record
-    std::int64_t first = 0;                   // the record of tw_put in step 0
-    std::vector<std::vector<double>> values;  // of each variable, record by record
+    bool explicit_ = false;                   // some rank has named a record
+    std::int64_t first = 0;                   // record of tw_put in step 0
+    std::vector<std::vector<double>> values;  // by variable, record after record
 };
 
-/// tw_put writes the current record.
+/// Returns the operation with tw_put's current record filled in.
 Op at_record(Op op, std::int64_t current);
-/// What the file holds after a step.
+/// Applies a step to the reference.
 void apply(const Case& c, Reference& reference, std::size_t step, int ranks);
-/// Empty if a file is as the reference; read by serial netCDF-C.
-/// @param complete  else fixed-size variables may lack what nobody has put yet
+/// Compares a file, read by serial netCDF, with the reference; empty if they agree.
+/// @param complete  false: fixed-size variables may lack elements that were not put yet
 std::string difference(const Case& c, const Reference& reference, const std::string& path,
                        bool complete);
 

@@ -9,7 +9,7 @@ namespace batches {
 
 namespace {
 
-// What this rank's array of "z y x" has, in the order of the decomposition's dimensions.
+// Returns this rank's array of "z y x", in the order of the decomposition's dimensions.
 std::vector<double> array_of(const Case& c, const Cells& cells, std::size_t step, const Op& op,
                              int rank, int ranks) {
     std::vector<double> data;

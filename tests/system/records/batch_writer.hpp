@@ -1,4 +1,4 @@
-// A file of random batches, as the ranks of a model write it.
+// Writes a file of random batches, as the ranks of a model do.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_BATCH_WRITER_HPP
@@ -17,14 +17,14 @@ class BatchWriter {
 public:
     BatchWriter(Model& model, const Case& c, std::string path);
 
-    /// @param again  goes on writing a file that was closed
-    /// @return whether the file is there
+    /// @param again  continue a file that was closed
+    /// @return true if the file is open
     bool create(bool again = false);
-    /// One operation of a step; deferred ones keep their arrays until the next step.
+    /// Makes one operation of a step; deferred ones keep their arrays until the next step.
     void put(std::size_t step, const Op& op);
-    /// Before the operations of a step.
+    /// Call before the operations of a step.
     void begin_step() { kept_.clear(); }
-    /// Counts a check; what fails first is told.
+    /// Counts a check; prints the first error.
     void ok(int status, const char* call);
 
     bool good = true;

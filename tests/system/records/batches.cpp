@@ -1,6 +1,6 @@
-// Batches: tw_put of the next record, tw_put_record of any record by any decomposition, and boxes,
-// in one file and in random order, over every service. The reference is kept in plain arrays, the
-// file is read by serial netCDF-C. With --packed, all are netCDF-4 files with filters.
+// Tests batches: tw_put of the next record, tw_put_record of any record by any decomposition, and
+// boxes, in one file and in random order, with every service. The reference is kept in plain
+// arrays, the file is read by serial netCDF-C. With --packed, all are netCDF-4 files with filters.
 //
 // SPDX-License-Identifier: Apache-2.0
 //

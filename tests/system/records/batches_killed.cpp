@@ -44,8 +44,8 @@ bool has_filters(const Case& c) {
     return filters;
 }
 
-/// A chunk with filters may be torn where it is written again (docs/records.md): leaves out what is
-/// put into records that are counted already, and fixed-size variables.
+/// Leaves out puts into records that are counted already, and into fixed-size variables: a chunk
+/// with filters may be torn when it is written again (docs/records.md).
 void put_once(Case& c, int ranks) {
     Reference ref(c);
     for (std::size_t s = 0; s < c.steps.size(); ++s) {
@@ -115,8 +115,8 @@ struct Log {
     std::uint64_t seed = 0;
     int ranks = 0;
     std::string file;
-    std::size_t begun = 0;     ///< so many steps, by some rank
-    std::size_t promised = 0;  ///< by calls that have returned on rank 0 (docs/recovery.md)
+    std::size_t begun = 0;     ///< steps that some rank has begun
+    std::size_t promised = 0;  ///< steps of calls that have returned on rank 0 (docs/recovery.md)
     bool closed = false;
 };
 
@@ -138,7 +138,7 @@ Log read_logs(const std::string& folder) {
     return log;
 }
 
-/// What the file has to hold after each number of steps.
+/// Returns the expected file after each number of steps.
 std::vector<Reference> states_of(const Case& c, int ranks) {
     std::vector<Reference> states{Reference(c)};
     for (std::size_t s = 0; s < c.steps.size(); ++s) {
@@ -152,7 +152,7 @@ class Judge {
 public:
     Judge(const Case& c, const Log& log) : case_(c), log_(log), states_(states_of(c, log.ranks)) {}
 
-    /// What is wrong with a file, or nothing.
+    /// Checks a file; returns the error, or an empty text.
     std::string look(const std::string& path) {
         int id = 0;
         if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR)
@@ -198,7 +198,7 @@ private:
                 return true;
             while (states_[first].records <= record) ++first;
         } else if (states_[first].values[v][element] == fill_value) {
-            return true;  // what nobody has put yet is filled at the end
+            return true;  // elements that were not put yet are filled at the end
         }
         for (std::size_t s = first; s <= log_.begun; ++s)
             if (states_[s].values[v][element] == value) return true;
@@ -210,7 +210,7 @@ private:
     std::vector<Reference> states_;
 };
 
-/// @return whether the run was killed
+/// @return true if the run was killed
 bool judge(const std::string& folder) {
     check::step("%s", folder.c_str());
     const Log log = read_logs(folder);
@@ -225,7 +225,7 @@ bool judge(const std::string& folder) {
     Log reached = log;
     const bool live = c.file.find("publish=live") != std::string::npos;
     if (whole && !live) reached.promised = reached.begun = c.steps.size();
-    // Of a netCDF-4 file some variables may be longer than others, until it is recovered.
+    // Until a netCDF-4 file is recovered, some variables may be longer than others.
     std::string found = path + (whole ? "" : ".part");
     if (part && c.file.find("netcdf4") != std::string::npos && log.promised > 0) {
         char said[400];

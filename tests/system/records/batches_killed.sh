@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs that write random batches, each killed at one of its writes: what their files count is right.
+# Kills runs that write random batches at one of their writes: the records that their files count
+# must be right.
 #
 # SPDX-License-Identifier: Apache-2.0
 #
@@ -18,7 +19,7 @@ for service in "|inline" "node_size=2|inline" "|background" "node_size=2|backgro
         run="$folder/${#folders[@]}"
         mkdir "$run"
         folders+=("$run")
-        # The first process to make so many writes; the launcher ends the others.
+        # The first process to make so many writes is killed; the launcher ends the others.
         if ! "$@" env LD_PRELOAD="$inject" THALWEG_FAULT_PATH=batches.nc THALWEG_FAULT_KIND=kill \
             THALWEG_FAULT_AT="$((1 + seed * 7919 % 61))" \
             "$program" --die "$seed" "$run" "${service%|*}" "service=${service#*|}" \

@@ -1,4 +1,4 @@
-// Boxes with fixed outcomes.
+// Tests boxes with fixed results.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
@@ -25,7 +25,7 @@ Put row_of(int rank, std::int64_t record, double value) {
     return {0, {record, rank, 0}, {1, 1, 4}, {value, value + 1, value + 2, value + 3}};
 }
 
-// Ranks that have nothing to put end their steps like all others.
+// Ranks that put nothing end their steps like all others.
 void silent_ranks(Model& m, const std::string& service) {
     for (int speaker = 0; speaker < m.size; ++speaker) {
         Case c = small_case(service, m.size);
@@ -40,7 +40,7 @@ void silent_ranks(Model& m, const std::string& service) {
     }
 }
 
-// Records of which no rank holds an element are there, whatever ends them.
+// Records without any element on any rank exist, whichever call ends them.
 void no_elements(Model& m, const std::string& service) {
     Case c = small_case(service, m.size);
     c.variables[0].name = "T";
@@ -68,7 +68,7 @@ void no_elements(Model& m, const std::string& service) {
     }
 }
 
-// What is not allowed: told at once, and the file goes on.
+// Invalid calls: refused at once, and the file can be used further.
 void refused(Model& m, const std::string& service) {
     const std::string path = folder + "/refused.nc";
     Case c = small_case(service, m.size);
@@ -88,7 +88,7 @@ void refused(Model& m, const std::string& service) {
     CHECK(tw_put_box(f, "U", TW_FLOAT, start, wide, nullptr, row) == TW_EBOUNDS);
     CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, nullptr) == TW_EARG);
     CHECK(tw_put_box(f, "U", TW_FLOAT, nullptr, count, nullptr, row) == TW_EARG);
-    // Strides; nothing is put of a section that is refused.
+    // Strides; a section that is refused has no effect.
     const std::int64_t two[3] = {0, m.rank, 0}, some[3] = {1, 1, 2}, far[3] = {1, 1, 4};
     const std::int64_t none_at_all[3] = {1, 1, 0}, huge[3] = {1, INT64_MAX, INT64_MAX};
     CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, far, whole.data()) == TW_EBOUNDS);
@@ -119,8 +119,8 @@ void refused(Model& m, const std::string& service) {
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 }
 
-// Some rank puts a box, the others use tw_put of which that rank holds a part: all learn who lacks
-// it.
+// Some rank puts a box, the others use tw_put of a variable of which that rank holds a part: all
+// learn which rank lacks it.
 void mixed(Model& m, const std::string& service) {
     if (m.size == 1) return;
     for (const int boxer : {0, m.size - 1}) {
@@ -153,7 +153,7 @@ void misfit(Model& m, const std::string& service) {
     CHECK(tw_sync(f, 0) == TW_ERANGE);
     CHECK(tw_put_box(f, "U", TW_INT, start, count, nullptr, good) == TW_OK);
     CHECK(tw_end_step(f) == TW_OK);
-    // What tw_put found is told, though other records of the variable follow.
+    // tw_put's error is returned, though other records of the variable follow.
     const std::vector<int> whole(static_cast<std::size_t>(4 * m.size), 70000);
     CHECK(tw_put(f, "U", TW_INT, whole.data(), 4 * m.size) == TW_OK);
     const std::int64_t later[3] = {9, m.rank, 0};
@@ -164,8 +164,8 @@ void misfit(Model& m, const std::string& service) {
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 }
 
-// A record that was compressed is changed in one element a rank: the others keep every bit, though
-// quantizing them once more would change some.
+// One element per rank changes in a compressed record: the others keep every bit, though quantizing
+// them again would change some.
 void quantized(Model& m, const std::string& service) {
     const std::string path = folder + "/quantized.nc";
     constexpr std::int64_t columns = 4000;
@@ -207,8 +207,8 @@ void quantized(Model& m, const std::string& service) {
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 }
 
-// A box that is refused for want of room leaves nothing: steps and boxes that follow are written
-// as without it.
+// A box that is refused for lack of room has no effect: later steps and boxes are written as if it
+// had not been put.
 void too_large(const std::string& settings) {
     Model m(MPI_COMM_WORLD, "log=off; service=inline; " + settings);
     check::step("too large: %s", settings.c_str());
@@ -278,7 +278,7 @@ void too_large(const std::string& settings) {
     m.end();
 }
 
-// Many chunks are changed where they are.
+// Changes many chunks in place.
 void changed(const std::string& settings) {
     Model m(MPI_COMM_WORLD, "log=off; service=inline");
     check::step("changed: %s", settings.c_str());
@@ -311,8 +311,8 @@ void changed(const std::string& settings) {
     m.end();
 }
 
-// Boxes and a variable put whole share queues of every size, each rank on a node of its own: what
-// does not fit is refused where it is put.
+// Boxes and a variable that is put whole share queues of every size, each rank on a node of its
+// own: what does not fit is refused by the put.
 void small_queues(const std::string& order) {
     Model m(MPI_COMM_WORLD, "log=off; node_size=1");
     constexpr std::int64_t columns = 900;
@@ -341,7 +341,7 @@ void small_queues(const std::string& order) {
         CHECK_TEXT(ended == TW_OK || ended == TW_ENOMEM, "%s", m.error().c_str());
         CHECK_TEXT(tw_close(&f) == ended, "%s", m.error().c_str());
     }
-    CHECK(refused > 0 || m.size == 1);  // one node has room again in the middle of a step
+    CHECK(refused > 0 || m.size == 1);  // a single node has room again in the middle of a step
     m.end();
 }
 

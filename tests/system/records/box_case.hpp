@@ -1,4 +1,4 @@
-// What ranks put as boxes, the file that it makes, and the calls by which it is put.
+// Boxes of ranks, the file that results, and the calls that put them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_BOX_CASE_HPP
@@ -13,9 +13,9 @@
 
 namespace box_case {
 
-inline std::string folder;  // of all files
+inline std::string folder;  // folder of all files
 
-// A variable: lengths without the record dimension; the second to last one is that of the rows.
+// A variable: lengths without the record dimension; the second to last one is the number of rows.
 struct Variable {
     const char* name;
     tw_type type;
@@ -48,18 +48,19 @@ struct Case {
 
 inline constexpr double fill_value = -77;
 
-// Boxes of random sizes and places, in a random number of steps of each rank.
+// Makes boxes of random sizes and places, in a random number of steps per rank.
 Case make_case(std::uint64_t seed, int ranks, const std::string& file);
 
-// A file with the variables of a case, its definitions ended.
+// Creates a file with the variables of a case, and ends its definitions.
 tw_file create(Model& m, const std::string& path, const Case& c);
 
-// Puts a case, and compares the file with what it must hold. @return whether it is right
+// Puts a case, and compares the file with the expected contents.
+// @return true if they agree
 bool run(Model& m, const Case& c, const std::string& what);
 
-// Calls with fixed outcomes: in a session with the service that `file` names.
+// Tests calls with fixed results, in a session with the service that `file` names.
 void fixed_cases(Model& m, const std::string& file, const std::string& settings);
-// The same in sessions of their own, with service inline.
+// Tests the same in sessions of their own, with service inline.
 void fixed_cases_inline();
 
 }  // namespace box_case

@@ -1,5 +1,5 @@
-// tw_put_box through the services: whatever boxes the ranks put, the file is the one that the same
-// boxes make in plain arrays.
+// Tests tw_put_box with all services: whatever boxes the ranks put, the file must be the one that
+// the same boxes make in plain arrays.
 //
 // SPDX-License-Identifier: Apache-2.0
 //

@@ -1,5 +1,5 @@
-// Variables of which some elements have no holder: tw_put of what ranks hold, and sections of the
-// rest by others, in one step or in several.
+// Tests variables of which some elements have no holder: tw_put of the held elements, and sections
+// of the rest by other ranks, in one step or in several.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <filesystem>
@@ -24,8 +24,8 @@ std::vector<float> row(float value) {
     return std::vector<float>(static_cast<std::size_t>(columns), value);
 }
 
-/// A file in which rank r holds row r of F(y, x), T(time, y, x) and U(time, y, x); nobody holds the
-/// last row, nor that of the last rank if it is `idle`.
+/// A file in which rank r holds row r of F(y, x), T(time, y, x) and U(time, y, x); no rank holds
+/// the last row, nor that of the last rank if it is `idle`.
 class Mixed {
 public:
     Mixed(const std::string& what, const std::string& settings, bool idle = false)
@@ -40,13 +40,13 @@ public:
         OK(tw_def_var(file, "U", TW_FLOAT, "time y x", d));
     }
 
-    /// By the ranks that hold something.
+    /// Puts on the ranks that hold something.
     void put(const char* name, float value) const {
         const std::vector<float> values = row(value);
         if (holds_) OK(tw_put(file, name, TW_FLOAT, values.data(), columns));
     }
 
-    /// A row, by one rank.
+    /// Puts a row on one rank.
     void put_row(int by, const char* name, std::int64_t record, std::int64_t y, float value) const {
         if (rank != by) return;
         const std::vector<float> values = row(value);
@@ -62,7 +62,7 @@ public:
         OK(tw_free_decomposition(&d));
     }
 
-    /// Compares each row's values with one; `last` is that of the row that nobody holds.
+    /// Compares each row's values with one number; `last` is that of the row that no rank holds.
     void expect(const char* name, std::int64_t record, float held, float last) const {
         tw_file f = nullptr;
         OK(tw_open(session, path_.c_str(), nullptr, &f));
@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
              {"service=inline", "service=inline; staging=10KiB",
               "service=inline; staging=10KiB; method=direct", "service=background"}) {
             const std::string settings = std::string(service) + storage;
-            // With less memory than a step takes, all ranks call tw_put.
+            // With less memory than a step needs, all ranks call tw_put.
             if (settings.find("staging") == std::string::npos) in_one_step(settings);
             in_two_steps(settings);
             after_an_empty_step(settings);

@@ -51,8 +51,8 @@ struct Rank {
 struct Kind {
     const char* name;
     std::vector<const char*> records;  // record variables
-    bool fixed;                        // whether there is a fixed-size variable
-    int steps;                         // ended
+    bool fixed;                        // there is a fixed-size variable
+    int steps;                         // number of ended steps
 };
 
 const std::vector<Kind> kinds{
@@ -80,7 +80,7 @@ tw_file write(const Rank& rank, const std::string& path, const std::string& sett
     return file;
 }
 
-/// All values of a file's variables, of so many records; none if it cannot be read.
+/// Returns all values of a file's variables, for so many records; none if it cannot be read.
 std::vector<std::vector<double>> values(const std::string& path, std::size_t records) {
     std::vector<std::vector<double>> all;
     int id = 0, n = 0, time = -1;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a killed run leaves becomes, by `thalweg recover`, the file of a run that closed it.
+# `thalweg recover` turns the remains of a killed run into the file of a run that closed it.
 #
 # SPDX-License-Identifier: Apache-2.0
 #
@@ -16,7 +16,7 @@ fail() {
     exit 1
 }
 
-# expect CODE WORDS FILE...: exit code and a line of `thalweg recover FILE...`.
+# expect CODE WORDS FILE...: checks exit code and a line of `thalweg recover FILE...`.
 expect() {
     local code="$1" words="$2" got=0
     shift 2
@@ -47,7 +47,7 @@ expect 0 "cdf1-posix-records.nc: 2 records recovered; " "${files[@]:0:half}"
 expect 0 "cdf5-posix-records.nc: 2 records recovered; " "${files[@]:half}"
 [[ -z "$(find . -name '*.part')" ]] || fail "temporary names are left"
 for file in *.nc; do
-    # PnetCDF counts a record from its first write on, and leaves padding as it is.
+    # PnetCDF counts a record from its first write on, and does not write padding.
     began=0
     if [[ "$file" == *-pnetcdf-* ]]; then
         began=1
@@ -71,12 +71,12 @@ grep -q "^garbage.nc.part: not a valid classic" "$folder/lines" || fail "garbage
 [[ "$(cat garbage.nc.part)" == "no netCDF" && ! -e garbage.nc ]] || fail "garbage.nc was changed"
 cmp cdf2-posix-records.nc ../reference/cdf2-posix-records.nc
 
-# A file that has its own name already, and half a record behind its last.
+# A file that has its final name already, and half a record behind its last.
 cat garbage.nc.part >>cdf2-posix-records.nc
 expect 0 "10 bytes cut off" cdf2-posix-records.nc
 cmp cdf2-posix-records.nc ../reference/cdf2-posix-records.nc
 
-# The rest of the program.
+# Other uses of the program.
 code=0
 "$thalweg" recover >/dev/null 2>&1 || code=$?
 [[ $code -eq 2 ]] || fail "no files: exit code $code"

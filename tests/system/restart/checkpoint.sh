@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The example of docs/restarts.md: two runs end where one of another number of ranks does.
+# Runs the example of docs/restarts.md: two runs give the result of one run on another number of
+# ranks.
 #
 # SPDX-License-Identifier: Apache-2.0
 #

@@ -1,10 +1,10 @@
-// Restarts: random arrays of random bits, written by some ranks and read by others, in other
+// Tests restarts: random arrays of random bits, written by some ranks and read by others, in other
 // decompositions (boxes with halos, lists of indices), by any method, service and format.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: restart [--seconds S] [--seed N] [--servers N]
-// The reference for what is in a file is serial netCDF-C; for its checksums, their definition
+// The reference for a file's contents is serial netCDF-C; for its checksums, their definition
 // (docs/restarts.md), element by element.
 #include <netcdf.h>
 
@@ -30,11 +30,11 @@ struct Variable {
     tw_type type = TW_DOUBLE;
     std::vector<int> dims;  // in file order
     bool replicated = false, has_fill = false;
-    std::vector<char> raw;  // what netCDF-C finds in the file
+    std::vector<char> raw;  // values that netCDF-C reads from the file
 };
 
 struct Model {
-    Numbers lengths;  // of the dimensions
+    Numbers lengths;  // by dimension
     std::vector<Variable> variables;
     Numbers shape(const Variable& v) const {
         Numbers result;
@@ -55,7 +55,7 @@ std::int64_t position(const Numbers& shape, const Numbers& index) {
     return at;
 }
 
-/// The bits of an element: any, of floating-point numbers too.
+/// Returns the bits of an element: any bits, for floating-point numbers, too.
 std::uint64_t bits_of(std::uint64_t seed, const Variable& v, std::int64_t at) {
     return mix(mix(seed, mix(static_cast<std::uint64_t>(v.name[1]))),
                static_cast<std::uint64_t>(at));
@@ -81,14 +81,14 @@ Model make_model(Random& random) {
     return m;
 }
 
-/// Who holds a variable in one run, and the array of this rank.
+/// The decomposition of a variable in one run, and the array of this rank.
 struct Array {
     tw_decomposition decomposition = nullptr;
-    std::vector<int> order;  // memory dimension -> dimension of the variable
+    std::vector<int> order;  // dimension of the variable for each dimension in memory
     std::vector<Numbers> start, count;
     Numbers low, high;
     std::vector<tw_edge> edges;
-    std::size_t first_listed = 0, listed = 0;  // memory dimensions of the list: none for boxes
+    std::size_t first_listed = 0, listed = 0;  // memory dimensions of the list; none for boxes
     Numbers list;
     bool strided = false, bare = false;
     std::vector<char> bytes;
@@ -111,7 +111,7 @@ public:
     bool is_model() const { return comm_ != MPI_COMM_NULL; }
     int rank() const { return rank_; }
 
-    /// Registers an array of each variable; `random` is the same on all ranks.
+    /// Registers an array for each variable; `random` is the same on all ranks.
     void begin(Random& random, const std::string& settings) {
         expect(tw_restart_new(session_, settings.c_str(), &restart_), "tw_restart_new");
         for (std::size_t d = 0; d < model_.lengths.size(); ++d)
@@ -192,7 +192,7 @@ private:
                    tw_strerror(status), tw_error_message(session_));
     }
 
-    /// By a replicated variable.
+    /// Tests if a replicated variable needs the dimension.
     bool needed(int d) const {
         return std::any_of(model_.variables.begin(), model_.variables.end(), [&](const auto& v) {
             return v.replicated && std::count(v.dims.begin(), v.dims.end(), d) > 0;
@@ -258,7 +258,7 @@ private:
         for (tw_edge& edge : a.edges) edge = static_cast<tw_edge>(random.below(3));
     }
 
-    /// Indices in any order, some in nobody's list, with holes.
+    /// Makes lists of indices in any order, some in no list, with holes.
     void hold_list(const Variable& v, Random& random, const Numbers& shape,
                    const std::string& names, Array& a) {
         const auto nd = static_cast<std::int64_t>(shape.size());
@@ -321,7 +321,7 @@ private:
         a.bytes.assign(static_cast<std::size_t>(a.n * size * (gap + 1)), 0x5a);
         hand_over(i, TW_REQUIRED);
         if (own.percent(20)) hand_over(i, TW_REQUIRED);
-        // What halos become is asked for afterwards: it counts for what is registered already.
+        // The edges of halos are set afterwards: they apply to registered arrays, too.
         if (a.decomposition != nullptr && a.listed == 0)
             expect(tw_fill_halo(a.decomposition, a.edges.data()), "tw_fill_halo");
     }
@@ -350,8 +350,8 @@ private:
                    "tw_restart_add");
     }
 
-    /// Calls visit(address, position in the variable, whether it is no halo) for all elements that
-    /// a read fills.
+    /// Calls visit(address, position in the variable, false for a halo) for all elements that a
+    /// read fills.
     template <class Visit>
     void for_own(std::size_t i, Visit&& visit) {
         const Variable& v = model_.variables[i];
@@ -424,7 +424,8 @@ private:
         visit(a.bytes.data() + byte, position(shape, index), true);
     }
 
-    /// What has been read is what is in the file; the rest of the array is as it was.
+    /// Checks that the elements that were read are those of the file, and that the rest of the
+    /// array is unchanged.
     void compare(std::size_t i) {
         const Variable& v = model_.variables[i];
         const std::vector<char> got = arrays_[i].bytes;
@@ -446,7 +447,7 @@ private:
     std::vector<Array> arrays_;
 };
 
-/// The definition of the checksum, without a shortcut.
+/// Computes the checksum by its definition, without a shortcut.
 std::string checksum(const Variable& v) {
     __extension__ using Product = unsigned __int128;
     const auto size = static_cast<std::size_t>(type_size(v.type));
@@ -461,7 +462,7 @@ std::string checksum(const Variable& v) {
     return check::text("%016llX", static_cast<unsigned long long>(sum));
 }
 
-/// What netCDF-C finds; elements of the file are those of the model, or have the fill value.
+/// Checks the file through netCDF-C: its elements are those of the model, or have the fill value.
 void look(Model& model, const std::string& path, std::uint64_t seed, const std::string& title) {
     int id = 0;
     const int status = nc_open(path.c_str(), NC_NOWRITE, &id);
@@ -493,7 +494,7 @@ void look(Model& model, const std::string& path, std::uint64_t seed, const std::
     nc_close(id);
 }
 
-/// Of tw_restart_new, for writing.
+/// Chooses settings for tw_restart_new, for writing.
 std::string choose_restart_settings(Random& random, const std::string& session_settings) {
     std::string settings = random.percent(10) ? "" : "durable=no; ";
     if (session_settings.find("storage=") != std::string::npos || random.percent(65))

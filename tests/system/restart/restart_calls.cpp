@@ -1,5 +1,5 @@
-// Restarts that go wrong: calls, files and data that are not as they should be. The same error on
-// every rank, which names the variable, and the file that was there stays.
+// Tests restarts with errors in calls, files and data: the same error on every rank, which names
+// the variable, and the existing file stays.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
@@ -54,7 +54,7 @@ struct State {
         for (std::int64_t x = 0; x < nx; ++x)
             for (std::int64_t y = start; y < start + count; ++y)
                 values.push_back(value(generation, y, x));
-        if (first) h = u = values;  // later values go where the first were
+        if (first) h = u = values;  // later values are put at the same addresses
         std::copy(values.begin(), values.end(), h.begin());
         std::transform(values.begin(), values.end(), u.begin(), [](double v) { return -v; });
     }
@@ -88,7 +88,7 @@ void change(const std::string& path, Change&& act) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// As the file has it.
+/// Returns the bytes of a value in the file.
 std::string big_endian(double value) {
     std::string bytes(8, '\0');
     std::memcpy(bytes.data(), &value, 8);
@@ -220,13 +220,13 @@ void disagreeing() {
     again.expect(path, 1);
 }
 
-/// Files that are not what the model wants.
+/// Files that do not fit the model.
 void other_files() {
     Session s;
     State state(s);
     const std::string path = path_of("other.nc");
     std::vector<double> d(1);
-    // What the file has, and what the error names.
+    // The contents of a file, and the words of the error.
     struct Other {
         std::string x, y;  // names
         std::int64_t nx, ny;
@@ -296,7 +296,7 @@ void other_files() {
     ALL(s, CODES(TW_EFORMAT), WORDS("other.nc"), state.read(path));
 }
 
-/// An array of a type that does not hold all values of the file's.
+/// An array of a type that cannot hold all values of the file's.
 void narrower_types() {
     const std::string path = path_of("types.nc");
     Session s;
@@ -322,7 +322,7 @@ void narrower_types() {
     }
 }
 
-/// Bytes that have changed on the way.
+/// Bytes that have changed in transit.
 void corrupted() {
     const std::string path = path_of("corrupted.nc");
     Session s;
@@ -359,10 +359,10 @@ void corrupted() {
     rewrite();
     change(path, [&](std::string& bytes) {
         const auto at = bytes.find("thalweg_checksum");
-        bytes[at + 16 + 8] = 'x';  // of the attribute's text, behind its type and length
+        bytes[at + 16 + 8] = 'x';  // in the attribute's text, behind its type and length
     });
     ALL(s, CODES(TW_ECHECKSUM), WORDS("'h'"), state.read(path));
-    // A part that none of those who read holds counts too.
+    // A part that none of the readers holds counts, too.
     rewrite();
     State less(s, "durable=no", 2);
     less.set(99);
@@ -370,14 +370,14 @@ void corrupted() {
     CHECK(less.has(1));
     flip(state.value(1, y, 2), 7);
     ALL(s, CODES(TW_ECHECKSUM), WORDS("'h'"), less.read(path));
-    // So do elements that none of those who wrote held: they have the fill value.
+    // So do elements that none of the writers held: they have the fill value.
     less.set(5);
     OK_ALL(s, less.write(path));
     OK_ALL(s, state.read(path));
     less.expect(path, 5);
     flip(NC_FILL_DOUBLE, 7);
     ALL(s, CODES(TW_ECHECKSUM), WORDS("'h'"), state.read(path));
-    // The values of a file are checked as the file has them.
+    // The checksum is of the values in the file's type.
     std::vector<float> narrow(state.h.size());
     std::vector<double> wide(state.h.size());
     tw_restart writes = nullptr, reads = nullptr;
@@ -403,8 +403,8 @@ void corrupted() {
     ALL(s, CODES(TW_EIO), WORDS("corrupted.nc", "'u'"), state.read(path));
 }
 
-/// Writes that fail leave the file that was there.
-/// A file is summed in rounds of so many bytes a rank.
+/// Writes that fail leave the existing file. A file's checksum is computed in rounds of so many
+/// bytes per rank.
 void long_variable() {
     if (!base_settings.empty() || ranks() > 3) return;
     const std::string path = path_of("long.nc");
@@ -448,7 +448,7 @@ void failing_writes() {
     struct rlimit before {};
     getrlimit(RLIMIT_FSIZE, &before);
     struct rlimit small = before;
-    small.rlim_cur = 4300;  // the header
+    small.rlim_cur = 4300;  // ends within the header
     setrlimit(RLIMIT_FSIZE, &small);
     ALL(s, CODES(TW_EIO), WORDS("failing.nc", "File too large"), state.write(path));
     setrlimit(RLIMIT_FSIZE, &before);

@@ -1,5 +1,6 @@
-// Restarts of models that have one work array for all fields: fields that are copied when they are
-// registered, and read one by one; files of other programs, whose dimensions have other names.
+// Tests restarts of models that have one work array for all fields: fields that are copied when
+// they are registered, and read one by one; and files of other programs, with other names of
+// dimensions.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -86,7 +87,7 @@ struct Model {
     }
 };
 
-/// As netCDF-C sees the file: the fields, and zero in the land.
+/// Checks the file through netCDF-C: the fields, and zero in the land.
 void look(const std::string& path, const Model& m) {
     MPI_Barrier(check::state.comm);
     if (check::state.rank == 0) {
@@ -119,7 +120,7 @@ void one_work_array(const std::string& folder, const std::string& settings) {
     OK(tw_put_att(definitions_of(m.restart), nullptr, "time", TW_DOUBLE, 1, &time));
     OK(tw_restart_write(m.restart, path.c_str()));
     look(path, m);
-    // The copies are gone: what was in them is not written again in place of newer values.
+    // The copies are gone: they are not written again in place of newer values.
     REFUSED(tw_restart_write(m.restart, path.c_str()), TW_EMISSING, "'uvel' was registered with");
     OK(m.add(0, TW_COPIED));
     REFUSED(tw_restart_write(m.restart, path.c_str()), TW_EMISSING, "'vvel' was registered with");
@@ -157,7 +158,7 @@ void one_work_array(const std::string& folder, const std::string& settings) {
     OK(tw_close(&m.file));
 }
 
-/// One value is changed: the field that has it is named when it is read, and others are read.
+/// One value is changed: reading its field gives an error that names it, and others can be read.
 void checksums(const std::string& folder) {
     const std::string path = folder + "/damaged.nc";
     Model m("durable=no");
@@ -200,7 +201,7 @@ void checksums(const std::string& folder) {
     OK(tw_close(&m.file));
 }
 
-/// A file of another program, as FMS and others write it: dimensions of other names, one record.
+/// A file of another program, such as FMS: other names of dimensions, one record.
 void by_position(const std::string& folder) {
     const std::string path = folder + "/foreign.nc";
     Model m("durable=no");
@@ -260,7 +261,7 @@ void by_position(const std::string& folder) {
     CHECK(m.has(1));
 }
 
-/// Calls out of order, and ranks that do not do the same.
+/// Calls in a wrong order, and ranks that make different calls.
 void mistakes(const std::string& folder) {
     const std::string path = folder + "/mistakes.nc";
     Model m("durable=no");

@@ -1,5 +1,5 @@
-// Writes restarts of one name, generation after generation, until it is killed; and looks whether
-// what is left is whole.
+// Writes restarts of one name, generation after generation, until it is killed; and checks that the
+// remaining file is complete.
 //
 // SPDX-License-Identifier: Apache-2.0
 //

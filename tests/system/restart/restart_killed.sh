@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A run that is killed while it writes a restart leaves a whole one under the name.
+# A run that is killed while it writes a restart leaves a complete one under the name.
 #
 # SPDX-License-Identifier: Apache-2.0
 #

@@ -1,5 +1,5 @@
-// close=later: tw_close hands a file over and returns; the file gets its name when it is written,
-// and what becomes of it is told later, on all ranks.
+// Tests close=later: tw_close returns before the file is written; the file gets its name when it is
+// complete, and errors are returned later, on all ranks.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -26,7 +26,7 @@ std::string folder;
 std::string path_of(const std::string& name) { return folder + "/" + name; }
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-// For each service that this number of ranks allows: a session, on the model ranks what is given.
+// Runs a body on the model ranks in a session with each service that this number of ranks allows.
 void with_services(const std::function<void(Model&)>& body, int ends_with = TW_OK) {
     std::vector<std::string> services{"service=background",
                                       "service=background; node_size=2; writers=1/node"};
@@ -57,7 +57,7 @@ void write(History& h, int records) {
     for (int r = 0; r < records; ++r) h.step(r);
 }
 
-// 128 KiB that take a quarter of a second.
+// 128 KiB, which take a quarter of a second.
 const char* const slowly = "bandwidth=512KiB; piece=8KiB; queue=1MiB";
 constexpr int slow_records = 8;
 
@@ -91,7 +91,7 @@ void inline_is_complete() {
     model.end();
 }
 
-// A file a step: the names come one by one, with later calls.
+// One file per step: the names appear one by one, with later calls.
 void a_file_a_step() {
     with_services([](Model& model) {
         std::vector<std::unique_ptr<History>> files;
@@ -108,7 +108,7 @@ void a_file_a_step() {
     });
 }
 
-// Queues of files that are closing are bounded: what does not fit waits.
+// Queues of closing files are limited: a file without room waits.
 void bounded_memory() {
     with_services([](Model& model) {
         std::vector<std::unique_ptr<History>> files;
@@ -155,7 +155,7 @@ void finalize_completes() {
     CHECK(!exists(path_of("last.nc.part")));
 }
 
-// What fails after tw_close: a folder has taken the file's name.
+// An error after tw_close: a folder has taken the file's name.
 struct Failing {
     Model& model;
     std::string path = path_of("taken.nc");
@@ -179,7 +179,7 @@ struct Failing {
 void failures_are_told_once() {
     with_services([](Model& model) {
         const Failing waited(model);
-        History other(model, path_of("other.nc"), "", 23, 41, 5);  // finds it, and goes on
+        History other(model, path_of("other.nc"), "", 23, 41, 5);  // returns it, goes on
         write(other, 1);
         other.close();
         waited.told(tw_wait(model.session, 0));

@@ -1,5 +1,5 @@
-// Components of a coupled model that share their servers: ranks in random roles, files that begin
-// and end in any order, components that wait for each other, and mistakes.
+// Tests components of a coupled model that share their servers: ranks in random roles, files that
+// begin and end in any order, components that wait for each other, and mistakes.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -25,10 +25,10 @@ float value_of(int component, int file, std::int64_t record, std::int64_t at) {
     return static_cast<float>(100000 * component + 10000 * file + 1000 * record + at);
 }
 
-/// The same on all ranks but for what this one is.
+/// The roles of ranks, the same on all of them except for this rank's own.
 struct Roles {
     int servers = 0;
-    std::vector<std::vector<int>> ranks;  ///< of each component
+    std::vector<std::vector<int>> ranks;  ///< by component
     std::vector<MPI_Comm> comms;
     bool serves = false;
 
@@ -65,7 +65,7 @@ Roles random_roles(Random& random) {
     return roles;
 }
 
-/// What a component writes, one after the other.
+/// The files that a component writes, one after the other.
 struct Output {
     int component = 0, number = 0;
     std::int64_t rows = 0;
@@ -91,10 +91,10 @@ std::vector<Output> random_outputs(Random& random, const Roles& roles) {
     return all;
 }
 
-/// A component's rank at work: one call after the other.
+/// A component's work on one rank: one call after the other.
 class Writer {
 public:
-    /// @param given_up  turns after which some rank gives the component up; -1: none does
+    /// @param given_up  turns after which some rank abandons the component; -1: none does
     Writer(tw_session session, MPI_Comm comm, std::vector<Output> outputs,
            std::int64_t given_up = -1)
         : session_(session), outputs_(std::move(outputs)), given_up_(given_up) {
@@ -118,7 +118,7 @@ public:
     }
 
 private:
-    /// @return false: another rank has given the session up
+    /// @return false if another rank has abandoned the session
     bool make_calls() {
         if (next_ == outputs_.size()) {
             const bool good = ok(tw_finalize(&session_));
@@ -208,8 +208,8 @@ void random_case(std::uint64_t seed, long number) {
     if (random.percent(20)) settings += "; trace=" + folder + "/trace.json";
     check::step("case %ld: %d components, %d servers, %s", number, roles.n(), roles.servers,
                 settings.c_str());
-    // In the middle of its calls; the others hear nothing of it. A rank of several components would
-    // be waited for by the others.
+    // Ends in the middle of its calls, without informing the others. Not a rank of several
+    // components: the others would wait for it.
     std::size_t places = static_cast<std::size_t>(roles.servers);
     for (const auto& ranks : roles.ranks) places += ranks.size();
     const bool apart = places <= static_cast<std::size_t>(check::state.size);
@@ -251,7 +251,7 @@ void random_case(std::uint64_t seed, long number) {
     look(outputs);
 }
 
-/// Two components, each with half of the ranks that do not serve; the last rank serves.
+/// Returns two components, each with half of the ranks that do not serve; the last rank serves.
 Roles halves() {
     const auto [rank, size] = std::pair{check::state.rank, check::state.size};
     Roles roles;
@@ -267,8 +267,8 @@ Roles halves() {
     return roles;
 }
 
-/// Some ranks of a component come to its calls only when another component has been through its
-/// own: servers that waited for all ranks of the first would wait for ever.
+/// Some ranks of a component make its calls only after those of another component: servers that
+/// waited for all ranks of the first one would wait forever.
 void waiting_for_each_other() {
     check::step("components that wait for each other");
     Roles roles = halves();
@@ -333,7 +333,7 @@ void racing() {
     look(outputs);
 }
 
-/// What one component does wrong is told to it alone.
+/// Only the component that makes a mistake gets the error.
 void cancelled() {
     check::step("one component gives up");
     Roles roles = halves();
@@ -410,13 +410,13 @@ void mistakes() {
     mistake("the setting servers", TW_ESETTING, "tw_init_components is told which ranks serve",
             "servers=1", [](Roles&, int&) {});
     mistake("an unknown setting", TW_ESETTING, "metod", "metod=record", [](Roles&, int&) {});
-    // Only the models find this.
+    // Only the models find this error.
     const std::string one = folder + "/one";
     mistake("one file for two outputs", TW_ESETTING, one.c_str(),
             "summary=" + one + "; report=" + one, [](Roles&, int&) {});
 }
 
-/// The C++ handles.
+/// The same with the C++ handles.
 void cpp() {
     check::step("C++");
     Roles roles = halves();

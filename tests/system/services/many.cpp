@@ -1,5 +1,5 @@
-// Many short-lived objects in one session: decompositions that are made and freed, files that are
-// created, written and closed. Memory stays as it is after the first third of them.
+// Makes many short-lived objects in one session: decompositions that are freed, files that are
+// written and closed. Memory must not grow after the first third of them.
 //
 // many [--decompositions N] [--files N] [--settings "service=..."]
 //
@@ -22,11 +22,11 @@ using calls::session;
 
 namespace {
 
-/// What may be kept of each: the library keeps handles (56 bytes) and this program a copy of them;
-/// ROMIO, with which PnetCDF writes headers, an allocation of 32 bytes a file on rank 0, which keep
-/// the allocator from joining what is free around them.
+/// Bytes that may be kept per object: the library keeps handles (56 bytes) and this program a copy
+/// of them. ROMIO, with which PnetCDF writes headers, keeps an allocation of 32 bytes per file on
+/// rank 0, which prevents the allocator from joining free memory around it.
 constexpr std::int64_t slack_each = 256;
-/// Memory that the allocator and MPI keep without any use for it comes in blocks.
+/// Memory that the allocator and MPI keep without use comes in blocks.
 constexpr std::int64_t slack_files = std::int64_t(384) << 10;
 constexpr std::int64_t slack_decompositions = std::int64_t(128) << 10;
 
@@ -45,7 +45,7 @@ std::vector<std::int64_t> resident() {
     return bytes;
 }
 
-/// Does it n times, and compares the memory after a third with the memory at the end.
+/// Acts n times, and compares the memory after a third with that at the end.
 template <class Act>
 void repeat(const std::string& settings, const char* what, int n, std::int64_t slack, Act&& act) {
     if (n < 3) return;
@@ -103,7 +103,7 @@ struct Part {
     }
 };
 
-/// Boxes and lists in turn; each is new.
+/// Makes a new decomposition: boxes and lists in turn.
 bool one_decomposition(int i) {
     const Part part(8 + i % 1000);
     tw_decomposition d = nullptr;
@@ -121,7 +121,7 @@ bool one_decomposition(int i) {
     return good && tw_free_decomposition(&d) == TW_OK;
 }
 
-std::vector<tw_file> copies;  // of handles that are closed
+std::vector<tw_file> copies;  // copies of handles that are closed
 
 std::string path_of(int i) { return folder + "/file_" + std::to_string(i) + ".nc"; }
 
@@ -130,7 +130,7 @@ bool keep(tw_file file) {
     return true;
 }
 
-/// Of all that were closed, early ones and late ones.
+/// Checks early and late closed handles.
 void expect_closed() {
     const float value = 1;
     for (const tw_file copy : copies) {
@@ -144,7 +144,7 @@ void expect_closed() {
     copies = {};
 }
 
-/// The summary has them all, the first ones in detail.
+/// Checks that the summary has all files, the first ones in detail.
 void expect_summary(int files) {
     const char* json = nullptr;
     CHECK(tw_summary(session, TW_SUMMARY_JSON, &json) == TW_OK);
@@ -161,7 +161,7 @@ void expect_summary(int files) {
     CHECK_TEXT((text.find(others) != std::string::npos) == (n > most), "%s", others.c_str());
 }
 
-/// One small variable, one record; those that were written some time ago are removed.
+/// Writes one small variable with one record; removes files that were written some time ago.
 bool one_file(int i, tw_decomposition d, Part& part) {
     tw_file file = nullptr;
     part.set(i);
@@ -175,7 +175,7 @@ bool one_file(int i, tw_decomposition d, Part& part) {
     return good;
 }
 
-/// The same file, opened and read; with a decomposition of its own each time.
+/// Opens and reads the same file, with a new decomposition each time.
 bool one_read(int i, int last, Part& part) {
     tw_file file = nullptr;
     tw_decomposition d = nullptr;

@@ -1,5 +1,5 @@
-// Servers that tell each other in a tree: any number of them on small nodes, files that cannot be
-// created on one of them, failures that all ranks learn of, sessions that are given up.
+// Tests servers that inform each other in a tree: any number of them on small nodes, files that
+// cannot be created on one of them, errors that reach all ranks, sessions that are cancelled.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -24,7 +24,8 @@ std::string folder;
 
 std::string path_of(const std::string& name) { return folder + "/" + name; }
 
-/// On one rank of all, the n-th write and all later ones to a file whose path has this name fail.
+/// Makes the n-th write and all later ones fail on one rank, to a file whose path contains this
+/// name.
 void arm(const std::string& name, int rank, int at) {
     using Arm = void (*)(const char*, const char*, const char*);
     const auto function = reinterpret_cast<Arm>(dlsym(RTLD_DEFAULT, "thalweg_fault_arm"));
@@ -54,7 +55,7 @@ void for_shapes(bool spread, Act&& act) {
                 if (last || spread) act(Shape{servers, node_size, last});
 }
 
-/// A session; on the model's ranks what is given.
+/// Runs a body on the model's ranks in a session.
 template <class Body>
 void with_model(const std::string& settings, Body&& body, int ends_with = TW_OK) {
     check::step("%s", settings.c_str());
@@ -88,7 +89,7 @@ void writes() {
 }
 
 /// One server cannot create the file of its tile: all ranks get the same error, which names it, and
-/// the next file is as good as ever.
+/// the next file works.
 void create_fails_on_one() {
     for_shapes(false, [](const Shape& shape) {
         for (int server = 0; server < shape.servers; ++server) {
@@ -122,7 +123,7 @@ void create_fails_on_one() {
     arm("/", -1, 1);
 }
 
-/// A rank learns of a failure by its own calls, none of which waits for other ranks.
+/// A rank gets the error from its own calls, none of which waits for other ranks.
 void learn(Model& model, History& h, const char* words) {
     const double end = MPI_Wtime() + 20;
     int status = TW_OK;
@@ -138,7 +139,7 @@ void learn(Model& model, History& h, const char* words) {
     h.close(status);
 }
 
-/// The same with its next call, a moment after it happened.
+/// A rank gets the error from its next call, a moment after it happened.
 void learn_next(Model& model, History& h, const char* words) {
     usleep(500'000);
     const int status = h.try_put("T", 1);
@@ -147,7 +148,7 @@ void learn_next(Model& model, History& h, const char* words) {
     h.close(status);
 }
 
-/// On a server: the first one counts the records, every one writes its share.
+/// Errors on a server: the first one counts the records, every one writes its share.
 void servers_fail() {
     for_shapes(false, [&](const Shape& shape) {
         for (const int server : {0, shape.servers - 1}) {
@@ -162,7 +163,7 @@ void servers_fail() {
     });
 }
 
-/// On a rank of the model, whose array is not what it was.
+/// Errors on a rank of the model, whose array has changed.
 void ranks_fail() {
     for_shapes(false, [&](const Shape& shape) {
         const bool slowly = shape.node_size == 2 && (shape.servers % 3 == 1 || shape.servers == 2);
@@ -185,7 +186,7 @@ void ranks_fail() {
     });
 }
 
-/// Some ranks step ahead until their queues are full, while others wait for them: all are told.
+/// Some ranks are ahead until their queues are full, while others wait for them: all get an error.
 void apart() {
     const int size = check::state.size;
     for (const auto& [servers, node_size] :
@@ -193,7 +194,8 @@ void apart() {
         const Shape shape{servers, node_size, node_size != 2};
         const int models = size - servers;
         if (models < 2) continue;
-        // Who is ahead: the last one, the first one, all but the first, all but the last.
+        // The ranks that are ahead: the last one, the first one, all but the first, all but the
+        // last.
         for (int which = 0; which < 4; ++which)
             with_model(shape.settings(), [&](Model& model) {
                 History h(model, path_of("apart.nc"), "queue=16KiB");
@@ -222,7 +224,7 @@ void apart() {
     }
 }
 
-/// A rank gives the session up where the others make a call: the servers return.
+/// A rank cancels the session while the others make a call: the servers return.
 void cancelled() {
     for_shapes(false, [](const Shape& shape) {
         for (int call = 0; call < 5; ++call)

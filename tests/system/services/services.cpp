@@ -1,5 +1,5 @@
-// Services as programs meet them: several components and sessions, files of different services side
-// by side, and who serves.
+// Tests services as programs use them: several components and sessions, files of different services
+// at the same time, and the choice of servers.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -79,7 +79,7 @@ void idle_servers() {
     }
 }
 
-// A history file behind the model, a restart file in its way, again and again.
+// A history file behind the model and a restart file in its calls, repeatedly.
 void history_and_restart() {
     with_services([](Model& model, const std::string& settings) {
         History history(model, path_of("history.nc"), settings, 64, 64, 1);
@@ -131,7 +131,7 @@ void choices() {
     if (THALWEG_TEST_PNETCDF) chosen("servers=1", "service=servers; storage=pnetcdf", "inline");
 }
 
-// servers=auto: one here, where there is one rank to spare for it.
+// servers=auto: one server here, if there is a rank to spare for it.
 void automatic_servers() {
     const int ranks = check::state.size;
     const auto serving = [&](const std::string& settings, int wanted, const std::string& why) {
@@ -155,7 +155,7 @@ void automatic_servers() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// On one processor each, the ranks leave none for a thread; nor does a model whose threads take
+// If each rank has one processor, none is left for a thread; nor is one if the model's threads use
 // all.
 void processors() {
     cpu_set_t before, one;
@@ -186,8 +186,8 @@ void processors() {
     unsetenv("OMP_NUM_THREADS");
 }
 
-// What outputs cost decides: in the background goes what takes long to write while the model
-// computes; and then a later file of the session from its first step on.
+// The cost of outputs decides: those that take long to write while the model computes go into the
+// background; and then a later file of the session from its first step on.
 void background_that_pays() {
     if (automatic() != "background") return;
     const auto is = [](Model& model, const char* file, const std::string& wanted) {
@@ -217,8 +217,8 @@ void background_that_pays() {
     }
 }
 
-/// Of a variable that every rank has whole, and that is too large for the queue, a step must not
-/// have what was put before the file went on in the background.
+/// If a variable that every rank has whole is too large for the queue, a step must not include data
+/// that were put before the file moved to the background.
 void whole_variable_goes_on() {
     constexpr std::int64_t n = 1000;
     const std::string path = path_of("whole.nc");

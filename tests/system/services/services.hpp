@@ -1,4 +1,4 @@
-// What the tests of services share: the services that a number of ranks allows, and sessions with
+// Fixtures for the tests of services: the services that a number of ranks allows, and sessions with
 // each of them.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_SERVICES_HPP
@@ -38,7 +38,7 @@ inline std::vector<Service> all_services() {
     return all;
 }
 
-// For each service: a session, on the model ranks what is given, and its end.
+// Runs a body on the model ranks in a session with each service.
 inline void with_services(const std::function<void(Model&, const std::string& file)>& body,
                           const std::string& more = "", int ends_with = TW_OK) {
     for (const Service& s : all_services()) {
@@ -54,8 +54,8 @@ inline void with_services(const std::function<void(Model&, const std::string& fi
     }
 }
 
-// What service=auto is without servers: there has to be a processor for the writing thread beside
-// those of the job's ranks, all of which are on this node.
+// Returns the service that service=auto chooses without servers: the writing thread needs a
+// processor besides those of the job's ranks, all of which are on this node.
 inline std::string automatic() {
     cpu_set_t mask;
     CPU_ZERO(&mask);
@@ -65,13 +65,13 @@ inline std::string automatic() {
     return CPU_COUNT(&mask) > ranks ? "background" : "inline";
 }
 
-// services_queues.cpp
+// In services_queues.cpp:
 void memory_of_the_next_file();
 void small_queue();
 void slow_disk();
 void sync_with_slow_disk();
 void syncs_within_a_step();
-// services_failures.cpp
+// In services_failures.cpp:
 void misfits();
 void finalize_with_open_files();
 void many_files();

@@ -1,4 +1,4 @@
-// Failures, and calls at odd times.
+// Errors, and calls at odd times.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 namespace services {
 
-// The rank whose value does not fit hears at once; all hear when they meet.
+// The rank whose value does not fit gets the error at once; all get it at the next collective call.
 void misfits() {
     with_services([](Model& model, const std::string& settings) {
         for (const std::string queue : {"auto", "4KiB"}) {
@@ -40,12 +40,12 @@ void misfits() {
                     CHECK_TEXT(sync == TW_ERANGE, "sync: %s", tw_strerror(sync));
                     CHECK_TEXT(model.error().find("'A'") != std::string::npos, "%s",
                                model.error().c_str());
-                    // Told once.
+                    // The error is returned only once.
                     CHECK(tw_sync(f, 0) == TW_OK);
                 }
             }
             CHECK(tw_close(&f) == TW_ERANGE);
-            // The file is complete all the same.
+            // The file is complete nevertheless.
             CHECK_TEXT(::access(path_of("misfits.nc").c_str(), R_OK) == 0, "no file");
         }
     });
@@ -83,7 +83,7 @@ void many_files() {
                 model, path_of("many_" + std::to_string(k) + ".nc"), settings, 7, 5, k));
         for (int r = 0; r < 4; ++r)
             for (auto& f : files) f->step(r);
-        // Out of order.
+        // Closed in another order.
         for (std::size_t k = 0; k < files.size(); ++k)
             files[(k * 7) % 50]->close_and_look(4, false);
     });
@@ -112,14 +112,14 @@ void close_that_fails() {
         for (int r = 0; r < 2; ++r) h.step(r);
         CHECK(tw_put_att(h.file, nullptr, "rank", TW_INT, 1, &model.rank) == TW_OK);
         h.close(model.size > 1 ? TW_EMISMATCH : TW_OK);
-        // The session is as good as before.
+        // The session works as before.
         History other(model, path_of("after.nc"), settings);
         for (int r = 0; r < 3; ++r) other.step(r);
         other.close_and_look(3, false);
     });
 }
 
-// A rank steps ahead until its queue is full, while the others are in a call that all make.
+// A rank is ahead until its queue is full, while the others are in a collective call.
 void apart() {
     with_services([](Model& model, const std::string& settings) {
         if (model.size == 1) return;
@@ -166,7 +166,7 @@ void missing() {
     });
 }
 
-// The disk takes no more.
+// The disk is full.
 void full_disk() {
     for (const Service& s : all_services()) {
         rlimit before{};
@@ -200,7 +200,7 @@ void full_disk() {
                 good.close_and_look(12, false);
                 MPI_Barrier(model.comm);
                 if (model.rank == 0) {
-                    // What was committed is there.
+                    // Committed records are there.
                     History left = h;
                     left.path += ".part";
                     int id = 0, time = 0;

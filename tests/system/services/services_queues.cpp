@@ -9,7 +9,7 @@ namespace services {
 
 namespace {
 
-/// The memory that this process shares with others.
+/// Returns the memory that this process shares with others.
 std::set<std::string> shared_memory() {
     std::set<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -22,7 +22,7 @@ std::set<std::string> shared_memory() {
 
 }  // namespace
 
-// A model that writes a file an output time: new memory would cost more than the copies into it.
+// A model that writes one file per output time: new memory would cost more than the copies into it.
 void memory_of_the_next_file() {
     with_services([](Model& model, const std::string& settings) {
         std::set<std::string> first;
@@ -37,7 +37,7 @@ void memory_of_the_next_file() {
     });
 }
 
-// A step that is larger than the queue goes in parts.
+// A step that is larger than the queue is written in parts.
 void small_queue() {
     with_services([](Model& model, const std::string& settings) {
         constexpr std::int64_t queue = 32 << 10;
@@ -58,7 +58,7 @@ void small_queue() {
 // A disk that is slower than the model.
 void slow_disk() {
     with_services([](Model& model, const std::string& settings) {
-        // A quarter of a second in all.
+        // A quarter of a second in total.
         const std::int64_t rows = 128, columns = 1024, steps = 10;
         History h(model, path_of("slow.nc"), settings + "; bandwidth=20MiB; piece=64KiB", rows,
                   columns);
@@ -71,7 +71,7 @@ void slow_disk() {
         h.close_and_look(static_cast<std::size_t>(steps), false);
         const double seconds = MPI_Wtime() - begin;
         CHECK_TEXT(seconds > 0.15, "%g s", seconds);
-        // Two steps, with what tells of them.
+        // Two steps, with their descriptors.
         const std::int64_t step = (rows + model.size - 1) / model.size * columns * 4;
         const double most = model.figure("slow.nc", "queue_bytes");
         CHECK_TEXT(most <= static_cast<double>(std::max<std::int64_t>(4 * step + 8192, 256 << 10)),
@@ -79,7 +79,7 @@ void slow_disk() {
     });
 }
 
-// What a sync answers for is in the file by then, however slow the disk is.
+// After a sync, its data are in the file, however slow the disk is.
 void sync_with_slow_disk() {
     with_services([](Model& model, const std::string& settings) {
         History h(model, path_of("synced.nc"),
@@ -98,7 +98,7 @@ void sync_with_slow_disk() {
     });
 }
 
-// A sync within a step keeps what was put of it, however often.
+// A sync within a step keeps the data put so far, however often it is called.
 void syncs_within_a_step() {
     with_services([](Model& model, const std::string& settings) {
         for (const std::string queue : {"auto", "8KiB"}) {
