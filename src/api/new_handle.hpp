@@ -2,44 +2,63 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
+
 #include "session/calls.hpp"
 
 namespace thalweg::detail {
 
-/// Makes a File or a Reader, begins it, and gives it a handle.
-/// @param kind     the member of the handle that holds it
-/// @param options  returns its FileOptions
-/// @param begin    opens it @note Collective
-/// @note Collective
-template <class Kind, class Options, class Begin>
-Status new_handle(tw_session session, const std::string& path, const Settings& own,
-                  Options&& options, std::unique_ptr<Kind> tw_file_impl::*kind, Begin&& begin,
-                  tw_file* file) {
-    const int serial = ++session->created;
-    tw_file_impl made{.session = session};
-    bool added = false;
-    Status status = session->team->agree(alone([&]() -> Status {
-        session->files.reserve(session->files.size() + 1);
+/// A file's handle, made before the ranks meet: nobody may lack memory for it afterwards. It is gone
+/// again unless it is kept.
+class NewHandle {
+public:
+    explicit NewHandle(tw_session session) : session_(session) {}
+    ~NewHandle() { drop(); }
+    NewHandle(const NewHandle&) = delete;
+    NewHandle& operator=(const NewHandle&) = delete;
+
+    /// Makes a File, or a Reader, and a handle for it. Local.
+    Status make(const std::string& path, const Settings& own, FileOptions options, bool writes) {
+        drop();
+        session_->files.reserve(session_->files.size() + 1);
+        tw_file_impl made{.session = session_};
         made.about = std::make_shared<FileAbout>();
         made.about->path = path;
         made.about->later = own.text("close") == "later";
         made.about->staging = own.number("staging");
-        made.*kind = std::make_unique<Kind>(*session->team, *session, path, serial, options());
-        if constexpr (std::is_same_v<Kind, File>)
-            made.readback = std::make_unique<Readback>(*session->team, *session, *made.file);
-        session->file_handles.push_back({.session = session});
-        added = true;
+        const int serial = session_->created + 1;
+        if (writes) {
+            made.file = std::make_unique<File>(*session_->team, *session_, path, serial,
+                                               std::move(options));
+            made.readback = std::make_unique<Readback>(*session_->team, *session_, *made.file);
+        } else {
+            made.reader = std::make_unique<Reader>(*session_->team, *session_, path, serial,
+                                                   std::move(options));
+        }
+        session_->file_handles.push_back(std::move(made));
+        made_ = &session_->file_handles.back();
         return {};
-    }));
-    if (status.ok()) status = begin(*(made.*kind));
-    if (!status.ok()) {
-        if (added) session->file_handles.pop_back();
-        return status;
     }
-    session->file_handles.back() = std::move(made);
-    *file = &session->file_handles.back();
-    session->files.push_back(*file);
-    return {};
-}
+    /// Begins the file, and hands out its handle.
+    /// @param begin  creates or opens it: (tw_file_impl&) -> Status @note Collective
+    /// @note Collective
+    template <class Begin>
+    Status begin(Begin&& begin, tw_file* file) {
+        ++session_->created;
+        if (Status status = begin(*made_); !status.ok()) return status;
+        session_->files.push_back(made_);
+        *file = std::exchange(made_, nullptr);
+        return {};
+    }
+
+private:
+    void drop() {
+        if (made_ != nullptr) session_->file_handles.pop_back();
+        made_ = nullptr;
+    }
+
+    tw_session session_;
+    tw_file_impl* made_ = nullptr;
+};
 
 }  // namespace thalweg::detail

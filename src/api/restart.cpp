@@ -161,11 +161,16 @@ tw_status tw_restart_read(tw_restart restart, const char* path, tw_file* file) {
         Status status = begin(session, Call::restart_read, path, keep ? 1 : 0, absolute);
         if (!status.ok()) return status;
         const bool checksums = restart->settings.flag("checksum");
-        const auto options = [&] { return options_of(*restart); };
-        const auto read = [&](Reader& r) { return restart->restart.read(r, absolute, checksums); };
+        NewHandle handle(session);
+        status = session->team->agree(alone([&] {
+            return handle.make(absolute, restart->settings, options_of(*restart), false);
+        }));
+        if (!status.ok()) return status;
+        const auto read = [&](tw_file_impl& f) {
+            return restart->restart.read(*f.reader, absolute, checksums);
+        };
         tw_file made = nullptr;
-        status = new_handle(session, absolute, restart->settings, options, &tw_file_impl::reader,
-                            read, &made);
+        status = handle.begin(read, &made);
         if (!status.ok()) return status;
         made->exact = true;
         made->checksums = checksums;
