@@ -40,7 +40,9 @@ std::string broadcast(MPI_Comm comm, int root, std::string text) {
     std::copy_n(text.begin(), std::min(head.size, most), head.first);
     MPI_Bcast(&head, sizeof head, MPI_BYTE, root, comm);
     const std::int64_t size = head.size;
-    text.assign(head.first, head.first + std::min(size, most));
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank != root) text.assign(head.first, std::min(size, most));
     text.resize(static_cast<std::size_t>(size));
     for (std::int64_t done = most; done < size; done += INT_MAX / 2) {
         const int part = static_cast<int>(std::min<std::int64_t>(size - done, INT_MAX / 2));
