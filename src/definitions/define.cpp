@@ -34,7 +34,10 @@ std::int64_t length_in(const GivenDimensions& given, const std::vector<std::stri
 
 std::int64_t hash_of_lines(const std::vector<std::string>& lines) {
     std::uint64_t h = hash_of_nothing;
-    for (const std::string& line : lines) h = hash_of("\n", hash_of(line, h));
+    for (const std::string& line : lines) {
+        const std::uint64_t bytes = line.size();  // a line may have ends of lines in it
+        h = hash_of(line, hash_of({reinterpret_cast<const char*>(&bytes), sizeof bytes}, h));
+    }
     return static_cast<std::int64_t>(h);
 }
 
