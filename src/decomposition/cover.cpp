@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decomposition/cover.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace thalweg::detail {
@@ -70,6 +71,9 @@ void Cover::add(const IndexList& list) {
 }
 
 bool Cover::is_all(std::int64_t low, std::int64_t high, std::span<const std::int64_t> end) {
+    // The powers of a coordinate repeat: after 2^52 of them or more.
+    constexpr std::int64_t most = std::int64_t{1} << 50;
+    if (std::ranges::any_of(end, [](std::int64_t n) { return n > most; })) return false;
     std::uint64_t product = 1;
     for (std::size_t d = 0; d < end.size(); ++d)
         product = times(product, powers(point[d], 0, end[d]));
