@@ -41,6 +41,7 @@ tw_status begin_session(tw_session* session, Begin&& begin,
                         const char* call = __builtin_FUNCTION()) {
     if (session == nullptr) return TW_EARG;
     *session = nullptr;
+    keep_reserve();
     (void)alone([&]() -> Status {
         *session = new tw_session_impl;
         return {};

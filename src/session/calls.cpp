@@ -83,7 +83,7 @@ tw_status refuse(tw_session session, const char* call) {
 
 bool others_wait(const tw_session_impl& session, std::int64_t met, const char* call) {
     if (!session.team || session.team->size() == 1) return false;
-    return is_collective(call) || session.meetings->count() != met;
+    return is_collective(call) || !session.meetings || session.meetings->count() != met;
 }
 
 void end_job(MPI_Comm comm, int rank, const char* call, const char* path, const Status& why) {
