@@ -44,8 +44,10 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
     if (target.layout.grid.own_files)
         if (Status status = file.team.agree(alone(cut)); !status.ok()) return status;
     StorageOptions storage = file.storage_options();  // takes no memory
-    storage.looks = target.storage->opens_alone() && looks_at_file(file, target);
-    if (file.team.topology().nodes > 1 && !target.storage->opens_alone()) {
+    // Before records of a file are dropped, all have to know that they see the same file.
+    const bool looks_first = file.existing.is || !target.storage->opens_alone();
+    storage.looks = !looks_first && looks_at_file(file, target);
+    if (file.team.topology().nodes > 1 && looks_first) {
         const auto look = [&] {
             return looks_at_file(file, target) ? check_identity(file.data_path, file.claimed)
                                                : Status{};
@@ -60,6 +62,12 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
     storage.apart = options.service == "background";
     const auto& node_of = file.team.topology().node_of;
     storage.beside_keeper = node_of[file.team.rank()] == node_of[storage.keeper];
+    // On a network file system, who opens the file before its header is written may later write
+    // zeros over the header, with the rest of a page.
+    constexpr std::int64_t most_page = 4096;
+    const bool header_is_apart =
+        node_of[storage.keeper] == node_of[0] && options.header_pad >= most_page;
+    storage.is_there = storage.is_there && (file.team.topology().nodes == 1 || header_is_apart);
     storage.alone = target.storage->opens_alone() && options.service == "inline";
     Comm& world = file.team.world();
     Status status =
