@@ -324,6 +324,36 @@ static void attributes_of_all_types(int iotype) {
     OK(PIOc_closefile(ncid));
 }
 
+/* More text than travels in one message: the root's own values, too, are those that it put. */
+static void many_attributes(void) {
+    enum { ATTRIBUTES = 300 };
+    int iotype = PIO_IOTYPE_PNETCDF, ncid, x;
+    char name[16], text[64], found[64];
+    static char history[20000];
+    OK(PIOc_createfile(ios, &ncid, &iotype, "attributes.nc", PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "x", 4, &x));
+    for (int i = 0; i < ATTRIBUTES; i++) {
+        snprintf(name, sizeof name, "a%d", i);
+        snprintf(text, sizeof text, "the text of the attribute with the number %d", i);
+        OK(PIOc_put_att_text(ncid, NC_GLOBAL, name, strlen(text) + 1, text));
+    }
+    memset(history, 'h', sizeof history - 1);
+    OK(PIOc_put_att_text(ncid, NC_GLOBAL, "history", strlen(history), history));
+    OK(PIOc_enddef(ncid));
+    OK(PIOc_closefile(ncid));
+    OK(PIOc_openfile(ios, &ncid, &iotype, "attributes.nc", PIO_NOWRITE));
+    for (int i = 0; i < ATTRIBUTES; i++) {
+        snprintf(name, sizeof name, "a%d", i);
+        snprintf(text, sizeof text, "the text of the attribute with the number %d", i);
+        OK(PIOc_get_att_text(ncid, NC_GLOBAL, name, found));
+        CHECK(strcmp(found, text) == 0);
+    }
+    static char read[20000];
+    OK(PIOc_get_att_text(ncid, NC_GLOBAL, "history", read));
+    CHECK(memcmp(read, history, sizeof history) == 0);
+    OK(PIOc_closefile(ncid));
+}
+
 /* The limits of CDF-1, at the end of the definitions. */
 static void too_large(void) {
     int ncid, x, v;
@@ -501,6 +531,7 @@ int main(int argc, char** argv) {
     values_that_do_not_fit();
     attributes_of_all_types(PIO_IOTYPE_PNETCDF);
     attributes_of_all_types(PIO_IOTYPE_NETCDF4C);
+    many_attributes();
     too_large();
     forgotten_files();
     deflate();
