@@ -162,9 +162,8 @@ tw_status tw_restart_read(tw_restart restart, const char* path, tw_file* file) {
         if (!status.ok()) return status;
         const bool checksums = restart->settings.flag("checksum");
         NewHandle handle(session);
-        status = session->team->agree(alone([&] {
-            return handle.make(absolute, restart->settings, options_of(*restart), false);
-        }));
+        status = session->team->agree(alone(
+            [&] { return handle.make(absolute, restart->settings, options_of(*restart), false); }));
         if (!status.ok()) return status;
         const auto read = [&](tw_file_impl& f) {
             return restart->restart.read(*f.reader, absolute, checksums);
