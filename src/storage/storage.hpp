@@ -72,19 +72,19 @@ struct StorageOptions {
     double rate = 0;         ///< most bytes a second of this rank; 0: no limit
     int keeper = 0;          ///< the rank that counts the records in the header: the first writer
     bool behind = false;     ///< write() and set_records() are called by a thread of the library's
-    bool one_writer = true;  ///< the keeper, and no other
+    bool one_writer = true;  ///< only the keeper writes
     bool apart = false;      ///< the writers cannot wait for each other when they write
     bool beside_keeper = false;                        ///< this rank shares memory with it
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO; -1: none
     Existing existing = {};
-    bool durable = false;   ///< records that are dropped, before others are written, and close()
-    Wording wording = {};   ///< of texts
-    bool live = false;      ///< of a set of files: each has its own name from the start
+    bool durable = false;   ///< sync dropped records, before others are written, and in close()
+    Wording wording = {};   ///< wording of error texts
+    bool live = false;      ///< each file of a set has its own name from the start
     bool is_there = false;  ///< the path leads to an empty file, made by the claim to its name
     /// create() and open() may return this rank's own failure: the caller lets the ranks agree.
     bool alone = false;
     bool looks = false;         ///< this rank checks that the file is the one that was claimed
-    FileIdentity claimed = {};  ///< what every rank that opens the file should find
+    FileIdentity claimed = {};  ///< identity that every rank should find when it opens the file
 };
 
 class Storage {
@@ -98,7 +98,7 @@ public:
     }
     /// Returns the byte order of the data passed to write().
     virtual Order order() const = 0;
-    /// Whether write is collective over the writers: then all call it equally often.
+    /// Tests if write() is collective over the writers: then all call it equally often.
     virtual bool collective() const = 0;
     /// Tests if create() and open() heed StorageOptions::alone and StorageOptions::looks.
     virtual bool opens_alone() const { return false; }
@@ -150,18 +150,19 @@ public:
     /// Tests if set_records() does nothing on ranks other than the keeper.
     virtual bool keeper_counts() const { return true; }
 
-    /// Where writers do not wait for each other (StorageOptions::apart), in place of complete():
-    /// all of a unit was given to write, and everything of the records before `records`. At a
-    /// `mark` records that were there already may have changed. Local, by whoever writes.
+    /// Completes a unit, all of which was passed to write(), with everything of the records before
+    /// `records`. Replaces complete() if writers do not wait for each other
+    /// (StorageOptions::apart). At a `mark`, earlier records may have changed. Local; called by the
+    /// thread that writes.
     virtual Status end_unit(std::int64_t records, bool mark) {
         (void)records, (void)mark;
         return {};
     }
-    /// How such writers get places in the file; null where they know the places already.
+    /// Returns the means by which such writers get places in the file; null if they know them.
     virtual Placement* placement() { return nullptr; }
-    /// From now on the writers do not wait for each other, or do so after all, as options.apart
-    /// has it at first. Everything that was given to write is in the file. If separate() fails they
-    /// meet as before; the status is the same on every rank.
+    /// Change the initial value of options.apart: from now on the writers do not wait for each
+    /// other, or they do. Everything that was passed to write() is in the file. If separate() fails
+    /// they wait as before; the status is the same on every rank.
     /// @note Collective over the communicator of create()
     virtual Status separate(Comm& comm) {
         (void)comm;

@@ -1,4 +1,4 @@
-// Unpacked chunks, the latest ones within a budget.
+// A cache of unpacked chunks: the most recently used ones that fit a budget.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,14 +13,14 @@ namespace thalweg::detail {
 class ChunkCache {
 public:
     struct Key {
-        std::int64_t variable = -1, record = 0, number = 0;  ///< of its grid of chunks
+        std::int64_t variable = -1, record = 0, number = 0;  ///< `number`: of the chunk in its grid
         auto operator<=>(const Key&) const = default;
     };
 
     /// @param budget  bytes; one chunk is kept, whatever it takes
     explicit ChunkCache(std::int64_t budget) : budget_(budget) {}
 
-    /// Null if it is not there.
+    /// Returns the elements of a chunk; null if it is not in the cache.
     const char* find(Key key) {
         const auto found = places_.find(key);
         if (found == places_.end()) return nullptr;
@@ -28,7 +28,8 @@ public:
         return found->second->data.data();
     }
 
-    /// Memory for a chunk that will have so many bytes: that of an old one, where there is no more.
+    /// Drops old chunks until one of so many bytes fits. Returns the memory of one of them to
+    /// reuse; it may have any size.
     std::vector<char> take(std::int64_t bytes) {
         std::vector<char> memory;
         while (!chunks_.empty() && bytes_ + bytes > budget_) {
@@ -58,11 +59,11 @@ private:
         Key key;
         std::vector<char> data;
     };
-    /// What an entry takes; of chunks of a few bytes there would be millions.
+    /// Returns the memory of an entry; the constant limits the number of chunks of a few bytes.
     static std::int64_t bytes_of(const Entry& entry) { return std::ssize(entry.data) + 256; }
 
     std::int64_t budget_, bytes_ = 0;
-    std::list<Entry> chunks_;  ///< the latest first
+    std::list<Entry> chunks_;  ///< most recently used first
     std::map<Key, std::list<Entry>::iterator> places_;
 };
 

@@ -36,7 +36,7 @@ std::vector<std::int64_t> ranges(const std::vector<std::int64_t>& shape, std::in
         const std::int64_t n = (length + fitting - 1) / fitting;
         chunk[d - 1] = (length + n - 1) / n;
     } else {
-        // An uneven end would come once for every index of the slower dimensions.
+        // A shorter last chunk would occur once for every index of the slower dimensions.
         chunk[d - 1] = largest_divisor(length, fitting);
         if (chunk[d - 1] * bytes < target / 16 && bytes * length < most) chunk[d - 1] = length;
     }
@@ -53,7 +53,7 @@ Index ChunkGrid::corner(std::int64_t n) const {
 
 namespace {
 
-/// What follows from shape and chunks.
+/// Derives the other members from shape and chunk lengths.
 void complete(ChunkGrid& g) {
     std::size_t first = 0;  // dimension along which chunks have a length
     while (first + 1 < g.chunk.size() && g.chunk[first] == 1) ++first;
@@ -76,7 +76,7 @@ ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
     g.chunked = v.record || v.packing.filtered() || !v.packing.chunks.empty();
     g.chunk = g.chunked ? ranges(g.shape, g.element, target) : g.shape;
     for (std::size_t d = 0; d < v.packing.chunks.size(); ++d) {
-        // A dimension that is not named is not cut, so that the others are as wished.
+        // Dimensions without a requested length are not cut: the others keep theirs.
         const std::int64_t wish = v.packing.chunks[d];
         g.chunk[d] = wish > 0 ? wish : g.shape[d];
     }

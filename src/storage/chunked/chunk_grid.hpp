@@ -1,6 +1,5 @@
-// How a variable of a netCDF-4 file is cut into chunks, and what of it a writer needs to have
-// whole.
-//
+// The division of a variable of a netCDF-4 file into chunks, and into bands of them, which one
+// writer writes whole.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,16 +12,17 @@
 
 namespace thalweg::detail {
 
-/// All shapes and positions are those of one record, or of a fixed-size variable. Chunks of files
-/// that other programs have made may hold several records: in each, the grid is the same.
+/// The chunks of a variable. All shapes and positions are those of one record, or of a fixed-size
+/// variable. Chunks of files that other programs have made may hold several records: in each, the
+/// grid is the same.
 struct ChunkGrid {
-    std::vector<std::int64_t> shape;   ///< of the variable, elements
-    std::vector<std::int64_t> chunk;   ///< elements
+    std::vector<std::int64_t> shape;   ///< elements of the variable
+    std::vector<std::int64_t> chunk;   ///< elements of a chunk
     std::vector<std::int64_t> number;  ///< chunks along each dimension
-    std::int64_t element = 1;          ///< bytes
-    std::int64_t records = 1;          ///< that a chunk holds
-    bool chunked = false;              ///< else the variable lies in the file as one range
-    /// Every chunk is a range of the variable in file order, and follows the one before.
+    std::int64_t element = 1;          ///< bytes of an element
+    std::int64_t records = 1;          ///< records in a chunk
+    bool chunked = false;              ///< false: the variable is one range of the file
+    /// True if each chunk is a range of the variable in file order, and follows the one before.
     bool in_order = true;
     /// Elements of a band (of one record): chunks that together are a range in file order. The last
     /// band may be shorter.
@@ -30,39 +30,42 @@ struct ChunkGrid {
 
     std::int64_t chunks() const { return volume(number); }
     std::int64_t elements() const { return volume(shape); }
-    /// Elements past the variable's edges, which chunks there hold too, included.
+    /// Returns the elements of a chunk (of one record), those past the variable's edges included.
     std::int64_t chunk_elements() const { return volume(chunk); }
-    /// Of all its records.
+    /// Returns the bytes of a chunk, with all its records.
     std::int64_t chunk_bytes() const { return records * chunk_elements() * element; }
     std::int64_t chunks_a_band() const { return chunks() / ((elements() + band - 1) / band); }
     std::int64_t elements_of(std::int64_t band_number) const {
         return std::min(band, elements() - band_number * band);
     }
-    /// Of those that are in one chunk.
+    /// Returns the first of the records that share a chunk with this one.
     std::int64_t first_record(std::int64_t record) const { return record / records * records; }
-    /// What all chunks take, unfiltered.
+    /// Returns the bytes of all chunks without filters.
     std::int64_t bytes() const { return chunked ? chunks() * chunk_bytes() : elements() * element; }
-    /// Position of a chunk's first element. Chunks are numbered in row-major order.
+    /// Returns the position of a chunk's first element. Chunks are numbered in row-major order.
     Index corner(std::int64_t chunk_number) const;
 };
 
 /**
- * Where nothing is wished: the longest ranges in file order of at most `target` bytes; more only
- * where ranges that divide the variable evenly would be much shorter. A fixed-size variable without
- * filters is not chunked.
+ * Chooses the chunks of a new variable. Unless their lengths were requested, they are the longest
+ * ranges in file order of at most `target` bytes; they are longer only if ranges that divide the
+ * variable evenly would be much shorter. A fixed-size variable without filters is not chunked.
  */
 ChunkGrid choose_grid(const Variable& variable, std::int64_t target);
 
-/// The one that a file has. @param chunk  of all dimensions; empty: it is not chunked
+/// Returns the grid of a variable in a file.
+/// @param chunk  lengths in all dimensions; empty: it is not chunked
 ChunkGrid grid_of(const Variable& variable, std::span<const std::int64_t> chunk);
 
-/// Copies a box of elements of which the fastest dimension lies dense on both sides.
-/// @param from  first element; strides in elements
+/// Copies a box of elements whose fastest dimension is contiguous on both sides.
+/// @param from, to                first elements
+/// @param from_stride, to_stride  in elements
 void copy_rows(int nd, const Index& count, std::int64_t element, const char* from,
                const Index& from_stride, char* to, const Index& to_stride);
 
-/// Whether some variables are filtered, or cut as was wished, or as a file has them: then chunks
-/// are written whole, and where there is room, not where an element's place was known before.
+/// Tests if some variables are filtered, or have chunk lengths that were requested or that an
+/// existing file has: then chunks are written whole, and placed where there is room; else the place
+/// of each element is known beforehand.
 bool needs_whole_chunks(const Definitions& definitions);
 
 }  // namespace thalweg::detail

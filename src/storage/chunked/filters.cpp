@@ -14,7 +14,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The loop over bytes inside is one that compilers turn into vector instructions.
+/// Shuffles elements of a fixed size: compilers turn the inner loop into vector instructions.
 template <int size>
 void shuffle_elements(const char* from, std::int64_t elements, char* to) {
     constexpr std::int64_t block = 1024;
@@ -41,11 +41,11 @@ void unshuffle_elements(const char* from, std::int64_t elements, char* to) {
     }
 }
 
-constexpr std::int64_t sum_bytes = 4;  // of fletcher32, after the data
+constexpr std::int64_t sum_bytes = 4;  // checksum of fletcher32 after the data
 
 bool is_codec(std::int32_t id) { return id == H5Z_FILTER_DEFLATE || id == zstd_filter; }
 
-/// Those that were applied to a chunk.
+/// Returns the filters that were applied to a chunk.
 std::vector<StoredFilter> applied(const std::vector<StoredFilter>& filters, std::uint32_t skipped) {
     std::vector<StoredFilter> result;
     for (std::size_t i = 0; i < filters.size(); ++i)
@@ -73,18 +73,18 @@ void unshuffle(const char* from, std::int64_t elements, std::int64_t element, ch
     }
 }
 
-/// Words of 16 bits, the high byte first (RFC 1146); an odd byte at the end is a high one.
+/// Sums words of 16 bits, the high byte first (RFC 1146); an odd byte at the end is a high one.
 std::uint32_t fletcher32(const char* data, std::int64_t bytes) {
     const auto* at = reinterpret_cast<const unsigned char*>(data);
     std::uint64_t first = 0, second = 0;
     while (bytes > 0) {
-        // As many words as cannot make the sums overflow.
+        // The sums cannot overflow with so few words.
         std::int64_t words = std::min<std::int64_t>((bytes + 1) / 2, 100000);
         for (; words > 0; --words, at += 2, bytes -= 2) {
             first += std::uint64_t(at[0]) << 8 | (bytes > 1 ? at[1] : 0);
             second += first;
         }
-        // Ones' complement: a sum of something is never 0.
+        // In ones' complement, a sum that is not 0 never becomes 0.
         for (std::uint64_t* sum : {&first, &second})
             if (*sum > 0) *sum = (*sum - 1) % 65535 + 1;
     }
@@ -110,7 +110,7 @@ bool can_undo(const std::vector<StoredFilter>& filters) {
                             (f.element == 1 || f.element == 2 || f.element == 4 || f.element == 8));
         if (!known) return false;
     }
-    // Of two, nobody says how much is between them.
+    // With two codecs, the file does not tell the length of the data between them.
     return codecs < 2;
 }
 
@@ -144,7 +144,7 @@ FilteredChunk Compressor::apply(const std::vector<StoredFilter>& filters, const 
 std::size_t Compressor::apply_one(const StoredFilter& f, const FilteredChunk& from,
                                   std::vector<char>& to) {
     const std::size_t bytes = from.bytes;
-    // To be written over: what vectors clear when they grow again would take time.
+    // Vectors never shrink: each time they grow they clear memory, which takes time.
     const auto make_room = [&](std::size_t n) {
         if (to.size() < n) to.resize(n);
     };
@@ -152,7 +152,7 @@ std::size_t Compressor::apply_one(const StoredFilter& f, const FilteredChunk& fr
         make_room(bytes);
         const std::int64_t whole = from.bytes / f.element;
         shuffle(from.data, whole, f.element, to.data());
-        // HDF5 leaves what is no whole element at the end.
+        // HDF5 leaves an incomplete element at the end as it is.
         std::copy(from.data + whole * f.element, from.data + bytes, to.data() + whole * f.element);
         return bytes;
     }
@@ -201,7 +201,7 @@ bool Decompressor::plausible(const std::vector<StoredFilter>& filters, std::uint
     std::int64_t sums = 0, ratio = 1;
     for (const StoredFilter& f : applied(filters, skipped)) {
         if (f.id == H5Z_FILTER_FLETCHER32) sums += sum_bytes;
-        // The most that the formats can do: deflate 1032 to 1, zstd 128 KiB for 4 bytes.
+        // The formats' limits are 1032 to 1 (deflate) and 128 KiB from 4 bytes (zstd).
         if (is_codec(f.id)) ratio = f.id == zstd_filter ? 40000 : 1040;
     }
     return ratio == 1 ? stored == bytes + sums : stored > 0 && bytes / ratio <= stored;
@@ -211,7 +211,7 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
                                std::vector<char>& raw, std::int64_t bytes,
                                std::vector<char>& elements) {
     const std::vector<StoredFilter> todo = applied(filters, skipped);
-    // What a codec was given: the elements, and sums of them.
+    // Returns the bytes before filter i: the elements, and checksums of earlier filters.
     auto inside = [&](std::size_t i) {
         std::int64_t n = bytes;
         for (std::size_t k = 0; k < i; ++k)
@@ -234,7 +234,7 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
             const auto whole = std::ssize(raw) / f.element;
             elements.resize(raw.size());
             unshuffle(raw.data(), whole, f.element, elements.data());
-            // HDF5 leaves what is no whole element at the end.
+            // HDF5 leaves an incomplete element at the end as it is.
             std::copy(raw.begin() + whole * f.element, raw.end(),
                       elements.begin() + whole * f.element);
             raw.swap(elements);

@@ -1,4 +1,4 @@
-// Gathers the pieces of a variable until whole chunks are there, and filters those.
+// Gathers the pieces of a variable until chunks are complete, and filters those.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@ public:
     using Take = std::function<Status(int variable, std::int64_t record, std::int64_t number,
                                       const FilteredChunk& chunk)>;
 
-    /// @param filters  of each variable
+    /// @param filters  filters by variable
     Packer(const Definitions& definitions, std::span<const ChunkGrid> grids,
            std::span<const std::vector<StoredFilter>> filters)
         : definitions_(definitions),
@@ -26,34 +26,35 @@ public:
           filters_(filters),
           parts_(definitions.variables.size()) {}
 
-    /// Pieces of a band come in order, the bands of a variable in any. For chunks of one record.
+    /// Adds a piece of a variable with one record in a chunk. The pieces of a band must come in
+    /// order, the bands of a variable may come in any.
     Status add(const Chunk& piece, const Take& take);
-    /// Quantizes the elements of a whole band (of one record), if the variable's are to be.
+    /// Quantizes the elements of a whole band (of one record), if the variable is quantized.
     void quantize_band(int variable, std::int64_t band, char* data) const;
     /// Filters the chunks of a band.
-    /// @param data  of its records, one after another
+    /// @param data  elements of its records, one after another
     Status pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
                      const Take& take);
 
     /// Brings the elements of a chunk, those past the variable's edges included.
     using Give = std::function<Status(std::int64_t number, std::vector<char>& elements)>;
-    /// The reverse: the elements of a band, of its chunks.
+    /// Does the reverse of pack_band(): assembles the elements of a band from its chunks.
     Status unpack_band(int variable, std::int64_t band, char* to, const Give& give);
 
 private:
     struct Part {
-        std::vector<char> bytes;  ///< of the band under way
-        std::int64_t have = 0;    ///< elements of it
+        std::vector<char> bytes;  ///< elements of the incomplete band
+        std::int64_t have = 0;    ///< number of these elements
     };
-    /// Where a chunk begins in its band, in bytes, and its elements within the variable; their
-    /// number.
+    /// Finds the byte of its band at which a chunk begins (`offset`), and its lengths within the
+    /// variable (`extent`). Returns the number of its elements there.
     std::int64_t locate(const ChunkGrid& grid, std::int64_t band, std::int64_t number,
                         std::int64_t& offset, Index& extent) const;
 
     const Definitions& definitions_;
     std::span<const ChunkGrid> grids_;
     std::span<const std::vector<StoredFilter>> filters_;
-    std::vector<Part> parts_;  ///< of each variable
+    std::vector<Part> parts_;  ///< by variable
     Compressor compressor_;
     std::vector<char> chunk_;
 };

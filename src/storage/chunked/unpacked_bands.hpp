@@ -1,5 +1,5 @@
-// Bands of variables whose chunks are written whole, while any ranges of them are written in any
-// order: unpacked, in an unnamed file beside the data. They are packed when their records count.
+// Unpacked bands of variables whose chunks are written whole, in an unnamed file beside the data:
+// ranges of them may be written in any order. They are packed when their records are counted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,10 +15,10 @@
 
 namespace thalweg::detail {
 
-/// Of one record, or of all records of its chunks, one after another.
+/// A band of a variable, with all records of its chunks one after another.
 struct Band {
     int variable = 0;
-    std::int64_t record = 0;  ///< the first one
+    std::int64_t record = 0;  ///< first record
     std::int64_t number = 0;
     auto operator<=>(const Band&) const = default;
 };
@@ -30,7 +30,7 @@ public:
     /// Takes the elements of a band, which it may change.
     using Take = std::function<Status(const Band& band, char* elements)>;
 
-    /// @param path  of the data file, in whose folder the unnamed one is made when it is needed
+    /// @param path  data file; the unnamed file is created in its folder when it is needed
     UnpackedBands(std::string path, const Definitions& definitions,
                   std::span<const ChunkGrid> grids, Load load);
     ~UnpackedBands();
@@ -39,15 +39,16 @@ public:
 
     Status write(const Chunk& range);
     Status read(const Chunk& range, char* to);
-    /// Gives at most so many bands of fixed-size variables, and of those with a record below
-    /// `records`, to `take`, and forgets them.
+    /// Passes bands to `take` and forgets them: those of fixed-size variables, and those with a
+    /// record below `records`.
+    /// @param most  largest number of bands
     Status take(std::int64_t records, int most, const Take& take);
 
 private:
-    /// Of a band, what a range has.
+    /// The part of a band that belongs to a range.
     struct Part {
         Band band;
-        bool whole;           ///< all of it
+        bool whole;           ///< it is the whole band
         std::int64_t at;      ///< byte within the band
         std::int64_t offset;  ///< byte within the range
         std::int64_t bytes;
@@ -65,10 +66,10 @@ private:
     std::span<const ChunkGrid> grids_;
     Load load_;
     int fd_ = -1;
-    std::int64_t end_ = 0;                         ///< of the unnamed file
-    std::map<Band, std::int64_t> at_;              ///< where bands lie in it
-    std::vector<std::vector<std::int64_t>> free_;  ///< places of each variable to use again
-    std::vector<char> buffer_;                     ///< one band
+    std::int64_t end_ = 0;                         ///< end of the unnamed file
+    std::map<Band, std::int64_t> at_;              ///< places of bands in it
+    std::vector<std::vector<std::int64_t>> free_;  ///< places to reuse, by variable
+    std::vector<char> buffer_;                     ///< a band
 };
 
 }  // namespace thalweg::detail

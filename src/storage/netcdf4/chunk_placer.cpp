@@ -11,7 +11,7 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::int64_t lot_bytes = 4 << 20;  ///< about a write
+constexpr std::int64_t lot_bytes = 4 << 20;  ///< size of a write
 
 }  // namespace
 
@@ -54,7 +54,7 @@ bool ChunkPlacer::change(PlacedChunk chunk, const char* data, Status& status) {
 Status ChunkPlacer::settle(bool& moved) {
     const double begin = now();
     Status status = write_waiting(moved);
-    // A thread that has nothing to do leaves the time alone: others may read it.
+    // The time changes only if something was written: other threads may read it.
     if (moved) seconds_ += now() - begin;
     return status;
 }
@@ -68,7 +68,7 @@ Status ChunkPlacer::write_waiting(bool& moved) {
     return status;
 }
 
-/// Writes what has a place.
+/// Writes the chunks that have a place.
 Status ChunkPlacer::write_placed(bool& moved) {
     for (ChunkLot lot; unplaced_.take(lot); unplaced_.give_back(std::move(lot))) {
         moved = true;
@@ -86,7 +86,7 @@ Status ChunkPlacer::write_placed(bool& moved) {
     return {};
 }
 
-/// Tells the keeper of what was written; or hears what the others tell it.
+/// Reports the written chunks to the keeper; on the keeper, collects the reports of the others.
 bool ChunkPlacer::tell() {
     const std::lock_guard lock(lock_);
     if (keeper_) return board_->hear(placed_);

@@ -1,5 +1,5 @@
-// Where the packed chunks of a netCDF-4 file go: each writer puts its own where there is room, and
-// the keeper gets to know all, for the index.
+// Places packed chunks in a netCDF-4 file: each writer writes its own where there is room, and the
+// keeper learns the places of all, for the index.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,31 +24,31 @@ public:
     using Write = std::function<Status(const char* data, std::int64_t bytes, std::int64_t address,
                                        const PlacedChunk& first)>;
 
-    /// @param seconds  gets the time in settle()
+    /// @param seconds  the time in settle() is added to it
     ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write write, double& seconds);
 
-    /// On the keeper: where the room for chunks begins.
+    /// Sets the byte at which the room for chunks begins, on the keeper.
     void set_end(std::int64_t end) { end_ = end; }
     std::int64_t end() const { return end_; }
-    /// On the keeper and those beside it: they share the end of the file from now on.
+    /// Shares the end of the file from now on, on the keeper and the writers of its node.
     void use(std::unique_ptr<PlaceBoard> board) { board_ = std::move(board); }
     const PlaceBoard* board() const { return board_.get(); }
-    /// They do not share it any more. No chunk waits.
+    /// Ends the sharing. No chunk may wait for a place.
     void leave_board();
 
-    /// Keeps a chunk until it has a place. Those that wait are written when they are enough for a
-    /// write, if this writer takes room by itself.
+    /// Keeps a chunk until it has a place. If this writer takes room itself, waiting chunks are
+    /// written when they are enough for a write.
     Status put(const PlacedChunk& chunk, const char* data);
     /// Writes the chunks that have a place, or can get one at once.
     Status write_waiting() {
         bool moved = false;
         return write_waiting(moved);
     }
-    /// Tests if there are chunks for which no room was asked.
+    /// Tests if there are chunks for which no room was requested.
     bool waits() const { return unplaced_.bytes() > 0; }
-    /// Adds a chunk that the file has already, at its address.
+    /// Adds a chunk that is in the file already, at its address.
     void know(const PlacedChunk& chunk) { written_.add(chunk); }
-    /// Writes a chunk that is in the file again, at its place.
+    /// Overwrites a chunk that is in the file already.
     /// @return false: it is not in the file
     bool change(PlacedChunk chunk, const char* data, Status& status);
 
@@ -62,7 +62,7 @@ public:
     std::int64_t take_room(std::int64_t bytes) override;
     Status add_placed(std::span<const char> placed) override;
 
-    /// Takes the chunks for which `counts` holds. On the keeper, any thread.
+    /// Takes the placed chunks for which `counts` holds, on the keeper. Any thread may call it.
     template <class Counts>
     std::vector<PlacedChunk> take_counted(Counts&& counts) {
         const std::lock_guard lock(lock_);
@@ -77,8 +77,8 @@ public:
     bool has(PlacedChunk chunk) const {
         return unplaced_.find(chunk, nullptr) || written_.find(chunk);
     }
-    /// Finds a chunk that it has packed. @return false: it is not in memory but in the file;
-    /// `chunk` receives its place
+    /// Finds a chunk that this writer has packed.
+    /// @return false: it is not in memory but in the file; `chunk` receives its place
     bool find(PlacedChunk& chunk, std::vector<char>& data) const {
         if (unplaced_.find(chunk, &data)) return true;
         (void)written_.find(chunk);
@@ -93,13 +93,14 @@ private:
     bool keeper_;
     Write write_;
     double& seconds_;
-    ChunkPlaces written_;  ///< by this writer
+    ChunkPlaces written_;  ///< chunks of this writer in the file
     UnplacedChunks unplaced_;
     std::unique_ptr<PlaceBoard> board_;
-    std::int64_t packed_ = 0, settled_ = 0;  ///< chunks
+    std::int64_t packed_ = 0, settled_ = 0;  ///< numbers of chunks
     std::mutex lock_;                        ///< guards what follows
-    std::int64_t end_ = 0;                   ///< of the file; on the keeper, unless it has a board
-    /// On the keeper, not in the index yet; elsewhere, what it has to be told.
+    std::int64_t end_ = 0;  ///< end of the file; on the keeper, unless it has a board
+    /// Placed chunks: on the keeper, those that are not in the index yet; elsewhere, those that
+    /// the keeper does not know.
     std::vector<PlacedChunk> placed_;
 };
 

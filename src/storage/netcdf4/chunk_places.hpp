@@ -1,4 +1,4 @@
-// Where the chunks of a file lie, so that they can be read again without HDF5.
+// The places of chunks in a file, so that they can be read again without HDF5.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace thalweg::detail {
 
-/// 16 bytes a chunk.
+/// A table of chunks in the file, with 16 bytes for each.
 class ChunkPlaces {
 public:
     explicit ChunkPlaces(std::span<const ChunkGrid> grids) : grids_(grids) {}
@@ -22,7 +22,7 @@ public:
         chunks[c.number] = {c.address, static_cast<std::uint32_t>(c.bytes), c.skipped};
     }
 
-    /// Whether a chunk was placed, and then where.
+    /// Finds the place of a chunk. @return false: it was not placed
     bool find(PlacedChunk& c) const {
         const auto chunks = chunks_.find({c.variable, c.record});
         if (chunks == chunks_.end()) return false;

@@ -1,6 +1,6 @@
-// Reads elements of variables by plain reads, chunk by chunk, and undoes their filters. Where
-// chunks lie it asks a Finder: one calls HDF5 on the model's thread, the other may not, on the
-// thread that reads ahead.
+// Reads elements of variables by plain reads, chunk by chunk, and undoes their filters. It gets the
+// places of chunks from a Finder: one calls HDF5 on the model's thread; the other serves the thread
+// that reads ahead, which must not call HDF5.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,25 +19,25 @@
 
 namespace thalweg::detail {
 
-/// A chunk that is under way, and what of a record it holds.
+/// A chunk that is being read, and the part of a record that it holds.
 struct Cell {
     ChunkCache::Key key;
-    std::vector<hsize_t> corner;  ///< the record dimension included
+    std::vector<hsize_t> corner;  ///< first element; includes the record dimension
     std::int64_t at = 0;          ///< element of the chunk at which the record begins
-    Box box;                      ///< within the variable
-    Box extent;                   ///< of the variable, as far as HDF5 has it
-    bool beyond = false;          ///< the record is not in HDF5
+    Box box;                      ///< position and shape in the variable
+    Box extent;           ///< the variable's shape in HDF5, which may be smaller than the variable
+    bool beyond = false;  ///< HDF5 does not have the record
 
-    /// What the file has of a box of the variable that is in this chunk. False: nothing.
+    /// Finds the part of a box of the variable that this chunk stores. @return false: there is none
     bool stored(const Box& box, Box& part) const;
 };
 
-/// Calls visit(cell) for the chunks that hold something of a box of a record, until one fails.
+/// Calls visit(cell) for the chunks that hold elements of a box of a record, until one fails.
 Status for_cells(const Variable& variable, const StoredVariable& stored, int number,
                  std::int64_t record, const Box& box,
                  const std::function<Status(const Cell& cell)>& visit);
 
-/// Calls visit(box, its place) for the boxes of the variable that a range is, until one fails.
+/// Calls visit(box, its destination) for the boxes that a range consists of, until one fails.
 Status for_boxes(const ReadRange& range, std::int64_t element,
                  const std::function<Status(const Box& box, char* to)>& visit);
 
@@ -45,21 +45,21 @@ class ChunkReader {
 public:
     static constexpr std::int64_t cache_bytes = 32 << 20;
 
-    /// Whom it asks.
+    /// A source of chunks' places.
     class Finder {
     public:
-        /// The file's descriptor.
+        /// Gets the file's descriptor.
         virtual Status descriptor(int& fd) = 0;
-        /// Where a chunk lies; checked.
+        /// Finds the place of a chunk, and checks it.
         virtual Status find(int variable, const Cell& cell, StoredChunk& place) = 0;
-        /// A chunk that only HDF5 can read, as far as the extent reaches.
+        /// Reads the elements within the extent of a chunk that only HDF5 can read.
         virtual Status read_by_hdf5(int variable, const Cell& cell, char* to) = 0;
 
     protected:
         ~Finder() = default;
     };
 
-    /// Refers to what it is given.
+    /// Keeps references to its arguments.
     ChunkReader(Finder& finder, const std::string& path, const Definitions& definitions,
                 const std::vector<StoredVariable>& stored, ReadCounts& counts)
         : finder_(finder),
@@ -69,7 +69,7 @@ public:
           counts_(counts) {}
 
     Status read(const ReadRange& range);
-    /// Forgets what it has read.
+    /// Empties the cache.
     void clear() {
         cache_.clear();
         located_ = {};
@@ -91,7 +91,7 @@ private:
     ChunkCache cache_{cache_bytes};
     std::optional<Decompressor> decompressor_;
     std::vector<char> raw_, row_;
-    ChunkCache::Key located_;  ///< whose place is known
+    ChunkCache::Key located_;  ///< chunk that `place_` is of
     StoredChunk place_;
 };
 

@@ -12,7 +12,7 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr int pieces_a_round = 32;  ///< that a writer packs before it asks for room
+constexpr int pieces_a_round = 32;  ///< pieces that a writer packs before it asks for room
 
 }  // namespace
 
@@ -70,7 +70,7 @@ Status ChunkStore::place(std::int64_t records) {
         taken = 0;
         if (failed_.ok())
             failed_ = alone([&] { return bands().take(records, pieces_a_round, pack_one); });
-        // What is changed where it is does not wait for room, and more may follow it.
+        // Chunks rewritten in place need no room, so more bands can follow in this round.
         std::int64_t more = placer_.waits() || taken == pieces_a_round;
         writers_->all_reduce({&more, 1}, Reduce::max);
         if (more == 0) break;
@@ -100,7 +100,8 @@ Status ChunkStore::pack(const Band& band, char* elements) {
     return packer_.pack_band(band.variable, band.record, band.number, elements, take_);
 }
 
-/// Elements that are as they were placed are not quantized again: that could change them.
+/// Quantizes the elements that have changed since they were placed: quantizing others again could
+/// change them.
 Status ChunkStore::quantize_changes(const Band& band, char* elements) {
     const std::size_t v = band.variable;
     if (definitions_.variables[v].packing.quantize == Packing::Quantize::none) return {};
@@ -128,7 +129,7 @@ void ChunkStore::fill(int variable, char* to, std::int64_t elements) const {
         std::memcpy(to + i * size, layout_.fills[variable].data(), size);
 }
 
-/// The elements of a band as they were placed; where they never were, fill values.
+/// Reads the elements of a band as they were placed; gives fill values for those that never were.
 Status ChunkStore::load(const Band& band, char* to) {
     const std::size_t v = band.variable;
     const ChunkGrid& g = layout_.grids[v];
@@ -185,7 +186,7 @@ Status ChunkStore::know(std::vector<PlacedChunk> chunks) {
         });
     };
     if (!writers_) return know_all(chunks);
-    constexpr std::size_t most = (1 << 20) / sizeof(PlacedChunk);  // told at a time
+    constexpr std::size_t most = (1 << 20) / sizeof(PlacedChunk);  // chunks in a broadcast
     std::vector<PlacedChunk> block;
     Status status = agree(*writers_, alone([&]() -> Status {
         block.resize(most);
@@ -207,7 +208,7 @@ Status ChunkStore::know(std::vector<PlacedChunk> chunks) {
 Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
                        const FilteredChunk& chunk) {
     PlacedChunk placed{variable, record, number};
-    // Without filters a chunk stays where it is.
+    // A chunk without filters keeps its length, so it is overwritten.
     Status status;
     const bool stays = layout_.filters[variable].empty() && !move_;
     if (stays && placer_.change(placed, chunk.data, status)) return status;
@@ -216,15 +217,15 @@ Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
     return placer_.put(placed, chunk.data);
 }
 
-/// Writes what waits. @note Collective over the writers
+/// Gets room for the waiting chunks and writes them. @note Collective over the writers
 void ChunkStore::write_round() {
     bring_room(*writers_, 0, &placer_);
-    // The others go on, whatever this rank has no memory for.
+    // The other writers go on even if this one runs out of memory.
     Status status = alone([&] { return placer_.write_waiting(); });
     if (failed_.ok()) failed_ = std::move(status);
 }
 
-/// Tells the keeper what all have written. @note Collective over the writers
+/// Tells the keeper which chunks all have written. @note Collective over the writers
 void ChunkStore::gather_placed() {
     Status status = bring_placed(*writers_, 0, &placer_);
     if (failed_.ok()) failed_ = std::move(status);

@@ -1,5 +1,5 @@
-// A writer's chunks that are written whole: filtered, and given to ChunkPlacer. What comes in parts
-// is kept unpacked until its records count.
+// Filters a writer's chunks that are written whole, and passes them to ChunkPlacer. Chunks that
+// come in parts are kept unpacked until their records are counted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,12 +17,12 @@
 
 namespace thalweg::detail {
 
-/// How the chunks of a file's variables are stored, of each variable.
+/// The storage of the chunks of a file, by variable.
 struct ChunkLayout {
     std::vector<ChunkGrid> grids;
     std::vector<std::vector<StoredFilter>> filters;
-    std::vector<char> whole;       ///< it is written in whole chunks
-    std::vector<FillValue> fills;  ///< of what was never written
+    std::vector<char> whole;       ///< 1: the variable is written in whole chunks
+    std::vector<FillValue> fills;  ///< values of elements that were never written
 
     bool any_whole() const { return std::find(whole.begin(), whole.end(), 1) != whole.end(); }
 };
@@ -35,41 +35,45 @@ public:
     ChunkStore(ChunkPlacer& placer, Read read, std::string path, const Definitions& definitions,
                const ChunkLayout& layout, Wording wording);
 
-    /// Several writers write together from now on.
-    /// @param writers  of which this one is a member; the first is the keeper
+    /// Makes this writer write together with others from now on.
+    /// @param writers  communicator of the writers; the first is the keeper
     void join(std::unique_ptr<Comm> writers) { writers_ = std::move(writers); }
-    /// They do not any more.
+    /// Ends the effect of join().
     void leave() { writers_.reset(); }
-    /// From now on any parts of chunks come, in any order.
+    /// Accepts any parts of chunks from now on, in any order.
     void begin_boxes() { boxes_ = layout_.any_whole(); }
     bool boxes() const { return boxes_; }
 
     /// Takes a piece of a variable that is written in whole chunks. Without boxes, the pieces of a
-    /// band come in order.
+    /// band must come in order.
     Status write(const Chunk& piece);
-    /// What was given to write(), or is in the file.
+    /// Reads elements that were passed to write(), or are in the file.
     Status read(const Chunk& piece, char* to);
-    /// With several writers, after each piece of any variable; `mine` is what became of it.
+    /// Ends a piece of any variable, if there are several writers.
+    /// @param mine  status of the piece on this rank
     /// @note Collective over the writers
     Status end_piece(Status mine);
-    /// All of a step was given to write(). @note Collective over the writers, if there are several
+    /// Completes a step, all of which was passed to write().
+    /// @note Collective over the writers, if there are several
     Status complete();
-    /// Packs what has come in parts, of fixed-size variables and of chunks with records before
-    /// `records`, and writes what has a place. @note Collective over the writers, if they write
-    /// together
+    /// Packs the bands that came in parts, of fixed-size variables and of chunks with records
+    /// before `records`, and writes the chunks that have a place.
+    /// @note Collective over the writers, if they write together
     Status place(std::int64_t records);
-    /// Does the same where writers do not meet: all of a unit was given to write(), and everything
-    /// of the records before `records`. At a `mark` earlier records may have changed.
+    /// Does the same for writers that do not wait for each other: all of a unit was passed to
+    /// write(), and everything of the records before `records`. At a `mark`, earlier records may
+    /// have changed.
     Status end_unit(std::int64_t records, bool mark);
 
-    /// Chunks that the file has, as the keeper knows them.
+    /// Adds the chunks that are in the file. @param chunks  all of them on the keeper, else empty
     /// @note Collective over the writers, if there are several
     Status know(std::vector<PlacedChunk> chunks);
-    /// Writes chunks of a variable that have records before and from `records` on anew, without the
-    /// latter.
+    /// Rewrites chunks of a variable that hold records both before and from `records` on, without
+    /// the latter.
     Status cut(int variable, std::int64_t records);
-    /// Takes those that were written and not taken yet: of fixed-size variables, and with records
-    /// before `records`. In the order of the index, the latest of each. On the keeper; any thread.
+    /// Takes the chunks that were written and not taken yet: those of fixed-size variables, and
+    /// those with records before `records`. Returns the latest version of each in the order of the
+    /// index. Any thread of the keeper may call it.
     std::vector<PlacedChunk> take_placed(std::int64_t records);
 
 private:
@@ -90,21 +94,21 @@ private:
     const ChunkLayout& layout_;
     Wording wording_;
     Packer packer_;
-    /// What Packer calls for each chunk.
+    /// Takes each chunk from Packer.
     Packer::Take take_ = [this](int variable, std::int64_t record, std::int64_t number,
                                 const FilteredChunk& chunk) {
         return put(variable, record, number, chunk);
     };
     bool groups_ = false;                   ///< some chunks have several records
     bool boxes_ = false;                    ///< chunks come in any parts
-    bool move_ = false;                     ///< no chunk is changed where it is
-    std::unique_ptr<UnpackedBands> bands_;  ///< those
-    std::optional<Decompressor> unpacker_;  ///< of chunks that are changed
+    bool move_ = false;                     ///< no chunk is overwritten
+    std::unique_ptr<UnpackedBands> bands_;  ///< chunks that come in parts
+    std::optional<Decompressor> unpacker_;  ///< for chunks that are changed
     std::vector<char> raw_, before_;
     std::unique_ptr<Comm> writers_;  ///< null unless several write together
-    std::int64_t pieces_ = 0;        ///< given to write
-    std::int64_t ended_ = 0;         ///< records before it are packed, if writers do not meet
-    Status failed_;                  ///< of this rank, while it still joins the others
+    std::int64_t pieces_ = 0;        ///< pieces passed to write()
+    std::int64_t ended_ = 0;         ///< records before it are packed, after end_unit()
+    Status failed_;  ///< error of this rank, which still takes part in collective calls
 };
 
 }  // namespace thalweg::detail

@@ -25,15 +25,15 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Data that HDF5 reads itself are read in boxes of about that size.
+/// Approximate bytes of a box of data that HDF5 reads itself.
 constexpr std::int64_t box_bytes = 4 << 20;
 
-/// Begins the name of a variable that is called as a dimension which is not its first.
+/// Prefix of a variable in HDF5 that has the name of a dimension which is not its first.
 const std::string other_name = "_nc4_non_coord_";
 
 constexpr bool little = std::endian::native == std::endian::little;
 
-/// The definitions of a file, as netCDF-C tells them.
+/// A reader of a file's definitions by netCDF-C.
 class Definer {
 public:
     /// @param sets  names of the root group's data sets in HDF5
@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    /// In groups, of whose variables nothing else is told.
+    /// Looks for variables with records in groups, which are not read otherwise.
     void find_other_records(int group, const std::string& name) {
         int n = 0;
         if (nc_inq_grps(group, &n, nullptr) != NC_NOERR || n < 1) return;
@@ -165,7 +165,7 @@ private:
         }
         code = define_attributes(id, natts, v.attributes);
         if (code == NC_NOERR && valid_type(type)) {
-            int no_fill = 0;  // then it tells no value, but reads the default beyond the extent
+            int no_fill = 0;  // 1: netCDF-C gives no value, but reads the default past the extent
             default_fill(v.type, stored.beyond.data());
             code = nc_inq_var_fill(ncid_, id, &no_fill, stored.beyond.data());
         }
@@ -175,8 +175,8 @@ private:
         return {};
     }
 
-    /// A variable of which netCDF-C tells nothing, as it cannot read one of its attributes. Its
-    /// dimensions are unknown.
+    /// Lists a variable of which netCDF-C returns nothing but the name, as it cannot read one of
+    /// its attributes. The dimensions are unknown.
     Status list_unreadable(int id, int code) {
         for (const std::string& set : sets_) {
             const std::string name =
@@ -194,7 +194,7 @@ private:
             return {};
         }
         if (code != NC_EATTMETA) return wrong(code);
-        to_.no_append = unreadable_attributes;  // netCDF-C does not tell the name
+        to_.no_append = unreadable_attributes;  // the name is unknown
         return {};
     }
 
@@ -243,7 +243,7 @@ struct FileType {
     hid_t little, big;
 };
 
-/// netCDF's types as HDF5 files have them.
+/// Returns HDF5's types in files for a type of netCDF.
 FileType file_type(tw_type type) {
     switch (type) {
         case TW_BYTE: return {H5T_STD_I8LE, H5T_STD_I8BE};
@@ -261,7 +261,7 @@ FileType file_type(tw_type type) {
     return {H5I_INVALID_HID, H5I_INVALID_HID};
 }
 
-/// Whether elements are in the file as they are in memory, but for their byte order.
+/// Tests if elements in the file differ from those in memory by their byte order at most.
 bool is_plain(tw_type type, hid_t in_file, bool& big_endian) {
     if (type == TW_CHAR)
         return H5Tget_class(in_file) == H5T_STRING && H5Tis_variable_str(in_file) == 0 &&
@@ -297,7 +297,7 @@ Status filters_of(hid_t properties, std::int64_t element, StoredVariable& v) {
     return {};
 }
 
-/// Chunks and filters of a data set.
+/// Describes the chunks and filters of a data set.
 Status describe_chunks(hid_t properties, int nd, std::int64_t element, StoredVariable& v) {
     std::array<hsize_t, H5S_MAX_RANK> length{};
     v.chunked = true;
@@ -320,7 +320,7 @@ Status describe_chunks(hid_t properties, int nd, std::int64_t element, StoredVar
     return filters_of(properties, element, v);
 }
 
-/// Boxes of at most `box_bytes` in which data without chunks are read.
+/// Returns the shape of boxes, of at most `box_bytes`, in which data without chunks are read.
 std::vector<std::int64_t> boxes_of(const std::vector<std::int64_t>& extent, std::int64_t element) {
     std::vector<std::int64_t> box = extent;
     for (std::int64_t& n : box) n = std::max<std::int64_t>(n, 1);
@@ -336,7 +336,8 @@ bool is_elsewhere(hid_t file, hid_t set) {
            H5Oget_info2(set, &own, H5O_INFO_BASIC) < 0 || root.fileno != own.fileno;
 }
 
-/// What a data set says of its elements. The text of a failure is why they cannot be read.
+/// Describes the storage of a data set's elements. The text of a failure is the reason why they
+/// cannot be read.
 Status describe_storage(hid_t file, hid_t set, const Variable& variable, StoredVariable& v) {
     const std::int64_t element = variable.element();
     const Handle space(H5Dget_space(set), H5Sclose), type(H5Dget_type(set), H5Tclose),
@@ -386,7 +387,7 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
     if (contents.no_append.empty())
         contents.no_append = append_limit(view.id(), contents.definitions);
     const int record_dim = contents.definitions.record_dim();
-    std::int64_t counted = -1;  // in all variables
+    std::int64_t counted = -1;  // records that all variables have
     for (std::size_t i = 0; i < contents.stored.size(); ++i) {
         StoredVariable& v = contents.stored[i];
         const Variable& variable = contents.definitions.variables[i];
@@ -404,11 +405,11 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
         v.way = StoredVariable::Way::none;
         v.why = v.no_append = described.text;
     }
-    // Where the model has the file open with netCDF-C, that tells the records of then.
+    // If the model has the file open with netCDF-C, netCDF-C returns the number at that time.
     contents.records = std::max(contents.records, counted);
 }
 
-/// By flock(2), as HDF5 locks what it writes.
+/// Tests if HDF5 has locked a file, as it does by flock(2) while it writes.
 bool is_locked(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return false;
@@ -417,7 +418,7 @@ bool is_locked(const std::string& path) {
     return locked;
 }
 
-/// What is said of a file that cannot be read: another program may be writing it.
+/// Returns the error of a file that cannot be read; another one if a program is writing the file.
 Status or_locked(const std::string& path, Status status) {
     if (!is_locked(path)) return status;
     return failure(TW_EINUSE,
@@ -451,7 +452,7 @@ Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents)
                        "again, or restore it with thalweg recover",
                        path);
     Status status;
-    // HDF5 says better than netCDF-C what is wrong with a file.
+    // HDF5's errors are clearer than netCDF-C's.
     std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);
     if (!view) return status;
     std::vector<std::string> sets;
@@ -459,7 +460,7 @@ Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents)
     if (!view->refused().ok()) return view->refused();
     if (!status.ok()) return or_locked(path, std::move(status));
     if (status = read_definitions_by_netcdf(path, sets, contents); !status.ok()) return status;
-    // In a file under way, the records that netCDF-C has counted are there to be found.
+    // If the file is being written, HDF5 has to find the records that netCDF-C has counted.
     if (view->changed()) view = Hdf5View::open(path, status);
     if (!view) return status;
     read_storage(*view, contents);

@@ -12,8 +12,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Of one data set of the root group.
-/// @param records  of those whose first dimension can grow
+/// Cuts one data set of the root group, if its first dimension is unlimited.
+/// @param records  largest length of that dimension
 Status cut_set(hid_t file, const char* name, std::int64_t records, const std::string& path) {
     const hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
     if (set < 0) return hdf5_failure(path, fmt::format("variable '{}'", name));
@@ -42,7 +42,7 @@ struct Visit {
 herr_t visit(hid_t group, const char* name, const H5L_info_t*, void* data) {
     auto& v = *static_cast<Visit*>(data);
     H5O_info_t info;
-    // HDF5 bears no exceptions.
+    // HDF5 calls this function, so no exception may leave it.
     v.status = alone([&]() -> Status {
         if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
             return hdf5_failure(v.path, fmt::format("object '{}'", name));

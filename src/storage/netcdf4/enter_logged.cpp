@@ -18,8 +18,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Describes the logged variables as the file has them.
-/// @return false if the file has others: the log is of another file
+/// Finds the logged variables in the file.
+/// @return false if the file lacks some: the log is of another file
 bool find_variables(const std::vector<std::string>& names, const Netcdf4Contents& contents,
                     Definitions& definitions, std::vector<ChunkGrid>& grids) {
     definitions = contents.definitions;
@@ -36,7 +36,7 @@ bool find_variables(const std::vector<std::string>& names, const Netcdf4Contents
     return true;
 }
 
-/// Tests if a chunk can be one of the file.
+/// Tests if a logged chunk is possible in the file.
 bool fits(const PlacedChunk& c, const std::vector<ChunkGrid>& grids, std::int64_t size) {
     if (c.variable < 0 || c.variable >= std::ssize(grids) || c.record < 0) return false;
     const ChunkGrid& g = grids[c.variable];
@@ -44,7 +44,7 @@ bool fits(const PlacedChunk& c, const std::vector<ChunkGrid>& grids, std::int64_
            c.address < size && c.bytes >= 0 && c.bytes <= INT64_MAX / 2;
 }
 
-/// Cuts off what was written of records that are not complete, so that there is room.
+/// Cuts off the data of incomplete records at the end of the file, to make room.
 Status cut_off(const std::string& path, std::int64_t end) {
     const NoSizeSignal guard;
     while (truncate(path.c_str(), end) != 0)

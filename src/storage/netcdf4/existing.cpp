@@ -13,11 +13,12 @@ namespace thalweg::detail {
 
 namespace {
 
-/// HDF5 marks files with a superblock of version 3 as being written, for all readers, and a killed
-/// run leaves the mark. Where HDF5 manages room in pages, or keeps lists of it in the file, it
-/// decides where data go.
+/// Largest version of the superblock of a file that can be appended to: HDF5 marks later ones as
+/// being written, and a killed run leaves the mark for all readers.
 constexpr unsigned last_superblock = 2;
 
+/// Tests if HDF5 chooses the places of data: it manages room in pages, or keeps lists of free room
+/// in the file.
 bool manages_room(hid_t properties) {
     H5F_fspace_strategy_t strategy{};
     hbool_t persists = 0;
@@ -33,7 +34,7 @@ bool is_data_set(hid_t file, const std::string& name) {
     return set >= 0;
 }
 
-/// Why the elements of a variable cannot be written as the library writes them.
+/// Returns the reason why the library cannot write the elements of a variable; empty if it can.
 std::string layout_limit(hid_t properties, const StoredVariable& s) {
     if (H5Pget_layout(properties) == H5D_COMPACT) return "its storage in HDF5 is compact";
     for (const StoredFilter& f : s.filters)
@@ -120,7 +121,7 @@ Packing packing_of(const Variable& v, const StoredVariable& s) {
         p.codec = f.id == zstd_filter ? Packing::Codec::zstd : Packing::Codec::deflate;
         p.level = f.level;
     }
-    // As netCDF-C does, which quantizes by the attribute.
+    // Quantize if there is such an attribute, as netCDF-C does.
     using Quantize = Packing::Quantize;
     if (v.type != TW_FLOAT && v.type != TW_DOUBLE) return p;
     for (const Quantize kind : {Quantize::bitgroom, Quantize::granularbr, Quantize::bitround})

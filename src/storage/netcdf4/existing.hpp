@@ -1,4 +1,4 @@
-// What of a netCDF-4 file the library cannot write on, and why.
+// Reasons why the library cannot append to a netCDF-4 file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,18 +11,19 @@
 
 namespace thalweg::detail {
 
-/// Why the library cannot place data in a file with a user block; empty if the file has none.
+/// Returns the reason why the library cannot place data in a file with a user block; empty if the
+/// file has none.
 std::string user_block_limit(hid_t file);
 
-/// Why nothing can be added to a file at all; empty if it can.
+/// Returns the reason why nothing can be added to a file at all, or an empty text.
 std::string append_limit(hid_t file, const Definitions& definitions);
 
-/// Why a variable cannot be written on, as far as it can be read; empty if it can.
+/// Returns the reason why a variable that can be read cannot be appended to, or an empty text.
 /// @param record_dim  number of the record dimension; -1: there is none
 std::string append_limit(hid_t set, const Variable& variable, const StoredVariable& stored,
                          int record_dim);
 
-/// How a variable's elements are changed before they are written.
+/// Returns the chunks, filters and quantization with which a variable's elements are written.
 Packing packing_of(const Variable& variable, const StoredVariable& stored);
 
 }  // namespace thalweg::detail

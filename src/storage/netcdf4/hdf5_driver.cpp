@@ -15,8 +15,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// When netCDF-C is first used, it turns off HDF5's messages, for all of its calls in this process.
-/// That is not to be taken back.
+/// Initializes netCDF-C, which turns off HDF5's messages for all of its calls in this process:
+/// otherwise ~QuietHdf5() could turn them on again.
 void begin_netcdf() {
     static const int begun = nc_open(nullptr, NC_NOWRITE, nullptr);
     (void)begun;
@@ -43,12 +43,12 @@ Status hdf5_failure(const std::string& path, const std::string& what) {
         if (error->desc != nullptr) *static_cast<std::string*>(to) = error->desc;
         return 0;
     };
-    // The last one is the cause.
+    // The last error in the stack is the cause.
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, take, &text);
     return failure(TW_EIO, "{}: {}: HDF5: {}", path, what, text);
 }
 
-/// The functions that HDF5 calls with a structure of ours.
+/// The structure that HDF5 has of a file, and the functions that it calls with it.
 struct Hdf5Driver::Table {
     H5FD_t base;
     Hdf5Driver* driver;
@@ -59,7 +59,7 @@ struct Hdf5Driver::Table {
     static Hdf5Driver& of(const H5FD_t* f) { return *driver_of(f); }
     static Calls& calls(const H5FD_t* f) { return of(f).calls_; }
 
-    /// What a call of ours gives HDF5, which bears no exceptions.
+    /// Returns the result of act(), or `failed` after an exception, which must not reach HDF5.
     template <class Value, class Do>
     static Value guarded(H5FD_t* f, Value failed, Do&& act) {
         if (driver_of(f) == nullptr) return failed;
@@ -71,7 +71,7 @@ struct Hdf5Driver::Table {
         }
     }
 
-    /// @return null also for a file to which a link leads: only ours comes with its Hdf5Driver
+    /// @return null also for a file to which a link leads: it has no Hdf5Driver
     static H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) {
         const void* driver = H5Pget_driver_info(access);
         auto* table = driver == nullptr ? nullptr : new (std::nothrow) Table{};
@@ -95,7 +95,7 @@ struct Hdf5Driver::Table {
             return at < 0 ? HADDR_UNDEF : static_cast<haddr_t>(at);
         });
     }
-    /// What HDF5 frees at the end of the file makes it shorter.
+    /// Shortens the file if HDF5 frees space at its end.
     static herr_t free(H5FD_t* f, H5FD_mem_t, hid_t, haddr_t at, hsize_t bytes) {
         if (driver_of(f) != nullptr && at + bytes == static_cast<haddr_t>(of(f).end_))
             of(f).end_ = at;
@@ -126,8 +126,7 @@ struct Hdf5Driver::Table {
     }
     static herr_t write(H5FD_t* f, H5FD_mem_t type, hid_t, haddr_t at, std::size_t bytes,
                         const void* from) {
-        // HDF5 comes to the end of a close only where writes succeed; healthy() tells of the
-        // others.
+        // HDF5 closes a file completely only if writes succeed; healthy() returns the error.
         if (driver_of(f) == nullptr || of(f).dropping_ || !of(f).thrown_.ok()) return 0;
         return guarded(f, herr_t(0), [&]() -> herr_t {
             const bool good = calls(f).write(type, at, bytes, static_cast<const char*>(from));
@@ -139,7 +138,7 @@ struct Hdf5Driver::Table {
         H5FD_class_t c{};
 #if H5_VERSION_GE(1, 13, 0)
         c.version = H5FD_CLASS_VERSION;
-        c.value = static_cast<H5FD_class_value_t>(600);  // of those for the library's users
+        c.value = static_cast<H5FD_class_value_t>(600);  // in the range for users of HDF5
 #endif
         c.name = "thalweg";
         c.maxaddr = std::uint64_t(1) << 62;
@@ -176,7 +175,7 @@ Status Hdf5Driver::close() {
     const QuietHdf5 quiet;
     Status status;
     const auto close_failed = [&] { return failed("cannot close"); };
-    // After a close that fails HDF5 has half a file, which it writes again when the process ends.
+    // After a close that fails, HDF5 keeps a part of the file and writes it at the process's end.
     dropping_ = id_ >= 0 && H5Fflush(id_, H5F_SCOPE_LOCAL) < 0;
     if (dropping_) status = alone(close_failed);
     if (id_ >= 0 && H5Fclose(id_) < 0 && status.ok()) status = alone(close_failed);
@@ -190,8 +189,8 @@ Status Hdf5Driver::close() {
 
 namespace {
 
-/// Whether the last call asked for the size of a chunk that was never written: an error of just
-/// that function, where a damaged index is one of those that it calls.
+/// Tests if the last call failed because a chunk was never written: then the innermost error is of
+/// the function that returns a chunk's size; if the index is damaged, it is of one that this calls.
 bool never_written() {
     const auto take = [](unsigned n, const H5E_error2_t* error, void* to) -> herr_t {
         if (n == 0 && error->func_name != nullptr)

@@ -1,5 +1,5 @@
-// A file that HDF5 opens and does not touch: it calls functions of ours for what it reads and
-// writes. Must be used by one thread, as HDF5 itself.
+// A file that HDF5 opens but does not access: it calls functions of the library to read and write.
+// Must be used by one thread, as HDF5 itself.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace thalweg::detail {
 
-/// No report of HDF5's goes to standard error as long as this lives; its text goes into a Status.
-/// Around all use of HDF5: no other thread of the library's is in it meanwhile.
+/// A scope in which HDF5 prints no errors to standard error, and no other thread of the library
+/// calls it. Required for all use of HDF5.
 class QuietHdf5 {
 public:
     QuietHdf5();
@@ -30,10 +30,10 @@ private:
     void* data_ = nullptr;
 };
 
-/// A failure of HDF5 in its own words.
+/// Returns an error with HDF5's own text.
 Status hdf5_failure(const std::string& path, const std::string& what);
 
-/// A chunk as it lies in the file.
+/// The place of a chunk in the file.
 struct StoredChunk {
     std::int64_t address = -1;  ///< -1: never written
     std::int64_t bytes = 0;
@@ -42,11 +42,11 @@ struct StoredChunk {
 
 class Hdf5Driver {
 public:
-    /// What HDF5 calls.
+    /// The functions that HDF5 calls.
     class Calls {
     public:
-        virtual std::int64_t size() const = 0;  ///< of the file; -1: it cannot be told
-        /// Where the space ends that HDF5 uses for a type, if it ends at `end`.
+        virtual std::int64_t size() const = 0;  ///< size of the file; -1: unknown
+        /// Returns the end that HDF5 sees for a type of data; `end` is the end of all its space.
         virtual std::int64_t end_for(H5FD_mem_t type, std::int64_t end) const {
             (void)type;
             return end;
@@ -54,9 +54,9 @@ public:
         virtual bool read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, char* to) = 0;
         virtual bool write(H5FD_mem_t type, std::int64_t address, std::int64_t bytes,
                            const char* from) = 0;
-        /// Room for that many bytes; -1: there is none.
+        /// Returns the address of room for so many bytes; -1: there is none.
         virtual std::int64_t allocate(H5FD_mem_t type, std::int64_t bytes) = 0;
-        /// What the system said of a call that failed, where that says more than HDF5's own words.
+        /// Returns the system's error text for a call that failed; empty if HDF5's text is better.
         virtual std::string trouble() const { return {}; }
 
     protected:
@@ -70,18 +70,18 @@ public:
 
     /// @param access  H5F_ACC_RDONLY or H5F_ACC_RDWR
     Status open(unsigned access);
-    /// All handles of the file must be closed.
+    /// Closes the file, all handles of which must be closed.
     Status close();
-    /// Whether all that HDF5 has written is with the caller.
+    /// Returns TW_OK, or the error after which HDF5's writes were ignored.
     Status healthy() const;
-    /// Where the chunk with that corner lies. HDF5's own functions that tell it walk the whole
-    /// index each time; so it is asked to read the chunk, and what it would read is noted.
+    /// Finds the place of the chunk with that corner. HDF5's own functions for this walk the whole
+    /// index each time; so HDF5 is asked to read the chunk, and the address is noted.
     Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk);
-    /// The last call of HDF5's has failed.
+    /// Returns the error of the last call of HDF5.
     Status failed(const std::string& what) const;
 
     hid_t id() const { return id_; }
-    /// Of the space that HDF5 uses.
+    /// Returns the end of the space that HDF5 uses.
     std::int64_t end() const { return end_; }
     void reach(std::int64_t end) { end_ = std::max(end_, end); }
 
@@ -91,11 +91,11 @@ private:
     Calls& calls_;
     std::string path_;
     hid_t driver_ = H5I_INVALID_HID, id_ = H5I_INVALID_HID;
-    Table* table_ = nullptr;  ///< what HDF5 has of this
-    bool dropping_ = false;   ///< what HDF5 still writes is given up
-    Status thrown_;           ///< by a call of ours
-    bool looking_ = false;    ///< for a chunk
-    std::int64_t seen_ = -1;  ///< where HDF5 wanted to read it
+    Table* table_ = nullptr;  ///< HDF5's handle of this file
+    bool dropping_ = false;   ///< HDF5's writes are ignored
+    Status thrown_;           ///< error of an exception in a function that HDF5 called
+    bool looking_ = false;    ///< locate() looks for a chunk
+    std::int64_t seen_ = -1;  ///< address at which HDF5 wanted to read it
     std::int64_t end_ = 0;
 };
 

@@ -19,18 +19,19 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Readers that come in between must find what was there before or what is there now: first what
-/// nothing points to yet, then the superblock, which tells how far the file reaches; then indices,
-/// their upper nodes first, as a node that was split has given its right half away; then headers,
-/// and of these last what tells how long the variables are, as another part of the same header may
-/// tell where their index is.
-/// @param shorter  the variables become shorter: headers come first, and the superblock last
+/// Position in the order of writes of headers that hold the length of a variable.
 constexpr int lengths = 1000;
+/// Returns the position of a change in the order of writes. A reader must find the old file or the
+/// new one at any moment. Parts that nothing points to yet are written before all others; then the
+/// superblock, which holds the end of the file; then indices, upper nodes first, as a node that was
+/// split has given away its right half; then headers, those with lengths of variables last, as
+/// another part of the same header may hold the place of the index.
+/// @param shorter  the variables become shorter: headers come first, and the superblock last
 int order_in(H5FD_mem_t type, const std::vector<char>& bytes, bool shorter) {
     if (type == H5FD_MEM_SUPER) return shorter ? 2000 : 0;
     if (type == H5FD_MEM_OHDR) return shorter ? 100 : has_length(bytes) ? lengths : 950;
     if (type != H5FD_MEM_BTREE) return 900;
-    constexpr std::size_t level = 5;  // of a node of version 1, which begins "TREE"
+    constexpr std::size_t level = 5;  // its byte in a node of version 1, which begins "TREE"
     const bool node = bytes.size() > level && std::memcmp(bytes.data(), "TREE", 4) == 0;
     return node ? 500 - static_cast<unsigned char>(bytes[level]) : 600;
 }
@@ -70,13 +71,13 @@ std::int64_t Hdf5File::allocate(H5FD_mem_t type, std::int64_t bytes) {
         expected_ = replaced_end_ = -1;
         if (at < 0) at = rounded(next_room_(bytes).begin, 8);
     } else {
-        // A page is written whole or not at all, even by a process that is killed.
+        // Small blocks stay within a page: even a killed process writes all of a page or nothing.
         const auto place = [&] {
             at = rounded(room_.begin, 8);
             if (bytes <= page && at / page != (at + bytes - 1) / page) at = rounded(at, page);
             return at + bytes <= room_.end;
         };
-        // HDF5 may have made what lies at the end longer.
+        // HDF5 may have extended the block at the end.
         if (attributes_) room_ = {driver_.end(), INT64_MAX / 2};
         if (!place()) {
             room_ = next_room_(bytes + page);
@@ -124,8 +125,8 @@ bool Hdf5File::read(H5FD_mem_t, std::int64_t address, std::int64_t bytes, char* 
     return true;
 }
 
-/// Takes the place of what was there: of room that HDF5 has given back and taken again, the parts
-/// may be cut otherwise.
+/// Adds a change. It replaces the parts of older ones that it overlaps: HDF5 may divide room that
+/// it frees and allocates again in another way.
 void Hdf5File::change(H5FD_mem_t type, std::int64_t address, const char* data, std::int64_t bytes) {
     const std::int64_t end = address + bytes;
     auto it = changes_.upper_bound(address);
@@ -163,8 +164,8 @@ Status Hdf5File::set_size(std::int64_t bytes) const {
     return {};
 }
 
-/// What nothing points to yet. The file reaches as far as HDF5 will say that it does.
-/// @param others  receives the other changes, in the order in which they are written
+/// Writes the parts that nothing points to yet, and extends the file to the end that HDF5 knows.
+/// @param others  receives the other changes, in the order of writes
 Status Hdf5File::write_fresh(bool shorter, std::vector<Pending>& others) {
     NoSizeSignal guard;
     if (Status status = extend(driver_.end()); !status.ok()) return status;
@@ -181,8 +182,8 @@ Status Hdf5File::write_fresh(bool shorter, std::vector<Pending>& others) {
     return {};
 }
 
-/// In one write, as the file is to have it: headers of one page change together, and with them the
-/// lengths of their variables, even if the process is killed.
+/// Writes a range with all changes by one call: headers of one page, and thus the lengths of their
+/// variables, change together even if the process is killed.
 Status Hdf5File::write_span(std::int64_t begin, std::int64_t end) {
     std::vector<char> bytes(end - begin);
     if (!read(H5FD_MEM_OHDR, begin, end - begin, bytes.data()))
@@ -191,7 +192,7 @@ Status Hdf5File::write_span(std::int64_t begin, std::int64_t end) {
     return write_fully(fd_, path_, bytes.data(), bytes.size(), begin);
 }
 
-/// Ascending; lengths that are in one page together.
+/// Writes changes in their order; lengths in the same page together.
 Status Hdf5File::write_in_order(std::span<const Pending> order) {
     for (std::size_t at = 0; at < order.size();) {
         const std::int64_t begin = order[at].address;
@@ -206,8 +207,8 @@ Status Hdf5File::write_in_order(std::span<const Pending> order) {
     return {};
 }
 
-/// HDF5 wants the file to be as long as it has given room for. Setting its length could cut off
-/// what other writers write behind that meanwhile; nobody else writes the last byte.
+/// Extends the file to the end that HDF5 expects by writing the last byte, which nobody else
+/// writes. Setting the length could cut off data that other writers append meanwhile.
 Status Hdf5File::extend(std::int64_t end) {
     struct stat info {};
     if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
@@ -254,9 +255,9 @@ Status Hdf5File::write_together(bool durable, bool shorter) {
     }
     changes_.clear();
     fresh_.clear();
-    // The file ends here now: data of others may come to lie in what was left of it.
+    // The file ends here now: other writers may use the rest of the room.
     room_ = {};
-    // What was behind the end, and the means to take the change back.
+    // Removes what was behind the end, and the means to undo the change.
     Status status = set_size(end);
     return status.ok() && durable ? sync_file(fd_, path_) : status;
 }
@@ -285,7 +286,7 @@ Status Hdf5File::reopen() {
 Status Hdf5File::close() {
     Status status = driver_.close();
     if (status.ok()) status = alone([&] { return write_changes(false); });
-    // What a failed step left behind.
+    // Removes what a failed step left behind the end.
     if (status.ok()) status = set_size(driver_.end());
     if (close_file(std::exchange(fd_, -1)) != 0 && status.ok())
         status = system_failure(path_, "cannot close");

@@ -1,7 +1,7 @@
-// A file of HDF5 whose data others write. HDF5 itself keeps the metadata: it is told where data
-// lie, and never sees them. What it changes stays in memory until commit(), which writes it in such
-// an order that whoever opens the file finds what was committed, at any moment in between, too.
-// Must be used by one thread, as HDF5 itself.
+// An HDF5 file whose data are written without HDF5. HDF5 keeps the metadata: it is told the places
+// of the data, and never sees them. Its changes stay in memory until commit(), which writes them in
+// such an order that a reader finds a consistent file at any moment. Must be used by one thread, as
+// HDF5 itself.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,13 +22,13 @@ struct Room {
     std::int64_t begin = 0, end = 0;
 };
 
-/// Gives room for so many bytes or more, each time another one.
+/// Returns room for so many bytes or more, each time another one.
 using NextRoom = std::function<Room(std::int64_t bytes)>;
 
 class Hdf5File final : private Hdf5Driver::Calls {
 public:
-    /// @param next_room  for metadata, and for data that HDF5 wants to have a place before they
-    ///                   are expected
+    /// @param next_room  provides room for metadata, and for data that HDF5 allocates before
+    ///                   expect_data()
     static std::unique_ptr<Hdf5File> open(const std::string& path, NextRoom next_room,
                                           Status& status);
     /// Leaves the file as it was after the last commit().
@@ -37,37 +37,38 @@ public:
     Hdf5File& operator=(const Hdf5File&) = delete;
 
     hid_t id() const { return driver_.id(); }
-    /// Of the space that HDF5 uses.
+    /// Returns the end of the space that HDF5 uses.
     std::int64_t end() const { return driver_.end(); }
-    /// Where the next data lie for which HDF5 asks for room, and what they take the place of. HDF5
-    /// would keep that room, and put other data there while readers of the file still find the old
-    /// ones; so it is told that the file ends there, and lets go of it.
+    /// Sets the address of the next data that HDF5 allocates.
+    /// @param replaced  chunk that they replace. HDF5 would reuse its room while readers of the
+    ///                  file still find the old data there; it does not if the file seems to end
+    ///                  at that room.
     void expect_data(std::int64_t address, const StoredChunk& replaced = {}) {
         expected_ = address;
         replaced_end_ = replaced.address < 0 ? -1 : replaced.address + replaced.bytes;
     }
-    /// Where HDF5 wanted to write data last.
+    /// Returns the address at which HDF5 wanted to write data last.
     std::int64_t data_address() const { return data_address_; }
     Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) {
         return driver_.locate(set, corner, chunk);
     }
     /// Copies within the file.
     Status copy(std::int64_t from, std::int64_t to, std::int64_t bytes);
-    /// From now on attributes are written, and nothing else. They go to the end of the file,
-    /// whatever room there is elsewhere. HDF5 takes long ones for data.
+    /// Restricts later writes to attributes, which HDF5 writes as data if they are long. They go to
+    /// the end of the file, whatever room there is elsewhere.
     void write_attributes() { attributes_ = true; }
 
-    /// HDF5 opens the file anew, and forgets what room it has freed; the changes stay. All handles
-    /// of it must be closed.
+    /// Makes HDF5 reopen the file, and forget the room that it has freed; changes stay. All handles
+    /// of the file must be closed.
     Status reopen();
 
-    /// Writes all changes of the metadata; with `durable` for good.
+    /// Writes all changes of the metadata. @param durable  sync them
     Status commit(bool durable);
-    /// The same for changes of which none may be seen without the others, as far as possible: a run
-    /// that is killed meanwhile leaves the means to take all of them back (undo.hpp).
-    /// @param shorter  the file loses data: readers must not be led to what is no longer there
+    /// Does the same for changes that readers should see all at once, as far as possible: a run
+    /// that is killed meanwhile leaves the means to undo all of them (undo.hpp).
+    /// @param shorter  the file loses data: readers must not be led to data that are gone
     Status commit_together(bool durable, bool shorter);
-    /// The same as commit(), and no more use of the file. All handles of it must be closed.
+    /// Commits all changes and closes the file, all handles of which must be closed.
     Status close();
 
 private:
@@ -88,11 +89,11 @@ private:
     std::int64_t allocate(H5FD_mem_t type, std::int64_t bytes) override;
     std::string trouble() const override { return trouble_; }
     void change(H5FD_mem_t type, std::int64_t address, const char* data, std::int64_t bytes);
-    /// Whether it is what others write.
+    /// Tests if a write of HDF5 is of data that are written without HDF5.
     bool is_data(H5FD_mem_t type) const { return type == H5FD_MEM_DRAW && !attributes_; }
     Status flush();
     Status extend(std::int64_t end);
-    /// A change, and when it is written.
+    /// A change, and its position in the order of writes.
     struct Pending {
         int order;
         std::int64_t address;
@@ -111,11 +112,11 @@ private:
     int fd_ = -1;
     Room room_;
     std::int64_t expected_ = -1, data_address_ = -1;
-    std::int64_t replaced_end_ = -1;          ///< of data that are about to be freed
-    bool attributes_ = false;                 ///< are written
+    std::int64_t replaced_end_ = -1;          ///< end of the data that are about to be freed
+    bool attributes_ = false;                 ///< only attributes are written
     std::map<std::int64_t, Change> changes_;  ///< by address; none overlap
     std::vector<Room> fresh_;                 ///< allocated since the last commit
-    std::string trouble_;                     ///< of the system, when a call of HDF5's fails
+    std::string trouble_;                     ///< system's error text of a read that failed
     Hdf5Driver driver_;
 };
 

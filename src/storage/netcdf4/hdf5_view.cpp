@@ -52,8 +52,8 @@ Status Hdf5View::set_access() {
     return hdf5_failure(path_, "cannot open");
 }
 
-/// Not by H5Dopen2: a data set that HDF5 1.10 fails to open keeps a copy of its properties, and the
-/// process crashes at its end if these hold another file's.
+/// Avoids H5Dopen2: a data set that HDF5 1.10 fails to open keeps a copy of its properties, and the
+/// process crashes at its end if these refer to another file.
 hid_t Hdf5View::open_set(const std::string& name) const {
     const hid_t set = H5Oopen(id(), name.c_str(), access_);
     if (set < 0 || H5Iget_type(set) == H5I_DATASET) return set;
@@ -91,7 +91,7 @@ Status Hdf5View::locate(const StoredVariable& v, hid_t set, const hsize_t* corne
                         StoredChunk& chunk) {
     const QuietHdf5 quiet;
     Status status = locate(set, corner, chunk);
-    // HDF5's mask does not say so.
+    // HDF5's mask does not show that such a chunk has no filters.
     if (v.unfiltered_edges && status.ok() && is_partial(set, corner, v.chunk))
         chunk.skipped = static_cast<std::uint32_t>((std::uint64_t{1} << v.filters.size()) - 1);
     return status;

@@ -1,5 +1,5 @@
-// A file of HDF5 that is read. HDF5 keeps the metadata; it is asked where data lie, and reads them
-// itself only where it has to. Must be used by one thread, as HDF5 itself.
+// An HDF5 file that is read. HDF5 returns the places of data, and reads data itself only if it has
+// to. Must be used by one thread, as HDF5 itself.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,28 +17,29 @@ struct StoredVariable;
 
 class Hdf5View final : private Hdf5Driver::Calls {
 public:
-    /// @param file  a descriptor of the file, which stays the caller's; -1: that of the path
+    /// @param file  descriptor of the file, which the caller closes; -1: open the path
     static std::unique_ptr<Hdf5View> open(const std::string& path, Status& status, int file = -1);
     ~Hdf5View();
     Hdf5View(const Hdf5View&) = delete;
     Hdf5View& operator=(const Hdf5View&) = delete;
 
     hid_t id() const { return driver_.id(); }
-    /// How objects are opened to which external links lead: their files by HDF5's own driver.
+    /// Returns the properties for opening objects: HDF5's own driver follows external links.
     hid_t access() const { return access_; }
-    /// A data set; negative if it cannot be opened.
+    /// Opens a data set; negative if that fails.
     hid_t open_set(const std::string& name) const;
     int descriptor() const { return fd_; }
     std::int64_t size() const override;
-    /// Whether the file may have been written since it was opened.
+    /// Tests if the file may have been written since it was opened.
     bool changed() const;
-    /// The first read of bytes of the file that failed: not what a damaged file makes HDF5 ask for.
+    /// Returns the first error of a read within the file; reads beyond its end, which a damaged
+    /// file may cause, do not count.
     const Status& refused() const { return refused_; }
 
     Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) {
         return driver_.locate(set, corner, chunk);
     }
-    /// The same, and which of the variable's filters the chunk lacks.
+    /// Finds also the variable's filters that the chunk lacks.
     Status locate(const StoredVariable& variable, hid_t set, const hsize_t* corner,
                   StoredChunk& chunk);
 
@@ -51,8 +52,8 @@ private:
 
     std::string path_;
     int fd_ = -1;
-    struct stat opened_ {};  ///< what the file was like
-    bool young_ = false;     ///< it had been written just before
+    struct stat opened_ {};  ///< state of the file when it was opened
+    bool young_ = false;     ///< the file had been written just before
     Status refused_;
     hid_t access_ = H5P_DEFAULT;
     Hdf5Driver driver_;

@@ -26,7 +26,7 @@ namespace {
 
 Status netcdf_status(int code, const std::string& path, const std::string& what) {
     if (code == NC_NOERR) return {};
-    // Of what the system said, netCDF-C keeps nothing but errno.
+    // netCDF-C keeps no text of a system error, only errno.
     if (errno != 0 && (code == NC_EHDFERR || code > 0)) return system_failure(path, what);
     return with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_ENETCDF, "{}: {}: {}", path, what,
                               nc_strerror(code)));
@@ -44,7 +44,7 @@ Status put_attribute(int ncid, const std::string& path, int variable, const std:
                                        : "attribute '" + a.name + "' of '" + owner + "'");
 }
 
-/// The filter zstd, for netCDF-C to define it where no plugin is installed.
+/// Applies the filter zstd; it lets netCDF-C define the filter without a plugin.
 std::size_t zstd_function(unsigned flags, std::size_t parameters, const unsigned* values,
                           std::size_t bytes, std::size_t* capacity, void** buffer) {
     std::size_t size = 0;
@@ -71,9 +71,9 @@ std::size_t zstd_function(unsigned flags, std::size_t parameters, const unsigned
     return size;
 }
 
-/// A function of the HDF5 that netCDF-C uses. A program may have two, of which the library
-/// calls the other: in Debian's serial and parallel builds, the functions of HDF5 have versions,
-/// and those of netCDF-C not always.
+/// Returns a function of the HDF5 that netCDF-C uses. A program may have two HDF5s, and the library
+/// may call the other one: in Debian's serial and parallel builds, functions of HDF5 have symbol
+/// versions, and those of netCDF-C do not always.
 template <class Function>
 Function* hdf5_of_netcdf(const char* name, Function* otherwise) {
     Dl_info info{};
@@ -135,8 +135,8 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
         if (status.ok()) status = put_attribute(ncid, path, id, v.name, a);
         has_attribute |= a.name == "_FillValue";
     }
-    // HDF5 has a fill value of its own for each variable. netCDF-C sets it by the attribute alone,
-    // and keeps it when that is deleted again.
+    // HDF5 stores a fill value with each variable. netCDF-C sets it only if the attribute is set,
+    // and keeps it if the attribute is deleted again.
     if (status.ok() && v.fill && !has_attribute) {
         status = check(
             nc_put_att(ncid, id, "_FillValue", static_cast<nc_type>(v.type), 1, v.fill->data()),
@@ -164,8 +164,8 @@ Status define(int ncid, const std::string& path, const Definitions& d,
     return netcdf_status(nc_enddef(ncid), path, "end of the definitions");
 }
 
-/// HDF5 crashes where a limit on the size of files, which holds for memory files too, leaves no
-/// room for the header: it needs less than this.
+/// Checks that the limit on the size of files, which memory files have too, leaves room for the
+/// header: otherwise HDF5 would crash. The header needs less than the bytes computed here.
 Status check_size_limit(const std::string& path, const Definitions& d) {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
@@ -188,8 +188,8 @@ Status check_size_limit(const std::string& path, const Definitions& d) {
 
 }  // namespace
 
-/// netCDF-C's own function would have it quantize what it writes, which is nothing; in the classic
-/// model it fails in 4.9.0.
+// netCDF-C's own function, nc_def_var_quantize, is of no use: netCDF-C writes no data, and in the
+// classic model the function fails in 4.9.0.
 const char* quantize_attribute(Packing::Quantize quantize) {
     switch (quantize) {
         case Packing::Quantize::none: break;
@@ -211,7 +211,7 @@ Status create_netcdf4(const std::string& path, const Definitions& d,
     errno = 0;
     const int code = nc_create(path.c_str(), mode, &ncid);
     if (code != NC_NOERR) return netcdf_status(code, path, "cannot create");
-    // In memory first: where a disk is full, HDF5 cannot give up a new file, it crashes.
+    // Make the header in memory first: if a disk is full, HDF5 crashes when it discards a new file.
     const MemoryFile memory;
     const bool in_memory = memory.good() && memory.stand_in(path);
     Status status = define(ncid, path, d, grids);

@@ -10,7 +10,8 @@
 
 namespace thalweg::detail {
 
-/// The attribute that is all that a file tells of quantization (netCDF-C, nc_def_var_quantize).
+/// Returns the name of the attribute that is a file's only record of quantization (netCDF-C,
+/// nc_def_var_quantize).
 const char* quantize_attribute(Packing::Quantize quantize);
 
 /// Creates a file without data; an existing one is replaced.

@@ -94,7 +94,7 @@ Status Netcdf4Index::for_chunks(int variable, std::int64_t records,
     return {};
 }
 
-/// HDF5 asks for the room of a variable when the first of its elements is written.
+/// Writes an element: then HDF5 allocates the variable, and gets its address from Hdf5File.
 Status Netcdf4Index::place(int variable, std::int64_t address) {
     const QuietHdf5 quiet;
     file_->expect_data(address);
@@ -141,8 +141,8 @@ Status Netcdf4Index::set_records(std::int64_t records) {
     return {};
 }
 
-/// HDF5 clears what a chunk has beyond the end of a variable: it would read the chunk, and write it
-/// anew. So it gets to see only ends between chunks.
+/// Cuts variables between chunks first: HDF5 would read and rewrite a chunk that reaches beyond the
+/// end of a variable, to clear the rest.
 Status Netcdf4Index::drop_records(std::int64_t records) {
     const QuietHdf5 quiet;
     const auto cut = [&](bool between_chunks) -> Status {
@@ -155,7 +155,7 @@ Status Netcdf4Index::drop_records(std::int64_t records) {
         return dimension_ >= 0 ? set_length(dimension_, records, "the record dimension") : Status{};
     };
     if (Status s = cut(true); !s.ok()) return s;
-    // The room that is free now must not be used while readers find the records there.
+    // HDF5 has to forget the room that is free now: readers may still find the records there.
     close_handles();
     if (Status s = file_->reopen(); !s.ok()) return s;
     const std::vector<std::int64_t> before = lengths_;
@@ -179,10 +179,10 @@ std::vector<hsize_t> Netcdf4Index::offset_of(const PlacedChunk& c) const {
 Status Netcdf4Index::write_chunk(const PlacedChunk& c, const hsize_t* offset,
                                  const StoredChunk& old) {
     file_->expect_data(c.address, old);
-    const char none = 0;  // HDF5 hands the data to the file's driver, which does not look at them
+    const char none = 0;  // the driver, which gets the data from HDF5, ignores them
     const bool good =
         H5Dwrite_chunk(sets_[c.variable], H5P_DEFAULT, 0, offset, c.bytes, &none) >= 0;
-    file_->expect_data(-1);  // where HDF5 did not ask for room
+    file_->expect_data(-1);  // HDF5 may not have asked for room
     if (good) return {};
     return hdf5_failure(path_, fmt::format("a chunk of variable '{}', record {}",
                                            definitions_.variables[c.variable].name, c.record));
@@ -190,8 +190,8 @@ Status Netcdf4Index::write_chunk(const PlacedChunk& c, const hsize_t* offset,
 
 namespace {
 
-/// Counts the filters of a data set; negative after a failure. Without filters HDF5 keeps the
-/// places of chunks, as all are of one length.
+/// Returns the number of filters of a data set; negative after a failure. Without filters HDF5
+/// keeps the places of chunks, as all have the same length.
 int filters_of(hid_t set) {
     const hid_t properties = H5Dget_create_plist(set);
     if (properties < 0) return -1;
@@ -206,7 +206,7 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
     const QuietHdf5 quiet;
     const std::size_t at = c.variable;
     const Variable& v = definitions_.variables[at];
-    // Of one that was shorter, an earlier record.
+    // The chunk may be of an earlier record, of a variable that had fewer records than the file.
     if (v.record && lengths_[at] < records_) {
         if (Status s = set_length(sets_[at], records_, v.name); !s.ok()) return s;
         lengths_[at] = records_;
@@ -223,14 +223,14 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
     if (filters > 0)
         if (Status s = file_->locate(sets_[at], offset.data(), old); !s.ok()) return s;
     if (old.address >= 0 && old.address != c.address && old.bytes == c.bytes) {
-        // HDF5 keeps the place of a chunk whose length stays.
+        // HDF5 moves a chunk only if its length changes.
         PlacedChunk longer = c;
         ++longer.bytes;
         if (Status s = write_chunk(longer, offset.data(), old); !s.ok()) return s;
         old = {c.address, longer.bytes};
     }
     if (Status s = write_chunk(c, offset.data(), old); !s.ok()) return s;
-    // HDF5 had a place before: it takes room early, or a killed run had got as far.
+    // HDF5 may have allocated a place early, or a killed run may have added the chunk.
     const std::int64_t address = file_->data_address();
     if (address == c.address) return {};
     elsewhere_[{c.variable, c.record, c.number}] = address;
@@ -239,7 +239,7 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
 
 namespace {
 
-/// The types of netCDF-C's attributes.
+/// Returns HDF5's type for an attribute, as netCDF-C chooses it.
 hid_t attribute_type(const Attribute& a) {
     switch (a.type) {
         case TW_BYTE: return H5Tcopy(H5T_NATIVE_SCHAR);
@@ -279,7 +279,7 @@ Status Netcdf4Index::set_attribute(int variable, const Attribute& a) {
     const hid_t space = n == 0              ? H5Screate(H5S_NULL)
                         : a.type == TW_CHAR ? H5Screate(H5S_SCALAR)
                                             : H5Screate_simple(1, &n, nullptr);
-    // One that stays as long keeps its place among the others.
+    // An attribute of the same type and length is overwritten, and keeps its position.
     hid_t attribute = H5I_INVALID_HID;
     bool good = type >= 0 && space >= 0;
     if (good && H5Aexists(owner, a.name.c_str()) > 0) {

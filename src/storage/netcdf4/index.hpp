@@ -1,4 +1,4 @@
-// The variables of a netCDF-4 file as HDF5 knows them: how long they are, and where their data lie.
+// HDF5's view of the variables of a netCDF-4 file: their lengths, and the places of their data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,18 +15,18 @@
 
 namespace thalweg::detail {
 
-/// Where a chunk was written; its (first) record.
+/// A chunk with its (first) record and its place in the file.
 struct PlacedChunk {
     std::int64_t variable = 0, record = 0, number = 0;
     std::int64_t address = 0;
-    std::int64_t bytes = 0;     ///< 0: it was there, and was changed
+    std::int64_t bytes = 0;     ///< 0: it was overwritten in place
     std::uint32_t skipped = 0;  ///< filters that were not applied, as HDF5's mask
-    bool replaces = false;      ///< it takes the place of another one
+    bool replaces = false;      ///< it replaces an older version
 };
 
 class Netcdf4Index {
 public:
-    /// Of a file with these definitions, and perhaps others.
+    /// Opens a file with these definitions; it may have more.
     static std::unique_ptr<Netcdf4Index> open(const std::string& path,
                                               const Definitions& definitions,
                                               std::span<const ChunkGrid> grids, NextRoom next_room,
@@ -34,28 +34,28 @@ public:
     ~Netcdf4Index();
 
     std::int64_t records() const { return records_; }
-    /// Of a variable, which may be shorter: it is filled from there on.
+    /// Returns the records of a variable: if it has fewer than the file, fill values follow.
     std::int64_t records(int variable) const { return lengths_[variable]; }
-    /// Of the file.
+    /// Returns the end of the space that HDF5 uses.
     std::int64_t end() const { return file_->end(); }
-    /// Calls visit(chunk) for all chunks of a variable that the file has: of a record variable,
-    /// those with records before `records`.
+    /// Calls visit(chunk) for all chunks of a variable that are in the file; for those of a record
+    /// variable only if they have records before `records`.
     Status for_chunks(int variable, std::int64_t records,
                       const std::function<void(const PlacedChunk&)>& visit);
 
-    /// A variable that is not chunked lies there.
+    /// Sets the address of a variable that is not chunked.
     Status place(int variable, std::int64_t address);
-    /// So many records of all record variables, and of the record dimension.
+    /// Sets the length of all record variables, and of the record dimension.
     Status set_records(std::int64_t records);
-    /// No more than so many records. Chunks that have some of them and others are no longer known:
-    /// to be followed by add() of new ones.
+    /// Drops the records from `records` on. Chunks that hold earlier ones, too, are dropped as
+    /// well: the caller has to add() new ones.
     Status drop_records(std::int64_t records);
     Status add(const PlacedChunk& chunk);
-    /// Adds or replaces attributes of variables, or of the file (-1). Nothing but commit_together()
-    /// and close() may follow.
+    /// Adds or replaces attributes of variables, or of the file (-1). Only commit_together() and
+    /// close() may follow.
     Status set_attributes(const LateAttributes& attributes);
 
-    /// Writes what was changed. See Hdf5File.
+    /// Writes the changes; see Hdf5File.
     Status commit(bool durable) { return file_->commit(durable); }
     Status commit_together(bool durable, bool shorter) {
         return file_->commit_together(durable, shorter);
@@ -78,11 +78,11 @@ private:
     const Definitions& definitions_;
     std::span<const ChunkGrid> grids_;
     std::unique_ptr<Hdf5File> file_;
-    std::vector<hid_t> sets_;            ///< of each variable
-    std::vector<std::int64_t> lengths_;  ///< of each, in records
-    hid_t dimension_ = H5I_INVALID_HID;  ///< of the record dimension, if no variable has its name
+    std::vector<hid_t> sets_;            ///< data sets, by variable
+    std::vector<std::int64_t> lengths_;  ///< records, by variable
+    hid_t dimension_ = H5I_INVALID_HID;  ///< record dimension, if no variable has its name
     std::int64_t records_ = 0;
-    /// Chunks without filters that HDF5 has at another place than who writes them.
+    /// HDF5's addresses of unfiltered chunks (variable, record, number), if the writer's differ.
     std::map<std::array<std::int64_t, 3>, std::int64_t> elsewhere_;
 };
 

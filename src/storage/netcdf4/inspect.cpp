@@ -26,7 +26,7 @@ constexpr const char* of_format[] = {"REFERENCE_LIST", "DIMENSION_LIST", "DIMENS
 constexpr const char* of_scales[] = {"CLASS", "NAME"};
 constexpr std::string_view renamed = "_nc4_non_coord_";  ///< see name_in_hdf5()
 constexpr std::string_view dimension_only =
-    "This is a netCDF dimension but not a netCDF variable";  ///< its attribute NAME
+    "This is a netCDF dimension but not a netCDF variable";  ///< value of its attribute NAME
 
 /// The objects that netCDF-C lists: the attributes of each variable, and those of the file under
 /// "".
@@ -70,7 +70,7 @@ Status list_by_netcdf(const std::string& path, KnownNames& listed, Strings& unli
     return status;
 }
 
-/// The text of an attribute; empty if it is none, or there is none.
+/// Returns the text of an attribute; empty if there is no such attribute or it is not text.
 std::string text_of(hid_t object, const char* name) {
     if (H5Aexists(object, name) <= 0) return {};
     const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);

@@ -14,10 +14,10 @@ namespace thalweg::detail {
 /// A data set or an attribute of the root group that netCDF-C does not list, as it does not know
 /// the type: h5py's booleans and complex numbers, for example.
 struct UnlistedObject {
-    std::string variable;   ///< or the owner of the attribute; empty: the file
+    std::string variable;   ///< data set, or owner of the attribute; empty: the file
     std::string attribute;  ///< empty: it is a data set
     std::string type;       ///< type and shape, in words
-    /// The same for the same values; empty if they cannot be compared.
+    /// A hash of the values; empty if they cannot be compared.
     std::string content;
 };
 
@@ -34,7 +34,7 @@ Status inspect_netcdf4(const std::string& path, Inspection& inspection, bool wit
 
 /// Adds the bytes that variables occupy in a netCDF-4 file, from the index of their chunks. Files
 /// of other formats, and variables that are not in the file, add nothing.
-/// @param bytes  of each variable that `names` lists
+/// @param bytes  sizes of the variables in `names`
 /// @return TW_OK, TW_EIO, TW_EFORMAT
 Status add_stored_bytes(const std::string& path, const std::vector<std::string>& names,
                         std::vector<std::int64_t>& bytes);

@@ -23,11 +23,11 @@ public:
     KnownPlaces(const KnownPlaces&) = delete;
     KnownPlaces& operator=(const KnownPlaces&) = delete;
 
-    // Any thread.
+    // Functions for any thread:
     void add(const ChunkCache::Key& key, const StoredChunk& place) {
         constexpr std::size_t most = 1 << 16;
         const std::lock_guard lock(small_);
-        if (places_.size() >= most) places_.clear();  // what is missing is read when it is wanted
+        if (places_.size() >= most) places_.clear();  // missing chunks are read on request
         places_[key] = place;
     }
     bool has(const ChunkCache::Key& key) const {
@@ -39,7 +39,7 @@ public:
         places_.clear();
     }
 
-    // By the thread that reads, or while it does not.
+    // Functions for the thread that reads, or for another one while it does not:
     Status descriptor(int& fd) override {
         if (fd_ < 0) {
             fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

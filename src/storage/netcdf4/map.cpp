@@ -11,14 +11,15 @@ namespace {
 
 constexpr std::int64_t aligned = 8;
 
-/// Bytes of a node of HDF5's index of chunks (file format specification, "Version 1 B-trees"): 64
-/// entries, with keys of a size, a mask and an offset of each dimension and one.
+/// Returns the bytes of a node of HDF5's index of chunks (file format specification, "Version 1
+/// B-trees"): 64 entries, with keys of a size, a mask, an offset in each dimension and another one.
 std::int64_t node_bytes(const Variable& v) {
     const std::int64_t key = 8 + 8 * (v.dims.size() + 1);
     return rounded(24 + 65 * key + 64 * 8, page);
 }
 
-/// Chunks come in order, so that nodes are left when they are nine tenths full.
+/// Returns the bytes of the index of so many chunks. Chunks are added in order, so that a node is
+/// nine tenths full when the next one is begun.
 std::int64_t index_bytes(const Variable& v, std::int64_t chunks) {
     return (chunks / 40 + 2) * node_bytes(v);
 }
@@ -57,7 +58,7 @@ FileMap Netcdf4Map::file_map(const Definitions& d, std::span<const ChunkGrid> gr
         map.grain[i] = packed[i] ? g.band * g.element : g.element;
         at += packed[i] ? map.padded[i] : rounded(g.bytes(), aligned);
     };
-    for (const bool late : {false, true})  // those with real places first
+    for (const bool late : {false, true})  // variables with real places first
         for (std::size_t i = 0; i < n; ++i)
             if (!d.variables[i].record && (packed[i] != 0) == late) add(i);
     map.fixed_end = at;

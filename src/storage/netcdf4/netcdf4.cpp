@@ -1,15 +1,15 @@
-// netCDF-4: definitions by netCDF-C, an index by HDF5, and data by plain writes of every writer.
+// Writes netCDF-4: definitions by netCDF-C, an index by HDF5, and data by plain writes.
 //
-// Unfiltered data lie where Netcdf4Map says, and are written as those of a classic file. Filtered
-// chunks go to the end of the file, where the keeper gives room (Placement). It enters them in
-// HDF5's index when their records are counted. With boxes, what is not counted yet is kept
-// unpacked, as any part of it may come later, and packed when it is counted.
+// Unfiltered data are placed by Netcdf4Map, and written as those of a classic file. Filtered chunks
+// go to the end of the file, where the keeper hands out room (Placement). It enters them in HDF5's
+// index when their records are counted. With boxes, data are kept unpacked until they are counted,
+// as any part of them may come later, and packed then.
 //
-// In a file that is there, all chunks are written whole: they have the shapes and filters that they
-// have, and the places of new ones do not follow from anything.
+// In an existing file, all chunks are written whole: their shapes and filters are given, and the
+// places of new ones cannot be computed.
 //
-// HDF5 is never called by a thread of the library's: the model may use HDF5, too, and it bears no
-// two threads.
+// HDF5 is never called by a thread of the library: the model may use HDF5, too, which is not
+// thread-safe.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
@@ -40,7 +40,8 @@ constexpr std::int64_t plain_chunk = 16 << 20;  ///< bytes; HDF5 reads parts of 
 constexpr std::int64_t least_packed_chunk = 128 << 10, most_packed_chunk = 2 << 20;
 constexpr std::int64_t index_room = 64 << 10;
 
-/// Filtered chunks: small enough that every writer has some, and that readers need not unpack much.
+/// Returns the bytes of a chunk: filtered ones are so small that every writer has some, and that
+/// readers need not unpack much.
 std::int64_t chunk_target(const Definitions& d, bool packed, std::int64_t writers) {
     if (!packed) return plain_chunk;
     std::int64_t bytes = 0;
@@ -102,7 +103,7 @@ public:
                      }));
     }
 
-    /// What there is stays where it is; new chunks go to the end of the file.
+    /// Opens an existing file: its data stay in place, and new chunks go to its end.
     Status open(Comm& comm, const std::string& path, const Definitions& definitions,
                 const StorageOptions& options, bool writer, FileMap& map) override {
         begin(comm, definitions, options);
@@ -138,7 +139,7 @@ public:
         return agree(comm, writer || first_ ? store_->know(std::move(chunks)) : Status{});
     }
 
-    /// Allocates nothing: what is collective depends on it.
+    /// Allocates nothing, so that it cannot fail on some ranks: collective() depends on it.
     void begin_boxes() override { store_->begin_boxes(); }
 
     Status write(std::span<const Chunk> chunks) override {
@@ -202,7 +203,7 @@ public:
             return status.ok() ? index_->commit(durable) : status;
         };
         Status status = alone(enter_all);
-        // What is half in the index is not counted by a later call, either.
+        // After a failure the index is incomplete, so no later call may count records.
         if (!status.ok()) index_.reset();
         const std::lock_guard lock(small_);
         if (log_ && status.ok() && !behind_) log_->clear();
@@ -246,7 +247,7 @@ private:
         keeper_ = options.keeper;
     }
 
-    /// @note Collective
+    /// Counts the writers, and those that share memory with the keeper. @note Collective
     std::int64_t count_writers(Comm& comm, const StorageOptions& options, bool writer, bool whole) {
         several_ = whole && !options.one_writer;
         writer_ = options.one_writer ? first_ : writer;
@@ -273,8 +274,9 @@ private:
     /// Tests if the writers ask for room together.
     bool meets() const { return several_ && !apart_; }
 
-    /// Lets the writers meet, or share the end of the file. Whoever cannot map it is brought what
-    /// it needs. @return the same on every rank @note Collective
+    /// Connects the writers by a communicator, or by the end of the file in shared memory. A writer
+    /// that cannot map this memory gets room from the keeper.
+    /// @return the same on every rank @note Collective
     Status join(Comm& comm) {
         if (meets()) {
             auto writers = comm.split(writer_ ? 0 : -1, first_ ? -1 : comm.rank());
@@ -318,7 +320,7 @@ private:
             path_, *definitions_, layout_.grids,
             [this, known, n = std::int64_t(0)](std::int64_t bytes) mutable -> Room {
                 if (known || n == 0) return places_.room(map_, definitions_bytes_, n++);
-                // Pages of its own: headers of one page are written together.
+                // The room begins with a page: headers in the same page are written together.
                 const Room room = room_at_end(bytes + page);
                 return {rounded(room.begin, page), room.end};
             },
@@ -329,13 +331,13 @@ private:
             status = index_->place(i, map_.offset[i]);
             placed = true;
         }
-        // Whoever reads the file before it has a record has to find the variables of fixed size.
+        // Readers find the fixed-size variables before the file has a record.
         return status.ok() && placed ? index_->commit(false) : status;
     }
 
-    // ---- a file that is there ----
+    // ---- existing files ----
 
-    /// @param contents  what the keeper found in it, which all have
+    /// Takes over the file's layout on every rank. @param contents  result of the keeper
     FileMap take_contents(const Netcdf4Contents& contents) {
         std::vector<std::int64_t> addresses;
         for (const Variable& v : definitions_->variables) {
@@ -352,14 +354,14 @@ private:
         return existing_map(*definitions_, layout_.grids, addresses);
     }
 
-    /// On the keeper. @param chunks  receives those that the file has
+    /// Opens the index on the keeper. @param chunks  receives the chunks in the file
     Status open_existing(std::vector<PlacedChunk>& chunks) {
         Status status;
         index_ = Netcdf4Index::open(
             path_, *definitions_, layout_.grids,
             [this](std::int64_t bytes) { return room_at_end(bytes); }, status);
         if (!status.ok()) return status;
-        // What a killed run has left behind its end is written over.
+        // Data that a killed run has left behind the index's end are overwritten.
         placer_->set_end(unwritten_.empty() ? index_->end() : std::max(size_, index_->end()));
         status = fill_places();
         if (status.ok() && index_->records() > kept_) status = drop_records();
@@ -374,7 +376,7 @@ private:
                                   [&](const PlacedChunk& c) { chunks.push_back(c); });
     }
 
-    /// Variables that are not chunked have their places even where they were never written.
+    /// Gives places to variables without chunks that were never written.
     void give_places(Netcdf4Contents& contents) {
         for (std::size_t i = 0; i < definitions_->variables.size(); ++i) {
             const Variable& v = definitions_->variables[i];
@@ -387,7 +389,7 @@ private:
         }
     }
 
-    /// What was never written reads as before.
+    /// Fills these places, so that the variables read as before.
     Status fill_places() {
         constexpr std::int64_t piece = 1 << 20;
         std::vector<char> bytes(piece);
@@ -451,7 +453,7 @@ private:
         return {};
     }
 
-    /// @param first  of the chunks, which lie side by side
+    /// Writes adjacent chunks. @param first  first one, for errors
     Status write_chunks(const char* data, std::int64_t bytes, std::int64_t address,
                         const PlacedChunk& first) {
         Status status = write_at(data, bytes, address);
@@ -475,16 +477,15 @@ private:
 
     // ---- counting ----
 
-    /// Packs and writes what is counted from now on. Where writers meet, complete() has done so
-    /// unless there are boxes; where they do not wait for each other, end_unit().
+    /// Packs and writes the data of records that are counted now. complete() has done so if the
+    /// writers meet and there are no boxes; end_unit() if they do not wait for each other.
     Status place(std::int64_t records) {
         if (apart_ || collective()) return {};
         Stopwatch watch(counts_.seconds);
         return store_->place(std::max(records, kept_));
     }
 
-    /// Collects the chunks of records that are complete, for catch_up(), and logs them if that is
-    /// called later.
+    /// Collects the chunks of complete records for catch_up(), and logs them if it is called later.
     Status count(std::int64_t records, bool durable) {
         const std::lock_guard lock(small_);
         counted_ = std::max(records, kept_);
@@ -502,7 +503,7 @@ private:
         return {};
     }
 
-    /// Adds the chunks of a record whose places were known before.
+    /// Adds the chunks of a record of a variable whose places are known beforehand.
     void add_known(std::int64_t variable) {
         const ChunkGrid& g = layout_.grids[variable];
         const std::int64_t bytes = g.chunk_bytes();
@@ -511,7 +512,7 @@ private:
             complete_.push_back({variable, known_, n, first + n * bytes, bytes});
     }
 
-    /// Chunks come in the order of the index, which then has to grow at its end alone.
+    /// Enters chunks in the index, in its order, so that it grows only at its end.
     Status enter(std::span<const PlacedChunk> chunks, std::int64_t records) {
         Status status = index_->set_records(records);
         for (const PlacedChunk& c : chunks)
@@ -527,10 +528,10 @@ private:
     bool apart_ = false;           ///< the writers do not wait for each other
     std::int64_t all_beside_ = 0;  ///< writers that share memory with the keeper
     ChunkLayout layout_;
-    Netcdf4Map places_;  ///< of a new file
+    Netcdf4Map places_;  ///< layout of a new file
     std::int64_t definitions_bytes_ = 0;
     std::int64_t kept_ = 0;       ///< records that the file has already
-    std::int64_t size_ = 0;       ///< that it had
+    std::int64_t size_ = 0;       ///< bytes that the file had
     std::vector<int> unwritten_;  ///< on the keeper: variables that had no place
     std::optional<ChunkPlacer> placer_;
     std::unique_ptr<ChunkStore> store_;
@@ -538,10 +539,10 @@ private:
     std::unique_ptr<Netcdf4Index> index_;  ///< on the keeper
     const std::thread::id model_thread_ = std::this_thread::get_id();
     std::mutex small_;                   ///< guards what follows
-    std::optional<PlaceLog> log_;        ///< once a thread of the library's has counted records
+    std::optional<PlaceLog> log_;        ///< set once a thread of the library has counted records
     std::vector<PlacedChunk> complete_;  ///< chunks of counted records, not in the index
-    std::int64_t known_ = 0;    ///< records of variables with known places that are among them
-    std::int64_t counted_ = 0;  ///< records
+    std::int64_t known_ = 0;  ///< records of variables with known places in complete_ or the index
+    std::int64_t counted_ = 0;  ///< number of counted records
     bool durable_ = false, behind_ = false;
 };
 

@@ -13,7 +13,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Does what H5DSis_scale does (HDF5 dimension scale specification), which is in another library.
+/// Tests if a data set is a dimension scale (HDF5 dimension scale specification), as H5DSis_scale
+/// does, which is in another library.
 bool is_dimension_scale(hid_t set) {
     if (H5Aexists(set, "CLASS") <= 0) return false;
     const Handle attribute(H5Aopen(set, "CLASS", H5P_DEFAULT), H5Aclose);
@@ -33,7 +34,8 @@ public:
     ObjectCheck(const Hdf5View& view, const std::string& path, std::vector<std::string>& sets)
         : view_(view), path_(path), sets_(sets) {}
 
-    /// @param name  with a '/' at the end; empty for the root group
+    /// Checks a group and the objects in it.
+    /// @param name  ends with '/'; empty for the root group
     Status group(hid_t id, const std::string& name) {
         H5O_info_t info{};
         if (H5Oget_info2(id, &info, H5O_INFO_BASIC) < 0) return wrong("group", name, "no header");
@@ -57,7 +59,7 @@ private:
 
     static herr_t visit(hid_t group, const char* name, const H5L_info_t* link, void* to) {
         auto& links = *static_cast<Links*>(to);
-        // HDF5 bears no exceptions.
+        // HDF5 calls this function, so no exception may leave it.
         links.status =
             alone([&] { return links.check.object(group, name, links.group + name, link->type); });
         return links.status.ok() ? 0 : 1;

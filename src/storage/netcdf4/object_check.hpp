@@ -9,10 +9,10 @@
 namespace thalweg::detail {
 
 /**
- * Lists the data sets of a file's root group. Looks at all groups and data sets,
- * those that links lead to included, before netCDF-C does. NetCDF-C crashes on a dimension scale
- * without dimensions, follows groups that contain themselves without end, and does not name a link
- * that leads nowhere.
+ * Lists the data sets of a file's root group, and checks all groups and data sets, also those that
+ * links lead to, before netCDF-C reads them: netCDF-C crashes on a dimension scale without
+ * dimensions, never returns from a group that contains itself, and does not name a link that leads
+ * nowhere.
  * @param sets  receives the names
  * @return TW_OK; TW_EFORMAT names the object
  */

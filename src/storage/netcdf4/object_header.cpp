@@ -8,7 +8,7 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr unsigned dataspace = 1;  ///< type of the message that tells it
+constexpr unsigned dataspace = 1;  ///< type of the message with a data set's shape
 
 unsigned byte_at(std::span<const char> block, std::size_t at) {
     return static_cast<unsigned char>(block[at]);
@@ -20,8 +20,8 @@ unsigned word_at(std::span<const char> block, std::size_t at) {
 
 enum class Found { no, yes, unreadable };
 
-/// Looks through messages one after another.
-/// @param type_bytes  of a message's type, which its length follows
+/// Looks for a dataspace among messages.
+/// @param type_bytes  size of a message's type, which its length follows
 /// @param head        bytes before a message's data
 /// @param gap         bytes that may be left at the end
 Found find_in(std::span<const char> messages, std::size_t type_bytes, std::size_t head,
@@ -36,7 +36,7 @@ Found find_in(std::span<const char> messages, std::size_t type_bytes, std::size_
     return found ? Found::yes : Found::no;
 }
 
-/// Version 2, without signature and checksum.
+/// Looks for a dataspace in a block of version 2, without signature and checksum.
 Found find_in_version_2(std::span<const char> messages, bool ordered) {
     const std::size_t head = ordered ? 6 : 4;
     return find_in(messages, 1, head, head - 1);
@@ -55,7 +55,7 @@ bool has_length(std::span<const char> block) {
                                  (flags & 4) != 0) != Found::no;
     }
     if (begin == "OCHK" && block.size() >= signature + checksum) {
-        // Only the first block says whether messages are numbered.
+        // A continuation does not tell if messages are numbered; only the first block does.
         const auto messages = block.subspan(signature, block.size() - signature - checksum);
         const Found numbered = find_in_version_2(messages, true),
                     plain = find_in_version_2(messages, false);

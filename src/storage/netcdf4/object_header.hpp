@@ -1,5 +1,4 @@
-// What a block of an HDF5 object header holds (HDF5 file format specification, "Data Object
-// Headers").
+// Inspects blocks of HDF5's object headers (HDF5 file format specification, "Data Object Headers").
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,8 +6,8 @@
 
 namespace thalweg::detail {
 
-/// Whether a block of a header, its first one or a continuation, tells how long a data set is. A
-/// block that cannot be read is taken for one.
+/// Tests if a block of a header, the first one or a continuation, holds the length of a data set.
+/// True for a block that cannot be read.
 bool has_length(std::span<const char> block);
 
 }  // namespace thalweg::detail

@@ -1,4 +1,4 @@
-// Sizes that HDF5's files are laid out by.
+// Sizes for the layout of HDF5 files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,10 +6,10 @@
 
 namespace thalweg::detail {
 
-/// Bytes that are read and written together; what is smaller does not cross its border.
+/// Bytes that are read and written together; smaller blocks of metadata do not cross a multiple.
 constexpr std::int64_t page = 4096;
 
-/// The next multiple of `to` that is not below.
+/// Rounds bytes up to a multiple of `to`.
 constexpr std::int64_t rounded(std::int64_t bytes, std::int64_t to) {
     return (bytes + to - 1) / to * to;
 }

@@ -13,7 +13,7 @@ struct PlaceBoard::Head {
     std::int64_t writers;
 };
 
-/// The writer fills it, the keeper empties it.
+/// A message of chunks, which its writer fills and the keeper empties.
 struct PlaceBoard::Slot {
     static constexpr std::size_t most = 400;  ///< chunks
     alignas(64) Word full;

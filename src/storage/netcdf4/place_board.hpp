@@ -1,5 +1,5 @@
-// What the writers of the keeper's node share where they do not wait for each other: the end of the
-// file, and what each tells the keeper of the chunks that it has written.
+// Memory that the writers of the keeper's node share if they do not wait for each other: the end of
+// the file, and a slot for each writer, in which it tells the keeper which chunks it has written.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,21 +14,23 @@ namespace thalweg::detail {
 
 class PlaceBoard {
 public:
-    /// On the keeper. @param writers  those beside it, without itself. @param end  of the file
+    /// Makes the board on the keeper.
+    /// @param writers  number of other writers that share it
+    /// @param end      end of the file
     static std::unique_ptr<PlaceBoard> make(int writers, std::int64_t end, Status& status);
-    /// On the n-th of the others, from 0.
+    /// Maps the board on the n-th of the other writers, from 0.
     static std::unique_ptr<PlaceBoard> map(const SegmentName& name, int n, Status& status);
 
     const SegmentName& name() const { return memory_->name(); }
 
-    /// Room at the end of the file. @param bytes  a multiple of 8
+    /// Takes room at the end of the file, and returns its address. @param bytes  a multiple of 8
     std::int64_t take_room(std::int64_t bytes);
     std::int64_t end() const;
 
-    /// Tells the keeper of some chunks, the first of them, if it has taken notice of those before.
-    /// @return how many
+    /// Tells the keeper the first of these chunks, if it has taken the earlier ones.
+    /// @return number of chunks told
     std::size_t tell(std::span<const PlacedChunk> chunks);
-    /// On the keeper: adds what it was told. @return whether there was something
+    /// Appends the chunks that the keeper was told. @return true if there were some
     bool hear(std::vector<PlacedChunk>& chunks);
 
 private:
@@ -40,7 +42,7 @@ private:
     Slot& slot(int n) const;
 
     std::unique_ptr<Segment> memory_;
-    int own_;  ///< slot; -1 on the keeper
+    int own_;  ///< this writer's slot; -1 on the keeper
 };
 
 }  // namespace thalweg::detail

@@ -22,15 +22,15 @@ namespace {
 
 constexpr std::array<char, 16> log_mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
                                         'p', 'l', 'a', 'c', 'e', 's', '1', '\n'};
-constexpr std::int64_t many = 1 << 20;        ///< bytes
-constexpr std::int64_t room_step = 64 << 10;  ///< bytes set aside, for when the disk is full
+constexpr std::int64_t many = 1 << 20;        ///< bytes from which clear() empties the log
+constexpr std::int64_t room_step = 64 << 10;  ///< bytes reserved at a time, for a full disk
 
 static_assert(std::is_trivially_copyable_v<PlacedChunk>);
 
-/// Head of an entry: of the names of the variables, or of chunks that were logged together.
+/// The head of an entry: the names of the variables, or chunks that were logged together.
 struct Head {
     std::int64_t records = 0;
-    std::int64_t bytes = 0;  ///< that follow
+    std::int64_t bytes = 0;  ///< bytes that follow
     std::uint64_t checksum = 0;
 };
 

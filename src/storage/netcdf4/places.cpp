@@ -1,4 +1,4 @@
-// Where the chunks of a netCDF-4 file lie, for references to them.
+// The places of chunks in a netCDF-4 file, for references to them.
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/places.hpp"
 
@@ -11,7 +11,8 @@ namespace {
 
 using Way = StoredVariable::Way;
 
-/// A data set may be shorter than its dimensions. What a chunk holds beyond its edge is not said.
+/// Tests if a data set that is shorter than its dimensions ends between chunks: the elements of a
+/// chunk beyond its end are undefined.
 bool ends_between_chunks(const StoredVariable& s, const std::vector<std::int64_t>& shape) {
     for (std::size_t d = 0; d < shape.size(); ++d)
         if (s.extent[d] < shape[d] && s.extent[d] % s.chunk[d] != 0) return false;

@@ -1,6 +1,7 @@
-// A variable in chunks is read in parts, so that a band of chunks of a part (those that together
-// are a range of it) fits into the cache, and readers' shares end between bands: then each chunk is
-// read and unpacked once, by one reader, however the pieces of its share are cut.
+// The source of netCDF-4 files. A variable in chunks is read in parts, so that a band of chunks of
+// a part (those that together are a range of it) fits into the cache, and readers' shares end
+// between bands: then each chunk is read and unpacked once, by one reader, however its share is cut
+// into pieces.
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/source.hpp"
 
@@ -30,13 +31,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Bytes of one band of a part; half of the cache, as the next band may be of another variable.
+/// Most bytes of a band of a part: half of the cache, as the next band may be of another variable.
 constexpr std::int64_t most_band = ChunkReader::cache_bytes / 2;
-constexpr std::int64_t most_parts = 4096;  ///< of a variable
+constexpr std::int64_t most_parts = 4096;  ///< parts of a variable
 
 using Way = StoredVariable::Way;
 
-/// A file may change twice within this time and have the same time of change, in seconds.
+/// Seconds within which a file may change twice and keep the same time of change.
 constexpr double clock_tick = 0.01;
 constexpr int most_looks = 20;
 
@@ -44,7 +45,7 @@ double seconds_of(const timespec& t) {
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Whether a file has changed just before.
+/// Tests if a file has changed within the last clock tick.
 bool is_fresh(const struct stat& file) {
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
@@ -193,7 +194,7 @@ public:
 
     bool reads_behind() const override { return true; }
 
-    /// Where the chunks lie: HDF5 is asked here, on the model's thread.
+    /// Asks HDF5 for the places of chunks, which only the model's thread may do.
     bool prepare(std::span<const ReadRange> ranges) override {
         Status status;
         for (const ReadRange& range : ranges) {
@@ -251,13 +252,13 @@ private:
         return status;
     }
 
-    /// Another file may take the name before something is read: the definitions are of this one.
+    /// Opens the file before its definitions are read: another file may take its name later.
     Status hold(int& fd) const {
         fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         return fd < 0 ? system_failure(path_, "cannot open") : Status{};
     }
 
-    /// After forget(), or where this rank has not read before.
+    /// Opens the file again after forget(), or on a rank that has not read before.
     Status hold_again() {
         if (fd_ >= 0) return {};
         Status status = hold(fd_);
@@ -266,8 +267,8 @@ private:
         return status;
     }
 
-    /// Of a file that changes meanwhile, HDF5 reads some things from before and some from after the
-    /// change, and may find that they do not agree: then it is to look again.
+    /// Reads the contents until they are consistent: if a file changes meanwhile, HDF5 may read
+    /// parts from before and from after the change, and find an error.
     Status look_until_steady(int fd, Netcdf4Contents& contents) const {
         for (int look = 1;; ++look) {
             struct stat before {
@@ -281,7 +282,8 @@ private:
         }
     }
 
-    /// netCDF-C opens the file by its name: all of it is of the file that is held.
+    /// Reads the contents, and checks that the name still leads to the open file: netCDF-C opens it
+    /// by its name.
     Status read_contents(int fd, Netcdf4Contents& contents, OpenedFile& opened) const {
         if (Status s = note_opened(fd, path_, opened); !s.ok()) return s;
         if (Status s = look_until_steady(fd, contents); !s.ok()) return s;
@@ -292,7 +294,7 @@ private:
         return status;
     }
 
-    /// One rank looks, and tells the others.
+    /// Reads the contents on one rank, and broadcasts them.
     Status look(Comm& comm, Netcdf4Contents& contents, int& fd, OpenedFile& opened) {
         std::vector<char> bytes;
         Status status = alone([&]() -> Status {
@@ -316,7 +318,7 @@ private:
         stored_ = std::move(contents.stored);
         records_ = contents.records;
         size_ = contents.size;
-        sets_.assign(stored_.size(), H5I_INVALID_HID);  // for which look() has made room
+        sets_.assign(stored_.size(), H5I_INVALID_HID);  // look() has reserved the memory
     }
 
     bool same(const Definitions& other) const {
@@ -341,14 +343,14 @@ private:
     Status check_place(int variable, const StoredChunk& place) const;
     Status make_known(int variable, const Cell& cell);
     bool look_again();
-    // Of here_:
+    // Functions for here_:
     Status descriptor(int& fd) override;
     Status find(int variable, const Cell& cell, StoredChunk& place) override;
     Status read_by_hdf5(int variable, const Cell& cell, char* to) override;
 
     std::string path_;
     bool root_, reader_;
-    int fd_ = -1;  ///< of readers and rank 0
+    int fd_ = -1;  ///< descriptor of readers and rank 0
     OpenedFile opened_;
     Format format_ = Format::netcdf4;
     int groups_ = 0;
@@ -356,12 +358,12 @@ private:
     std::vector<StoredVariable> stored_;
     std::int64_t size_ = 0;
 
-    // Of readers, once they read.
+    // Members of readers, once they read:
     std::unique_ptr<Hdf5View> view_;
-    std::vector<hid_t> sets_;    ///< of each variable
-    bool looked_again_ = false;  ///< in this read
+    std::vector<hid_t> sets_;    ///< data sets, by variable
+    bool looked_again_ = false;  ///< the file was reopened in this read
     ChunkReader here_{*this, path_, definitions_, stored_, counts_};
-    // Of the thread that reads ahead; the places come from here.
+    // Members of the thread that reads ahead; other threads add places:
     KnownPlaces known_{path_, opened_};
     ChunkReader behind_{known_, path_, definitions_, stored_, counts_};
 };
@@ -379,10 +381,10 @@ std::vector<SourcePart> Netcdf4Source::parts(int variable, int readers) const {
     // All records of a chunk are in the cache.
     std::int64_t chunk_bytes = v.record ? s.chunk[0] * element : element;
     for (std::size_t d = 0; d < nd; ++d) chunk_bytes *= chunk(d);
-    std::vector<std::int64_t> width(v.shape);  // of a part
+    std::vector<std::int64_t> width(v.shape);  // lengths of a part
     const std::int64_t share = v.elements() * element / std::max(1, readers);
     const std::int64_t most = std::max(chunk_bytes, std::min(most_band, share));
-    std::int64_t band = 1, parts = 1;  // chunks of a band
+    std::int64_t band = 1, parts = 1;  // numbers of chunks in a band, and of parts
     for (std::size_t d = nd; d-- > first + 1;) {
         const std::int64_t chunks = (v.shape[d] + chunk(d) - 1) / chunk(d);
         std::int64_t n = std::clamp<std::int64_t>(most / chunk_bytes / band, 1, chunks);
@@ -400,7 +402,7 @@ std::vector<SourcePart> Netcdf4Source::parts(int variable, int readers) const {
         part.box = box;
         std::int64_t rest = element;
         for (std::size_t d = first + 1; d < nd; ++d) rest *= box.count[d];
-        // An uneven end would come once for every index of the slower dimensions.
+        // A shorter last chunk would occur once for every index of the slower dimensions.
         const bool slowest = volume(std::span(v.shape).first(first)) == 1;
         const bool even = slowest || v.shape[first] % chunk(first) == 0;
         part.grain = rest * (even ? chunk(first) : v.shape[first]);
@@ -428,9 +430,9 @@ Status Netcdf4Source::open_set(int variable, hid_t& set) {
     return known < 0 ? failure(TW_EFORMAT, "HDF5 cannot open a data set") : Status{};
 }
 
-/// Whether HDF5 may know nodes of an index that the file's writer has divided since, and misses
-/// what has moved. Then the file is opened anew: once a read, as what a read asks for was there
-/// before it.
+/// Closes the file, so that HDF5 reads it again, if HDF5 may have old nodes of an index, which the
+/// file's writer has split since. Once in a read is enough: the requested data were in the file
+/// before it. @return false: the file has not changed, or was closed in this read
 bool Netcdf4Source::look_again() {
     if (looked_again_ || !view_ || !view_->changed()) return false;
     looked_again_ = true;
@@ -438,14 +440,14 @@ bool Netcdf4Source::look_again() {
     return true;
 }
 
-/// Where HDF5 says that a chunk lies.
+/// Asks HDF5 for the place of a chunk.
 Status Netcdf4Source::look_up(int variable, const Cell& cell, StoredChunk& place) {
     hid_t set = H5I_INVALID_HID;
     if (Status status = open_set(variable, set); !status.ok()) return status;
     return view_->locate(stored(variable), set, cell.corner.data(), place);
 }
 
-/// What HDF5 says is checked before it is used.
+/// Checks the place of a chunk: HDF5 does not.
 Status Netcdf4Source::check_place(int variable, const StoredChunk& place) const {
     if (place.address < 0) return {};
     const StoredVariable& s = stored(variable);
@@ -466,8 +468,8 @@ Status Netcdf4Source::find(int variable, const Cell& cell, StoredChunk& place) {
     return status.ok() ? check_place(variable, place) : status;
 }
 
-/// A chunk that HDF5 misses may be there where the file has changed: that is found out by who wants
-/// it.
+/// Adds the place of a chunk for the thread that reads ahead. Fails if HDF5 does not find the chunk
+/// and the file has changed: then read() has to look again.
 Status Netcdf4Source::make_known(int variable, const Cell& cell) {
     if (known_.has(cell.key)) return {};
     StoredChunk place;
@@ -485,9 +487,9 @@ Status Netcdf4Source::descriptor(int& fd) {
     return status;
 }
 
-/// A chunk as far as the extent reaches; the rest is not looked at.
+/// Reads the elements of a chunk within the extent; the others stay as they are.
 Status Netcdf4Source::read_by_hdf5(int variable, const Cell& cell, char* to) {
-    (void)look_again();  // HDF5 gives fill values for what it misses
+    (void)look_again();  // HDF5 gives fill values for chunks that it does not find
     hid_t set = H5I_INVALID_HID;
     if (Status status = open_set(variable, set); !status.ok()) return status;
     const QuietHdf5 quiet;

@@ -1,5 +1,4 @@
-// The source of netCDF-4 files: chunks are read as they lie in the file, and unpacked by whoever
-// reads them.
+// The source of netCDF-4 files: the ranks that read chunks also unpack them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +6,7 @@
 
 namespace thalweg::detail {
 
-/// See open_source.
+/// Opens a netCDF-4 file; see open_source().
 std::unique_ptr<Source> open_netcdf4_source(Comm& comm, const std::string& path, bool reader,
                                             Status& status);
 

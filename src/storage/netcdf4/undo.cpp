@@ -22,10 +22,10 @@ constexpr std::array<char, 16> mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
 
 /// The last bytes of the file.
 struct Trailer {
-    std::int64_t begin = 0;      ///< of the saved bytes
-    std::int64_t size = 0;       ///< that the file gets back
-    std::int64_t places = 0;     ///< that are saved
-    std::uint64_t checksum = 0;  ///< of all that is saved
+    std::int64_t begin = 0;      ///< first saved byte
+    std::int64_t size = 0;       ///< former size of the file
+    std::int64_t places = 0;     ///< number of saved places
+    std::uint64_t checksum = 0;  ///< checksum of the saved bytes
     std::array<char, 16> mark{};
 };
 
@@ -33,7 +33,7 @@ std::uint64_t checksum_of(std::span<const char> bytes) {
     return hash_of({bytes.data(), bytes.size()});
 }
 
-/// Whether the file ends with a trailer, and a whole one.
+/// Tests if the file ends with a complete trailer.
 bool find_trailer(int fd, Trailer& trailer) {
     struct stat info {};
     const std::int64_t bytes = sizeof trailer;
@@ -43,7 +43,8 @@ bool find_trailer(int fd, Trailer& trailer) {
            trailer.begin >= trailer.size && trailer.begin <= info.st_size - bytes;
 }
 
-/// @param whole  receives whether all of it is there; else nothing had been changed yet
+/// Reads the saved bytes.
+/// @param whole  becomes false if they are incomplete: then nothing had been changed yet
 Status read_saved(int fd, const std::string& path, const Trailer& trailer,
                   std::vector<SavedBytes>& saved, bool& whole) {
     struct stat info {};

@@ -1,5 +1,5 @@
-// What lets a change of several places of a file be taken back: the bytes that were there before,
-// written behind the end of the file until the change is complete.
+// Saves the bytes of a file before several places of it change, so that the change can be undone:
+// they are written behind the end of the file until the change is complete.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,19 +19,20 @@ struct SavedBytes {
 };
 
 /**
- * Writes them as the last bytes of a file, with a mark by which they are known.
- * @param at    where; the file has no data from there on
- * @param size  that the file gets back
+ * Writes saved bytes to the end of a file, with a mark by which they are recognized.
+ * @param at    address for them; the file has no data from there on
+ * @param size  size of the file after undo()
  */
 Status write_undo(int fd, const std::string& path, std::int64_t at, std::int64_t size,
                   std::span<const SavedBytes> saved);
 
-/// Whether a file ends with them: a change is under way, or its run was killed.
+/// Tests if a file ends with saved bytes: a change is under way, or its run was killed.
 bool has_undo(int fd);
 bool has_undo(const std::string& path);
 
-/// Puts them back, for good, where they are; else changes nothing.
-/// @param undone  receives whether there were any. @return TW_OK, TW_EIO, TW_ENOMEM
+/// Restores the saved bytes of a file, if it has any, and syncs it.
+/// @param undone  becomes true if bytes were restored
+/// @return TW_OK, TW_EIO, TW_ENOMEM
 Status undo(const std::string& path, bool& undone);
 
 }  // namespace thalweg::detail

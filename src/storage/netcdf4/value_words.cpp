@@ -15,7 +15,7 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr hsize_t hashed_bytes = 8 << 20;  ///< at a time
+constexpr hsize_t hashed_bytes = 8 << 20;  ///< bytes of a box
 
 std::string member_name(hid_t type, unsigned member) {
     char* const text = H5Tget_member_name(type, member);
@@ -34,7 +34,7 @@ std::string compound_words(hid_t type) {
     return words + ")";
 }
 
-/// With the value of each name, as hexadecimal digits.
+/// Describes an enumeration, with the value of each name in hexadecimal digits.
 std::string enum_words(hid_t type) {
     std::string words = fmt::format("enum of {} bytes (", H5Tget_size(type));
     const Handle native(H5Tget_native_type(type, H5T_DIR_ASCEND), H5Tclose);
@@ -56,11 +56,11 @@ std::string array_words(hid_t type, hid_t element) {
     return words + "]";
 }
 
-/// Tests if equal bytes are equal values, in every file.
+/// Tests if equal bytes are equal values, whatever file they are in.
 bool is_comparable(hid_t type) {
     for (const H5T_class_t pointer : {H5T_VLEN, H5T_REFERENCE, H5T_TIME})
         if (H5Tdetect_class(type, pointer) != 0) return false;
-    // HDF5 does not find strings of any length in other types.
+    // H5Tdetect_class does not find strings of variable length inside other types.
     if (H5Tget_class(type) == H5T_STRING) return H5Tis_variable_str(type) == 0;
     if (H5Tget_class(type) == H5T_ARRAY) {
         const Handle element(H5Tget_super(type), H5Tclose);
@@ -76,8 +76,7 @@ bool is_comparable(hid_t type) {
 
 std::string text_of_hash(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
-/// Elements of a row-major box from a corner on, of about `hashed_bytes`: whole rows where they
-/// fit.
+/// Returns the shape of a box of about `hashed_bytes` at a corner: whole rows if they fit.
 std::vector<hsize_t> box_at(const std::vector<hsize_t>& shape, const std::vector<hsize_t>& corner,
                             hsize_t element) {
     std::vector<hsize_t> count(shape.size(), 1);
@@ -91,7 +90,7 @@ std::vector<hsize_t> box_at(const std::vector<hsize_t>& shape, const std::vector
     return count;
 }
 
-/// The corner of the box after this one, in row-major order. False after the last one.
+/// Moves the corner to the next box in row-major order. Returns false after the last one.
 bool advance(std::vector<hsize_t>& corner, const std::vector<hsize_t>& count,
              const std::vector<hsize_t>& shape) {
     for (std::size_t d = shape.size(); d-- > 0;) {
@@ -172,7 +171,7 @@ std::string hash_of_data_set(hid_t set) {
         if (nd > 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, corner.data(), nullptr,
                                           count.data(), nullptr) < 0)
             return {};
-        values.assign(n * H5Tget_size(native), '\0');  // gaps between members stay so
+        values.assign(n * H5Tget_size(native), '\0');  // H5Dread does not set gaps of structures
         if (H5Dread(set, native, memory, space, H5P_DEFAULT, values.data()) < 0) return {};
         hash = hash_of({values.data(), values.size()}, hash);
         more = advance(corner, count, shape);

@@ -8,12 +8,12 @@
 
 namespace thalweg::detail {
 
-/// A type in words, with the names of its members.
+/// Describes a type, with the names of its members.
 std::string type_words(hid_t type);
-/// A shape: "(3, 4)", "(scalar)" or "(no elements)".
+/// Describes a shape: "(3, 4)", "(scalar)" or "(no elements)".
 std::string shape_words(hid_t space);
-/// A hash of all values, the same in every byte order; empty if they cannot be read, or are
-/// pointers into the file (references, lists of any length).
+/// Returns a hash of all values, the same in every byte order; empty if they cannot be read, or are
+/// pointers into the file (references, lists of variable length).
 std::string hash_of_data_set(hid_t set);
 std::string hash_of_attribute(hid_t attribute);
 

@@ -12,9 +12,9 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr double most_chunks = 1e9;  ///< of a variable
+constexpr double most_chunks = 1e9;  ///< chunks of a variable
 
-/// Of one data set after another, in all groups.
+/// A check of all data sets, in all groups.
 class DataCheck {
 public:
     DataCheck(Hdf5View& view, const std::string& path, std::int64_t end)
@@ -26,7 +26,7 @@ public:
                               void* self) -> herr_t {
             auto* const check = static_cast<DataCheck*>(self);
             if (info->type != H5O_TYPE_DATASET) return 0;
-            // HDF5 bears no exceptions.
+            // HDF5 calls this function, so no exception may leave it.
             check->status_ = alone([&] { return check->data_set(group, name); });
             return check->status_.ok() ? 0 : 1;
         };
@@ -64,7 +64,7 @@ private:
             return hdf5_failure(path_, fmt::format("chunks of variable '{}'", name));
         if (std::any_of(length.begin(), length.begin() + nd, [](hsize_t n) { return n == 0; }))
             return {};
-        // A damaged shape may have more chunks than anybody can look at.
+        // A damaged shape may have too many chunks to check.
         double all = 1;
         for (std::size_t d = 0; d < static_cast<std::size_t>(nd); ++d)
             all *= static_cast<double>(length[d]) / static_cast<double>(chunk[d]);

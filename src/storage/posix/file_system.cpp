@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t lustre_magic = 0x0BD00BD0;
 
-/// From statfs(2) and linux/magic.h.
+/// File systems that the library knows, from statfs(2) and linux/magic.h.
 constexpr struct {
     std::int64_t magic;
     Sharing sharing;

@@ -37,7 +37,7 @@ FileSystem file_system_of(std::int64_t magic, std::int64_t block);
 bool file_system_named(const std::string& name, FileSystem& system);
 std::vector<std::string> file_system_names();
 
-/// That of a file; of an unknown kind if it cannot be asked.
+/// Returns the file system of a file; of an unknown kind if the system cannot tell.
 FileSystem file_system_at(const std::string& path);
 
 /// The answers of a file system, which one rank asks for all.
@@ -45,11 +45,12 @@ struct AskedFileSystem {
     std::int64_t magic = 0, block = 4096;  ///< see FileSystem
     std::int64_t stripe_size = -1;         ///< bytes; -1: not known
 };
-/// @param stripe_size  as it was asked for; -1: as it is
+/// Asks for the file system of a file.
+/// @param stripe_size  returned as it is; -1: replaced by the file's stripe size
 AskedFileSystem ask_file_system(const std::string& path, std::int64_t stripe_size);
 
-/// Which file a path leads to; the same on every node that sees the file. All 0 where that cannot
-/// be told.
+/// The identity of the file that a path leads to; the same on every node that sees the file. All 0
+/// if it is unknown.
 struct FileIdentity {
     std::uint64_t inode = 0;
     std::uint64_t device = 0, kernel = 0;  ///< for a disk of one node; else 0
