@@ -24,7 +24,7 @@ public:
     Block block(std::int64_t number) const;
 
 private:
-    std::vector<std::int64_t> shape_, length_;  ///< of the array, and of a block
+    std::vector<std::int64_t> shape_, length_;  ///< lengths of the array, and of a block
     std::int64_t count_ = 1;
 };
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::int64_t piece_bytes = std::int64_t(4) << 20;
 
-/// A tile, and what its header says.
+/// A tile, and the contents of its header.
 struct Tile {
     DefinedFile file;
     std::string path;
@@ -65,7 +65,7 @@ private:
     std::vector<char> piece_, part_;
 };
 
-/// @note Collective
+/// Checks that the tiles belong together. @note Collective
 Status Set::check(bool common_records, const std::string& output) {
     Status status;
     const std::unique_ptr<Source> source = open_tile_source(comm_, path_, status);
@@ -82,7 +82,7 @@ Status Set::check(bool common_records, const std::string& output) {
     return agree(comm_, check_not_input(inputs, output));
 }
 
-/// Reads where the data lie.
+/// Reads the headers, which give the places of the data.
 Status Set::read() {
     // A set may have more files than a process may open by default.
     rlimit limit{};
@@ -104,7 +104,7 @@ Status Set::read() {
     return {};
 }
 
-/// A part of a tile, which is contiguous in its file.
+/// Reads a part of a tile, which is contiguous in its file.
 Status Set::read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
                       const Box& whole, const Box& box, const Box& part) {
     const auto size = static_cast<std::int64_t>(v.element());
@@ -134,7 +134,7 @@ Status Set::read_part(Tile& tile, const Variable& v, std::size_t variable, std::
     return {};
 }
 
-/// A box that is contiguous in the whole; so is what each tile has of it in the tile.
+/// Copies a box that is contiguous in the whole, as is each tile's part of it in the tile.
 Status Set::copy_piece(Output& out, const Variable& v, std::size_t variable, std::int64_t record,
                        const Box& box) {
     const auto number = static_cast<int>(variable);

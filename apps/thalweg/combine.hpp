@@ -1,4 +1,4 @@
-// Joining the files of a set of tiles.
+// Joins the files of a set of tiles.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,10 +14,10 @@ namespace thalweg::app {
  * output; a rank's memory is some MiB, whatever the sizes.
  * @param path    NAME, or one of the files
  * @param output  empty: NAME
- * @param common_records  join the records that all files have, where they have not the same
+ * @param common_records  join the records that all files have, if their numbers differ
  * @param done    receives what was done
  * @return TW_OK; TW_EFORMAT (a file that belongs to no set, or not to this one); TW_EARG (the
- * output is one of the files); TW_EUNSUPPORTED (netCDF-4); TW_EIO. The same on every rank
+ *         output is one of the files); TW_EUNSUPPORTED (netCDF-4); TW_EIO. The same on every rank
  * @note Collective
  */
 detail::Status combine(detail::Comm& comm, const std::string& path, const std::string& output,

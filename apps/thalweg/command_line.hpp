@@ -19,12 +19,12 @@ inline constexpr const char* common_records_help =
     "Join the records that all files of a set have, where a killed run has left more in some of "
     "them";
 
-/// Each adds a command whose options are written to `options` when the command line is parsed.
+/// Adds a command whose options are written to `options` when the command line is parsed.
 CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options);
 CLI::App* add_compare(CLI::App& app, CompareOptions& options);
 CLI::App* add_doctor(CLI::App& app, DoctorOptions& options);
 CLI::App* add_repack(CLI::App& app, RepackOptions& options);
-/// The command to run is in remaining() of the command.
+/// Adds the command `run`; the program to run is in its remaining().
 CLI::App* add_run(CLI::App& app, RunOptions& options);
 CLI::App* add_show(CLI::App& app, ShowOptions& options);
 CLI::App* add_verify(CLI::App& app, VerifyOptions& options);

@@ -34,7 +34,7 @@ double median(std::vector<double> seconds) {
 struct Row {
     std::string method;
     double whole = 0;                ///< seconds of the first file
-    std::vector<double> steps, cpu;  ///< of each repetition
+    std::vector<double> steps, cpu;  ///< one for each repetition
 
     double step() const { return median(steps); }
     double least() const { return *std::min_element(steps.begin(), steps.end()); }

@@ -18,7 +18,7 @@ namespace thalweg::app {
 
 namespace {
 
-/// CPU seconds of this process and its threads.
+/// Returns the CPU seconds of this process and its threads.
 double cpu_seconds() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -149,7 +149,7 @@ FileCost FileTrial::write_file(Session& io, const std::string& method) const {
     return cost;
 }
 
-/// Each rank writes one contiguous part of each field, whatever the order of the file is.
+/// Writes one contiguous part of each field on each rank, whatever the order of the file.
 FileCost FileTrial::write_plain() const {
     if (rank_ == 0) close(open_file(O_CREAT | O_TRUNC));
     MPI_Barrier(MPI_COMM_WORLD);

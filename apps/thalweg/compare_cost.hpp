@@ -1,4 +1,4 @@
-// What a file costs that is written by one method.
+// The cost of a file that is written by one method.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,9 +16,9 @@ inline constexpr char plain_writes[] = "raw";
 
 /// Seconds of the slowest rank, and CPU seconds of all ranks.
 struct FileCost {
-    double whole = 0;  ///< from before the file is created until it is complete
-    double step = 0;   ///< a step after the first one; the first one if there is no other
-    double cpu = 0;    ///< of such a step
+    double whole = 0;  ///< time from before the file is created until it is complete
+    double step = 0;   ///< time of a step after the first, or of the first if there is no other
+    double cpu = 0;    ///< CPU time of such a step
 };
 
 /// Writes files of the same contents by each method.
@@ -47,7 +47,7 @@ private:
     const CompareOptions& options_;
     int rank_ = 0, ranks_ = 1;
     std::int64_t first_ = 0, count_ = 0;      ///< latitudes
-    std::vector<std::vector<float>> values_;  ///< of each field
+    std::vector<std::vector<float>> values_;  ///< those of each field
     std::string path_;
 };
 

@@ -1,4 +1,4 @@
-// Everything that the header of a classic file says.
+// The contents of the header of a classic file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

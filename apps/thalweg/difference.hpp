@@ -1,4 +1,4 @@
-// What two files differ in, for people and for programs.
+// The differences of two files, for people and for programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,18 +16,18 @@ struct Difference {
     nlohmann::ordered_json json;
 };
 
-/// What a comparison has found.
+/// The findings of a comparison.
 struct Findings {
     std::vector<Difference> differences;
-    std::vector<std::string> not_compared;   ///< what cannot be read, with the reason
-    std::int64_t variables = 0, values = 0;  ///< compared
+    std::vector<std::string> not_compared;   ///< objects that cannot be read, with the reason
+    std::int64_t variables = 0, values = 0;  ///< numbers that were compared
 };
 
-/// A value as text, so that values with different bits have different texts. Text is quoted.
+/// Formats a value so that values with different bits have different texts. Text is quoted.
 std::string text_of(Type type, const char* value);
-/// Several values; long lists are cut.
+/// Formats several values; long lists are cut.
 std::string text_of(Type type, const std::vector<char>& values);
-/// A value as JSON: a number, or text where JSON has no such number.
+/// Returns a value as JSON: a number, or text if JSON has no such number.
 nlohmann::ordered_json json_of(Type type, const char* value);
 std::string name_of(Type type);
 std::size_t size_of(Type type);

@@ -13,7 +13,7 @@
 
 namespace thalweg::app {
 
-/// A session of all ranks that a launcher starts. @note Collective over MPI_COMM_WORLD
+/// Starts a session of all ranks of a launcher. @note Collective over MPI_COMM_WORLD
 inline Session session_of_all(const std::string& settings = "") {
 #ifdef THALWEG_SERIAL
     return Session::serial(settings);

@@ -1,4 +1,4 @@
-// What a file has, as lists.
+// Lists of the objects of a file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,10 +13,10 @@ using Names = std::vector<std::string>;
 
 bool has(const Names& names, const std::string& name);
 
-/// Names in the order of the file.
+/// Returns the names of the dimensions in the order of the file.
 Names dims_of(const Reader& file);
 Names variables_of(const Reader& file);
-/// Of a variable, or of the file if the name is empty.
+/// Returns the names of the attributes of a variable, or of the file if the name is empty.
 Names attributes_of(const Reader& file, const std::string& variable);
 
 struct AttributeValue {

@@ -11,17 +11,17 @@
 
 namespace thalweg::app {
 
-/// The files of which a file that tw_open takes consists: those of a set of tiles, or of a folder.
+/// Returns the files of which a file of tw_open consists: those of a set of tiles, or of a folder.
 std::vector<std::string> files_of(const std::string& path);
 
 /// Inspects all files of a file. Values in several files cannot be compared.
 /// @note Collective; the same result on every rank
 detail::Status inspect(detail::Comm& comm, const std::string& path, detail::Inspection& result);
 
-/// The unlimited dimensions of a file. @param inspection  of the same file
+/// Returns the unlimited dimensions of a file. @param inspection  that of the same file
 Names unlimited_of(const Reader& file, const detail::Inspection& inspection);
 
-/// "variable 'mask'" or "attribute 'mask:flag'".
+/// Formats an object: "variable 'mask'" or "attribute 'mask:flag'".
 std::string name_of(const detail::UnlistedObject& object);
 
 }  // namespace thalweg::app

@@ -30,7 +30,7 @@ int recover(const std::vector<std::string>& files, bool force) {
         char text[4096] = "";
         const bool good = tw_recover(file.c_str(), longer, text, sizeof text) == TW_OK;
         if (!good) status = exit_wrong;
-        std::fflush(stdout);  // the lines in the order of the files, where both go to one place
+        std::fflush(stdout);  // keeps the order of the lines if both streams go to one place
         fmt::print(good ? stdout : stderr, "{}\n", text);
     }
     return status;
@@ -88,7 +88,7 @@ int report(const std::string& summary, const std::string& output) {
     return status.ok() ? 0 : exit_wrong;
 }
 
-/// Starts MPI only where ranks share the work, or a launcher has started several.
+/// Shows a file; starts MPI only if values are read, or a launcher has started several ranks.
 int show_file(const thalweg::app::ShowOptions& options) {
     const bool launched =
         std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr;

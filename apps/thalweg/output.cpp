@@ -35,7 +35,7 @@ Status check_not_input(const std::vector<std::string>& inputs, const std::string
 Output::Output(Comm& comm, std::string path, const Definitions& definitions)
     : comm_(comm), path_(std::move(path)), definitions_(definitions) {}
 
-/// One rank takes the name, and all learn where the data go.
+/// Takes the name on rank 0, and gives all ranks the path of the data.
 Status Output::claim() {
     std::vector<char> bytes;
     Status status;
@@ -59,7 +59,7 @@ void Output::choose_writers() {
     if (comm_.rank() == 0)
         parallel = file_system_at(folder_of(data_path_)).sharing == Sharing::parallel ? 1 : 0;
     comm_.broadcast(&parallel, 1, 0);
-    std::int64_t first = comm_.rank();  // of the node
+    std::int64_t first = comm_.rank();  // first rank of the node
     comm_.split_shared()->all_reduce({&first, 1}, Reduce::min);
     const std::int64_t writes = parallel != 0 || first == 0 ? 1 : 0;
     writer_ = comm_.sum_before(writes);

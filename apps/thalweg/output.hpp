@@ -1,4 +1,4 @@
-// A file that a command writes: under a temporary name until it is complete.
+// A file that a command writes, under a temporary name until it is complete.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace thalweg::app {
 
-/// Checks that writing the output does not damage an input: also by a link, or by its temporary
+/// Checks that writing the output does not damage an input, not even by a link or by its temporary
 /// name. @return TW_OK, TW_EARG
 detail::Status check_not_input(const std::vector<std::string>& inputs, const std::string& output);
 
-/// Written by all ranks; where several nodes cannot write one file safely, by those of one node.
+/// An output that all ranks write; if several nodes cannot write one file safely, those of one.
 class Output {
 public:
-    /// @param definitions  are used until the end
+    /// Begins an output. @param definitions  must outlive it
     Output(detail::Comm& comm, std::string path, const detail::Definitions& definitions);
 
     /// Takes the name and writes the header. An existing file of the name stays until finish().
@@ -26,32 +26,32 @@ public:
     detail::Status create(detail::StorageOptions options);
 
     int writers() const { return static_cast<int>(writers_); }
-    /// This rank's number among them; -1: it does not write.
+    /// Returns this rank's number among the writers; -1: it does not write.
     int writer() const { return static_cast<int>(writer_); }
 
-    /// Byte order of what is written.
+    /// Returns the byte order of the file.
     detail::Order order() const { return storage_->order(); }
     const detail::FileMap& map() const { return map_; }
-    /// Bytes that the format has after the last of some elements: none, unless they are the last of
-    /// the variable.
+    /// Returns the bytes of padding behind some elements: none, unless they are the last of the
+    /// variable.
     std::int64_t padding(int variable, std::int64_t first, std::int64_t elements) const;
-    /// Elements from `first` on, in row-major order, of one record. `data` has room for the
-    /// padding, which is filled.
+    /// Makes a chunk of the elements of one record from `first` on, in row-major order. `data` has
+    /// room for the padding, which is filled.
     detail::Chunk chunk(int variable, std::int64_t record, std::int64_t first,
                         std::int64_t elements, char* data) const;
-    /// Every rank calls it equally often, if need be with nothing. The text of a failure has the
-    /// rank. @param mine  what has gone wrong on this rank
+    /// Writes chunks of all ranks. Every rank calls it equally often, if need be without chunks.
+    /// The text of a failure names the rank. @param mine  this rank's own failure so far
     /// @return the same on every rank @note Collective
     detail::Status write_together(const detail::Status& mine,
                                   std::span<const detail::Chunk> chunks);
-    /// For classic formats. Local. @return TW_OK, TW_EIO
+    /// Writes chunks of a classic format. Local. @return TW_OK, TW_EIO
     detail::Status write(std::span<const detail::Chunk> chunks) { return storage_->write(chunks); }
     /// Counts records that have been written. @note Collective
     detail::Status count(std::int64_t records);
 
     /// Completes the file and gives it its name; if anything fails, now or before, the file is
     /// removed.
-    /// @param mine  what has gone wrong on this rank, or on all
+    /// @param mine  the failure of this rank, or of all
     /// @note Collective; the same status on every rank
     detail::Status finish(const detail::Status& mine, std::int64_t records);
 
@@ -62,7 +62,7 @@ private:
     detail::Comm& comm_;
     std::string path_, data_path_;
     const detail::Definitions& definitions_;
-    std::unique_ptr<detail::Claim> claim_;  ///< on rank 0
+    std::unique_ptr<detail::Claim> claim_;  ///< null except on rank 0
     std::unique_ptr<detail::Storage> storage_;
     detail::FileMap map_;
     std::int64_t writers_ = 1, writer_ = 0;

@@ -1,4 +1,4 @@
-// How far a command is, for those who wait.
+// The progress of a command, for users who wait.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,18 +7,19 @@
 
 namespace thalweg::app {
 
-/// One line on standard error that is overwritten, and removed at the end; nothing where standard
+/// One line on standard error that is overwritten, and removed at the end; nothing if standard
 /// error does not lead to a terminal, directly or through the launcher that started this rank.
 class Progress {
 public:
-    /// @param total  what is to be done, in any unit
+    /// Begins the line.
+    /// @param total  all the work, in any unit
     /// @param rank   only rank 0 shows it
     Progress(std::int64_t total, int rank);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// Some more is done, of what is named.
+    /// Adds work that was done. @param what  its name, which is shown
     void add(std::int64_t done, const std::string& what);
 
 private:

@@ -40,7 +40,7 @@ Status copy(detail::Comm& comm, Reader& in, const std::string& output, const Rep
     try {
         Progress progress(total_bytes(plan), comm.rank());
         status = Copy(in, out, plan, memory).run(progress);
-    } catch (const Error& e) {  // the same on every rank
+    } catch (const Error& e) {  // all ranks throw it
         status = {e.code(), e.what()};
     }
     return out.finish(status, plan.records);

@@ -1,4 +1,4 @@
-// Writing a file again in another format, with other chunks and compression.
+// Writes a file again in another format, with other chunks and compression.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,19 +11,19 @@ namespace thalweg::app {
 struct RepackOptions {
     std::string input, output;
     std::string format;  ///< empty: that of the input
-    /// Settings of all variables of two dimensions or more, as of a file; empty: not given.
+    /// Settings, as those of a file, for all variables of two dimensions or more; empty: not given.
     std::string chunks, deflate, zstd, shuffle, quantize;
     std::vector<std::string> variables;            ///< VARIABLE:SETTINGS
-    bool common_records = false;                   ///< of the files of a set of tiles
+    bool common_records = false;                   ///< copy only records that all tiles have
     bool fixed = false;                            ///< the record dimension gets a fixed length
-    std::int64_t memory = std::int64_t(64) << 20;  ///< bytes of a rank
+    std::int64_t memory = std::int64_t(64) << 20;  ///< bytes per rank
 };
 
 /**
  * Copies a file that tw_open reads, of any format, with its attributes, types and values. From
- * netCDF-4 to netCDF-4, chunks, deflate, zstd and shuffle stay as they are where the options leave
- * them open. The output has a temporary name until it is complete. Ranks take turns at pieces of
- * the output; a rank takes about `memory` bytes, or twice a row of chunks of the output.
+ * netCDF-4 to netCDF-4, chunks, deflate, zstd and shuffle stay as they are unless options set
+ * them. The output has a temporary name until it is complete. Ranks take turns at pieces of the
+ * output; a rank takes about `memory` bytes, or twice a row of chunks of the output.
  * @return exit code, the same on every rank: 0, or 1 after an error
  * @note Collective over MPI_COMM_WORLD
  */

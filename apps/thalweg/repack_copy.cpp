@@ -14,13 +14,14 @@ using detail::Status;
 namespace {
 
 constexpr std::int64_t one_element = 8;
-constexpr std::int64_t least_share = 256 << 10;  ///< of a rank, unless memory is short
+constexpr std::int64_t least_share = 256 << 10;  ///< bytes of a rank, unless memory is short
 
 std::int64_t bytes_of(const detail::Variable& v) {
     return v.elements() * static_cast<std::int64_t>(v.element());
 }
 
-/// The elements, along each dimension, that one writer must have: as a box, a range in file order.
+/// Returns the elements along each dimension that one writer must have: as a box, they are a range
+/// in file order.
 std::vector<std::int64_t> grain_of(const detail::Variable& v, std::int64_t elements) {
     std::vector<std::int64_t> grain(v.shape.size(), 1);
     std::int64_t row = 1;
@@ -92,13 +93,13 @@ Status Copy::copy_variable(int number, std::int64_t first, std::int64_t records,
     return {};
 }
 
-/// A block of no elements reads nothing, but takes part.
+/// Reads a block; one without elements reads nothing, but takes part.
 void Copy::read(const detail::Variable& v, std::int64_t first, const Block& block) {
     std::vector<std::int64_t> start = block.start, count = block.count;
     start.front() += first;
     std::int64_t elements = 1;
     for (const std::int64_t n : count) elements *= n;
-    if (!v.record) {  // there is one "record" of it, or none for this rank
+    if (!v.record) {  // this rank reads all of it as one "record", or nothing
         const bool none = count.front() == 0;
         start.erase(start.begin());
         count.erase(count.begin());
@@ -115,7 +116,7 @@ void Copy::read(const detail::Variable& v, std::int64_t first, const Block& bloc
 std::vector<detail::Chunk> Copy::pack(int number, std::int64_t first, const Block& block) {
     const detail::Variable& v = plan_.definitions.variables[static_cast<std::size_t>(number)];
     const auto size = static_cast<std::int64_t>(v.element());
-    std::int64_t elements = 1, low = 0;  // of one record
+    std::int64_t elements = 1, low = 0;  // those of one record
     for (std::size_t d = 0; d < v.shape.size(); ++d) {
         elements *= block.count[d + 1];
         low = low * v.shape[d] + block.start[d + 1];

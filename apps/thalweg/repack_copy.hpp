@@ -1,4 +1,4 @@
-// The data of repack: from a file that is read to one that is written.
+// Copies the data of repack from a file that is read to one that is written.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,14 +8,14 @@
 
 namespace thalweg::app {
 
-/// Copies all variables, records in their order; those of a group of records are written before the
-/// next group begins.
+/// A copy of all variables, with records in their order; those of a group of records are written
+/// before the next group begins.
 class Copy {
 public:
-    /// @param memory  bytes of a rank
+    /// Prepares the copy. @param memory  bytes per rank
     Copy(Reader& in, Output& out, const RepackPlan& plan, std::int64_t memory);
 
-    /// Throws Error if the input cannot be read, on every rank.
+    /// Runs the copy. Throws Error on every rank if the input cannot be read.
     /// @return the same on every rank @note Collective
     detail::Status run(Progress& progress);
 

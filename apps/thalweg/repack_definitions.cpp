@@ -61,7 +61,7 @@ private:
         return {};
     }
 
-    /// The output has one unlimited dimension: the one that the library takes for the records'.
+    /// Notes an unlimited dimension that changes: the output has only that of the records.
     void note_unlimited(const std::string& name, bool record) {
         if (record && !has(unlimited_, name))
             plan_.notes["unlimited, as it has length 0"].push_back(name);
@@ -119,7 +119,7 @@ private:
         return status;
     }
 
-    /// Settings that hold for all variables.
+    /// Returns the settings for all variables.
     detail::VariableSettings of_all() const {
         detail::VariableSettings settings;
         const auto add = [&](const char* name, const std::string& value) {
@@ -133,7 +133,7 @@ private:
         return settings;
     }
 
-    /// VARIABLE:SETTINGS, where the name may have colons.
+    /// Applies VARIABLE:SETTINGS; the name may have colons.
     Status set_variable(const std::string& setting) {
         auto colon = setting.find(':');
         if (colon == std::string::npos)
@@ -145,7 +145,7 @@ private:
                                     setting.substr(colon + 1));
     }
 
-    /// Checks the settings of all variables, also where no variable has two dimensions.
+    /// Checks the settings of all variables, even if no variable has two dimensions.
     Status check_of_all(const detail::VariableSettings& settings) const {
         const detail::Definitions& d = plan_.definitions;
         for (const std::string& dim : detail::unknown_chunks(d, settings)) {
@@ -184,7 +184,7 @@ private:
         return {};
     }
 
-    /// What the input has and the options leave open.
+    /// Keeps the storage of the input that the options leave open.
     void keep_storage(detail::Variable& v, const detail::VariableSettings& of_all) {
         const Storage has = in_.storage(v.name);
         if (has.chunks.empty()) return;

@@ -1,4 +1,4 @@
-// What repack is to write.
+// The plan of repack.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,8 +21,9 @@ struct RepackPlan {
 };
 
 /**
+ * Plans a copy.
  * @return TW_OK; TW_EUNSUPPORTED (groups, strings, user-defined types, an unlimited dimension that
- *         is not a variable's first), TW_EFORMAT (what the output format cannot hold), TW_ESETTING;
+ *         is not a variable's first), TW_EFORMAT (the output format cannot hold it), TW_ESETTING;
  *         the text names the variable, dimension or attribute
  * @note Local, with the same result on every rank
  */

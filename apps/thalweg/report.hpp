@@ -8,6 +8,7 @@
 
 namespace thalweg::app {
 
+/// Writes the page.
 /// @param summary  path of the JSON that the setting `summary` names; "-": standard input
 /// @param output   path of the page; empty: that of the summary with the ending .html; "-":
 ///                 standard output

@@ -10,7 +10,7 @@
 
 namespace thalweg::app {
 
-/// "512 B", "1.23 MB", "45.6 GB": three digits, in powers of 1000.
+/// Formats bytes with three digits, in powers of 1000: "512 B", "1.23 MB", "45.6 GB".
 inline std::string size_text(std::int64_t bytes) {
     constexpr std::array units{"kB", "MB", "GB", "TB", "PB", "EB"};
     if (bytes < 1000) return fmt::format("{} B", bytes);
@@ -20,7 +20,7 @@ inline std::string size_text(std::int64_t bytes) {
     return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, units[unit]);
 }
 
-/// "1 file", "3 files".
+/// Formats a number of objects: "1 file", "3 files".
 inline std::string count_text(std::int64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }

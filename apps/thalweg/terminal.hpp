@@ -1,4 +1,4 @@
-// Whether people see what a command prints while it prints it.
+// Tests if people see the output of a command while it runs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -45,7 +45,7 @@ void print_json(const VerifyOptions& o, const Findings& found) {
     fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
-/// @note Collective
+/// Compares two open files. @note Collective
 Findings compare_files(Reader& a, Reader& b, const Ranks& ranks, const VerifyOptions& options) {
     Findings found;
     detail::Inspection of_a, of_b;

@@ -1,4 +1,4 @@
-// Whether two files have the same contents.
+// Tests if two files have the same contents.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@ namespace thalweg::app {
 struct VerifyOptions {
     std::string a, b;
     double tolerance = 0;  ///< largest difference of two values that are taken for equal
-    double relative = 0;   ///< the same as a part of the larger of the two magnitudes
+    double relative = 0;   ///< tolerance as a part of the larger of the two magnitudes
     std::vector<std::string> ignored;    ///< attributes: NAME, VARIABLE:NAME, :NAME (global)
     std::vector<std::string> variables;  ///< none: all, with the global attributes
     bool json = false;

@@ -11,7 +11,7 @@ namespace thalweg::app {
 
 namespace {
 
-/// The names of both, those of the first one first.
+/// Returns the names of both, those of the first one first.
 Names united(Names a, const Names& b) {
     for (const std::string& name : b)
         if (!has(a, name)) a.push_back(name);
@@ -122,7 +122,7 @@ private:
                find(files_.inspected_b, variable, attribute) != nullptr;
     }
 
-    /// Compares what netCDF-C does not list.
+    /// Compares objects that netCDF-C does not list.
     void compare_unlisted() {
         for (const detail::UnlistedObject& o : files_.inspected_a.unlisted)
             compare_unlisted(o, find(files_.inspected_b, o.variable, o.attribute), true);

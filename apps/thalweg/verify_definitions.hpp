@@ -1,4 +1,4 @@
-// Comparing what two files define: dimensions, attributes, variables.
+// Compares the definitions of two files: dimensions, attributes, variables.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,13 +22,13 @@ struct Pair {
 struct CommonVariable {
     std::string name;
     Variable variable;                ///< as the first file has it
-    std::vector<std::int64_t> shape;  ///< of what both have: the lengths of their dimensions may
-                                      ///< differ in the record dimension
+    std::vector<std::int64_t> shape;  ///< lengths that both have: those of the record dimension may
+                                      ///< differ
     bool record = false;              ///< its first dimension is the record dimension
 };
 
 /**
- * Adds what differs to the findings, in the order of the first file.
+ * Adds the differences to the findings, in the order of the first file.
  * @return the variables whose values can be compared
  * @note Local, with the same result on every rank. Throws Error: TW_ENOTFOUND for a variable of the
  *       options that is in neither file

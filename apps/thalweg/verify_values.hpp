@@ -1,4 +1,4 @@
-// Comparing the values of a variable of two files.
+// Compares the values of a variable of two files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace thalweg::app {
 
-/// Compares variables one after another, and keeps the memory for it.
+/// A comparison of variables one after another, which keeps its memory.
 class ValueComparison {
 public:
     ValueComparison(Reader& a, Reader& b, const Ranks& ranks, const VerifyOptions& options);
 
-    /// Adds what differs to the findings. Throws Error if a file cannot be read, on every rank.
+    /// Adds the differences to the findings. Throws Error on every rank if a file cannot be read.
     /// @note Collective
     void compare(const CommonVariable& variable, Progress& progress, Findings& found);
 

@@ -33,7 +33,7 @@ Status name_files(const ZarrOptions& options, const std::string& output,
     return {};
 }
 
-/// Adds what netCDF-C lists, but cannot be in references.
+/// Adds objects that netCDF-C lists, but that cannot be in references.
 void note_unreadable(const std::string& path, const Source& source, const ReferenceOptions& options,
                      std::vector<std::string>& notes) {
     if (source.groups() > 0)
@@ -55,7 +55,7 @@ void note_unreadable(const std::string& path, const Source& source, const Refere
 
 /// Checks that all that netCDF-C does not list may be left out: variables that are named.
 /// @param options  from which these are removed
-/// @param notes    receives what else is left out
+/// @param notes    receives other objects that are left out
 Status check_unlisted(const std::vector<ReferencedFile>& files, ReferenceOptions& options,
                       std::vector<std::string>& notes) {
     std::set<std::string> skipped;

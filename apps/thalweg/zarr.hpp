@@ -16,9 +16,10 @@ struct ZarrOptions {
     detail::ReferenceOptions references;
 };
 
+/// Writes the references.
 /// @param done   receives what was written
 /// @param notes  receives what was left out although nobody asked for it
-/// @return what make_references() returns; TW_EARG, TW_EEXISTS
+/// @return the status of make_references(); TW_EARG, TW_EEXISTS
 detail::Status write_zarr_references(const ZarrOptions& options, std::string& done,
                                      std::vector<std::string>& notes);
 

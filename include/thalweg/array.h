@@ -11,7 +11,7 @@
 
 #include "thalweg/base.h"
 
-/** In place of the number of dimensions of a tw_array: its elements follow one another. */
+/** Value for the number of dimensions of a tw_array whose elements follow one another. */
 #define TW_DENSE (-2)
 
 /**

@@ -50,7 +50,7 @@ extern "C" {
 #define TW_ENUM
 #endif
 
-/** What every function returns that can fail. */
+/** Status codes, which every function that can fail returns. */
 #define TW_STATUS_ENUM(name, value, text) name = value,
 enum tw_status TW_ENUM { TW_STATUS_TABLE(TW_STATUS_ENUM) };
 #undef TW_STATUS_ENUM
@@ -77,8 +77,8 @@ typedef struct tw_decomposition_impl* tw_decomposition;
 typedef struct tw_file_impl* tw_file;
 typedef struct tw_restart_impl* tw_restart;
 
-/** Name and text of a status code, e.g. "TW_EBOUNDS: index out of bounds". Never NULL. Local; any
- *  thread may call it. */
+/** Returns the name and text of a status code, e.g. "TW_EBOUNDS: index out of bounds". Never NULL.
+ *  Local; any thread may call it. */
 const char* tw_strerror(int status);
 
 #ifdef __cplusplus

@@ -32,7 +32,7 @@ private:
 
 /// External types.
 enum class Type : int {
-    none = 0,  ///< netCDF-4: of strings and user-defined types, which cannot be read
+    none = 0,  ///< netCDF-4: strings and user-defined types, which cannot be read
     int8 = TW_BYTE,
     text = TW_CHAR,
     int16 = TW_SHORT,
@@ -49,7 +49,7 @@ enum class Type : int {
 /// Length of the record dimension.
 inline constexpr std::int64_t unlimited = TW_UNLIMITED;
 
-/// The external type of a C++ type.
+/// Returns the external type of a C++ type.
 template <class T>
 constexpr Type type_of() {
     using U = std::remove_cv_t<T>;
@@ -76,8 +76,8 @@ constexpr Type type_of() {
 template <class A>
 concept Array = std::ranges::contiguous_range<A> && std::ranges::sized_range<A>;
 
-/// One that a function can use after it has returned, or write to: a variable or a std::span, not a
-/// temporary std::vector.
+/// An Array that a function can write to, or use after it has returned: a variable or a std::span,
+/// not a temporary std::vector.
 template <class A>
 concept ArrayInPlace = Array<A> && std::ranges::borrowed_range<A>;
 
@@ -105,7 +105,7 @@ concept AnyArray = Array<A> || is_strided<std::remove_cvref_t<A>>;
 template <class A>
 concept AnyArrayInPlace = ArrayInPlace<A> || is_strided<std::remove_cvref_t<A>>;
 
-/// What the members of this namespace share. Internal.
+/// Internal: handles, and conversions between the C++ and the C types.
 namespace handles {
 
 /// A session, for as long as anything made by it exists.
@@ -148,7 +148,7 @@ public:
     tw_session session() const noexcept { return session_ ? session_->handle : nullptr; }
     const SessionPtr& session_ptr() const noexcept { return session_; }
     void check(tw_status code) const { handles::check(code, session()); }
-    /// Whether an exception has been thrown since this was made, and not been caught.
+    /// Tests if an exception has been thrown since this was made, and not been caught.
     bool unwinding() const noexcept { return std::uncaught_exceptions() > exceptions_; }
 
 private:
@@ -167,7 +167,8 @@ std::int64_t size_of(const A& array) {
     return static_cast<std::int64_t>(std::ranges::size(array));
 }
 
-/// The array with an invalid number of dimensions if its extents and strides differ in number.
+/// Describes the array, with an invalid number of dimensions if its extents and strides differ in
+/// number.
 template <class T>
 tw_array array_of(const StridedArray<T>& array) {
     const bool fits = array.extent.size() == array.byte_stride.size();
@@ -179,7 +180,7 @@ template <Array A>
 tw_array array_of(const A& array) {
     return tw_dense(type_in<const A>(), std::ranges::data(array), size_of(array));
 }
-/// An array that is written to.
+/// Describes an array that is written to.
 template <class A>
 tw_array target_of(A& array) {
     if constexpr (is_strided<std::remove_const_t<A>>)
@@ -188,10 +189,10 @@ tw_array target_of(A& array) {
         static_assert(!std::is_const_v<Element<A>>);
     return array_of(array);
 }
-/// What a rank without an array passes to a collective call.
+/// Returns the array that a rank without one passes to a collective call.
 inline tw_array no_array() { return tw_strided(TW_BYTE, nullptr, -1, nullptr, nullptr); }
 
-/// Padded with invalid values, so that too few values are an error.
+/// Pads the values with invalid ones, so that too few are an error.
 inline std::vector<std::int64_t> padded(const std::vector<std::int64_t>& values) {
     std::vector<std::int64_t> all = values;
     all.resize(std::max<std::size_t>(all.size(), 17), -1);

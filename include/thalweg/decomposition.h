@@ -1,4 +1,4 @@
-/* Thalweg: which elements of an index space a rank holds.
+/* Thalweg: decompositions: the elements of an index space that each rank holds.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -39,8 +39,8 @@ tw_status tw_decompose(tw_session session, const char* dims, int nblocks, const 
                        const int64_t* start, const int64_t* count, tw_decomposition* decomposition);
 
 /**
- * As tw_decompose, for arrays with a halo: in memory every box has halo_low[d] extra elements
- * before it and halo_high[d] after it along dimension d. They are never written.
+ * Declares boxes as tw_decompose does, for arrays with a halo: in memory every box has halo_low[d]
+ * extra elements before it and halo_high[d] after it along dimension d. They are never written.
  * @param halo_low, halo_high  [ndims], in elements; NULL for none
  * @return as tw_decompose; TW_EARG: a negative halo
  * @note Collective
@@ -49,7 +49,7 @@ tw_status tw_decompose_halo(tw_session session, const char* dims, int nblocks, c
                             const int64_t* start, const int64_t* count, const int64_t* halo_low,
                             const int64_t* halo_high, tw_decomposition* decomposition);
 
-/** How often an index may occur in the lists of tw_decompose_list. */
+/** Number of times that an index may occur in the lists of tw_decompose_list. */
 enum tw_list_kind TW_ENUM {
     TW_LIST_UNIQUE = 0, /**< at most once on all ranks together: for writing and reading */
     TW_LIST_SHARED = 1  /**< more than once, on any ranks: for reading only */
@@ -84,7 +84,7 @@ tw_status tw_decompose_list(tw_session session, const char* dims, const int64_t*
                             const char* listed, int64_t n, const int64_t* indices,
                             tw_list_kind kind, tw_decomposition* decomposition);
 
-/** What reads do with the halo along a dimension. */
+/** Treatment of the halo along a dimension by reads. */
 enum tw_edge TW_ENUM {
     TW_HALO_KEEP = 0,    /**< leave it unchanged: the default */
     TW_HALO_CLIP = 1,    /**< read it within the global shape; leave what is outside unchanged */
@@ -95,7 +95,7 @@ typedef enum tw_edge tw_edge;
 /**
  * Sets what reads called from now on do with the halos of a decomposition's arrays, corners
  * included. Halos are never written.
- * @param edges  [ndims] of each dimension, in the decomposition's order
+ * @param edges  [ndims] one for each dimension, in the decomposition's order
  * @return TW_OK, TW_EARG (an unknown edge; a list), TW_EMISMATCH (the edges differ between ranks),
  *         TW_EHANDLE
  * @note Collective

@@ -1,4 +1,4 @@
-// Which elements of an index space a rank holds: a part of thalweg.hpp.
+// Decompositions in C++, a part of thalweg.hpp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,20 +12,20 @@ struct Block {
     std::vector<std::int64_t> start, count;
 };
 
-/// What reads do with the halo along a dimension.
+/// Treatment of the halo along a dimension by reads.
 enum class Edge : int {
     keep = TW_HALO_KEEP,         ///< leave it unchanged: the default
     clip = TW_HALO_CLIP,         ///< read it within the global shape
     periodic = TW_HALO_PERIODIC  ///< read it, with periodic indices
 };
 
-/// How often an index may occur in the lists of Session::decompose_list.
+/// Number of times that an index may occur in the lists of Session::decompose_list.
 enum class ListKind : int {
     unique = TW_LIST_UNIQUE,  ///< once on all ranks together: for writing and reading
     shared = TW_LIST_SHARED   ///< any number of times: for reading only
 };
 
-/// Which elements each rank holds; made by Session::decompose and Session::decompose_list. Its
+/// The elements that each rank holds; made by Session::decompose and Session::decompose_list. Its
 /// destructor frees it; variables, restarts and reads that use it keep what they need.
 class Decomposition {
 public:
@@ -43,7 +43,7 @@ public:
         if (owned_.get() != nullptr) tw_free_decomposition(owned_.address());
     }
 
-    /// tw_fill_halo: what reads called from now on do with the halo, an Edge for each dimension. A
+    /// tw_fill_halo: sets what later reads do with the halo, by an Edge for each dimension. A
     /// rank with the wrong number of edges takes part with invalid ones, so that all ranks throw.
     /// @note Collective
     void fill_halo(const std::vector<Edge>& edges) {
@@ -53,7 +53,7 @@ public:
         all.resize(std::max<std::size_t>(dims_, 1), static_cast<tw_edge>(-1));
         owned_.check(tw_fill_halo(owned_.get(), all.data()));
     }
-    /// tw_pad: the extent in memory of every box, and for how many there is room. A rank with the
+    /// tw_pad: sets the extent in memory of every box, and the number of boxes. A rank with the
     /// wrong number of extents takes part with invalid ones.
     /// @note Collective
     void pad(const std::vector<std::int64_t>& extent, std::int64_t boxes) {
@@ -77,18 +77,18 @@ private:
     std::size_t dims_ = 0;
 };
 
-/// In place of a decomposition: every rank holds, or reads, all of the variable.
+/// Stands in for a decomposition: every rank holds, or reads, all of the variable.
 struct Replicated {};
 inline constexpr Replicated replicated{};
 
-/// How the ranks hold a variable: a Decomposition, or `replicated`.
+/// The distribution of a variable over the ranks: a Decomposition, or `replicated`.
 class Holding {
 public:
     Holding(Replicated) {}
     Holding(const Decomposition& d) : handle_(d.handle()), empty_(!d) {}
 
     tw_decomposition handle() const noexcept { return handle_; }
-    /// Whether it is a decomposition that was never made, was moved from, or was freed.
+    /// Tests if it is a decomposition that was never made, was moved from, or was freed.
     bool empty() const noexcept { return empty_; }
     void check(const std::string& name) const {
         if (empty_)

@@ -51,7 +51,7 @@ tw_status tw_def_dim(tw_file file, const char* name, int64_t length);
  *                       lengths. If the first name of a variable with a decomposition is neither
  *                       defined nor in the decomposition, it becomes the record (unlimited)
  *                       dimension, unless the file already has one.
- * @param decomposition  which rank holds what; its dimensions must be those of the variable without
+ * @param decomposition  the ranks' parts; its dimensions must be those of the variable without
  *                       the record dimension: by name, in any order, or by position (see
  *                       tw_decompose). NULL: the variable is replicated: every rank holds all of
  *                       it, and rank 0's values are written.
@@ -68,7 +68,7 @@ tw_status tw_def_var(tw_file file, const char* name, tw_type type, const char* d
  * tw_close reports differences. With the setting attributes=first, rank 0's attributes are written,
  * and other ranks need not set any.
  * @param var     a variable; NULL or "" for a global attribute
- * @param type    of the values, and of the attribute in the file
+ * @param type    type of the values, and of the attribute in the file
  * @param n       number of values
  * @param values  [n]; can be reused when the call returns
  * @return TW_OK, TW_EARG, TW_ENOTFOUND (no such variable), TW_ETYPE, TW_EFORMAT (a type that the
@@ -78,13 +78,14 @@ tw_status tw_def_var(tw_file file, const char* name, tw_type type, const char* d
 tw_status tw_put_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                      const void* values);
 
-/** As tw_put_att, of type TW_CHAR. @param text  ends with a zero byte, which is not written */
+/** Sets an attribute of type TW_CHAR, as tw_put_att does.
+ *  @param text  ends with a zero byte, which is not written */
 tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const char* text);
 
 /**
- * Settings of one variable: "name=value; name=value".
- * - fill: the fill value, without the attribute _FillValue: "fill=0", "fill=1e30", "fill=nan"; of a
- *   text variable, one character. It is written wherever nothing was put: elements that no rank
+ * Changes settings of one variable: "name=value; name=value".
+ * - fill: the fill value, without the attribute _FillValue: "fill=0", "fill=1e30", "fill=nan"; for
+ *   a text variable, one character. It is written wherever nothing was put: elements that no rank
  *   holds, records and variables never put, values that do not fit the type. A netCDF-4 file
  *   records it, as HDF5's fill value; a classic one does not, so set it again with mode=append.
  *   If the variable has the attribute _FillValue as well, the two must be equal.
@@ -97,7 +98,7 @@ tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const
  */
 tw_status tw_set_var(tw_file file, const char* var, const char* settings);
 
-/** What tw_set_record does with the file's records from the given one on. */
+/** Treatment of the file's records from the one given to tw_set_record on. */
 enum tw_later TW_ENUM {
     TW_KEEP_LATER = 0, /**< they stay until they are overwritten */
     TW_DROP_LATER = 1  /**< they are removed when the definitions end */
@@ -105,12 +106,12 @@ enum tw_later TW_ENUM {
 typedef enum tw_later tw_later;
 
 /**
- * For a file opened with mode=append: sets which record the first step writes; without this call it
- * is the one after the last record. Each step then writes the next record, and all of it: variables
- * that are not put get the fill value. Only before the definitions end, with the same arguments on
- * every rank. Local; tw_enddef reports differences.
+ * Sets the record that the first step writes to a file opened with mode=append; without this call
+ * it is the one after the last record. Each step then writes the next record, and all of it:
+ * variables that are not put get the fill value. Only before the definitions end, with the same
+ * arguments on every rank. Local; tw_enddef reports differences.
  * @param record  from 0 to the number of records that tw_inq returns
- * @param later   what happens to the records from that one on
+ * @param later   treatment of the records from that one on
  * @return TW_OK, TW_EBOUNDS, TW_EARG, TW_ESTATE (a new file, or the definitions have ended),
  *         TW_ECLOSED
  */

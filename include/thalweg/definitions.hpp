@@ -7,8 +7,8 @@
 
 namespace thalweg {
 
-/// What a File and a Restart have in common: dimensions, attributes and settings of variables. All
-/// of them are local, and take the same arguments on every rank.
+/// Functions of File and Restart alike: dimensions, attributes and settings of variables. All of
+/// them are local, and take the same arguments on every rank.
 template <class Self>
 class Definable {
 public:

@@ -58,7 +58,7 @@ tw_status tw_open(tw_session session, const char* path, const char* settings, tw
  * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such number), TW_EARG, TW_ESTATE (a new file, before the
  * first tw_sync), TW_ECLOSED. */
 
-/** What tw_inq tells of a file. */
+/** Properties of a file, as tw_inq returns them. */
 typedef struct tw_file_info {
     const char* format;    /**< "cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic" */
     const char* unlimited; /**< name of the record dimension, "" if there is none. If there are
@@ -75,22 +75,22 @@ typedef struct tw_file_info {
 /** Describes the file. */
 tw_status tw_inq(tw_file file, tw_file_info* info);
 
-/** Length of a dimension; for the record dimension, the number of records. */
+/** Returns the length of a dimension; for the record dimension, the number of records. */
 tw_status tw_inq_dim(tw_file file, const char* name, int64_t* length);
 
-/** What tw_inq_name gives the name of. */
+/** Kinds of objects whose names tw_inq_name returns. */
 enum tw_item TW_ENUM { TW_DIMENSION = 0, TW_VARIABLE = 1, TW_ATTRIBUTE = 2 };
 typedef enum tw_item tw_item;
 
-/** Name of a dimension, a variable or an attribute by its number.
- *  @param var  of an attribute: its variable, NULL or "" for a global one; else ignored */
+/** Returns the name of a dimension, a variable or an attribute by its number.
+ *  @param var  the variable of an attribute, NULL or "" for a global one; else ignored */
 tw_status tw_inq_name(tw_file file, tw_item item, const char* var, int index, const char** name);
 
-/** Type, number of dimensions (with the record dimension) and number of attributes of a variable.
- *  The type is 0 for strings and user-defined types (netCDF-4), which cannot be read. */
+/** Returns the type, number of dimensions (with the record dimension) and number of attributes of a
+ *  variable. The type is 0 for strings and user-defined types (netCDF-4), which cannot be read. */
 tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts);
 
-/** Name and length of a variable's dimension: index 0 is the slowest. */
+/** Returns the name and length of a variable's dimension: index 0 is the slowest. */
 tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** name,
                          int64_t* length);
 
@@ -98,8 +98,9 @@ tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** 
 #define TW_MAX_FILTERS 32
 
 /**
- * How a variable is stored. For files opened for reading, and for netCDF-4 files that are being
- * written, after tw_sync. Of a set of tiles, in its first file.
+ * Returns the storage of a variable: its chunks and filters. Works for files opened for reading,
+ * and, after tw_sync, for netCDF-4 files that are being written. For a set of tiles, it describes
+ * the first file.
  * @param chunk     [dimensions of the variable] receives the lengths of its chunks, in elements,
  *                  slowest first; all 0 if it is not stored in chunks
  * @param nfilters  receives the number of filters
@@ -111,12 +112,13 @@ tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** 
 tw_status tw_inq_var_storage(tw_file file, const char* var, int64_t* chunk, int* nfilters,
                              int* filter, int* level);
 
-/** Type and number of values of an attribute; for text, the number of characters. A single string
- *  (netCDF-4) is text (TW_CHAR); for other strings and user-defined types the type is 0. */
+/** Returns the type and number of values of an attribute; for text, the number of characters. A
+ *  single string (netCDF-4) is text (TW_CHAR); for other strings and user-defined types the type is
+ *  0. */
 tw_status tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n);
 
 /**
- * Values of an attribute, converted to the given type by netCDF's rules.
+ * Reads the values of an attribute, converted to the given type by netCDF's rules.
  * @param n  number of elements at `values`: the number that tw_inq_att returns
  * @return also TW_ETYPE (between text and numbers), TW_ESHAPE (wrong n), TW_ERANGE (some values do
  *         not fit the type; they become its fill value, and the others are valid), TW_EUNSUPPORTED
@@ -125,15 +127,15 @@ tw_status tw_inq_att(tw_file file, const char* var, const char* name, tw_type* t
 tw_status tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                      void* values);
 
-/** A text attribute, with a terminating zero byte: `size`, in bytes, must be at least one more than
- *  the length that tw_inq_att returns. Returns also TW_ETYPE, TW_ESHAPE (size too small),
+/** Reads a text attribute, with a terminating zero byte: `size`, in bytes, must be at least one
+ *  more than the length that tw_inq_att returns. Returns also TW_ETYPE, TW_ESHAPE (size too small),
  *  TW_EUNSUPPORTED (its type is 0). */
 tw_status tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size,
                           char* text);
 
 /**
  * Reads this rank's part of a variable, whatever the order of its dimensions in the file.
- * @param decomposition  what each rank reads: its dimensions are those of the variable without the
+ * @param decomposition  the ranks' parts: its dimensions are those of the variable without the
  *                       record dimension, by name, in any order, or by position (see tw_decompose);
  *                       NULL: every rank reads all
  * @param record         record number, from 0; ignored for a variable without record dimension
@@ -154,7 +156,7 @@ tw_status tw_get(tw_file file, const char* var, tw_decomposition decomposition, 
                  tw_type type, void* data, int64_t n);
 
 /**
- * As tw_get, for an array of any strides, or together with others.
+ * Reads as tw_get does, for an array of any strides, or together with others.
  * @param array  if its extents do not include the halo, no halo is read
  * @param flags  0, or TW_DEFERRED: only requests what would be read, and is then local; the next
  *               tw_read reads it, with everything else requested. Do not use the array until then;
@@ -182,13 +184,13 @@ tw_status tw_get_array(tw_file file, const char* var, tw_decomposition decomposi
  *         TW_EBOUNDS (the text names the dimension, the values and the rank), TW_ERANGE (some
  *         values do not fit the type; they become its fill value, and the others are valid),
  *         TW_EMISMATCH (the variable differs between ranks), TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED as
- *         of tw_get. After any error except TW_ERANGE the contents of the arrays are undefined.
+ *         for tw_get. After any error except TW_ERANGE the contents of the arrays are undefined.
  * @note Collective
  */
 tw_status tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                      const int64_t* count, const int64_t* stride, void* data);
 
-/** As tw_get_box, for callers that know how many values their arrays have.
+/** Reads as tw_get_box does, for callers that know how many values their arrays have.
  *  @param ndims  number of values at start, count and stride; -1: not checked
  *  @return as tw_get_box; TW_ESHAPE (the variable has another number of dimensions)
  *  @note Collective */
@@ -197,7 +199,8 @@ tw_status tw_get_box_checked(tw_file file, const char* var, tw_type type, int nd
                              void* data);
 
 /** Reads everything requested with TW_DEFERRED, in one pass through the file: the fastest way to
- *  read many variables. Afterwards no request is left, even after an error. Errors as of tw_get.
+ *  read many variables. Afterwards no request is left, even after an error. Returns the errors of
+ *  tw_get.
  *  @note Collective */
 tw_status tw_read(tw_file file);
 

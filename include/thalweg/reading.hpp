@@ -1,4 +1,4 @@
-// Files that are open, and what is in them: a part of thalweg.hpp.
+// Inquiry and reading of open files: a part of thalweg.hpp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -32,7 +32,7 @@ struct Storage {
     std::vector<Filter> filters;       ///< in the order in which they were applied
 };
 
-/// What File and Reader have in common: inquiry, reading, closing. A File can be read in the state
+/// Functions of File and Reader alike: inquiry, reading, closing. A File can be read in the state
 /// of its last sync().
 ///
 /// The destructor closes a file that is still open, as close() does; Session::finalize() throws the
@@ -67,7 +67,7 @@ public:
     std::string att_name(const std::string& var, int index) const {
         return name_of(TW_ATTRIBUTE, var.c_str(), index);
     }
-    /// tw_inq_dim: length of a dimension
+    /// tw_inq_dim: returns the length of a dimension
     std::int64_t dim(const std::string& name) const {
         std::int64_t length = 0;
         check(tw_inq_dim(file(), name.c_str(), &length));
@@ -89,7 +89,7 @@ public:
         }
         return v;
     }
-    /// tw_get_att: all values of an attribute, converted
+    /// tw_get_att: reads all values of an attribute, converted
     template <class T>
     std::vector<T> get_att(const std::string& var, const std::string& name) const {
         std::int64_t n = 0;

@@ -30,7 +30,7 @@ tw_status tw_restart_new(tw_session session, const char* settings, tw_restart* r
 tw_status tw_restart_free(tw_restart* restart);
 
 /**
- * The definitions of the files that the restart will write, as a file for these functions:
+ * Returns the definitions of the files that the restart will write, as a file for these functions:
  * tw_def_dim defines a dimension that no decomposition names, for replicated arrays (its length
  * must be positive); tw_put_att and tw_put_att_text set an attribute, such as the model's time;
  * tw_set_var sets fill and others for a variable that has been registered (quantize, which would
@@ -55,9 +55,9 @@ enum tw_restart_flags TW_ENUM {
 /**
  * Registers an array. If the name is already registered, the new array replaces the old one; the
  * type and dimensions must be the same. Local.
- * @param type           of the array, and in the file
+ * @param type           type of the array, and in the file
  * @param dims           names in file order, slowest first; "" for a scalar
- * @param decomposition  which rank holds what; its dimensions are those of the variable, by name,
+ * @param decomposition  the ranks' parts; its dimensions are those of the variable, by name,
  *                       in any order, or by position (see tw_decompose). NULL: the variable is
  * replicated: every rank holds all of it, and rank 0's values are written; its dimensions must come
  * from other decompositions or from tw_restart_file
@@ -77,7 +77,7 @@ enum tw_restart_flags TW_ENUM {
 tw_status tw_restart_add(tw_restart restart, const char* name, tw_type type, const char* dims,
                          tw_decomposition decomposition, void* data, int64_t n, int flags);
 
-/** As tw_restart_add, for an array of any strides. Local. */
+/** Registers an array of any strides, as tw_restart_add does. Local. */
 tw_status tw_restart_add_array(tw_restart restart, const char* name, const char* dims,
                                tw_decomposition decomposition, tw_array array, int flags);
 
@@ -105,7 +105,7 @@ tw_status tw_restart_write(tw_restart restart, const char* path);
  *              many variables (see TW_COPIED). tw_get and tw_get_array verify the checksum of each
  *              variable that they read at once, and return TW_ETYPE for a type that cannot
  * represent every value. Close it with tw_close.
- * @return TW_OK; TW_EARG, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED as of tw_open; TW_ENOTFOUND (a
+ * @return TW_OK; TW_EARG, TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED as for tw_open; TW_ENOTFOUND (a
  *         required variable is missing), TW_ESHAPE (dimensions or lengths differ, or there is more
  *         than one record), TW_ETYPE, TW_ECHECKSUM, all of which name the variable; TW_EMISMATCH
  *         (also: file is NULL on some ranks only). After an error the contents of the arrays are

@@ -39,9 +39,9 @@ tw_status tw_init(MPI_Comm comm, const char* settings, tw_session* session);
  * when all of them have ended, and then calls tw_finalize for each.
  * @param comm        all ranks of the components, and the servers: an intracommunicator
  * @param n           number of components, at least 1
- * @param components  n communicators: that of each component's ranks; MPI_COMM_NULL where this rank
- *                    is not in the component
- * @param serves      whether this rank is a server; at least one is
+ * @param components  [n] communicators of the components' ranks; MPI_COMM_NULL where this rank is
+ *                    not in the component
+ * @param serves      nonzero if this rank is a server; at least one is
  * @param settings    as in tw_init, for all sessions; the setting "servers" must not be given.
  * Files are written by the servers with the setting "service=servers"
  * @param sessions    receives n handles, NULL for components in which this rank is not. After an
@@ -101,7 +101,7 @@ tw_status tw_abandon(tw_session* session);
  */
 tw_status tw_cancel(tw_session* session, const char* why);
 
-/** What a rank does in its session. */
+/** Role of a rank in its session. */
 enum tw_role TW_ENUM {
     TW_MODEL = 0, /**< it runs the model */
     TW_SERVER = 1 /**< it writes files for the model's ranks */
@@ -109,9 +109,9 @@ enum tw_role TW_ENUM {
 typedef enum tw_role tw_role;
 
 /**
- * This rank's role. With the setting "servers" some ranks are dedicated to I/O: on them tw_init
- * runs the server, and returns when all model ranks have called tw_finalize; a server then only has
- * to call tw_finalize itself. Local.
+ * Returns this rank's role. With the setting "servers" some ranks are dedicated to I/O: on them
+ * tw_init runs the server, and returns when all model ranks have called tw_finalize; a server then
+ * only has to call tw_finalize itself. Local.
  * @param role  receives TW_MODEL or TW_SERVER
  * @return TW_OK, TW_EARG, TW_EHANDLE
  */
@@ -119,8 +119,8 @@ tw_status tw_inq_role(tw_session session, tw_role* role);
 
 #ifndef THALWEG_SERIAL
 /**
- * The communicator of the ranks that are not servers, in the order of the session's communicator;
- * the model uses it in place of the one it passed to tw_init. Local.
+ * Returns the communicator of the ranks that are not servers, in the order of the session's
+ * communicator; the model uses it in place of the one it passed to tw_init. Local.
  * @param comm  receives the communicator, which belongs to the session, is valid until tw_finalize
  *              and carries none of the library's messages; MPI_COMM_NULL on a server, and where
  *              MPI was not running when tw_init_serial was called
@@ -129,24 +129,24 @@ tw_status tw_inq_role(tw_session session, tw_role* role);
 tw_status tw_model_comm(tw_session session, MPI_Comm* comm);
 #endif
 
-/** Full text of this rank's last error in this session; "" if there was none. If this thread's last
- * call had a null handle, or was refused because another thread was in a call, the text is that
- * error's. Valid until the next call. Local. */
+/** Returns the full text of this rank's last error in this session; "" if there was none. If this
+ * thread's last call had a null handle, or was refused because another thread was in a call, the
+ * text is that error's. Valid until the next call. Local. */
 const char* tw_error_message(tw_session session);
 
 /**
- * Where the error happened whose text tw_error_message returns, as far as the text tells. Each
- * pointer may be NULL. The texts are valid until the next call. Local.
- * @param file      receives the path; "" if the error is of no file, or there was none
- * @param variable  receives the name; "" if the error is of no single variable
- * @param record    receives the record, from 0 (in Fortran's texts from 1); -1 if it is of none
+ * Returns the place of the error whose text tw_error_message returns, as far as the text names it.
+ * Each pointer may be NULL. The texts are valid until the next call. Local.
+ * @param file      receives the path; "" if the error concerns no file, or there was none
+ * @param variable  receives the name; "" if the error concerns no single variable
+ * @param record    receives the record, from 0 (in Fortran's texts from 1); -1 if it concerns none
  * @param rank      receives the rank where the call failed; -1 if it is none in particular
  * @return TW_OK, TW_ENOMEM
  */
 tw_status tw_error_place(tw_session session, const char** file, const char** variable,
                          int64_t* record, int* rank);
 
-/** What tw_summary returns. */
+/** Forms of the text that tw_summary returns. */
 enum tw_summary_form TW_ENUM {
     TW_SUMMARY_JSON = 0,  /**< figures of the session so far, as JSON: phases (seconds, slowest
                                rank), bytes, writes, messages, peak memory, totals per file; files
@@ -158,7 +158,7 @@ enum tw_summary_form TW_ENUM {
 typedef enum tw_summary_form tw_summary_form;
 
 /**
- * A summary of the session.
+ * Returns a summary of the session.
  * @param form  the same on every rank
  * @param text  receives the text, which is the same on every rank, belongs to the session and is
  *              valid until the next call of this function

@@ -10,13 +10,13 @@
 
 namespace thalweg {
 
-/// What a rank does in its session.
+/// Role of a rank in its session.
 enum class Role : int {
     model = TW_MODEL,   ///< it runs the model
     server = TW_SERVER  ///< it writes files for the model's ranks
 };
 
-/// What Session::summary returns.
+/// Forms of the text that Session::summary returns.
 enum class SummaryForm : int {
     json = TW_SUMMARY_JSON,         ///< figures of the session so far
     table = TW_SUMMARY_TABLE,       ///< the most important of them, to be printed
@@ -33,9 +33,9 @@ public:
         begun(tw_init(comm, settings.c_str(), &session_->handle));
         MPI_Comm_rank(comm, &session_->rank);
     }
-    /// tw_init_components: a session for each component, empty where this rank is not in it. A
-    /// server returns from here when all sessions have ended.
-    /// @param components  of each; MPI_COMM_NULL where this rank is not in it
+    /// tw_init_components: returns a session for each component, empty where this rank is not in
+    /// it. A server returns from here when all sessions have ended.
+    /// @param components  a communicator for each; MPI_COMM_NULL where this rank is not in it
     /// @note Collective over comm
     static std::vector<Session> components(MPI_Comm comm, const std::vector<MPI_Comm>& components,
                                            bool serves, const std::string& settings = "") {
@@ -59,7 +59,7 @@ public:
         return made;
     }
 #endif
-    /// tw_init_serial: a session of this process alone
+    /// tw_init_serial: starts a session of this process alone
     static Session serial(const std::string& settings = "") {
         Session made;
         made.session_ = std::make_shared<handles::Session>();
@@ -79,7 +79,7 @@ public:
     Session& operator=(const Session&) = delete;
     /// Ends the session if finalize() was not called; the first error is then printed to standard
     /// error. While an exception is unwinding the stack, it abandons the session (tw_abandon),
-    /// because the other ranks may be anywhere. They hear of it when this rank calls MPI_Finalize
+    /// because the other ranks may be anywhere. They are notified when this rank calls MPI_Finalize
     /// or begins a session with the same ranks.
     /// @note Collective, except while an exception is unwinding the stack
     ~Session() { end(); }
@@ -95,8 +95,8 @@ public:
     void abandon() { check(tw_abandon(address())); }
     /// tw_cancel @note Collective, but the other ranks may be in other calls
     void cancel(const std::string& why) { check(tw_cancel(address(), why.c_str())); }
-    /// Gives up the handle, to be ended with tw_finalize. What was made by the session is empty
-    /// from then on.
+    /// Gives up the handle, to be ended with tw_finalize. All that the session made is empty from
+    /// then on.
     tw_session release() noexcept { return std::exchange(*address(), nullptr); }
     tw_session handle() const noexcept { return session_ ? session_->handle : nullptr; }
     explicit operator bool() const noexcept { return handle() != nullptr; }
@@ -111,7 +111,7 @@ public:
         return static_cast<Role>(role);
     }
 #ifndef THALWEG_SERIAL
-    /// tw_model_comm: belongs to the session
+    /// tw_model_comm: returns a communicator that belongs to the session
     MPI_Comm model_comm() const {
         MPI_Comm comm = MPI_COMM_NULL;
         check(tw_model_comm(handle(), &comm));
@@ -170,7 +170,7 @@ public:
         check(tw_create(handle(), path.c_str(), settings.c_str(), &file));
         return {session_, file};
     }
-    /// tw_open with mode=append: a file that is there, for adding and replacing records
+    /// tw_open with mode=append: opens an existing file, for adding and replacing records
     /// @note Collective
     File append(const std::string& path, const std::string& settings = "") {
         tw_file file = nullptr;
@@ -199,14 +199,14 @@ public:
 
 private:
     Session() = default;
-    /// What the call that began the session returned.
+    /// Takes the status of the call that began the session.
     void begun(tw_status code) {
         if (code == TW_OK) return;
         const std::string text = tw_error_message(session_->handle);
         tw_finalize(&session_->handle);
         throw Error(code, text.empty() ? tw_strerror(code) : text);
     }
-    /// Names of a list; a backslash escapes a blank or a backslash in a name.
+    /// Counts the names of a list; a backslash escapes a blank or a backslash in a name.
     static std::size_t count_names(const std::string& names) {
         std::size_t n = 0;
         bool inside = false;
@@ -236,14 +236,14 @@ private:
         if (session_->rank != 0 || (code == TW_OK && !session_->unseen)) return;
         std::fprintf(stderr, "thalweg: %s\n",
                      session_->unseen ? session_->unseen->what() : tw_error_message(nullptr));
-    } catch (const std::exception&) {  // nobody can be told
+    } catch (const std::exception&) {  // a destructor cannot report it
     }
 
     handles::SessionPtr session_;
     int exceptions_ = std::uncaught_exceptions();  ///< uncaught when the session began
 };
 
-/// What recover() does if the file of the final name has more records than the temporary one.
+/// Treatment by recover() of a file of the final name with more records than the temporary one.
 enum class Longer : int {
     keep = TW_KEEP_LONGER,       ///< change nothing and throw TW_EEXISTS
     replace = TW_REPLACE_LONGER  ///< replace it

@@ -41,10 +41,10 @@
  * - A second thread gets TW_ESTATE at once, and its call has no effect. The next collective call
  *   then returns the same error on all ranks and does nothing else, because other ranks may be
  *   waiting in the refused call.
- * - tw_strerror and tw_recover need no session, and any thread may call them at any time. So may it
- *   tw_inq_role and tw_model_comm, between tw_init and tw_finalize.
- * - tw_error_message returns the text of the session's last error; where it is this thread that was
- *   refused, or passed a null handle, it returns the text of that.
+ * - tw_strerror and tw_recover need no session, and any thread may call them at any time. Between
+ *   tw_init and tw_finalize this holds for tw_inq_role and tw_model_comm, too.
+ * - tw_error_message returns the text of the session's last error; on a thread that was refused or
+ *   passed a null handle, it returns the text of that error.
  * - Threads that write at the same time need MPI_THREAD_MULTIPLE and a session each, on
  *   communicators of their own. They cannot use storage=pnetcdf, which supports only one thread per
  *   process. With one thread in the library at a time, MPI_THREAD_FUNNELED is enough if it is the

@@ -31,7 +31,7 @@ extern "C" {
 tw_status tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
 
 /**
- * As tw_put, for an array of any strides, or without a copy.
+ * Puts as tw_put does, for an array of any strides, or without a copy.
  * @param flags  0, or TW_DEFERRED: the library makes no copy, which is the fastest way to write.
  *               The array must stay valid and unchanged until the tw_end_step (or tw_close) that
  *               writes it has succeeded; for a fixed-size variable, until the next tw_end_step,
@@ -58,7 +58,7 @@ tw_status tw_put_array(tw_file file, const char* var, tw_array array, int flags)
  * tw_put_box, a step in which no rank calls tw_put adds no record, but counts as one: the next
  * tw_put writes the record after it. In one step, a rank must put a record of a variable either
  * with tw_put or with these calls, not with both.
- * @param decomposition  which rank holds what: its dimensions are those of the variable without the
+ * @param decomposition  the ranks' parts: its dimensions are those of the variable without the
  *                       record dimension, by name, in any order, or by position (see tw_decompose);
  *                       NULL: every rank holds all of it, and rank 0's values are written
  * @param record         record number, from 0; ignored for a variable without record dimension
@@ -78,7 +78,7 @@ tw_status tw_put_record(tw_file file, const char* var, tw_decomposition decompos
                         int64_t record, tw_type type, const void* data, int64_t n);
 
 /**
- * As tw_put_record, for an array of any strides, or without a copy.
+ * Puts as tw_put_record does, for an array of any strides, or without a copy.
  * @param flags  0, or TW_DEFERRED: the array may be read until the next tw_end_step, tw_sync or
  *               tw_close of the file returns: with service inline it is packed straight into the
  *               writers' buffers where all ranks put the record by the same decomposition. It must
@@ -110,8 +110,8 @@ tw_status tw_put_record_array(tw_file file, const char* var, tw_decomposition de
 tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                      const int64_t* count, const int64_t* stride, const void* data);
 
-/** As tw_put_box, for callers that know how many values their arrays have, such as the interfaces
- *  in other languages.
+/** Puts as tw_put_box does, for callers that know how many values their arrays have, such as the
+ *  interfaces in other languages.
  *  @param ndims  number of values at start, count and stride; -1: not checked
  *  @return as tw_put_box; TW_ESHAPE (the variable has another number of dimensions)
  *  @note Local, except the first call in define mode (see tw_enddef) */
@@ -139,7 +139,7 @@ tw_status tw_end_step(tw_file file);
 /**
  * Makes all records ended so far visible to other programs. From then on the inquiry and reading
  * functions also work on this handle. For a file open for reading: looks for new records.
- * @param durable  whether the records are also synced to the device (fsync): 0 or 1
+ * @param durable  1 to sync the records to the device as well (fsync), else 0
  * @return as tw_end_step; for a file open for reading TW_OK, TW_EIO, TW_EFORMAT
  * @note Collective
  */
@@ -162,7 +162,7 @@ tw_status tw_sync(tw_file file, int durable);
  */
 tw_status tw_close(tw_file* file);
 
-/** What tw_recover does if the file of the final name has more records than the temporary one. */
+/** Treatment by tw_recover of a file of the final name with more records than the temporary one. */
 enum tw_recovery TW_ENUM {
     TW_KEEP_LONGER = 0,   /**< change nothing and return TW_EEXISTS */
     TW_REPLACE_LONGER = 1 /**< replace it */
@@ -186,7 +186,7 @@ tw_status tw_wait(tw_session session, int64_t most);
  * calls it, without a session and without MPI.
  * @param path    the final name or the temporary one, PATH.part or PATH.part.N; a file that exists
  *                only under its final name (publish=live) is completed in place if necessary
- * @param longer  what happens to a file of the final name that has more records
+ * @param longer  treatment of a file of the final name that has more records
  * @param text    NULL, or receives what was done, or the error
  * @param length  size of text in bytes, with the terminating zero
  * @return TW_OK; TW_ENOTFOUND if there is no such file; TW_EFORMAT if it cannot be read (the run

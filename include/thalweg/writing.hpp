@@ -8,7 +8,7 @@
 
 namespace thalweg {
 
-/// What File::set_record does with the records from the given one on.
+/// Treatment of the records from the one given to File::set_record on.
 enum class Later : int {
     keep = TW_KEEP_LATER,  ///< they stay until they are overwritten
     drop = TW_DROP_LATER   ///< they are removed when the definitions end
@@ -46,7 +46,7 @@ public:
     void put_deferred(const std::string& var, A&& data) {
         check(tw_put_array(file(), var.c_str(), handles::array_of(data), TW_DEFERRED));
     }
-    /// tw_put_record_array: any record, by any decomposition
+    /// tw_put_record_array: puts any record, by any decomposition
     template <AnyArray A>
     void put_record(const std::string& var, const Holding& held, std::int64_t record,
                     const A& data) {

@@ -6,18 +6,20 @@
 
 namespace thalweg::detail {
 
-/// @param path  what the texts of failures begin with, here and below
+/// Makes an attribute from the arguments of a call.
+/// @param path  the file's path, with which the texts of failures begin, here and below
 Status make_attribute(const std::string& path, const char* name, tw_type type, std::int64_t n,
                       const void* values, Attribute& made);
 
-/// Those of a variable; of the file for NULL or an empty name.
+/// Finds the attributes of a variable, or of the file for NULL or an empty name.
 Status attributes_of(const std::string& path, const Definitions& definitions, const char* variable,
                      const NamedList<Attribute>*& found);
 
 Status find_attribute(const std::string& path, const Definitions& definitions, const char* variable,
                       const char* name, const Attribute*& found);
 
-/// @param byte_of_any_sign  whether the format leaves the sign of a byte to the reader
+/// Converts the values of an attribute.
+/// @param byte_of_any_sign  the format leaves the sign of a byte to the reader
 Status get_attribute(const std::string& path, const Attribute& attribute, bool byte_of_any_sign,
                      tw_type type, std::int64_t n, void* values);
 

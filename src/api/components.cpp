@@ -8,17 +8,17 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// What the ranks of a coupled model are.
+/// The roles of the ranks of a coupled model.
 struct Roles {
     int n = 0;                        ///< components
-    const MPI_Comm* comms = nullptr;  ///< of each
+    const MPI_Comm* comms = nullptr;  ///< one for each
     bool serves = false;
-    std::vector<std::int64_t> ranks;  ///< of each component, and the servers
+    std::vector<std::int64_t> ranks;  ///< numbers of ranks of each component, and of servers
 
     bool is_in(int c) const { return comms[c] != MPI_COMM_NULL; }
 };
 
-/// What a rank can tell of its own arguments. Local.
+/// Checks this rank's own arguments. Local.
 Status check_own(const Roles& roles, const Comm& world, const tw_session* sessions) {
     if (sessions == nullptr) return failure(TW_EARG, "the pointer for the sessions is null");
     if (roles.comms == nullptr)
@@ -34,7 +34,7 @@ Status check_own(const Roles& roles, const Comm& world, const tw_session* sessio
     return {};
 }
 
-/// Of a component whose communicator this rank has given. Local.
+/// Checks the size of a component whose communicator this rank has given. Local.
 Status check_size(const Roles& roles, int c) {
     if (!roles.is_in(c)) return {};
     int size = 0;
@@ -45,7 +45,7 @@ Status check_size(const Roles& roles, int c) {
                    c, given, size);
 }
 
-/// @return the same on every rank @note Collective
+/// Checks that the ranks agree on their roles. @return the same on every rank @note Collective
 Status check_roles(Comm& world, Roles& roles, const tw_session* sessions) {
     const Status own = alone([&] { return check_own(roles, world, sessions); });
     if (Status s = agree(world, own); !s.ok()) return s;
@@ -72,7 +72,8 @@ Status check_roles(Comm& world, Roles& roles, const tw_session* sessions) {
     return agree(world, sizes);
 }
 
-/// A component's ranks in their own order, then the servers; null on other ranks.
+/// Makes a communicator of a component's ranks in their own order, then the servers; null on other
+/// ranks.
 /// @note Collective over world
 std::unique_ptr<Comm> ranks_and_servers(Comm& world, const Roles& roles, int c) {
     int key = world.size() + world.rank();
@@ -80,16 +81,17 @@ std::unique_ptr<Comm> ranks_and_servers(Comm& world, const Roles& roles, int c) 
     return world.split(roles.is_in(c) || roles.serves ? 0 : -1, key);
 }
 
-/// What there is before any session begins.
+/// Communicators that are made before any session begins.
 struct Prepared {
-    std::vector<std::unique_ptr<Comm>> ranks;  ///< of each component, and the servers
-    // On ranks that serve:
+    std::vector<std::unique_ptr<Comm>> ranks;  ///< those of each component, with servers
+    // Set on ranks that serve:
     std::unique_ptr<Comm> servers;
     std::unique_ptr<Transport> among;
     std::vector<Servers*> sessions;
 };
 
-/// Throws NoMemoryAnywhere on all ranks. @return the same on every rank @note Collective over world
+/// Makes the communicators; throws NoMemoryAnywhere on all ranks. @return the same on every rank
+/// @note Collective over world
 Status prepare(Comm& world, const Roles& roles, Prepared& prepared) {
     const Status room = alone([&]() -> Status {
         prepared.ranks.reserve(roles.n);
@@ -106,7 +108,8 @@ Status prepare(Comm& world, const Roles& roles, Prepared& prepared) {
                  }));
 }
 
-/// The sessions, one after the other; @return the same on every rank @note Collective over world
+/// Starts the sessions, one after the other. @return the same on every rank
+/// @note Collective over world
 Status start_all(Comm& world, const Roles& roles, Prepared& prepared, const char* settings,
                  tw_session* sessions) {
     Status mine;
@@ -131,7 +134,7 @@ Status start_all(Comm& world, const Roles& roles, Prepared& prepared, const char
     return agree(world, mine);
 }
 
-/// The servers return when the other ranks have ended what has begun.
+/// Ends the sessions that have begun; the servers return when the other ranks have ended theirs.
 void give_up_all(const Roles& roles, const Status& why, tw_session* sessions) {
     for (int c = 0; c < roles.n; ++c) {
         if (sessions[c] == nullptr) continue;
@@ -143,7 +146,7 @@ void give_up_all(const Roles& roles, const Status& why, tw_session* sessions) {
     }
 }
 
-/// @note Collective over the servers
+/// Runs the servers until all sessions have ended. @note Collective over the servers
 void serve_all(Prepared& prepared, const Roles& roles, const tw_session* sessions) {
     for (int c = 0; c < roles.n; ++c)
         if (sessions[c] != nullptr && sessions[c]->servers)
@@ -151,7 +154,7 @@ void serve_all(Prepared& prepared, const Roles& roles, const tw_session* session
     if (!prepared.sessions.empty()) Servers::serve(prepared.sessions, prepared.among.get());
 }
 
-/// @return the same on every rank @note Collective
+/// Starts all sessions. @return the same on every rank @note Collective
 Status begin_components(MPI_Comm comm, Roles& roles, const char* settings, tw_session* sessions) {
     const std::unique_ptr<Comm> world = make_mpi_comm(comm);
     if (Status s = check_roles(*world, roles, sessions); !s.ok()) return s;

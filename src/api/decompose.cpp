@@ -1,5 +1,5 @@
-// The C functions that declare who holds what. What was declared before is found again by its
-// content, so that plans made for it serve once more.
+// The C functions that declare decompositions. A decomposition that was declared before is found
+// again by its content, so that plans made for it serve once more.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
                  }));
 }
 
-/// Whether a rank's boxes fit into the extents.
+/// Checks that a rank's boxes fit into the extents.
 Status check_padding(const Decomposition& d, int rank) {
     if (d.listed) return failure(TW_EARG, "tw_pad: a list has no boxes");
     if (d.room < std::ssize(d.blocks))
@@ -52,8 +52,8 @@ Status check_padding(const Decomposition& d, int rank) {
     return {};
 }
 
-/// The extents are the same on all ranks. Where they are larger than any box with its halo, one
-/// may have been forgotten. @note Collective
+/// Checks that the extents are the same on all ranks. Warns if they are larger than every box with
+/// its halo, as an undeclared halo makes them. @note Collective
 Status check_padding_alike(Team& team, const Decomposition& d) {
     const std::size_t nd = d.padded.size();
     std::array<std::int64_t, std::size_t(3) * max_dims> words{};
@@ -114,7 +114,7 @@ bool same_grid(const Decomposition& a, const Decomposition& b) {
            a.halo_high == b.halo_high;
 }
 
-/// Whether a list is that of the indices.
+/// Tests if a list is that of the indices.
 bool same_list(const Listed& listed, std::span<const std::int64_t> indices) {
     if (listed.length != std::ssize(indices)) return false;
     if (listed.list->elements !=
@@ -129,7 +129,7 @@ bool same_list(const Listed& listed, std::span<const std::int64_t> indices) {
 
 /// Returns the latest decomposition with the same content that this rank declared before, or null.
 /// Freeing is local, so a rank may still have one that others have not.
-/// @param same  whether a known one is what this rank declares
+/// @param same  tests if a known one equals the one that this rank declares
 template <class Same>
 std::shared_ptr<const Decomposition> find_known(tw_session session, std::uint64_t hash,
                                                 Same&& same) {
@@ -145,7 +145,7 @@ std::shared_ptr<const Decomposition> find_known(tw_session session, std::uint64_
     return found;
 }
 
-/// What a handle stands for, to be changed. @param made  receives a copy
+/// Copies the decomposition of a handle, to be changed. @param made  receives the copy
 Status copy_of(const tw_decomposition_impl& handle, const char* call,
                std::shared_ptr<Decomposition>& made) {
     std::shared_ptr<const Decomposition> now;
@@ -161,16 +161,16 @@ int serial_of(const tw_decomposition_impl& handle) {
     return handle.declared ? handle.declared->decomposition->serial : 0;
 }
 
-/// A rank's declaration, with all that the rank knows of it by itself.
+/// A rank's declaration, with all that the rank knows about it by itself.
 struct Draft {
     std::shared_ptr<Decomposition> made;
     std::shared_ptr<const Decomposition> known;  ///< null: it is new to this rank
-    Status own;  ///< a failure of which the others hear if they declare the same
+    Status own;  ///< a failure, of which the others learn if they declare the same
     std::optional<Declaration> told;
     Hash hash;
 };
 
-/// What every decomposition begins with: its names and its shape, without halos.
+/// Begins a decomposition with its names and its shape, without halos.
 Status begin_decomposition(tw_session session, const char* dims, const tw_decomposition* handle,
                            Decomposition& d) {
     d.dims = split_names(text_or_empty(dims));
@@ -208,8 +208,8 @@ Status complete_draft(tw_session session, Same&& same, Check&& check, Take&& tak
     return {};
 }
 
-/// Makes a handle of what all ranks declare: one meeting tells all of them whether they declare the
-/// same, whether all know it from before, and whether they hold each element once.
+/// Makes a handle of the decomposition that all ranks declare. In one meeting they learn whether
+/// they declare the same, whether all know it from before, and whether they hold each element once.
 /// @param describe  makes this rank's draft @note Collective
 template <class Describe>
 Status declare(tw_session session, Call call, const char* dims, Describe&& describe,

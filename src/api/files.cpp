@@ -47,7 +47,7 @@ Status prepare(tw_session session, Request& request, NewHandle& handle) {
     return make(session, request, handle);
 }
 
-/// Lets the ranks meet before a file begins. @note Collective
+/// Has the ranks agree on the call and the path before a file begins. @note Collective
 Status meet(tw_session session, tw_file* file, Request& request, NewHandle& handle) {
     const Status mine = alone([&] {
         if (file == nullptr) return failure(TW_EARG, "the pointer for the file's handle is null");
@@ -67,12 +67,12 @@ Status meet(tw_session session, tw_file* file, Request& request, NewHandle& hand
     const auto alike = [&](std::size_t at) { return are_alike(std::span(any).subspan(at, 2)); };
     if (!alike(0)) return request.own.compare(session->team->world());
     if (alike(2) && alike(4)) return {};
-    // Another path, or another working folder.
+    // The ranks have another path, or another working folder.
     if (Status s = share_path(session->team->world(), path, request.absolute); !s.ok()) return s;
     return session->team->agree(alone([&] { return make(session, request, handle); }));
 }
 
-/// What a decomposition's handle stands for that is given with a variable; null: none.
+/// Finds the decomposition whose handle is given with a variable; null for a null handle.
 Status find_decomposition(const tw_file_impl& file, const char* variable,
                           tw_decomposition decomposition,
                           std::shared_ptr<const Decomposition>& held) {
@@ -83,7 +83,7 @@ Status find_decomposition(const tw_file_impl& file, const char* variable,
     return status;
 }
 
-/// A put, which may become readable.
+/// Runs a put, and notes that there are data to be made readable.
 template <class F>
 tw_status with_put(tw_file file, F&& put, const char* call = __builtin_FUNCTION()) {
     return with_file(

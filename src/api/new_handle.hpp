@@ -8,8 +8,8 @@
 
 namespace thalweg::detail {
 
-/// A file's handle, made before the ranks meet: nobody may lack memory for it afterwards. It is
-/// gone again unless it is kept.
+/// A file's handle, made before the ranks meet, so that no rank lacks memory for it afterwards. The
+/// destructor removes it unless begin() has succeeded.
 class NewHandle {
 public:
     explicit NewHandle(tw_session session) : session_(session) {}

@@ -12,19 +12,19 @@ tw_status with_restart(tw_restart restart, F&& body, const char* call = __builti
     return guarded(restart->session, std::forward<F>(body), call);
 }
 
-/// What a restart's file is told: what would cost bits, or the old file before the new one is
-/// complete, is not for it.
+/// Returns the options of a restart's file, without those that would cost bits, or the old file
+/// before the new one is complete.
 FileOptions options_of(const tw_restart_impl& restart) {
     FileOptions options = restart.session->options_for(restart.settings);
     options.live = options.append = false;
     options.tile_files = options.by_variable = options.shards = false;
-    options.stream.clear();  // of output
+    options.stream.clear();  // a stream of outputs
     options.packing.erase("quantize");
     return options;
 }
 
 /// Begins a call that writes or reads a file. @note Collective
-/// @param detail    what else must be the same on all ranks
+/// @param detail    another value that must be the same on all ranks
 /// @param absolute  receives the path that all ranks use
 Status begin(tw_session session, Call call, const char* path, std::int64_t detail,
              std::string& absolute) {

@@ -50,7 +50,7 @@ tw_status tw_init_serial(const char* settings, tw_session* session) {
 tw_status tw_finalize(tw_session* session) {
     if (session == nullptr || *session == nullptr) return no_handle();
     tw_session s = *session;
-    if (process_fails()) {  // the others do not come, and nobody has to be told
+    if (process_fails()) {  // the others do not come, so none is waited for or notified
         *session = nullptr;
         return TW_OK;
     }
@@ -82,7 +82,7 @@ tw_status tw_finalize(tw_session* session) {
             return first;
         };
         code = guarded_inside(s, nullptr, finish, 0, "tw_finalize");
-        // No later call has to ask for the text, so it is said here.
+        // No later call can return the text, so it is logged here.
         if (code != TW_OK && s->rank == 0 && !told) log::error("{}", s->error);
     }
     if (code != TW_OK) keep_text(s->error);

@@ -35,7 +35,7 @@ struct Surroundings {
     FileSystem file_system;         ///< that of the file's folder
     std::int64_t stripe_size = -1;  ///< bytes; -1: unknown
     int nodes = 1;
-    int ranks = 1;  ///< without servers
+    int ranks = 1;  ///< number of ranks that are not servers
     bool servers = false;
     bool existing = false;  ///< the file is continued
     Room room;              ///< known if service=auto
@@ -52,6 +52,7 @@ struct Choice {
     std::vector<Remark> remarks;
 };
 
+/// Makes the choices for a file.
 /// @param format  format of the file, with `definitions` as choose_format() has left them
 Choice choose(const FileOptions& options, const Definitions& definitions, Format format,
               const Surroundings& surroundings);

@@ -8,8 +8,8 @@
 namespace thalweg::detail {
 
 struct ChosenAll {
-    bool writers_asked = false;  ///< by the setting `writers`
-    bool may_change = false;     ///< with service=auto: to background, once that pays off
+    bool writers_asked = false;  ///< the setting `writers` gives their number
+    bool may_change = false;     ///< service=auto may change to background once that pays off
     int free_processors = 0;     ///< free processors of a node, known if service=auto
 };
 
@@ -18,9 +18,9 @@ ToldOfRoom tell_of_room(const FileContext& file);
 
 /**
  * Chooses storage, method, writers and service; they become the file's options.
- * @param told    by all ranks
+ * @param told    the words of all ranks, combined
  * @param asked   the options before anything was chosen
- * @param target  gets the storage, not opened yet
+ * @param target  receives the storage, not opened yet
  * @note Collective
  */
 void choose_all(FileContext& file, const ToldOfRoom& told, const FileOptions& asked, Target& target,

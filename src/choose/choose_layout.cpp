@@ -157,7 +157,7 @@ public:
         distance_[mine] = (place - target(mine) + ranks()) % ranks();
     }
 
-    /// @note Collective
+    /// Finds the nearest ranks. @note Collective
     void meet() { team_.all_reduce(distance_, Reduce::min); }
 
     std::vector<int> choose() const {
@@ -365,6 +365,7 @@ Status divide_as_existing(const FileContext& file, const Grid& existing, Divisio
     return {};
 }
 
+/// Cuts the horizontal domain.
 /// @param mine  receives the part of which this rank holds elements; -1: none
 Status divide(const FileContext& file, bool writers_asked, const Grid* existing, Division& d,
               Target& target, int& mine) {

@@ -9,7 +9,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// At most one server per this many ranks, as nothing is known of the output yet.
+/// Least number of ranks per server, as the size of the output is not known yet.
 constexpr int ranks_of_a_server = 16;
 
 /// Number of servers with which a parallel file system is about as fast as it gets.

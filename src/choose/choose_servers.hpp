@@ -1,4 +1,4 @@
-// Chooses how many ranks of a session serve, where the setting `servers` leaves it open. Pure.
+// Chooses the number of servers of a session if the setting `servers` leaves it open. Pure.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -29,7 +29,7 @@ OutputTimes times_of(const std::int64_t* words) {
 FreeProcessors find_processors(Team& team) {
     ProcessorMask own{};
     std::int64_t quota = 0, neighbours = 0;
-    // Where there is no memory even for this, there is no room.
+    // If there is no memory even for this, there is no room.
     (void)alone([&]() -> Status {
         own = own_processors();
         quota = processor_quota();
@@ -70,7 +70,7 @@ Room ToldOfRoom::room(const FreeProcessors& processors) const {
     Room room;
     room.processors = processors.number;
     room.bound = processors.bound;
-    // No more than if all ranks of a node had the largest, nor than all ranks have together.
+    // The limits are all ranks of a node with the largest queue, and all ranks together.
     room.queues = std::min(most_[0], sums_[0]);
     room.memory = -most_[1];
     return room;

@@ -28,17 +28,17 @@ FreeProcessors find_processors(Team& team);
 class ToldOfRoom {
 public:
     ToldOfRoom() = default;
-    /// @param queue    bytes of this rank's queue
-    /// @param outputs  those of this rank
+    /// Takes the words of this rank.
+    /// @param queue    bytes of its queue
+    /// @param outputs  its outputs so far
     ToldOfRoom(const Team& team, std::int64_t queue, const OutputTimes& outputs);
 
-    /// Words that are combined by their maximum, and by their sum.
+    /// Returns the words that are combined by their maximum; sums() those by their sum.
     std::span<std::int64_t> most() { return most_; }
     std::span<std::int64_t> sums() { return sums_; }
 
     Room room(const FreeProcessors& processors) const;
-    /// Returns the slowest rank's of all that costs time, and of what the model does meanwhile the
-    /// fastest one's.
+    /// Returns the slowest rank's times of outputs, and the fastest rank's time of computing.
     OutputTimes outputs() const;
 
 private:

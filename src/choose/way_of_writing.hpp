@@ -17,7 +17,7 @@ struct WayOfWriting {
     std::string warning;  ///< message about a safer choice, or about an unsafe one; may be empty
     bool direct = false;  ///< every rank writes; `writers` is ignored
 };
-/// @param pnetcdf  storage=pnetcdf can be chosen
+/// Chooses for a file system. @param pnetcdf  storage=pnetcdf can be chosen
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked, bool pnetcdf);
 /// Chooses with the storages that this build of the library has.
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked);

@@ -1,4 +1,4 @@
-// A barrier that a rank enters while it goes on with other things.
+// A barrier that ranks enter without waiting.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace thalweg::detail {
 
-/// Enters it. @return what tells whether all ranks have: to be called until it says so, and then no
-/// more. Takes no memory. @note Collective
+/// Enters the barrier. @return a test if all ranks have entered it, which must not be called again
+/// after it has returned true. It takes no memory. @note Collective
 std::function<bool()> begin_barrier(MPI_Comm comm);
 
 }  // namespace thalweg::detail

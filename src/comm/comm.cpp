@@ -108,7 +108,7 @@ Status agree(Comm& comm, const Status& mine) {
         status.text.reserve(size);
         return {};
     });
-    // Without memory of this rank, who may have none.
+    // Takes no memory, as this rank may have none.
     std::array<char, 1024> part;
     for (std::size_t at = 0; at < size; at += part.size()) {
         const std::size_t n = std::min(part.size(), size - at);

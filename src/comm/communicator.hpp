@@ -1,4 +1,4 @@
-// What a session asks of the communicators that it is given and makes.
+// Checks and states of the communicators of a session.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,17 +6,17 @@
 
 namespace thalweg::detail {
 
-/// Whether MPI has been started, and not ended. Local.
+/// Tests if MPI has been started, and not ended. Local.
 bool mpi_is_running();
 
-/// TW_EMPI for what is no communicator for a session, or where MPI is not running. Local.
+/// Returns TW_EMPI for a communicator that a session cannot use, or if MPI is not running. Local.
 Status check_communicator(MPI_Comm comm);
 
-/// Whether a communicator has the same ranks in the same order. Local.
+/// Tests if two communicators have the same ranks in the same order. Local.
 bool has_ranks_of(const Comm& comm, MPI_Comm other);
 
-/// From now on nothing of this communicator is freed that takes the other ranks, nor of those that
-/// were made from it.
+/// Gives up a communicator and those made from it: nothing of them is freed from now on that would
+/// wait for other ranks.
 void give_up(Comm& comm);
 bool is_given_up(const Comm& comm);
 

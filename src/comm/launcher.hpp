@@ -1,4 +1,4 @@
-// What the launcher tells its processes: whether they are linked with its MPI, how many they are.
+// Facts that the launcher passes to its processes: its MPI, and their number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,15 +6,15 @@
 
 namespace thalweg::detail {
 
-/// The MPI of this process by name and version, as "Open MPI v4.1.4".
+/// Returns the name and version of this process's MPI, as "Open MPI v4.1.4".
 std::string mpi_name();
 
-/// TW_EMPI where another MPI's launcher started several processes, of which each takes itself for
-/// the only one: all would write the same files. Local.
+/// Returns TW_EMPI if another MPI's launcher started several processes: each would take itself for
+/// the only one, and all would write the same files. Local.
 Status check_launcher();
 
-/// Processes of the job on this node, as far as the launcher tells: sessions and components of
-/// which this one knows nothing are among them. 0: it does not tell. Local.
+/// Returns the number of processes of the job on this node, with those of other sessions and
+/// components; 0 if the launcher does not tell. Local.
 int processes_of_node();
 
 }  // namespace thalweg::detail

@@ -108,7 +108,7 @@ Meeting::Outcome Meeting::enter(const Attendance& here, const Status& given, con
     return outcome;
 }
 
-/// What rank 0 does, and the first rank that does something else.
+/// Returns an error that names the call of rank 0 and the first rank in another call.
 Status Meeting::compare(const Attendance& attendance) {
     std::string here;
     std::vector<char> first;
@@ -135,7 +135,7 @@ Status Meeting::compare(const Attendance& attendance) {
     return status;
 }
 
-/// Of what some rank has given up, every rank learns.
+/// Gathers on every rank what some ranks have given up.
 void Meeting::find_parting(const Attendance& attendance) {
     const std::int64_t mine = !attendance.leaves ? -1 : attendance.file;
     std::vector<char> all;

@@ -1,8 +1,8 @@
-// Where all ranks of a session meet before they do anything together, and find out whether they
-// are in the same call: ranks in different calls are told so, instead of waiting for each other.
+// Meetings, in which all ranks of a session find out if they are in the same call: ranks in
+// different calls get an error, instead of waiting for each other.
 //
-// Every collective call of a session or of its files begins with one meeting. What a rank tells in
-// it fits into words of a fixed number, whatever the call, so that all calls can meet.
+// Every collective call of a session or of its files begins with one meeting. A rank contributes a
+// fixed number of words, whatever the call, so that all calls can meet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -45,31 +45,31 @@ enum class Call {
     prefetch
 };
 
-/// The name of the C function.
+/// Returns the name of the C function.
 const char* name_of(Call call);
 
-/// Whether all ranks meet in a C function, whatever the state of a file.
+/// Tests if all ranks meet in a C function, whatever the state of a file.
 bool is_collective(const char* function);
 
-/// The error of two threads in one session.
+/// Returns the error of two threads in one session.
 Status thread_failure(const char* call, int rank);
 
 /// A call as one of the ranks sees it.
 struct Attendance {
     Call call;
     int file = 0;             ///< its serial number; 0: the call is the session's
-    std::int64_t detail = 0;  ///< what else is the same on all ranks: the variable of a put
-    bool leaves = false;      ///< whatever comes out, the rank gives up the file, or the session
-    /// What the call is for: "of a.nc, variable 'T'". For messages; given by std::ref, which takes
-    /// no memory.
+    std::int64_t detail = 0;  ///< another value that all ranks have: the variable of a put
+    bool leaves = false;      ///< the rank gives up the file, or the session, in any case
+    /// Returns the objects of the call for messages: "of a.nc, variable 'T'". Given by std::ref,
+    /// which takes no memory.
     std::function<std::string()> describe;
 };
 
 /// More words that the ranks combine in a meeting, if they are in the same call.
 struct MeetingWords {
-    std::span<std::int64_t> any{};   ///< by `or`; more than fit take a reduction of their own
-    std::span<std::int64_t> most{};  ///< by their maximum; as many as RowOfWords has
-    std::span<std::int64_t> sums{};  ///< likewise
+    std::span<std::int64_t> any{};   ///< combined by `or`; those that do not fit, separately
+    std::span<std::int64_t> most{};  ///< combined by maximum; as many as RowOfWords has
+    std::span<std::int64_t> sums{};  ///< combined by sum; as many as RowOfWords has
 };
 
 /// Returns two words that tell, combined by `or`, whether all ranks have the same value.
@@ -81,10 +81,11 @@ public:
     explicit Meeting(Team& team) : team_(team) {}
 
     struct Outcome {
-        Status status;        ///< the same on every rank
+        Status status;        ///< identical on all ranks
         bool failed = false;  ///< some rank knew of a failure of the file before
     };
     /**
+     * Meets the other ranks.
      * @param mine    this rank's own failure, if it has found one in the arguments
      * @param failed  an earlier failure of the file, if this rank knows of one
      * @param words   receive what all ranks gave
@@ -96,23 +97,23 @@ public:
         return enter(attendance, mine, {}, {}).status;
     }
 
-    /// What some rank has given up in a meeting of different calls. It cannot come back to it, so
-    /// all ranks give it up before the call returns.
+    /// Files, or the session, that some rank has given up in a meeting of different calls. As it
+    /// cannot return to them, all ranks give them up before the call returns.
     struct Parting {
         std::vector<int> files;  ///< serial numbers
         bool session = false;
     };
-    /// Meetings so far.
+    /// Returns the number of meetings so far.
     std::int64_t count() const { return count_; }
     bool parted() const { return parting_.session || !parting_.files.empty(); }
     void part_all() { parting_.session = true; }
     Parting take_parting() { return std::exchange(parting_, {}); }
 
-    /// Another thread of this rank has tried to make a call while one was under way, and was
-    /// refused: the next meeting tells all ranks, some of which may wait in that call. Any thread.
+    /// Notes the call of a second thread of this rank, which was refused: the next meeting tells
+    /// all ranks, some of which may wait in that call. Any thread may call it.
     void refuse_thread(const char* call) { refused_ = call; }
 
-    /// What a file does on every rank before any meeting, of whatever call.
+    /// Sets the function that a file calls on every rank before any meeting, whatever the call.
     void prepare(int file, std::function<void()> act) { prepare_[file] = std::move(act); }
     void forget(int file) { prepare_.erase(file); }
 

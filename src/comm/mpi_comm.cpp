@@ -20,10 +20,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Where nothing more is known of a wait.
+/// Name of a wait about which nothing more is known.
 constexpr const char* all_ranks = "all ranks to make this call";
 
-/// MPI counts are int: longer transfers go in parts of this size.
+/// Largest part of a transfer, as MPI counts are int.
 constexpr std::size_t part_bytes = std::size_t(1) << 30;
 
 /// Largest part of a packet in Comm::exchange.
@@ -32,13 +32,13 @@ constexpr std::size_t exchange_bytes = std::size_t(1) << 20;
 /// Tags of Comm::exchange. A rank can be one exchange ahead of another, so they alternate.
 constexpr int exchange_tags[2] = {1, 3};
 
-/// Takes what there is no memory for. Nobody reads it, so all communicators have it in common.
+/// Buffer for data that there is no memory for. It is never read, so all communicators share it.
 char spill[exchange_bytes];
 
-/// Packets of which parts arrive.
+/// Packets that arrive in parts.
 struct Incoming {
     std::vector<Packet> packets;
-    std::map<int, std::size_t> begun;  ///< those that are not complete, by sender
+    std::map<int, std::size_t> begun;  ///< incomplete packets, by sender
 
     char* room(int from, int bytes) {
         const auto [open, first] = begun.try_emplace(from, packets.size());
@@ -51,7 +51,7 @@ struct Incoming {
     }
 };
 
-/// State that a communicator has in common with all that are made from it.
+/// State that a communicator shares with all that are made from it.
 class Family {
 public:
     Family() {
@@ -92,13 +92,13 @@ private:
                     Reduce::row);
     }
 
-    MPI_Datatype row_ = MPI_DATATYPE_NULL;  ///< not cut into pieces, so that its words have places
+    MPI_Datatype row_ = MPI_DATATYPE_NULL;  ///< a row, which MPI must not split
     MPI_Op combine_ = MPI_OP_NULL;
 };
 
 class MpiComm final : public Comm {
 public:
-    /// Takes ownership.
+    /// Takes ownership of `comm`.
     MpiComm(MPI_Comm comm, std::shared_ptr<Family> family)
         : comm_(comm), family_(std::move(family)) {
         MPI_Comm_rank(comm_, &rank_);
@@ -189,7 +189,7 @@ public:
                    for (const Packet& packet : packets)
                        parts += packet.bytes.size() / exchange_bytes + 1;
                    sends.reserve(parts);
-                   for (const Packet& packet : packets)  // to itself: not by messages
+                   for (const Packet& packet : packets)  // packets to this rank take no message
                        if (packet.rank == rank_) incoming.packets.push_back(packet);
                    return {};
                }).ok();
@@ -213,7 +213,7 @@ public:
             if (arrived) {
                 int n = 0;
                 MPI_Get_count(&status, MPI_BYTE, &n);
-                char* to = spill;  // what there is no memory for is received, too
+                char* to = spill;  // without memory it is received all the same
                 have = have && alone([&]() -> Status {
                                    to = incoming.room(status.MPI_SOURCE, n);
                                    return {};
@@ -258,7 +258,7 @@ public:
         return adopt(part);
     }
 
-    /// @param part  new; MPI_COMM_NULL: this rank has none
+    /// Takes ownership of a new communicator. @param part  MPI_COMM_NULL: this rank has none
     std::unique_ptr<Comm> adopt(MPI_Comm part) {
         if (part == MPI_COMM_NULL) return nullptr;
         return with_reserve([&] { return std::make_unique<MpiComm>(part, family_); });
@@ -280,8 +280,8 @@ public:
         const Waiting all(all_ranks);
         if (size_ == 1) return make_private_memory(bytes);
         std::unique_ptr<Segment> segment;
-        SegmentName name;  // of 0 bytes where there is none
-        Status ignored;    // who asked says what it was for
+        SegmentName name;  // 0 bytes: there is none
+        Status ignored;    // the caller reports its own
         const auto take = [&](auto&& act) {
             (void)alone([&]() -> Status {
                 segment = act();
@@ -294,7 +294,7 @@ public:
         if (name.bytes == 0) return nullptr;
         bytes = name.bytes;
         if (rank_ != 0) take([&] { return Segment::map(name, ignored); });
-        // Where a page may turn out not to be there, each rank looks for its part.
+        // Pages may be missing although they were mapped: each rank touches its part.
         const auto begin_of = [&](int rank) { return bytes / size_ * rank; };
         const std::size_t begin = begin_of(rank_);
         const std::size_t end = rank_ + 1 < size_ ? begin_of(rank_ + 1) : bytes;
@@ -358,7 +358,7 @@ std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm) {
 
 namespace {
 
-/// MPI answers what it would end the program for, as long as this lives.
+/// Scope in which MPI returns errors for which it would end the program.
 class ErrorsReturn {
 public:
     ErrorsReturn() {
@@ -412,7 +412,7 @@ Status check_communicator(MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) return failure(TW_EMPI, "the communicator is MPI_COMM_NULL");
     if (Status status = check_launcher(); !status.ok()) return status;
     const ErrorsReturn answers;
-    // Open MPI finds a handle that was freed in the table for Fortran alone, where it is gone.
+    // Open MPI detects a freed handle only by its table for Fortran, which no longer has it.
     if (MPI_Comm_test_inter(comm, &between) != MPI_SUCCESS ||
         MPI_Comm_f2c(MPI_Comm_c2f(comm)) != comm)
         return failure(TW_EMPI, "the communicator is not valid: was it freed?");

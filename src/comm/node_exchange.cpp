@@ -14,13 +14,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Of a packet among others that travel together.
+/// Head of a packet among others in one bundle.
 struct Label {
     std::int64_t from = 0, to = 0;  ///< ranks of the team
     std::int64_t bytes = 0;
 };
 
-/// What goes where together.
+/// Packets that travel together, by destination.
 using Bundles = std::map<int, std::vector<char>>;
 
 void append(std::vector<char>& bundle, const Label& label, const char* bytes) {
@@ -49,7 +49,8 @@ class Passage {
 public:
     explicit Passage(Team& team) : team_(team), topology_(team.topology()) {}
 
-    /// To the rank of this node that sends to the packet's node; what stays here, to its rank.
+    /// Passes packets to the rank of this node that sends to their node; those for this node, to
+    /// their own rank.
     void leave(const std::vector<Packet>& packets) {
         guarded([&] {
             for (const Packet& p : packets) {
@@ -64,17 +65,17 @@ public:
         pass(team_.node());
     }
 
-    /// To the rank of the other node that gets this node's packets.
+    /// Passes packets to the rank of the other node that receives from this node.
     void cross() {
         regroup([&](const Label& label) {
             const int node = node_of(static_cast<int>(label.to));
-            if (node == topology_.node) return team_.rank();  // it is there
+            if (node == topology_.node) return team_.rank();  // it has arrived
             return topology_.rank_of(node, topology_.node % topology_.sizes[node]);
         });
         pass(team_.world());
     }
 
-    /// To the packet's own rank.
+    /// Passes packets to their own rank.
     void arrive() {
         regroup([&](const Label& label) { return place_of(label.to); });
         pass(team_.node());

@@ -8,17 +8,17 @@
 
 namespace thalweg::detail {
 
-/// Packets of a rank, on average, from which on they are combined; and their size, in bytes, from
-/// which on they are not, as each is copied three times.
+/// Limits within which packets are combined: the least average number of packets of a rank, and the
+/// largest size in bytes, as each packet is copied three times.
 struct CombineLimits {
     std::int64_t packets = 6;
     std::int64_t bytes = 64 << 10;
-    std::int64_t most = INT64_MAX;  ///< packets of any rank, as far as all ranks know
+    std::int64_t most = INT64_MAX;  ///< upper limit of any rank's packets, known to all ranks
 };
 
 /**
- * As Comm::exchange over the world of a team: sends each packet to its rank and returns those that
- * came, ordered by sender. Where every rank has small packets for many others, they go from the
+ * Sends each packet to its rank and returns those that came, ordered by sender, as Comm::exchange
+ * over the world of a team does. If all ranks have small packets for many others, they go from the
  * ranks of a node to one that sends to another node, from there in one message to that node, and to
  * the ranks there. So the messages of a rank grow with the ranks of a node and with nodes by ranks
  * of a node, not with all ranks.
@@ -27,7 +27,7 @@ struct CombineLimits {
  */
 std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets, bool& have,
                                       const CombineLimits& limits = {});
-/// The same, but throws NoMemoryAnywhere on all ranks if one has no memory. @note Collective
+/// Does the same, but throws NoMemoryAnywhere on all ranks if one has no memory. @note Collective
 std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets,
                                       const CombineLimits& limits = {});
 

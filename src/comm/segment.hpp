@@ -1,5 +1,5 @@
-// Memory that one process makes alone and others of its machine map when they need it; nobody has
-// to wait for anybody, and nothing of it outlives the processes.
+// Memory that one process makes alone and others of its machine map when they need it. No process
+// waits for another, and the memory does not outlive them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,22 +11,22 @@
 
 namespace thalweg::detail {
 
-/// By what another process finds a segment.
+/// Name by which another process finds a segment.
 struct SegmentName {
     std::int64_t process = 0;
     std::int64_t descriptor = -1;
     std::int64_t bytes = 0;
-    /// Random: tells it from one of the same numbers in another container, or on another machine
-    /// that MPI takes for this one.
+    /// Random number that distinguishes it from a segment with the same numbers in another
+    /// container, or on another machine that MPI takes for this one.
     std::int64_t token = 0;
 };
 
 class Segment : public Memory {
 public:
-    /// Zeroed memory. With `touch` its pages are there already: touching them first costs several
-    /// times the copy into them.
+    /// Allocates zeroed memory. With `touch` it has its pages already: their first touch costs
+    /// several times the copy into them.
     static std::unique_ptr<Segment> make(std::size_t bytes, bool touch, Status& status);
-    /// The memory of another process, or of this one.
+    /// Maps the memory of another process, or of this one.
     static std::unique_ptr<Segment> map(const SegmentName& name, Status& status);
 
     ~Segment() override;
@@ -34,22 +34,22 @@ public:
     Segment& operator=(const Segment&) = delete;
 
     const SegmentName& name() const { return name_; }
-    /// Makes the pages of a part be there already. @return false without the memory for them
+    /// Touches the pages of a part. @return false if there is no memory for them
     bool touch(std::size_t offset, std::size_t bytes);
 
 private:
     Segment() = default;
-    bool owner_ = true;  ///< made it
-    bool own_ = false;   ///< memory of this process, which its segments have in common
+    bool owner_ = true;  ///< this process made the memory
+    bool own_ = false;   ///< memory of this process, which its segments share
     SegmentName name_;
 };
 
-/// What the ranks of a node call their segments, by place in the node. Throws NoMemoryAnywhere on
-/// all of them, if one has no memory for it. @note Collective over the node
+/// Gathers the names of the segments of a node's ranks, by place in the node. Throws
+/// NoMemoryAnywhere on all of them if one has no memory. @note Collective over the node
 std::vector<SegmentName> share_names(Comm& node, const SegmentName& mine);
 
-/// A segment of each rank of a node, mapped by all of them: by place in the node, null where a rank
-/// gives 0 bytes. @return this rank's own status; the caller lets the ranks agree
+/// Makes a segment of each rank of a node, which all of them map: by place in the node, null for a
+/// rank that gives 0 bytes. @return this rank's own status; the caller lets the ranks agree
 /// @note Collective over the node
 Status share_segments(Comm& node, std::size_t bytes, bool touch,
                       std::vector<std::unique_ptr<Segment>>& segments);

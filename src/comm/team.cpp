@@ -14,7 +14,7 @@ namespace thalweg::detail {
 struct Team::Control {
     alignas(64) Word arrived;
     alignas(64) Word complete;  ///< counts the rounds in which all of the node had arrived
-    alignas(64) Word epoch;     ///< counts the rounds whose result is there
+    alignas(64) Word epoch;     ///< counts the rounds that have a result
     alignas(64) Word turn;      ///< odd while a rank that is not the leader acts on the result
     alignas(64) std::int64_t result[row_words];
 };
@@ -31,8 +31,8 @@ struct MemoryParts {
     std::size_t rows, tables, bytes;
 };
 
-/// Finds the ranks of this rank's node, and takes memory for them. Containers of their own may keep
-/// the ranks of a node apart: then each is a node.
+/// Finds the ranks of this rank's node, and takes memory for them. If the ranks of a node are in
+/// separate containers, each is a node of its own.
 /// @return this rank's own failure @note Collective over `all`
 Status share_node(Comm& all, int node_size, std::size_t control, std::unique_ptr<Comm>& node,
                   std::shared_ptr<Memory>& memory) {
@@ -86,8 +86,9 @@ std::int64_t* Team::row(int place) const {
     return reinterpret_cast<std::int64_t*>(memory_->data() + sizeof(Control)) + place * row_words;
 }
 
+/// Combines at most a row of words.
 /// @param several  over all nodes, of which there are several; else over this one
-/// @param act      of the rank `actor`; null: there is none
+/// @param act      called on rank `actor`; null: there is none
 void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, int actor,
                       const Act* act) {
     auto& control = *reinterpret_cast<Control*>(memory_->data());
@@ -102,8 +103,8 @@ void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, i
                       static_cast<std::uint32_t>(members);
     const bool acts = act != nullptr && actor == rank();
 
-    // On one node the last to arrive finishes the round, or the rank that acts; else the leader,
-    // who talks to the others.
+    // On one node, the rank that acts, or else the last to arrive finishes the round; on several,
+    // the leaders do, which communicate with each other.
     const bool finishes = several ? place == 0 : act != nullptr ? acts : last;
     if (last && !finishes) ring(control.complete);
     if (finishes) {

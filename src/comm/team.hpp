@@ -14,6 +14,7 @@ namespace thalweg::detail {
 class Team {
 public:
     /**
+     * Makes a team of all ranks of a communicator.
      * @param node_size  0: nodes as they are; else nodes of at most that many ranks
      * @param mine       this rank's own failure so far
      * @return null with an error, the same on every rank
@@ -31,26 +32,25 @@ public:
     int rank() const { return world_->rank(); }
     int size() const { return world_->size(); }
 
-    /// Combines words over all ranks of the team. One wait in shared memory a node and one
+    /// Combines words over all ranks of the team, by one wait in shared memory per node and one
     /// reduction over the nodes. @note Collective
     void all_reduce(std::span<std::int64_t> values, Reduce op);
-    /// What a rank does with the combined words; it may change them. Does not throw.
+    /// A function that uses the combined words, and may change them. Does not throw.
     using Act = std::function<void(std::span<std::int64_t>)>;
     /// Combines words over the ranks of this node, without MPI. @note Collective over the node
     void reduce_on_node(std::span<std::int64_t> values, Reduce op);
     /**
-     * The same, but before any other rank has the words, one acts on them: all ranks get what it
-     * leaves. Costs no more than a reduction and a broadcast, where that rank is the first of its
-     * node.
+     * Combines words, and has one rank act on them before any other has them: all ranks get what it
+     * leaves. Costs no more than a reduction and a broadcast if that rank is the first of its node.
      * @param values  at most row_words
      * @param act     called on rank `actor` alone; given by std::ref, which takes no memory
      * @note Collective
      */
     void all_reduce(std::span<std::int64_t> values, Reduce op, int actor, const Act& act);
     void barrier();
-    /// Returns the same ranks, whose messages are apart from those of the team. @note Collective
+    /// Makes a communicator of the same ranks, whose messages are separate. @note Collective
     std::unique_ptr<Comm> duplicate();
-    /// See agree(Comm&, ...): costs nothing but one all_reduce when all is well. @note Collective
+    /// Does what agree(Comm&, ...) does; costs one all_reduce if no rank failed. @note Collective
     Status agree(const Status& mine);
 
     static constexpr int row_words = RowOfWords::size;
@@ -63,9 +63,9 @@ private:
     std::int64_t* row(int place) const;
 
     std::unique_ptr<Comm> world_;
-    std::unique_ptr<Comm> node_;     ///< null where there is one node: the world is it
-    std::unique_ptr<Comm> leaders_;  ///< null but on the leaders of several nodes
-    std::unique_ptr<Comm> spare_;    ///< of all ranks, not in use
+    std::unique_ptr<Comm> node_;     ///< null if there is one node, which is the world
+    std::unique_ptr<Comm> leaders_;  ///< null except on the leaders of several nodes
+    std::unique_ptr<Comm> spare_;    ///< all ranks, not in use
     std::shared_ptr<Memory> memory_;
     Topology topology_;
 };

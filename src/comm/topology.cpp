@@ -16,13 +16,13 @@ struct Equidistant {
     std::int64_t first, step, count;
 };
 
-/// Nodes of ranks that follow one another: so many ranks of a node, as many of the next one, and so
-/// on for some nodes; all of that some times.
+/// Consecutive ranks: `ranks` of them on a node, as many on the next one, and so on for `nodes`
+/// nodes; all of that `times` times.
 struct Stairs {
     std::int64_t node, ranks, nodes, times;
 };
 
-/// A node among the others, in front of the tables.
+/// The number of a node, and that of all nodes; stored in front of the tables.
 struct NodePlace {
     int node, nodes;
 };
@@ -44,7 +44,7 @@ void for_records(std::span<const std::int64_t> words, Visit&& visit) {
     }
 }
 
-/// @param members  ranks of a node, by place
+/// Encodes the ranks of a node. @param members  by place
 std::vector<std::int64_t> words_of_ranks(std::span<const int> members) {
     std::vector<std::int64_t> words;
     for (std::size_t i = 0; i < members.size();) {
@@ -56,15 +56,15 @@ std::vector<std::int64_t> words_of_ranks(std::span<const int> members) {
     return words;
 }
 
-/// The tables as they lie in memory: node_of, by_place, sizes, first.
-/// @param at  where node_of is known already
+/// Fills the tables as they lie in memory: node_of, by_place, sizes, first.
+/// @param at  node_of, which is known already
 void fill_tables(int* at, std::size_t ranks, std::size_t nodes) {
     const std::span node_of(at, ranks), by_place(at + ranks, ranks);
     const std::span sizes(at + 2 * ranks, nodes), first(at + 2 * ranks + nodes, nodes);
     std::fill(sizes.begin(), sizes.end(), 0);
     for (const int node : node_of) ++sizes[node];
     std::exclusive_scan(sizes.begin(), sizes.end(), first.begin(), 0);
-    // Places are given in the order of ranks; then the beginnings are where they were.
+    // Giving places in the order of ranks advances the beginnings, which are then set back.
     for (std::size_t r = 0; r < ranks; ++r) by_place[first[node_of[r]]++] = r;
     for (std::size_t n = 0; n < nodes; ++n) first[n] -= sizes[n];
 }
@@ -143,8 +143,8 @@ Topology topology_of(std::span<const int> node_of) {
 namespace {
 
 /**
- * The first ranks of the nodes tell each other which ranks sit where.
- * @param words  of this node's ranks; receives those of all ranks' nodes
+ * Exchanges the ranks of the nodes between their first ranks.
+ * @param words  those of this node's ranks; receives those of all ranks' nodes
  * @return this rank's own failure @note Collective over `leaders`
  */
 Status join_nodes(Comm& leaders, std::size_t ranks, std::vector<std::int64_t>& words) {
@@ -184,14 +184,14 @@ Status join_nodes(Comm& leaders, std::size_t ranks, std::vector<std::int64_t>& w
 Status find_topology(Comm& all, Comm& node, Comm* leaders, Status mine,
                      std::shared_ptr<const Memory> memory, char* tables, Topology& topology) {
     const std::size_t ranks = all.size();
-    // Whatever a rank has no memory for, it takes part in what the others do.
+    // A rank without memory still takes part in the collective calls.
     const auto keep = [&](Status status) {
         if (mine.ok()) mine = std::move(status);
     };
     auto* const place = reinterpret_cast<NodePlace*>(tables);
     int* const at = mine.ok() ? reinterpret_cast<int*>(tables + sizeof(NodePlace)) : nullptr;
     if (leaders != nullptr) {
-        std::vector<std::int64_t> words;  // of its node's ranks, then of all ranks' nodes
+        std::vector<std::int64_t> words;  // its node's ranks, then all ranks' nodes
         keep(alone([&]() -> Status {
             words = words_of_ranks(node.ranks_in(all));
             return {};
@@ -206,7 +206,7 @@ Status find_topology(Comm& all, Comm& node, Comm* leaders, Status mine,
         std::fill_n(at, ranks, 0);
     }
     if (node.rank() == 0 && mine.ok()) fill_tables(at, ranks, place->nodes);
-    // Then the tables of all nodes are filled, too.
+    // After this, the tables of all nodes are filled.
     if (Status status = agree(all, mine); !status.ok()) return status;
     topology.node = place->node;
     topology.node_rank = node.rank();

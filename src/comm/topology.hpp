@@ -1,4 +1,4 @@
-// Where the ranks sit: which of them share a node.
+// The nodes on which the ranks run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace thalweg::detail {
 
-/// Nodes are numbered by their lowest ranks, a node's ranks by their place in it, in ascending
-/// order. The tables are in memory that the ranks of a node have in common.
+/// Nodes, numbered by their lowest ranks; a node's ranks are numbered by their place in it, in
+/// ascending order. The ranks of a node share the memory of the tables.
 struct Topology {
     int nodes = 1;
     int node = 0;                   ///< this rank's node
@@ -20,33 +20,33 @@ struct Topology {
     std::span<const int> sizes;     ///< ranks of each node
     std::span<const int> node_of;   ///< node of each rank
     std::span<const int> by_place;  ///< all ranks, node after node, in the order of their places
-    std::span<const int> first;     ///< of each node in by_place
+    std::span<const int> first;     ///< first index of each node in by_place
     std::shared_ptr<const Memory> tables;
 
     int rank_of(int at_node, int place) const { return by_place[first[at_node] + place]; }
 };
 
-/// Of ranks whose nodes are known; for rank 0.
+/// Makes the topology of ranks whose nodes are known, as rank 0 has it.
 Topology topology_of(std::span<const int> node_of);
 
-/// Returns the bytes of the tables of so many ranks on so many nodes, with what find_topology()
-/// puts in front.
+/// Returns the bytes of the tables of so many ranks on so many nodes, with the words that
+/// find_topology() puts in front.
 std::size_t table_bytes(std::size_t ranks, std::size_t nodes);
 
 /**
- * Finds it out. Where ranks are dealt out to nodes in some regular way, no rank but the first tells
- * or is told more than a few words.
+ * Finds the topology. If ranks are placed on nodes in some regular order, no rank but the first
+ * sends or receives more than a few words.
  * @param node     the ranks that share memory
- * @param leaders  the first ranks of the nodes; null on others, and where there is one node
+ * @param leaders  the first ranks of the nodes; null on others, and if there is one node
  * @param mine     this rank's own failure so far
- * @param memory   of the node; null after a failure
- * @param tables   in it, for as many nodes as ranks
+ * @param memory   shared by the node; null after a failure
+ * @param tables   place in it for as many nodes as ranks
  * @return the same on every rank @note Collective over `all`
  */
 Status find_topology(Comm& all, Comm& node, Comm* leaders, Status mine,
                      std::shared_ptr<const Memory> memory, char* tables, Topology& topology);
 
-/// The node of each rank as a few words, and back.
+/// Encodes the node of each rank in a few words, and decodes them.
 std::vector<std::int64_t> words_of_nodes(std::span<const int> node_of);
 void read_nodes(std::span<const std::int64_t> words, std::span<int> node_of);
 

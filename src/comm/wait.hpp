@@ -1,4 +1,4 @@
-// Sleeping until another rank of the node changes a word in shared memory.
+// Sleeps until another rank of the node changes a word in shared memory.
 // A rank that waits in MPI spins, and where ranks outnumber cores it takes the processor from
 // those it waits for; a rank that waits here sleeps in the kernel.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,14 +19,14 @@ static_assert(Word::is_always_lock_free);
 /// @param comm  null for a thread that must not call MPI
 void wait_while(Word& word, std::uint32_t value, Comm* comm);
 
-/// The same, for one nap at most.
-/// @return whether the value has changed
+/// Sleeps in the same way, but for one nap at most.
+/// @return true if the value has changed
 bool wait_briefly(Word& word, std::uint32_t value, Comm* comm, double seconds = 0.002);
 
-/// Wakes everyone who sleeps on the word.
+/// Wakes all that sleep on the word.
 void wake_all(Word& word);
 
-/// Changes the word and wakes everyone who sleeps on it.
+/// Changes the word and wakes all that sleep on it.
 void ring(Word& word);
 
 }  // namespace thalweg::detail

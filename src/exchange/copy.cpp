@@ -58,7 +58,8 @@ std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stri
 std::int64_t move_box(int nd, const Index& count, char* to, const Index& to_stride,
                       const char* from, const Index& from_stride, RowKernel kernel,
                       const char* fill) {
-    // Fastest destination dimension last; merge what continues on both sides.
+    // The fastest destination dimension comes last; dimensions that continue each other on both
+    // sides are merged.
     Loop loops[max_dims + 1];
     int n = 0;
     for (int d = 0; d < nd; ++d) {
@@ -75,7 +76,7 @@ std::int64_t move_box(int nd, const Index& count, char* to, const Index& to_stri
     if (n == 0) return kernel(to, 1, from, 1, 1, fill);
     if (n == 1) return copy_loops(loops, 1, to, from, kernel, fill);
 
-    // The source's fastest dimension, if it is another than the destination's, is tiled with it.
+    // If the source's fastest dimension is not the destination's, the two are tiled together.
     int fastest = n - 1;
     for (int i = 0; i < n - 1; ++i)
         if (std::abs(loops[i].from) < std::abs(loops[fastest].from)) fastest = i;

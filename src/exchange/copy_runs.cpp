@@ -10,8 +10,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Dimensions that are not listed and come before the fastest listed one are walked outside of the
-/// runs, those behind it inside.
+/// A walk over the dimensions outside of the runs: those that are not listed and come before the
+/// fastest listed one. Those behind it are inside of the runs.
 struct Walk {
     int outer = 0;
     std::int64_t count[max_dims], to_stride[max_dims], from_stride[max_dims];
@@ -46,13 +46,13 @@ struct Walk {
     }
 };
 
-/// Whether what a box has of the listed dimensions is one range of indices, and these are equally
-/// far apart in both arrays.
+/// Tests if a box has one range of indices of the listed dimensions, with equal distances in an
+/// array in the order of indices.
 bool is_one_range(const Listing& listing, const Box& box, const Index* by_index) {
     const int last = std::ssize(listing.dims) - 1;
     const auto dim = [&](int i) { return listing.dims[i]; };
     const auto length = [&](int i) { return listing.shape[i]; };
-    int cut = last;  // the dimensions behind are whole, those before it have one index
+    int cut = last;  // dimensions behind it are whole, those before it have one index
     while (cut > 0 && box.count[dim(cut)] == length(cut)) --cut;
     for (int i = 0; i < cut; ++i)
         if (box.count[dim(i)] != 1) return false;
@@ -62,7 +62,7 @@ bool is_one_range(const Listing& listing, const Box& box, const Index* by_index)
     return true;
 }
 
-/// The least index of a box, flattened over the listed dimensions.
+/// Returns the least index of a box, flattened over the listed dimensions.
 std::int64_t first_index(const Listing& listing, const Box& box) {
     std::int64_t first = 0;
     for (std::size_t i = 0; i < listing.dims.size(); ++i)
@@ -70,8 +70,8 @@ std::int64_t first_index(const Listing& listing, const Box& box) {
     return first;
 }
 
-/// Calls visit(runs) for what a list has of a box that is one range of indices: the runs
-/// themselves, but for the first and the last one, which may reach beyond it.
+/// Calls visit(runs) for the runs of a list in a box that is one range of indices. The first and
+/// the last one are cut if they reach beyond it.
 template <class Visit>
 void for_whole_runs(const Listing& listing, const Box& box, Visit&& visit) {
     const std::int64_t low = first_index(listing, box);
@@ -94,9 +94,9 @@ void for_whole_runs(const Listing& listing, const Box& box, Visit&& visit) {
     if (beyond) clipped(runs.back());
 }
 
-/// The row of a run: what lies dense behind it on both sides continues it.
+/// The row of a run, continued by the dimensions that lie dense behind it on both sides.
 struct Row {
-    std::int64_t behind = 1;  ///< elements a position
+    std::int64_t behind = 1;  ///< elements per position
     std::ptrdiff_t to_unit, from_unit;
     bool joined = true;
 
@@ -116,7 +116,7 @@ struct Row {
     }
 };
 
-/// How much of a list copy_runs() copies of a box.
+/// Counts the elements and runs of a list that copy_runs() copies within a box.
 CopiedRuns copied_of(const Listing& listing, const Box& box) {
     CopiedRuns copied;
     listing.for_runs(box, [&](const Box& part, std::int64_t, const Run&) {
@@ -131,7 +131,7 @@ CopiedRuns copied_of(const Listing& listing, const Box& box) {
     return copied;
 }
 
-/// Bytes from a side's base to the first element of a part of a run.
+/// Returns the bytes from a side's base to the first element of a part of a run.
 std::int64_t offset_of(const Listing& listing, const Box& box, const Box& part,
                        std::int64_t position, std::int64_t done, RunOrder order,
                        const Index& stride) {
@@ -150,7 +150,7 @@ std::int64_t copy_runs(const Listing& listing, const Box& box, const RunSide<cha
     if (!charge_runs([&] { return copied_of(listing, box); })) return 0;
     const int fastest = listing.dims.back();
     const std::int64_t to_step = to.stride[fastest], from_step = from.stride[fastest];
-    // The run's own dimension and those behind it.
+    // The run's own dimension comes first, then those behind it.
     const int inner = box.nd - fastest;
     Index to_stride{}, from_stride{}, count{};
     for (int i = 0; i < inner; ++i) {

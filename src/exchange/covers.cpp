@@ -16,7 +16,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Adds those of a message.
+/// Adds the boxes of a message.
 void add_boxes(std::span<const char> bytes, const Space& space, PlaceBoxes& boxes) {
     for_boxes(
         to_words(bytes), [&](int place) -> auto& { return space.places[place].shape; },
@@ -38,7 +38,7 @@ Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wan
         mine = to_bytes(words);
         return {};
     });
-    // Who has no memory takes part with nothing.
+    // A rank without memory takes part with nothing.
     const auto all = team.node().gather(mine, 0);
     const auto unite_all = [&]() -> Status {
         PlaceBoxes boxes(space_.places.size());
@@ -63,7 +63,7 @@ Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wan
     });
 }
 
-/// What of the cover a reader's share meets; of boxes all.
+/// Returns the parts of the cover that a reader's share meets: runs of lists, and all boxes.
 std::vector<HeldBox> Covers::near(const Share& share, std::size_t place) const {
     std::vector<HeldBox> result;
     for (const HeldBox& held : own_[place]) {
@@ -74,7 +74,8 @@ std::vector<HeldBox> Covers::near(const Share& share, std::size_t place) const {
     return result;
 }
 
-/// What the readers of other nodes must know of this one; its first rank tells them.
+/// Makes the messages by which the first rank of this node tells readers of other nodes what it
+/// needs.
 std::vector<Packet> Covers::tell(const Topology& topology, const Layout& layout,
                                  const std::vector<int>& readers, std::set<int>& met) const {
     std::map<int, std::vector<std::int64_t>> words;  // per reader's rank
@@ -102,7 +103,7 @@ Status Covers::exchange(Team& team, const Layout& layout, const std::vector<int>
         packets = tell(topology, layout, readers, met);
         return {};
     });
-    // Who has no memory takes part with nothing.
+    // A rank without memory takes part with nothing.
     packets = exchange_by_nodes(team, packets);
     if (!status.ok()) return status;
     return alone([&]() -> Status {
@@ -116,7 +117,7 @@ Status Covers::exchange(Team& team, const Layout& layout, const std::vector<int>
     });
 }
 
-/// Whether any of the boxes lies in a piece.
+/// Tests if any of the boxes has elements in a piece.
 bool Covers::meets(const PlaceBoxes& boxes, Extent piece) const {
     bool any = false;
     for_places(space_, piece, [&](std::size_t place, ElementRange range) {

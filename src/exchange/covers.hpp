@@ -1,4 +1,4 @@
-// What the ranks of each node want together of a space that is read.
+// The elements of a space that the ranks of each node read together.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,20 +13,20 @@ namespace thalweg::detail {
 /// Boxes of each place.
 using PlaceBoxes = std::vector<std::vector<HeldBox>>;
 
-/// Only where there are several nodes.
+/// Covers of this node and of others; used only if there are several nodes.
 class Covers {
 public:
     explicit Covers(const Space& space) : space_(space) {}
 
     /**
-     * What the ranks of this node want together, known to all of them.
-     * @param wanted  per place, what this rank wants
+     * Finds what the ranks of this node want together, on all of them.
+     * @param wanted  per place, the boxes that this rank wants
      * @note Collective
      */
     Status gather(Team& team, const std::vector<std::vector<WantedBox>>& wanted);
     /**
-     * A reader must know what other nodes want of its share: told once, to the readers met and to
-     * no one else.
+     * Tells each reader once what other nodes want of its share; only nodes that want something
+     * send.
      * @param met  receives the readers that this node meets
      * @note Collective
      */
@@ -34,20 +34,20 @@ public:
                     std::set<int>& met);
 
     const std::vector<HeldBox>& own(std::size_t place) const { return own_[place]; }
-    /// Whether this node wants any of a piece.
+    /// Tests if this node wants any of a piece.
     bool meets(Extent piece) const { return meets(own_, piece); }
-    /// Whether its parts of a piece would be more than the piece, as they have elements more than
-    /// once.
+    /// Tests if this node's parts of a piece would be more than the piece, as they have elements
+    /// more than once.
     bool exceeds(Extent piece) const;
 
-    /// Whether other nodes want any of this reader's share.
+    /// Tests if other nodes want any of this reader's share.
     bool any_remote() const { return !remote_.empty(); }
     bool meets(int node, Extent piece) const {
         return !remote_[node].empty() && meets(remote_[node], piece);
     }
-    /// What another node wants of a piece: dense parts, in the order of for_places and for_parts;
-    /// all of it if that is less.
-    /// @param from  where the piece lies
+    /// Packs the parts of a piece that another node wants, dense, in the order of for_places and
+    /// for_parts; or all of the piece, if that is less.
+    /// @param from  address of the piece
     void pack(int node, Extent piece, const char* from, std::vector<char>& message) const;
 
 private:
@@ -58,8 +58,8 @@ private:
 
     const Space& space_;
     PlaceBoxes own_;
-    bool overlaps_ = false;  ///< whether it may have elements more than once
-    /// Per node: what other nodes want of this reader's share; empty for others.
+    bool overlaps_ = false;  ///< the cover may have elements more than once
+    /// The boxes that each other node wants of this reader's share; empty for other ranks.
     std::vector<PlaceBoxes> remote_;
 };
 

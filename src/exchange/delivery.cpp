@@ -19,7 +19,7 @@ Strided origin_of(const Delivery& delivery) {
 
 namespace {
 
-/// Of a section: `part` may begin and end between wanted elements.
+/// Delivers a part of a section, which may begin and end between wanted elements.
 void deliver_section(Delivery& delivery, const WantedBox& wanted, const Box& part, const char* from,
                      const Index& from_stride, const char* fill) {
     char* at = const_cast<char*>(delivery.origin.base);

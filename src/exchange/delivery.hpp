@@ -1,4 +1,4 @@
-// From what was read of a place to the array of the rank that wants it.
+// Copies from what was read of a place to the array of the rank that wants it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace thalweg::detail {
 
-/// What this rank wants of one place, and where it is to go.
+/// The elements that this rank wants of one place, and the array that receives them.
 struct Delivery {
     std::size_t place = 0;
     const Decomposition* decomposition = nullptr;  ///< null: a section, dense from `origin` on
@@ -21,13 +21,13 @@ struct Delivery {
     ArrayView array;
     std::vector<WantedBox> boxes;
     RowKernel kernel = nullptr;
-    Strided origin{};           ///< see origin_of(); of a section, where its first element goes
-    Index step = each_element;  ///< of a section: from one wanted element to the next
+    Strided origin{};           ///< see origin_of(); for a section, the place of its first element
+    Index step = each_element;  ///< for a section: from one wanted element to the next
     std::int64_t misfits = 0;   ///< counts values that do not fit the array's type
-    Delivery* other = nullptr;  ///< of the same place; set in a pass
+    Delivery* other = nullptr;  ///< next one for the same place; set in a pass
 };
 
-/// Where position 0 of a list goes; of boxes, each has its own place.
+/// Returns the place of position 0 of a list in the array; boxes have a place each.
 Strided origin_of(const Delivery& delivery);
 
 /// Copies `part` of the box `wanted`, whose elements lie from `from` on, to its place in the array.
@@ -36,7 +36,7 @@ Strided origin_of(const Delivery& delivery);
 void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const char* from,
              const Index& from_stride, const char* fill);
 
-/// Strides in bytes of a place's elements, one behind another in the order of the file.
+/// Returns the strides, in bytes, of a place's elements, dense in the order of the file.
 Index byte_strides(const Place& place);
 
 }  // namespace thalweg::detail

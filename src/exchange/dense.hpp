@@ -1,5 +1,5 @@
-// Where the elements of held boxes lie that are packed dense, in file order: of a list, what it has
-// at positions 0, 1, ...
+// Strides and offsets of held boxes whose elements are packed dense, in file order; those of a list
+// are at positions 0, 1, ...
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@ inline std::int64_t elements_of(const HeldBox& held) {
     return volume(std::span(shape.data(), held.box.nd));
 }
 
-/// Byte strides. Along listed dimensions as locate() has them.
+/// Returns byte strides; along listed dimensions they are those of locate().
 inline Index dense_strides(const HeldBox& held, std::int64_t element) {
     const Index shape = dense_shape(held);
     Index stride = strides_of(std::span(shape.data(), held.box.nd));
@@ -24,7 +24,7 @@ inline Index dense_strides(const HeldBox& held, std::int64_t element) {
     return stride;
 }
 
-/// Lengths of the array in which what is held of a part of its box lies dense.
+/// Returns the lengths of the array in which the held elements of a part lie dense.
 inline Index dense_shape(const HeldBox& held, const Box& part) {
     Index lengths = part.count;
     if (!held.list) return lengths;
@@ -38,7 +38,7 @@ inline std::int64_t elements_of(const HeldBox& held, const Box& part) {
     return volume(std::span(shape.data(), part.nd));
 }
 
-/// Row-major byte strides of lengths; returns the bytes of all.
+/// Computes the row-major byte strides of lengths; returns the bytes of all elements.
 inline std::int64_t dense_strides(int nd, const Index& lengths, std::int64_t element,
                                   Index& stride) {
     std::int64_t n = element;
@@ -49,7 +49,7 @@ inline std::int64_t dense_strides(int nd, const Index& lengths, std::int64_t ele
     return n;
 }
 
-/// Byte of a part's first element. Of a list, the part is one of a run that begins at
+/// Returns the byte of a part's first element. A part of a list is one of a run that begins at
 /// held.position.
 inline std::int64_t offset_in(const HeldBox& held, const Box& part, const Index& stride) {
     std::int64_t offset = held.list ? held.position * stride[held.list->dims.back()] : 0;

@@ -13,7 +13,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Boxes of a round: what describes them takes memory, too.
+/// Largest number of boxes of a round, as their descriptions take memory, too.
 constexpr std::size_t most_boxes = 65536;
 
 }  // namespace
@@ -25,13 +25,13 @@ struct Direct::Piece {
     Box box;
 };
 
-/// What goes into the file together.
+/// Boxes that are written together.
 struct Direct::Round {
     std::int64_t base, record;
     std::vector<Chunk> chunks{};
     std::deque<Box> boxes{};
     std::int64_t bytes = 0;
-    std::size_t number = 0;  ///< of boxes
+    std::size_t number = 0;  ///< number of boxes
     Status status{};
 
     void clear() {
@@ -126,7 +126,7 @@ Status Direct::write(Round& round, Storage& storage) {
 Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const Part* const> parts,
                    Storage& storage, std::span<std::int64_t> misfits) {
-    std::int64_t rounds = 0;  // of the rank that has most
+    std::int64_t rounds = 0;  // those of the rank with most
     if (storage.collective()) {
         const auto count = [&] {
             rounds = 0;
@@ -167,7 +167,7 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
     return write_padding(space, base, record, actions, storage);
 }
 
-/// The padding behind odd-sized variables belongs to no box.
+/// Writes the padding behind odd-sized variables, which belongs to no box.
 Status Direct::write_padding(const Space& space, std::int64_t base, std::int64_t record,
                              std::span<const Action> actions, Storage& storage) const {
     Status status;

@@ -22,7 +22,7 @@ public:
            std::int64_t budget);
 
     /**
-     * Writes this rank's boxes of the places whose action is `data`. Elements that no rank holds,
+     * Writes this rank's boxes of the places with the action `data`. Elements that no rank holds,
      * and places to be filled, must have been written before.
      * @note Collective if the storage is
      */
@@ -50,7 +50,7 @@ private:
     const Definitions& definitions_;
     Order order_;
     std::int64_t budget_;
-    std::unique_ptr<Memory> buffer_;  ///< kept
+    std::unique_ptr<Memory> buffer_;  ///< kept between runs
     double pack_seconds_ = 0;
 };
 

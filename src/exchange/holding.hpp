@@ -1,5 +1,5 @@
-// How this rank holds a variable: which decomposition, in which order of dimensions, which boxes.
-// Shared by variables that are held alike, and by all parts that are put.
+// The holding of a variable by this rank: its decomposition, order of dimensions and boxes. Shared
+// by variables that are held alike, and by all parts that are put.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,21 +14,21 @@
 namespace thalweg::detail {
 
 struct Holding {
-    std::shared_ptr<const Decomposition> decomposition;  ///< null: of a section
+    std::shared_ptr<const Decomposition> decomposition;  ///< null for a section
     std::vector<int> order;     ///< memory dimension of each file dimension but the record's
     std::vector<HeldBox> held;  ///< in file order, sorted by position
-    /// The same as pack() lays them out, one behind the other. A list with holes, or one out of
+    /// The boxes as pack() lays them out, one behind the other. A list with holes, or one out of
     /// order, is renumbered: its elements lie in ascending order of their indices.
     std::vector<HeldBox> packed;
     std::vector<std::int64_t> packed_at;  ///< elements before each of `packed`
-    std::int64_t elements = 0;            ///< that this rank holds
-    /// Parts that ranks put by the same key, other than 0, are parts of one whole.
+    std::int64_t elements = 0;            ///< elements that this rank holds
+    /// Key other than 0: parts that ranks put with the same one are parts of one whole.
     std::int64_t key = 0;
 
     static std::int64_t key_of(const Decomposition& decomposition) {
         return decomposition.replicated ? key_of_holder(0) : 2 * std::int64_t{decomposition.serial};
     }
-    /// Key of a variable that one rank has whole, while the others have nothing of it.
+    /// Returns the key of a variable that one rank has whole, while the others have nothing of it.
     static std::int64_t key_of_holder(int rank) { return 2 * std::int64_t{rank} + 1; }
     static bool has_holder(std::int64_t key) { return key % 2 != 0; }
     static int holder_of(std::int64_t key) { return key / 2; }
@@ -40,7 +40,8 @@ using Holdings = std::vector<std::shared_ptr<const Holding>>;
 /// Returns for each variable if the ranks together hold every element.
 std::vector<char> are_whole(const Holdings& holdings);
 
-/// @param shape  of the variable in file order, without the record dimension
+/// Makes the holding of a variable.
+/// @param shape  that of the variable in file order, without the record dimension
 std::shared_ptr<const Holding> make_holding(std::shared_ptr<const Decomposition> decomposition,
                                             std::vector<int> order,
                                             std::span<const std::int64_t> shape);
@@ -50,7 +51,7 @@ std::shared_ptr<const Holding> make_holding(std::shared_ptr<const Decomposition>
 Status hold(std::shared_ptr<const Decomposition> decomposition, std::span<const std::string> dims,
             std::span<const std::int64_t> shape, std::shared_ptr<const Holding>& made);
 
-/// Holds one box of a variable, or what a list has of it, that no decomposition tells of.
+/// Holds one box of a variable, or a list's part of it, without a decomposition.
 std::shared_ptr<const Holding> hold_section(const HeldBox& section);
 
 /// Gives all of a variable to one rank, `holder`. @param rank  this one
@@ -64,11 +65,11 @@ Status define_held_variable(Definitions& definitions, Holdings& holdings, const 
                             std::shared_ptr<const Decomposition> decomposition,
                             Wording wording = {});
 
-/// The dimensions that a decomposition gives a variable without their being defined.
+/// Returns the dimensions that a decomposition gives a variable without their being defined.
 GivenDimensions given_by(const Decomposition& decomposition);
 
-/// One line per definition, decompositions included: the same on two ranks if and only if these
-/// are.
+/// Returns one line per definition, decompositions included: the lines of two ranks are equal if
+/// and only if the definitions are.
 std::vector<std::string> describe(const Definitions& definitions, const Holdings& holdings,
                                   Wording wording = {});
 

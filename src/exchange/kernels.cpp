@@ -56,8 +56,8 @@ inline void store(char* to, T value) {
     std::memcpy(to, &bits, sizeof bits);
 }
 
-/// netCDF's rule of what fits (NC_ERANGE): the value itself, before any truncation, must lie within
-/// the range of the target type. Infinities and NaN pass between floating types.
+/// Tests if a value fits by netCDF's rule (NC_ERANGE): the value itself, before any truncation,
+/// must lie within the range of the target type. Infinities and NaN pass between floating types.
 template <class To, class From>
 inline bool fits(From v) {
     if constexpr (std::is_same_v<To, From>) {
@@ -68,7 +68,7 @@ inline bool fits(From v) {
                    std::isinf(v);
         return true;
     } else if constexpr (std::is_floating_point_v<From>) {
-        // Where the largest integer is not exact in floating point, 2^digits is.
+        // The largest integer may not be exact in floating point, but 2^digits is.
         using Limits = std::numeric_limits<To>;
         constexpr From limit = static_cast<From>(std::uint64_t(1) << (Limits::digits - 1)) * 2;
         constexpr bool exact = Limits::digits <= std::numeric_limits<From>::digits;
@@ -86,9 +86,9 @@ inline bool fits(From v) {
     }
 }
 
-/// Dense elements without a branch an element, which lets the compiler use vectors; for floating
-/// types, whose conversion is defined for every value.
-/// @return whether all fit; what does not has no meaning then
+/// Converts dense elements without a branch per element, which lets the compiler use vectors; for
+/// floating types, whose conversion is defined for every value.
+/// @return true if all fit; values that do not are undefined
 template <class From, class To, bool swap_from, bool swap_to>
 [[gnu::always_inline]] inline bool convert_block(char* __restrict to, const char* __restrict from,
                                                  std::int64_t n) {
@@ -198,10 +198,10 @@ std::int64_t move_row(char* to, std::ptrdiff_t to_stride, const char* from,
     return 0;
 }
 
-/// Runs ahead whose memory is asked for: single elements of a shuffled list lie anywhere.
+/// Number of runs whose memory is prefetched, as single elements of a shuffled list lie anywhere.
 constexpr std::ptrdiff_t ahead = 16;
 
-/// Where the call of a row's kernel costs more than its loop gains.
+/// Length of runs for which the call of a row's kernel costs more than its loop gains.
 constexpr std::int64_t short_run = 16;
 
 template <RunOrder order>
@@ -247,8 +247,8 @@ RunsKernel move_runs_of(RunOrder to, RunOrder from) {
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/// Rows past the caches, by whole lines of them: a line that is stored in both ways is waited for.
-/// @param to  at a multiple of the word
+/// Writes rows past the caches, in whole cache lines: a line that is stored in both ways is slow.
+/// @param to  address that is a multiple of the word's size
 template <class Word, bool swap>
 __attribute__((target("avx2"))) void stream_dense(char* __restrict to, const char* __restrict from,
                                                   std::int64_t n) {
@@ -274,7 +274,7 @@ __attribute__((target("avx2"))) void stream_dense(char* __restrict to, const cha
 }
 #endif
 
-/// Shorter rows gain nothing.
+/// Least length of rows that gain from it.
 constexpr std::int64_t shortest_stream = 256;
 
 template <class Word, bool swap>

@@ -13,39 +13,39 @@ namespace thalweg::detail {
 
 /**
  * Converts n values, `from_stride` and `to_stride` bytes apart.
- * @param fill         value in the destination's type and byte order for what does not fit
+ * @param fill         value in the destination's type and byte order for those that do not fit
  * @return number of values that did not fit the destination type
  */
 using RowKernel = std::int64_t (*)(char* to, std::ptrdiff_t to_stride, const char* from,
                                    std::ptrdiff_t from_stride, std::int64_t n, const char* fill);
 
-/// Memory values of type `memory` to file values of type `file` in the given order. Null if text
-/// meets numbers.
+/// Returns the kernel from memory values of type `memory` to file values of type `file` in the
+/// given order. Null if one type is text and the other a number.
 RowKernel pack_kernel(tw_type memory, tw_type file, Order order);
 
-/// The reverse: file values in the given order to memory.
-/// @param streams  whether more goes to memory than caches hold: long rows go past them. Before
-///                 other threads may see it, end_streams() is called
+/// Returns the kernel from file values in the given order to memory.
+/// @param streams  more goes to memory than caches hold: long rows go past them. Call end_streams()
+///                 before other threads may see the values
 RowKernel unpack_kernel(tw_type file, tw_type memory, Order order, bool streams = false);
 void end_streams();
 
-/// Moves values of 1, 2, 4 or 8 bytes as they are.
+/// Returns the kernel that moves values of 1, 2, 4 or 8 bytes as they are.
 RowKernel move_kernel(std::size_t size);
 
-/// How an array has the elements of runs: in the order of indices, of positions in the list, or
-/// dense, run after run.
+/// Order of the elements of runs in an array: that of indices, of positions in the list, or dense,
+/// run after run.
 enum class RunOrder { indices, positions, dense };
 
 /**
- * Moves what runs have from one array to another.
+ * Moves the elements of runs from one array to another.
  * @param to, from  addresses of index 0, of position 0, or of the first dense element
  * @return number of elements
  */
 using RunsKernel = std::int64_t (*)(char* to, std::ptrdiff_t to_step, const char* from,
                                     std::ptrdiff_t from_step, std::span<const Run> runs);
 
-/// The same move as a row kernel's for many short rows; null if that converts, or for orders that
-/// no exchange has.
+/// Returns the kernel that does a row kernel's move for many short rows; null if that converts, or
+/// for orders that no exchange has.
 RunsKernel runs_kernel(RowKernel kernel, RunOrder to, RunOrder from);
 
 }  // namespace thalweg::detail

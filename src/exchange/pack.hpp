@@ -25,7 +25,7 @@ std::int64_t pack(Packers& packers, const Variable& variable, Order order, const
 std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
                   ElementRange range, char* to);
 
-/// Bytes that the values of a holding in a range take.
+/// Returns the bytes that the values of a holding in a range take.
 std::int64_t packed_bytes(const Variable& variable, const Holding& holding, ElementRange range);
 
 }  // namespace thalweg::detail

@@ -15,13 +15,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Waking a thread takes about as long as copying this many elements.
+/// Number of elements whose copy takes about as long as waking a thread.
 constexpr std::int64_t smallest = 1 << 15;
 
 }  // namespace
 
 Packers::Packers(int threads) {
-    // Signals are the model's, but for those that a thread raises itself.
+    // Signals go to the model's threads, except those that a thread raises itself.
     sigset_t all, before;
     sigfillset(&all);
     for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, own);
@@ -33,7 +33,7 @@ Packers::Packers(int threads) {
             pthread_setname_np(helpers_.back().native_handle(), "thalweg-pack");
         }
     } catch (const std::system_error&) {
-        // Those that there are do the work.
+        // The threads that have started do the work.
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -47,7 +47,7 @@ Packers::~Packers() {
     for (std::thread& helper : helpers_) helper.join();
 }
 
-/// A thread's part of the copy under way.
+/// Copies a thread's part of the copy under way.
 std::int64_t Packers::part(int thread) const {
     const Copy& c = copy_;
     const std::int64_t n = c.count[c.along];
@@ -82,7 +82,7 @@ std::int64_t Packers::copy_box(int nd, const Index& count, char* to, const Index
     int along = 0;
     for (int d = 0; d < nd; ++d) {
         volume *= count[d];
-        // The slowest dimension that is long enough, else the longest.
+        // Takes the slowest dimension that is long enough, else the longest.
         if (count[along] < threads() && count[d] > count[along]) along = d;
     }
     if (helpers_.empty() || volume < smallest)

@@ -15,7 +15,7 @@ namespace thalweg::detail {
 /// and belong to no OpenMP runtime: the model's may be another one.
 class Packers {
 public:
-    /// @param threads  the caller's included; fewer where the system gives no more
+    /// @param threads  the caller's included; fewer are used if the system starts no more
     explicit Packers(int threads);
     ~Packers();
     Packers(const Packers&) = delete;
@@ -23,8 +23,8 @@ public:
 
     int threads() const { return std::ssize(helpers_) + 1; }
 
-    /// copy_box on all threads, each a part of one dimension; small copies on the caller's alone.
-    /// From one thread at a time.
+    /// Runs copy_box on all threads, each on a part of one dimension; small copies on the caller's
+    /// alone. One thread at a time may call it.
     std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stride,
                           const char* from, const Index& from_stride, RowKernel kernel,
                           const char* fill);
@@ -45,19 +45,19 @@ private:
     Copy copy_;
     std::mutex lock_;
     std::condition_variable begun_, done_;
-    std::int64_t copies_ = 0;  ///< so far; a helper waits for the next one
-    int busy_ = 0;             ///< helpers
+    std::int64_t copies_ = 0;  ///< number so far; a helper waits for the next one
+    int busy_ = 0;             ///< number of busy helpers
     std::int64_t misfits_ = 0;
     bool ends_ = false;
     std::vector<std::thread> helpers_;
 };
 
 /**
- * The threads that a rank may use.
- * @param asked    0: as OMP_NUM_THREADS says, else 1
+ * Returns the number of threads that a rank may use.
+ * @param asked    0: the value of OMP_NUM_THREADS, or 1 without it
  * @param sharers  ranks of the node
- * @return at most the processors of this rank's affinity mask; where it is that of the whole
- *         machine, at most this rank's part of them
+ * @return at most the processors of this rank's affinity mask; if it is that of the whole machine,
+ *         at most this rank's part of them
  */
 int allowed_threads(int asked, int sharers);
 

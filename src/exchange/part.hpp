@@ -1,5 +1,5 @@
-// A part: what this rank has put of a variable and record. Its values lie in the model's array, or
-// packed in memory of the library.
+// Parts: the values that this rank has put of a variable and record. They lie in the model's array,
+// or packed in memory of the library.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,20 +13,20 @@ namespace thalweg::detail {
 
 struct Part {
     int variable = 0;
-    std::int64_t record = 0;  ///< of a fixed-size variable 0
+    std::int64_t record = 0;  ///< 0 for a fixed-size variable
     std::shared_ptr<const Holding> holding;
     ArrayView array;               ///< the model's, while `packed` is null
     const char* packed = nullptr;  ///< see pack()
 
     bool has_any() const { return holding->elements > 0; }
-    /// The boxes of the holding, as the values lie in them.
+    /// Returns the boxes of the holding in the order of the values.
     std::span<const HeldBox> boxes() const {
         return packed != nullptr ? holding->packed : holding->held;
     }
-    /// Address of the first element of boxes()[at], of a list of position 0, and byte strides in
-    /// file order as locate() of a decomposition gives them.
+    /// Returns the address of the first element of boxes()[at], or of position 0 of a list, and
+    /// byte strides in file order as locate() of a decomposition gives them.
     Strided locate(std::size_t at, std::int64_t element) const;
-    /// The kernel that brings the values to a file.
+    /// Returns the kernel that converts the values to those of a file.
     RowKernel kernel(tw_type type, Order order) const {
         return packed != nullptr ? move_kernel(size_of(type))
                                  : pack_kernel(array.type, type, order);

@@ -1,5 +1,5 @@
-// The plan of an exchange, computed without MPI: which elements of a rank's boxes lie in a piece of
-// a space, and which writers a rank meets.
+// The plan of an exchange, computed without MPI: the elements of a rank's boxes in a piece of a
+// space, and the writers that a rank meets.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace thalweg::detail {
 
-/// What is to become of a place in one pass over a space.
+/// Treatment of a place in one pass over a space.
 enum class Action : char { skip, data, fill };
 
-/// The elements of a place that a piece covers.
+/// Returns the elements of a place that a piece covers.
 inline ElementRange elements_in(const Place& place, Extent piece) {
     const std::int64_t n = place.bytes / place.element;
     const std::int64_t begin = std::max<std::int64_t>(0, piece.begin - place.offset);
@@ -36,8 +36,8 @@ void for_places(const Space& space, Extent piece, Visit&& visit) {
 }
 
 /// Calls visit(held box, common box) for the boxes of `held` (sorted, see held_by) that meet a
-/// row-major range; of a list, for its box. The order of the calls depends on nothing but the
-/// arguments' values.
+/// row-major range; the box of a list is that of all its elements. The order of the calls depends
+/// on nothing but the arguments' values.
 template <class List = std::span<const HeldBox>, class Visit>
 void for_frames(std::span<const std::int64_t> shape, ElementRange range, const List& held,
                 Visit&& visit) {
@@ -52,8 +52,8 @@ void for_frames(std::span<const std::int64_t> shape, ElementRange range, const L
     }
 }
 
-/// The same for elements of a writer's share; `held` and the boxes visited are in the place's own
-/// indices.
+/// Does the same for elements of a writer's share; `held` and the boxes visited are in the place's
+/// own indices.
 template <class Visit>
 void for_frames(const Share& share, std::size_t place, ElementRange range,
                 std::span<const HeldBox> held, Visit&& visit) {
@@ -71,8 +71,8 @@ void for_frames(const Share& share, std::size_t place, ElementRange range,
     }
 }
 
-/// Calls visit(held box, part) for what a held box has of one that lies in it: all of it, or, of a
-/// list, run after run as if each were a held box of its own.
+/// Calls visit(held box, part) for the held elements of a box within a held one: for all of it, or
+/// for each run of a list as if it were a held box of its own.
 template <class Held, class Visit>
 void for_runs(const Held& held, const Box& common, Visit&& visit) {
     if (!held.list) {
@@ -90,8 +90,9 @@ void for_runs(const Held& held, const Box& common, Visit&& visit) {
     });
 }
 
-/// for_frames with lists taken apart: visits (held box, part) for all that is held of a range. The
-/// order of the calls depends on nothing but the arguments' values: sender and receiver rely on it.
+/// Calls visit(held box, part) for all that is held of a range: for_frames with lists taken apart.
+/// The order of the calls depends on nothing but the arguments' values: sender and receiver rely on
+/// it.
 template <class List = std::span<const HeldBox>, class Visit>
 void for_parts(std::span<const std::int64_t> shape, ElementRange range, const List& held,
                Visit&& visit) {
@@ -106,25 +107,25 @@ void for_parts(const Share& share, std::size_t place, ElementRange range,
                [&](const HeldBox& h, const Box& common) { for_runs(h, common, visit); });
 }
 
-/// Whether a held box has anything of one that lies in it.
+/// Tests if a held box has any element of a box within it.
 inline bool has_any(const HeldBox& held, const Box& common) {
     return !held.list || held.list->meets(common);
 }
 
-/// Cuts extents into pieces of about `piece` bytes at element boundaries, in order.
+/// A cursor over the pieces of extents, of about `piece` bytes, cut at element boundaries.
 class PieceCursor {
 public:
     PieceCursor() = default;
     PieceCursor(const Space& space, std::vector<Extent> extents, std::int64_t piece)
         : space_(&space), extents_(std::move(extents)), piece_(piece) {}
 
-    /// To the beginning.
+    /// Moves to the beginning.
     void rewind() {
         at_ = 0;
         inside_ = step_ = 0;
     }
 
-    /// False at the end.
+    /// Finds the next piece. @return false at the end
     bool next(Extent& out) {
         while (at_ < extents_.size()) {
             const Extent& e = extents_[at_];

@@ -12,9 +12,9 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Precedes what one rank has in a message.
+/// Head of the section of one rank in a message.
 struct SectionHead {
-    std::int64_t place;  ///< of the rank in its node
+    std::int64_t place;  ///< that of the rank in its node
     std::int64_t bytes;
 };
 
@@ -55,7 +55,7 @@ void PiecePacker::prefill(const Share& share, Extent piece, char* slot) const {
     });
 }
 
-/// Copies this rank's elements of a place. @param target  tells where a part goes, in what order
+/// Copies this rank's elements of a place. @param target  returns the address and order of a part
 template <class Target>
 void PiecePacker::pack_place(const Share& share, std::size_t place, ElementRange range,
                              const Target& target) const {

@@ -1,4 +1,4 @@
-// What a rank packs of the pieces of one pass over a space: into a slot, in file order; or for
+// Packs a rank's parts of the pieces of one pass over a space: into a slot, in file order; or for
 // another node, one part after the other.
 //
 // A message to another node has sections, one of each rank that has elements of the piece: place in
@@ -16,7 +16,7 @@
 
 namespace thalweg::detail {
 
-/// What is to be written of a space; see Stream::run.
+/// The data of a pass that writes a space; see Stream::run.
 struct SpacePass {
     const Space& space;
     std::int64_t base;
@@ -32,21 +32,21 @@ public:
         : views_(views), packers_(packers), pass_(pass) {}
 
     const SpacePass& pass() const { return pass_; }
-    /// -1 in the space of fixed-size variables.
+    /// Returns the record; -1 in the space of fixed-size variables.
     std::int64_t record() const;
-    /// Bytes that this rank has of a piece.
+    /// Returns the bytes that this rank has of a piece.
     std::int64_t bytes_in(const Share& share, Extent piece) const;
-    /// Puts fill values where no data will be.
+    /// Writes fill values at the elements that get no data.
     void prefill(const Share& share, Extent piece, char* slot) const;
     void pack(const Share& share, Extent piece, char* slot) const;
 
-    /// A section with so many bytes of elements.
+    /// Returns the size of a section with so many bytes of elements.
     static std::int64_t section_bytes(std::int64_t bytes);
-    /// Most bytes of a message in excess of the piece that it is of.
+    /// Returns the largest excess of a message over its piece, in bytes.
     static std::int64_t most_excess(std::int64_t ranks) { return 64 + 32 * ranks; }
     void pack_section(const Share& share, Extent piece, int node_rank, std::int64_t bytes,
                       char* to) const;
-    /// Other nodes that send something of a piece.
+    /// Returns the other nodes that send parts of a piece.
     std::set<int> nodes_with(const Share& share, Extent piece, const Topology& topology) const;
     void unpack(const Share& share, Extent piece, std::span<const char> message, int node,
                 const Topology& topology, char* slot) const;

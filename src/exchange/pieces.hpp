@@ -1,4 +1,4 @@
-// Pieces of a space on their way into the file: what is filled, and what is written.
+// Pieces of a space on their way into the file: their fill values and their writes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,7 +26,7 @@ inline void repeat(char* to, std::int64_t n, const char* element, std::int64_t s
     }
 }
 
-/// Puts fill values where a piece is not covered by data: padding always, elements where
+/// Writes fill values to the padding of a piece, and to elements of the places for which
 /// whole(place index) is false.
 template <class Whole>
 void prefill_piece(const Space& space, Extent piece, char* to, std::span<const FillValue> fills,
@@ -44,13 +44,13 @@ void prefill_piece(const Space& space, Extent piece, char* to, std::span<const F
     }
 }
 
-/// The bytes of a share's space that belong to the places for which wanted(i) holds.
+/// Returns the bytes of a share's space that belong to the places for which wanted[i] holds.
 inline std::vector<Extent> wanted_of(const Share& share, const std::vector<char>& wanted) {
     return intersect(share.extents(), extents_of(share.space(), wanted));
 }
 
-/// The bytes of a share's space that hold some elements of a place, given in ascending ranges, with
-/// the padding behind its last one.
+/// Returns the bytes of a share's space that hold some elements of a place, given in ascending
+/// ranges, with the padding behind its last one.
 inline std::vector<Extent> wanted_of(const Share& share, std::size_t place,
                                      std::span<const ElementRange> ranges) {
     const Place& p = share.space().places[place];
@@ -69,9 +69,9 @@ inline std::vector<Extent> wanted_of(const Share& share, std::size_t place, Elem
     return wanted_of(share, place, {&range, 1});
 }
 
-/// The writes of a piece that lies at `from` in memory. `whole` is the space of which it is a
-/// share, and `base` the space's byte in the file; a file of the writer's own has other offsets,
-/// which its storage knows. Boxes are kept in `boxes`, which has to outlive the chunks.
+/// Returns the writes of a piece that lies at `from` in memory. `whole` is the space of which it is
+/// a share, and `base` the space's byte in the file; a file of the writer's own has other offsets,
+/// which its storage knows. Boxes are kept in `boxes`, which must outlive the chunks.
 std::vector<Chunk> chunks_of(const Share& share, const Space& whole, Extent piece, const char* from,
                              std::int64_t base, std::int64_t record, std::deque<Box>& boxes);
 

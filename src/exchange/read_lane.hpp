@@ -1,4 +1,4 @@
-// A stream of pieces that a node takes from, seen from one of its ranks.
+// A stream of pieces from which a node takes, seen from one of its ranks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,20 +11,20 @@
 
 namespace thalweg::detail {
 
-/// Where what was read ahead lies: memory of each reader of the node, seen by all its ranks. A
-/// table at its beginning tells where the pieces of a pass are in the rest.
+/// Memory of what was read ahead: that of each reader of the node, seen by all its ranks. A table
+/// at its beginning has the places of a pass's pieces in the rest.
 struct Shelf {
     static constexpr std::int64_t most = 4096;  ///< pieces in the table
     static constexpr std::int64_t data_at = most * sizeof(std::int64_t);
 
-    ReadAhead* ahead = nullptr;  ///< on a reader
+    ReadAhead* ahead = nullptr;  ///< null unless this rank is a reader
     std::vector<char*> memory;   ///< by place in the node
 
     std::int64_t* table(int place) const { return reinterpret_cast<std::int64_t*>(memory[place]); }
 };
 
-/// The words in shared memory by which the ranks of a node tell each other how far they are: of one
-/// rank; only it changes them. All zero when a pass begins.
+/// The words of one rank in shared memory by which it tells the others of its node how far it is;
+/// only it changes them. All zero when a pass begins.
 struct ReadControl {
     alignas(64) Word read;      ///< positions up to which it has read its own stream
     Word kept;                  ///< positions up to which the stream was read ahead
@@ -37,7 +37,7 @@ struct ReadControl {
 };
 
 struct ReadLane {
-    int reader = 0;                  ///< of the layout
+    int reader = 0;                  ///< number in the layout
     int rank = 0;                    ///< world rank of the reader
     int owner = 0;                   ///< the rank of this node, by its place, that fills the slots
     bool local = false;              ///< the reader is on this node
@@ -45,26 +45,26 @@ struct ReadLane {
     Slots slots{};
     PieceCursor cursor{};
     Extent piece{};      ///< at the position that is under way
-    bool whole = false;  ///< comes from elsewhere as it is
-    bool later = false;  ///< was not there yet when others were taken
+    bool whole = false;  ///< another node sends all of the piece
+    bool later = false;  ///< the piece had not arrived when others were taken
 
-    /// Counts the positions up to which the pieces are there.
+    /// Returns the word that counts the positions up to which the pieces have arrived.
     Word& filled() const { return local ? control->read : control->received; }
-    /// Where the piece of position k lies, once it is there.
+    /// Returns the address of the piece of position k, once it has arrived.
     const char* at(std::int64_t k, const Shelf* shelf) const {
         if (!local || control->kept.load(std::memory_order_relaxed) <= k) return slots.at(k);
         return shelf->memory[owner] + Shelf::data_at + shelf->table(owner)[k];
     }
 };
 
-/// Those of a node, and what a pass needs to run them: it should not fail for want of memory.
+/// The lanes of a node, and the memory of a pass, which should not fail for want of it.
 struct ReadLanes {
     std::vector<ReadLane> all;
-    ReadLane* own = nullptr;                  ///< that this rank reads
-    std::span<ReadControl> controls;          ///< of the node's ranks, by place
+    ReadLane* own = nullptr;                  ///< the lane that this rank reads
+    std::span<ReadControl> controls;          ///< those of the node's ranks, by place
     std::vector<std::vector<char>> outgoing;  ///< per node, messages under way
-    std::vector<MPI_Request> sends;           ///< of them
-    std::vector<Delivery*> first_of;          ///< of the pass, by place
+    std::vector<MPI_Request> sends;           ///< their requests
+    std::vector<Delivery*> first_of;          ///< first delivery of the pass, by place
 };
 
 }  // namespace thalweg::detail

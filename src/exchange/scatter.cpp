@@ -23,7 +23,7 @@ std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, Space&& space,
     std::set<int> met;
     if (team.topology().nodes > 1) {
         if (status = team.agree(status); !status.ok()) return nullptr;
-        // What a node's collectives throw, they throw on its ranks only.
+        // Collective calls of a node throw on its ranks only.
         status = team.agree(alone([&] { return scatter->covers_.gather(team, wanted); }));
         if (!status.ok()) return nullptr;
         status = scatter->covers_.exchange(team, *layout, readers, met);

@@ -1,13 +1,13 @@
-// The engine run backwards: streams what is read of a file, in pieces, to the ranks that want it.
+// The engine run backwards: streams data read from a file, in pieces, to the ranks that want them.
 //
 // Every reader's share is a stream of pieces; a few slots of node-shared memory per stream hold the
 // pieces under way. The reader reads a piece into its slot, and all ranks of its node take what
-// they want straight from there. To another node goes one message with what its ranks want of the
-// piece, each element once; it lands in a slot of that node, from where they take it. Where lists
+// they want straight from there. Another node gets one message with the elements that its ranks
+// want of the piece, each once; it lands in a slot of that node, from where they take it. If lists
 // and boxes have so much in common that this would be more than the piece, the piece is sent.
 //
-// Pieces that were read ahead lie ready in memory of their reader's that its node shares, and are
-// taken from there: as many as there are from the beginning of the stream.
+// Pieces that were read ahead, from the beginning of the stream on, are taken from memory of their
+// reader that its node shares.
 //
 // Buffers: file -> slot (shared, file order and byte order) -> kernel -> [model array]
 //      or: file -> slot -> message -> slot of the other node -> kernel -> [model array]
@@ -40,13 +40,13 @@ public:
                                          const std::vector<int>& readers,
                                          const StreamOptions& options, Status& status);
 
-    /// Called by every rank before the agreement (any wait of all for all) that must precede each
-    /// pass: ranks leave a pass while others are still in it.
+    /// Prepares a pass; every rank calls it before the agreement (any wait of all for all) that
+    /// must precede each pass, as ranks leave a pass while others are still in it.
     static void prepare(Team& team, Memory& arena);
 
     /**
      * Reads all places.
-     * @param sources  of each place
+     * @param sources  one for each place
      * @param shelf    null: nothing was read ahead
      * @return this rank's own failure; the caller lets the ranks agree
      * @note Collective
@@ -54,8 +54,8 @@ public:
     Status run(std::span<const PlaceSource> sources, std::span<Delivery> deliveries, Source& source,
                const Shelf* shelf);
 
-    /// Adds this reader's pieces of such a pass, from the `first` on, to what is read ahead, as
-    /// many as there is room for. The sources have to outlive them.
+    /// Adds this reader's pieces of such a pass, from the `first` on, to those that are read ahead,
+    /// as many as there is room for. The sources must outlive them.
     void read_ahead(std::span<const PlaceSource> sources, std::int64_t first,
                     ReadAhead& ahead) const;
 

@@ -45,8 +45,8 @@ std::vector<ReadRange> ranges_of(const Space& space, Extent piece,
     return ranges;
 }
 
-// A rank takes memory for reading and for messages alone, and goes on if there is none: the others
-// wait for it.
+// Takes memory for reading and for messages alone, and goes on if there is none, as other ranks
+// wait for this one.
 Status ScatterPass::run() {
     ReadControl& control = lanes_.controls[me_];
     begin();
@@ -67,7 +67,7 @@ Status ScatterPass::run() {
     return std::move(status_);
 }
 
-/// What was read ahead is shown first, so that the others do not wait for data that are there.
+/// Publishes what was read ahead, so that other ranks do not wait for it.
 void ScatterPass::begin() {
     if (lanes_.own != nullptr) {
         PieceCursor& cursor = lanes_.own->cursor;
@@ -82,7 +82,7 @@ void ScatterPass::begin() {
     }
 }
 
-/// To the next piece of each lane. @return whether there are any
+/// Moves to the next piece of each lane. @return false if there are none
 bool ScatterPass::advance() {
     bool any = false;
     for (ReadLane& lane : lanes_.all) {
@@ -93,7 +93,7 @@ bool ScatterPass::advance() {
     return any;
 }
 
-/// Puts the own piece of position k on the table, if it was read ahead as were all before it.
+/// Enters the own piece of position k in the table, if it and all before it were read ahead.
 bool ScatterPass::take_kept(Extent piece, std::int64_t k, bool wait) {
     const ReadLane& lane = *lanes_.own;
     ReadAhead* ahead = from_.shelf == nullptr || k >= Shelf::most ? nullptr : from_.shelf->ahead;
@@ -127,7 +127,7 @@ void ScatterPass::read_own(std::int64_t k) {
     count_to(lane.control->read, k);
 }
 
-/// Until the slots of position k are free.
+/// Waits until the slots of position k are free.
 void ScatterPass::wait_taken(std::int64_t k) {
     const std::int64_t before = k - lanes_.all.front().slots.count;
     if (before < 0) return;
@@ -136,7 +136,7 @@ void ScatterPass::wait_taken(std::int64_t k) {
                     team_.world());
 }
 
-/// One message to every other node that wants something of the own piece.
+/// Sends a message to every other node that wants something of the own piece.
 void ScatterPass::send_parts(std::int64_t k) {
     if (!has_own() || !covers_.any_remote()) return;
     const Topology& topology = team_.topology();
@@ -151,7 +151,7 @@ void ScatterPass::send_parts(std::int64_t k) {
             covers_.pack(node, lane.piece, lane.at(k, from_.shelf), message);
             return {};
         });
-        if (!packed.ok()) {  // the others wait for a message, whatever is in it
+        if (!packed.ok()) {  // other nodes wait for a message, even one without data
             message.clear();
             if (status_.ok()) status_ = packed;
         }
@@ -177,7 +177,7 @@ void ScatterPass::finish_sends() {
     team_.world().finish(lanes_.sends);
 }
 
-/// What is there already comes first, the own piece before all, while it is in cache.
+/// Takes pieces that have arrived first, and the own piece before all, while it is in cache.
 void ScatterPass::take_pieces(std::int64_t k) {
     const std::int64_t n = lanes_.all.size();
     const std::int64_t first = lanes_.own == nullptr ? 0 : lanes_.own - lanes_.all.data();
@@ -208,9 +208,9 @@ void ScatterPass::wait_filled(const ReadLane& lane, std::int64_t k) {
                 counts_.wait, team_.world());
 }
 
-/// Of a piece that lies in the slot as in the file.
+/// Takes elements of a piece that lies in the slot as in the file.
 void ScatterPass::take_whole(const ReadLane& lane, std::int64_t k) {
-    const char* piece = nullptr;  // known when it is there
+    const char* piece = nullptr;  // null until it has arrived
     for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
         const Place& p = space_.places[place];
         const Index stride = byte_strides(p);
@@ -231,7 +231,7 @@ void ScatterPass::take_whole(const ReadLane& lane, std::int64_t k) {
     });
 }
 
-/// Of what another node has sent of a piece, dense.
+/// Takes elements of the dense parts of a piece that another node has sent.
 void ScatterPass::take_parts(const ReadLane& lane, std::int64_t k) {
     const char* from = lane.slots.at(k);
     for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {

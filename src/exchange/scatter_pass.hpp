@@ -10,14 +10,14 @@
 
 namespace thalweg::detail {
 
-/// What a pass is read from.
+/// The sources of a pass.
 struct ReadFrom {
-    std::span<const PlaceSource> sources;  ///< of each place
+    std::span<const PlaceSource> sources;  ///< one for each place
     Source& source;
     const Shelf* shelf;  ///< null: nothing was read ahead
 };
 
-/// What is read of a piece to `to`.
+/// Returns the ranges that are read for a piece, to `to`.
 std::vector<ReadRange> ranges_of(const Space& space, Extent piece,
                                  std::span<const PlaceSource> sources, char* to);
 
@@ -33,11 +33,11 @@ public:
           counts_(counts),
           me_(team.topology().node_rank) {}
 
-    /// @note Collective
+    /// Runs the pass. @note Collective
     Status run();
 
 private:
-    /// Whether this rank reads a piece at the position that is under way.
+    /// Tests if this rank reads a piece at the position that is under way.
     bool has_own() const { return lanes_.own != nullptr && lanes_.own->piece.size() > 0; }
     void begin();
     bool advance();
@@ -60,7 +60,7 @@ private:
     ReadFrom from_;
     StreamCounts& counts_;
     int me_;                 ///< place in the node
-    bool receives_ = false;  ///< from other nodes, for this one
+    bool receives_ = false;  ///< receives from other nodes, for this one
     Status status_;
     std::int64_t kept_ = 0;                  ///< own pieces from the first on that were read ahead
     std::optional<ReadAhead::Pause> pause_;  ///< while this rank reads itself

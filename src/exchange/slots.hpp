@@ -1,5 +1,5 @@
-// Slots of memory that the ranks of a node share, through which the pieces of streams go: how the
-// memory is cut into them, and how the ranks wait for each other's pieces.
+// Slots of memory that the ranks of a node share, through which the pieces of streams go. Cuts the
+// memory into slots, and waits for other ranks' pieces.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -33,24 +33,24 @@ struct Slots {
     char* at(std::int64_t k) const { return memory + k % count * capacity; }
 };
 
-/// What the streams of one direction need.
+/// The needs of the streams of one direction.
 struct SlotNeeds {
     std::int64_t controls = 0;  ///< bytes before the slots
     std::int64_t piece = 0;     ///< bytes of a piece, if nothing else is asked for
-    std::int64_t smallest = 0;  ///< piece
-    std::int64_t unit = 1;      ///< of a piece that is as large as the memory allows
+    std::int64_t smallest = 0;  ///< bytes of the smallest piece
+    std::int64_t unit = 1;      ///< divides the bytes of a piece as large as the memory allows
     std::int64_t margin = 0;    ///< bytes of a slot beyond a piece
-    std::int64_t count = 1;     ///< slots of a stream; fewer where there is little memory
+    std::int64_t count = 1;     ///< slots of a stream; fewer if there is little memory
     bool alike = false;         ///< all nodes must have as many
 };
 
 /**
  * Cuts the node's memory into slots for so many streams.
  * @param mine     this rank's own failure so far
- * @param prepare  takes memory for pieces of at most so many bytes, and its failure is one of all
- *                 ranks; given by std::ref, which takes no memory
+ * @param prepare  takes memory for pieces of at most so many bytes; if it fails, all ranks fail.
+ *                 Given by std::ref, which takes no memory
  * @param slots    receives those of the first stream; the others' follow, all of one stream
- * together
+ *                 together
  * @return the same on every rank
  * @note Collective
  */

@@ -38,7 +38,7 @@ double section_cost(const Place& place, const WantedBox& wanted, const Index& st
     const Runs runs = runs_of(wanted.box, place.shape, step, largest_gap / place.element);
     const std::int64_t bytes = runs.length * place.element;
     if (place.grain <= 0) return runs.count * std::max<double>(bytes, shortest);
-    // What is between two multiples of the grain is read as one, and kept for the next run.
+    // The bytes between two multiples of the grain are read as one, and kept for the next run.
     double cost = 0;
     std::int64_t read = 0;
     for_runs(wanted.box, place.shape, runs, step, [&](std::int64_t first) {

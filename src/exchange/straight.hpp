@@ -1,6 +1,6 @@
-// Reading straight: each rank reads what it wants itself, with no exchange. Where that is in long
-// runs of the file, it is read as fast as long ranges of equal shares are, and what was read goes
-// from the cache of the processor that read it to the array.
+// Reading straight: each rank reads the elements that it wants itself, with no exchange. Long runs
+// of the file are read as fast as long ranges of equal shares, and go to the array from the cache
+// of the processor that has read them.
 //
 // Buffers: file -> buffer (file order and byte order) -> kernel -> [model array]
 // SPDX-License-Identifier: Apache-2.0
@@ -15,28 +15,28 @@
 
 namespace thalweg::detail {
 
-/// What a rank wants of a variable (of one record).
+/// The elements that a rank wants of a variable (of one record).
 struct Section {
     Box box;       ///< from the first wanted element to the last one; without any, empty
     Index step{};  ///< from one wanted element to the next; 1 or more
 };
 
-/// What of a section lies in a part of the variable: from the first wanted element in it to the
-/// last one, in the part's own indices; `at` is counted from the section's first element. The part
-/// is row-major, of the shape `part.count`.
-/// @return whether there is any
+/// Finds the part of a section in a part of the variable: from the first wanted element in it to
+/// the last one, in the part's own indices; `at` is counted from the section's first element. The
+/// part is row-major, of the shape `part.count`.
+/// @return false if there is none
 bool section_within(const Section& section, const Box& part, WantedBox& wanted);
 
-/// Bytes that a rank reads to get what it wants of a place by itself: those between wanted
-/// elements, too, where it is cheaper to read than to skip them.
-/// @param shortest  bytes that a range counts for at least
+/// Returns the bytes that a rank reads to get what it wants of a place by itself, with those
+/// between wanted elements if it is cheaper to read than to skip them.
+/// @param shortest  least bytes for which a range counts
 double section_cost(const Place& place, const WantedBox& wanted, const Index& step,
                     std::int64_t shortest);
 
-/// What one rank, or all together, want of the file.
+/// Counts of what one rank, or all together, want of the file.
 struct RunCounts {
     std::int64_t bytes = 0;
-    std::int64_t runs = 0;     ///< of consecutive bytes
+    std::int64_t runs = 0;     ///< runs of consecutive bytes
     std::int64_t against = 0;  ///< places that must not be read so: lists, and parts with a grain
 };
 
@@ -45,15 +45,15 @@ RunCounts count_runs(const Space& space, std::span<const Delivery> deliveries);
 
 /**
  * Reads what this rank wants of a place, in the order of the file.
- * @param from     of the place
- * @param buffer   of 8 bytes or more; what is read at a time
- * @param counts   gets the seconds in copying to the array
+ * @param from     source of the place
+ * @param buffer   memory for what is read at a time, 8 bytes or more
+ * @param counts   receives the seconds in copying to the array
  * @return this rank's own failure
  */
 Status read_straight(const Place& place, const PlaceSource& from, Delivery& delivery,
                      Source& source, std::span<char> buffer, StreamCounts& counts);
 
-/// Does the same with what this rank wants of all places. @param sources  of each place
+/// Reads what this rank wants of all places. @param sources  one for each place
 Status read_straight(const Space& space, std::span<const PlaceSource> sources,
                      std::span<Delivery> deliveries, Source& source, std::span<char> buffer,
                      StreamCounts& counts);

@@ -32,7 +32,7 @@ std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena
     return status.ok() ? std::move(stream) : nullptr;
 }
 
-/// The node feeds the streams that its writers own and those that any of its ranks meets.
+/// Adds a lane for each stream that a writer of the node owns or any of its ranks meets.
 void Stream::add_lanes(const std::vector<int>& writers, const WriterSet& met) {
     lanes_.all.clear();
     for (std::size_t w = 0; w < writers.size(); ++w) {
@@ -43,7 +43,7 @@ void Stream::add_lanes(const std::vector<int>& writers, const WriterSet& met) {
         if (lane.local && lane.mine) lanes_.own = &lane;
 }
 
-/// @param mine  this rank's own failure so far
+/// Places the lanes in memory. @param mine  this rank's own failure so far
 /// @return the same on every rank @note Collective
 Status Stream::place_lanes(Memory& arena, const StreamOptions& options, Status mine) {
     const Topology& topology = team_.topology();

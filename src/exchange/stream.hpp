@@ -1,4 +1,4 @@
-// The engine: streams a space of the file, in pieces, from who holds it to who writes it.
+// The engine: streams a space of the file, in pieces, from the ranks that hold it to the writers.
 //
 // Every writer's share is a stream of pieces; a few slots of node-shared memory per stream hold the
 // pieces under way. All ranks of the writer's node pack their elements of a piece straight to their
@@ -39,12 +39,12 @@ public:
                                         std::span<const Space> spaces, Order order,
                                         const StreamOptions& options, Status& status);
 
-    /// Called by every rank before the agreement (any wait of all for all) that must precede each
-    /// pass: ranks leave a pass while others are still in it.
+    /// Prepares a pass; every rank calls it before the agreement (any wait of all for all) that
+    /// must precede each pass, as ranks leave a pass while others are still in it.
     void prepare();
 
     /**
-     * Streams one space. All ranks give the same actions; a rank gives parts where it has some.
+     * Streams one space. All ranks give the same actions; a rank gives the parts that it has.
      * @param base     byte of the file at which the space begins
      * @param actions  per place; `fill`, and the elements of `data` that no rank holds, become the
      *                 fill value

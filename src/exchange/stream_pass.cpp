@@ -45,7 +45,8 @@ Status StreamPass::run() {
     return std::move(status_);
 }
 
-/// Pieces of the longest of all streams: writers that write together write equally often.
+/// Returns the pieces of the longest of all streams, as writers that write together write equally
+/// often.
 std::int64_t StreamPass::most_pieces() {
     std::int64_t n = lanes_.own == nullptr ? 0 : lanes_.own->count_pieces();
     team_.all_reduce({&n, 1}, Reduce::max);
@@ -74,7 +75,7 @@ void StreamPass::finish_sends() {
 }
 
 /// Completes and writes this writer's piece k - R.
-/// @param calls  writes that a collective storage takes from every writer
+/// @param calls  number of writes that a collective storage takes from every writer
 void StreamPass::drain_own(std::int64_t k, std::int64_t calls) {
     if (lanes_.own == nullptr || k < lanes_.slots.count) return;
     WriteLane& lane = *lanes_.own;
@@ -88,7 +89,7 @@ void StreamPass::drain_own(std::int64_t k, std::int64_t calls) {
     if (status_.ok()) status_ = std::move(status);
 }
 
-/// One message from every other node that has elements of the piece.
+/// Receives a message from every other node that has elements of the piece.
 void StreamPass::receive_pieces(WriteLane& lane, std::int64_t k) {
     const Topology& topology = team_.topology();
     if (topology.nodes == 1) return;
@@ -126,8 +127,8 @@ Status StreamPass::write_piece(const WriteLane& lane, std::int64_t k) {
     return alone([&] { return storage_.write(chunks); });
 }
 
-/// The pieces k enter; their slots are freed by those who drained them.
-/// @return whether there are any
+/// Enters the pieces k; the ranks that drained their slots free them.
+/// @return false if there are none
 bool StreamPass::enter_pieces(std::int64_t k) {
     bool any = false;
     for (WriteLane& lane : lanes_.all) {

@@ -10,12 +10,12 @@ namespace thalweg::detail {
 
 class StreamPass {
 public:
-    /// The lanes have begun the pass.
+    /// Prepares the pass, which the lanes have begun.
     StreamPass(Team& team, WriteLanes& lanes, const PiecePacker& packer, Storage& storage,
                StreamCounts& counts)
         : team_(team), lanes_(lanes), packer_(packer), storage_(storage), counts_(counts) {}
 
-    /// @note Collective
+    /// Runs the pass. @note Collective
     Status run();
 
 private:

@@ -13,7 +13,7 @@ namespace thalweg::detail {
 
 Views::Views(const Definitions& definitions, const Holdings& holdings, Order order)
     : definitions_(definitions), order_(order) {
-    // Numbered by decompositions, which all ranks have alike; holdings may be shared otherwise.
+    // Views are numbered by decompositions, as ranks may share holdings in different ways.
     std::map<std::pair<const Decomposition*, std::vector<int>>, int> known;
     for (std::size_t i = 0; i < holdings.size(); ++i) {
         const Holding& h = *holdings[i];
@@ -25,8 +25,8 @@ Views::Views(const Definitions& definitions, const Holdings& holdings, Order ord
     }
 }
 
-/// By writers that this rank meets, what they must know of a view: of lists the runs in their
-/// share. A writer whose share has nothing of the list in it is not met.
+/// Returns, by the writers that this rank meets, the boxes of a view that they must know, and the
+/// runs of its lists in their share. A writer whose share has nothing of a list is not met.
 std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
                                                      std::span<const Space> spaces,
                                                      std::span<const Places> places,

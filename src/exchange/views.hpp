@@ -1,4 +1,5 @@
-// What ranks hold of a file's variables, in the order of the file, and which writers they meet.
+// The elements of a file's variables that ranks hold, in the order of the file, and the writers
+// that they meet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,17 +28,17 @@ private:
 struct View {
     const Holding* holding;
     std::vector<std::int64_t> shape;
-    std::map<int, std::vector<HeldBox>> remote{};  ///< other nodes' ranks -> what meets my stream
+    std::map<int, std::vector<HeldBox>> remote{};  ///< other nodes' boxes in the own stream
 };
 
 class Views {
 public:
-    /// The definitions and holdings have to outlive it.
+    /// Groups the variables into views. The definitions and holdings must outlive it.
     Views(const Definitions& definitions, const Holdings& holdings, Order order);
 
     /**
-     * A writer must know which boxes the ranks of other nodes have in its share, to unpack their
-     * messages: told once, to the writers met and to no one else.
+     * Tells each writer once which boxes the ranks of other nodes have in its share, as it unpacks
+     * their messages; only ranks that meet its share send.
      * @param writers  world rank of each of the layout's writers
      * @param met      one bit for each writer; receives those whose shares meet what some rank of
      *                 this node holds
@@ -50,11 +51,11 @@ public:
     const View& of(int variable) const { return views_[view_of_[variable]]; }
     const Variable& variable(int at) const { return definitions_.variables[at]; }
     Order order() const { return order_; }
-    /// Of each variable, in that order.
+    /// Returns the fill value of each variable, in that byte order.
     std::span<const FillValue> fills() const { return fills_; }
 
 private:
-    using Places = std::vector<std::vector<std::size_t>>;  ///< of each view, in a space
+    using Places = std::vector<std::vector<std::size_t>>;  ///< those of each view, in a space
 
     std::map<int, std::vector<HeldBox>> find_near(const Layout& layout,
                                                   std::span<const Space> spaces,
@@ -63,7 +64,7 @@ private:
     const Definitions& definitions_;
     Order order_;
     std::vector<View> views_;   ///< numbered alike on all ranks
-    std::vector<int> view_of_;  ///< of each variable
+    std::vector<int> view_of_;  ///< view of each variable
     std::vector<FillValue> fills_;
 };
 

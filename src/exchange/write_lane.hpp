@@ -23,39 +23,39 @@ struct WriteControl {
 
 class WriteLane {
 public:
-    /// @param counts  gets the seconds of waits
+    /// Makes a lane for a writer. @param counts  receives the seconds of waits
     WriteLane(Team& team, int of_writer, int of_rank, StreamCounts& counts);
 
-    int writer;   ///< of the layout
+    int writer;   ///< number in the layout
     int rank;     ///< world rank of the writer
     bool local;   ///< the writer is on this node; else the lane is outgoing
     bool mine;    ///< this rank drains it: writes it, or sends it
     Share share;  ///< the writer's, of the space of the pass
 
-    /// Before the first pass.
+    /// Places the lane in memory, before the first pass.
     void place(WriteControl* control, const Slots& slots);
-    /// On its drainer: makes the words zero.
+    /// Makes the words zero; its drainer calls it.
     void clear();
     void begin_pass(Share of_pass, std::vector<Extent> wanted);
     void end_pass();
-    /// Pieces of the pass.
+    /// Returns the number of pieces of the pass.
     std::int64_t count_pieces();
 
-    /// Position k takes its piece, and drops that of the position whose slot it takes.
-    /// @return whether there was or is one
+    /// Enters the piece of position k, and drops that of the position whose slot it takes.
+    /// @return true if there was or is one
     bool advance(std::int64_t k);
-    /// The last piece that took the slot of position k; empty if there is none.
+    /// Returns the last piece that took the slot of position k; empty if there is none.
     Extent piece(std::int64_t k) const { return recent_[k % slots_.count]; }
     char* slot(std::int64_t k) const { return slots_.at(k); }
 
-    /// Hands the slot of piece k, empty again, to those who pack.
+    /// Hands the slot of piece k, empty again, to the ranks that pack.
     void release(std::int64_t k);
     void wait_free(std::int64_t k);
-    /// So many bytes of an outgoing slot, for this rank.
+    /// Takes so many bytes of an outgoing slot for this rank.
     char* take_room(std::int64_t k, std::int64_t bytes);
-    /// This rank has packed its part.
+    /// Announces that this rank has packed its part.
     void announce(std::int64_t k);
-    /// Until all have. @return bytes of an outgoing slot that were taken
+    /// Waits until all ranks have packed. @return bytes of an outgoing slot that were taken
     std::int64_t wait_packed(std::int64_t k);
 
 private:
@@ -66,17 +66,17 @@ private:
     WriteControl* control_ = nullptr;
     Slots slots_;
     PieceCursor cursor_;
-    std::vector<Extent> recent_;  ///< by slot; empty where there is none
+    std::vector<Extent> recent_;  ///< by slot; empty if there is none
 };
 
-/// Those of a node, and what a pass needs to drain them: it must not fail for want of memory.
+/// The lanes of a node, and the memory for draining them, as a pass must not fail for want of it.
 struct WriteLanes {
     std::vector<WriteLane> all;
-    WriteLane* own = nullptr;        ///< that this rank writes
-    Slots slots;                     ///< of the first
+    WriteLane* own = nullptr;        ///< the lane that this rank writes
+    Slots slots;                     ///< those of the first lane
     std::vector<char> received;      ///< a message of another node
-    std::deque<Box> boxes;           ///< of the chunks that are being written
-    std::vector<MPI_Request> sends;  ///< under way; there is room for one of each lane
+    std::deque<Box> boxes;           ///< those of the chunks that are being written
+    std::vector<MPI_Request> sends;  ///< sends under way; there is room for one of each lane
 };
 
 }  // namespace thalweg::detail

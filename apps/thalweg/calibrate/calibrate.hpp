@@ -13,7 +13,7 @@ namespace thalweg::app {
 
 struct CalibrateOptions {
     std::vector<std::string> folders{"."};
-    double seconds = 20;  ///< about which all measurements take together
+    double seconds = 20;  ///< approximate time of all measurements together
     std::string output = "calibration.toml";
 };
 
@@ -24,14 +24,14 @@ struct CalibrateOptions {
  */
 int calibrate(const CalibrateOptions& options);
 
-/// The rates at which ranks pack, send and agree. @param seconds  to take
+/// Measures the rates at which ranks pack, send and agree. @param seconds  time to take
 /// @note Collective
 void measure_memory(detail::Team& team, double seconds, planning::Machine& machine);
 void measure_lists(detail::Team& team, double seconds, planning::Machine& machine);
 void measure_messages(detail::Team& team, double seconds, planning::Machine& machine);
 void measure_inside(detail::Team& team, double seconds, planning::Machine& machine);
 
-/// What a folder takes, measured with files in it that are removed.
+/// Measures a folder with files in it that are removed.
 /// @param folder  absolute, the same on every rank
 /// @return TW_OK, TW_EIO; the same on every rank. @note Collective
 detail::Status measure_folder(detail::Team& team, const std::string& path, double seconds,
@@ -40,10 +40,10 @@ detail::Status measure_folder(detail::Team& team, const std::string& path, doubl
 /// Calls `act` for about some seconds, and returns the seconds of one call. Local.
 double repeat_for(double seconds, const std::function<void()>& act);
 
-/// Ranks that have nothing to do leave their processors to the others. @note Collective
+/// Waits for all ranks, and leaves the processor to those that still work. @note Collective
 void sleep_until_met(detail::Team& team, double seconds);
 
-/// @note Collective
+/// Returns the largest value of all ranks. @note Collective
 double all_max(detail::Team& team, double value);
 double all_sum(detail::Team& team, double value);
 

@@ -22,7 +22,7 @@ using namespace planning;
 
 namespace {
 
-/// The folder of rank 0, which may have another working folder. @note Collective
+/// Finds the folder by rank 0, as ranks may have other working folders. @note Collective
 Status find_folder(Team& team, const std::string& given, std::string& path, std::string& name) {
     std::vector<char> bytes;
     Status status;
@@ -40,7 +40,7 @@ Status find_folder(Team& team, const std::string& given, std::string& path, std:
     return {};
 }
 
-/// @note Collective
+/// Measures memory, messages and folders. @note Collective
 Status measure(Team& team, const CalibrateOptions& options, Machine& machine) {
     machine.ranks = team.size();
     machine.nodes = team.topology().nodes;
@@ -68,7 +68,7 @@ Status measure(Team& team, const CalibrateOptions& options, Machine& machine) {
     return {};
 }
 
-/// On rank 0. The file is whole or as it was.
+/// Writes the file on rank 0; after a failure it is as it was.
 Status write_file(const std::string& path, const std::string& text) {
     const std::string part = path + ".part";
     errno = 0;

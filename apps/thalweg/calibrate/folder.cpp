@@ -15,10 +15,10 @@ namespace {
 constexpr std::int64_t tiny = 4 << 10, small = 64 << 10, large = 2 << 20;
 constexpr std::int64_t odd = 60001;  ///< a write's bytes that end within a block
 
-/// Rounds of measurements, spread over the whole time: a machine is not always equally fast.
+/// Number of rounds, spread over the whole time, as a machine is not always equally fast.
 constexpr int passes = 3;
 
-/// 1, 2, 4, ... and all ranks.
+/// Returns 1, 2, 4, ... and the number of all ranks.
 std::vector<int> writer_counts(int ranks) {
     std::vector<int> counts;
     for (int n = 1; n < ranks; n *= 2) counts.push_back(n);
@@ -26,10 +26,11 @@ std::vector<int> writer_counts(int ranks) {
     return counts;
 }
 
-/// All that is measured in a folder by writing.
+/// The patterns of writing that are measured in a folder.
 struct Patterns {
-    /// @param ranks    of the first node
-    /// @param servers  whether the file system has any
+    /// Chooses the patterns.
+    /// @param ranks    number on the first node
+    /// @param servers  the file system has servers
     Patterns(const Team& team, int ranks, bool servers) {
         const int all = static_cast<int>(team.size());
         for (const bool durable : {false, true})
@@ -53,8 +54,8 @@ struct Patterns {
     std::vector<Pattern> by_writers, with_fsync;
     std::vector<Pattern> in_small;
     std::vector<Pattern> answer;      ///< one small write, without and with an fsync
-    std::vector<Pattern> two, pairs;  ///< of writers, side by side and by turns
-    std::vector<Pattern> node;        ///< all ranks of one
+    std::vector<Pattern> two, pairs;  ///< two writers, side by side and by turns
+    std::vector<Pattern> node;        ///< all ranks of one node
 
     std::vector<Pattern*> all() {
         std::vector<Pattern*> found;
@@ -64,33 +65,33 @@ struct Patterns {
     }
 };
 
-/// Seconds by which a write of the second takes longer than one of the first.
+/// Returns the seconds by which a write of the second takes longer than one of the first.
 double longer(const std::vector<Pattern>& two) {
     return std::max(0.0, two[1].seconds_of_write() - two[0].seconds_of_write());
 }
 
-/// Seconds in which a block goes from one writer to another, which write by turns: for each write
-/// of both it goes there and back.
+/// Returns the seconds in which a block goes from one writer to another, which write by turns: for
+/// each write of both it goes there and back.
 double handover(const std::vector<Pattern>& two) { return longer(two) / 2; }
 
-/// What nodes have between them: how many blocks change hands at a time, and what one node writes.
+/// Takes the number of blocks that change hands between nodes at a time, and the rate of one node.
 void take_nodes(const Patterns& patterns, Folder& folder) {
     if (patterns.node.empty()) return;
     folder.node_rate = patterns.node.front().rate();
-    // Where all pairs wait as long as one pair, there are as many servers at least.
+    // If all pairs wait as long as one pair, there are at least as many servers.
     const double of_all = handover(patterns.pairs), pairs = patterns.pairs.front().writers / 2;
     folder.locks = of_all > 0 ? std::clamp(pairs * folder.lock / of_all, 1.0, pairs) : pairs;
-    if (folder.lock <= 0) folder.locks = 0;  // nobody waits: not known
+    if (folder.lock <= 0) folder.locks = 0;  // no writer waits: not known
 }
 
 }  // namespace
 
 Status measure_folder(Team& team, const std::string& path, double seconds, Folder& folder) {
     const FileSystem system = file_system_at(path);
-    // What is not measured stays assumed.
+    // Figures that are not measured stay assumed.
     folder = assumed_folder(system);
     folder.path = path;
-    // What several nodes see is on no local disk, whatever it is called.
+    // A folder that several nodes see is on no local disk, whatever its file system.
     bool servers = system.sharing != Sharing::local || team.topology().nodes > 1;
     team.world().broadcast(&servers, sizeof servers, 0);
     Trial trial(team, path);
@@ -105,7 +106,7 @@ Status measure_folder(Team& team, const std::string& path, double seconds, Folde
             if (Status s = trial.measure(*p, each); !s.ok()) return s;
             if (p == all.front()) folder.processor = std::min(1.0, trial.processor());
         }
-    // The same figures on all ranks.
+    // All ranks get the same figures.
     std::vector<double> rates;
     for (const Pattern* const p : all) rates.push_back(p->rate());
     rates.push_back(folder.processor);

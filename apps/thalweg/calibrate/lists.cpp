@@ -13,11 +13,11 @@ using namespace planning;
 
 namespace {
 
-/// Every other run of a dimension, held as a list of indices, and the memory that it is packed
-/// from and to.
+/// A list of indices of every other run of a dimension, and the memory from and to which it is
+/// packed.
 class ListedField {
 public:
-    /// @param run  consecutive indices of a run
+    /// Makes the list. @param run  number of consecutive indices of a run
     explicit ListedField(std::int64_t run)
         : from_(make_private_memory(elements * size)), to_(make_private_memory(elements * size)) {
         if (!from_ || !to_) throw std::bad_alloc();
@@ -31,7 +31,7 @@ public:
         listing_ = {std::move(list), {0}, {2 * elements}};
     }
     std::int64_t runs() const { return static_cast<std::int64_t>(listing_.list->runs.size()); }
-    /// Copies and converts what the list has, as a rank packs it for a writer.
+    /// Copies and converts the elements of the list, as a rank packs them for a writer.
     void pack_all() {
         const RowKernel kernel = pack_kernel(TW_FLOAT, TW_FLOAT, Order::big_endian);
         const char fill[size]{};
@@ -54,8 +54,8 @@ constexpr int rounds = 4;
 
 }  // namespace
 
-/// The same elements in short runs and in long ones, packed by one rank: what is between is that of
-/// the runs.
+/// Measures one rank packing the same elements in short runs and in long ones: the difference is
+/// the cost of the runs.
 void measure_lists(Team& team, double seconds, Machine& machine) {
     std::unique_ptr<ListedField> in_short, in_long;
     const Status had = team.agree(alone([&]() -> Status {
@@ -69,7 +69,7 @@ void measure_lists(Team& team, double seconds, Machine& machine) {
     team.barrier();
     if (team.rank() == 0) {
         double of_short = 1e9, of_long = 1e9;
-        // The least of some rounds: the first ones touch memory, and others use the machine.
+        // Takes the least of some rounds: the first ones touch memory, and others use the machine.
         for (int i = 0; i < rounds; ++i) {
             const double each = seconds * 0.45 / rounds;
             of_short = std::min(of_short, repeat_for(each, [&] { in_short->pack_all(); }));

@@ -18,7 +18,8 @@ void send(Comm& comm, const std::vector<char>& data, std::size_t bytes, int to) 
     comm.finish(request);
 }
 
-/// Seconds of a message of some bytes and the empty answer. @param first  whether this rank sends
+/// Returns the seconds of a message of some bytes and the empty answer.
+/// @param first  this rank sends the message
 double exchange_seconds(Comm& comm, std::vector<char>& data, std::size_t bytes, int other,
                         bool first, int times) {
     const double begin = now();
@@ -32,7 +33,8 @@ double exchange_seconds(Comm& comm, std::vector<char>& data, std::size_t bytes, 
 
 }  // namespace
 
-/// The leaders of nodes 0 and 1, 2 and 3, ... all at once; on one node, ranks 0 and 1.
+/// Measures messages between the leaders of nodes 0 and 1, 2 and 3, ... all at once; on one node,
+/// between ranks 0 and 1.
 void measure_messages(Team& team, double seconds, Machine& machine) {
     machine.latency = machine.message = 0;  // not known
     if (team.size() < 2) return;
@@ -68,7 +70,7 @@ void measure_messages(Team& team, double seconds, Machine& machine) {
     machine.message = static_cast<double>(large) / std::max(1e-9, slowest - machine.latency);
 }
 
-/// Each rank of a node sends to the next one, all at once.
+/// Measures messages of each rank of a node to the next one, all at once.
 void measure_inside(Team& team, double seconds, Machine& machine) {
     machine.inside = 0;  // not known
     const Topology& t = team.topology();
@@ -88,13 +90,13 @@ void measure_inside(Team& team, double seconds, Machine& machine) {
         }
         return all_max(team, (now() - begin) / times);
     };
-    // Connections are set up first. As often as all ranks know from that to fit into the time.
+    // The first messages set up connections, and give the number that fits into the time.
     const double once = pass_on(4);
     const int times =
         static_cast<int>(std::clamp(0.5 * seconds / std::max(1e-6, once), 4.0, 400.0));
     team.barrier();
     const double passed = pass_on(times);
-    // The slowest node is waited for; it is taken to be one with most ranks.
+    // All wait for the slowest node, which is assumed to be one with most ranks.
     const int most = *std::max_element(t.sizes.begin(), t.sizes.end());
     if (most > 1) machine.inside = most * static_cast<double>(bytes) / std::max(1e-9, passed);
 }

@@ -20,7 +20,7 @@ using namespace planning;
 
 namespace {
 
-/// Bytes of a writer in the first round, of any write at most, and for which there must be room.
+/// Bytes of a writer in the first round, of the largest write, and of the room that a rank needs.
 constexpr std::int64_t least = 4 << 20, large = 2 << 20, room_of_rank = 60001;
 
 double processor_seconds() {
@@ -85,7 +85,7 @@ Status Trial::write(const Pattern& p, int writer, std::int64_t bytes) {
     return status;
 }
 
-/// A new file, as a model's is. @param bytes  of a writer
+/// Writes a new file, as a model does. @param bytes  those of a writer
 Status Trial::round(const Pattern& pattern, std::int64_t bytes, double& seconds) {
     Status status;
     if (team_.rank() == 0) {
@@ -96,7 +96,7 @@ Status Trial::round(const Pattern& pattern, std::int64_t bytes, double& seconds)
             ::close(fd);
     }
     if (status = team_.agree(status); !status.ok()) return status;
-    // Writers spread over the ranks in node order.
+    // The writers are spread over the ranks in node order.
     const Topology& t = team_.topology();
     const int place = t.first[static_cast<std::size_t>(t.node)] + t.node_rank;
     int writer = -1;
@@ -127,7 +127,7 @@ Status Trial::measure(Pattern& p, double seconds) {
         if (Status s = round(p, p.bytes, passed); !s.ok()) return s;
         p.rates.push_back(static_cast<double>(p.bytes * p.writers) / std::max(1e-9, passed));
         const double left = seconds - (now() - begin);
-        // Rounds that are too short tell more of opening the file than of writing.
+        // Short rounds measure the opening of the file rather than the writing.
         const bool longer = passed < seconds / 8 && p.bytes * 2 <= limit;
         std::int64_t next[2] = {longer || left > passed, longer ? p.bytes * 2 : p.bytes};
         team_.world().broadcast(next, sizeof next, 0);

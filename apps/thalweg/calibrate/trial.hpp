@@ -1,4 +1,4 @@
-// Writing to a file in turns of measurements, by some of the ranks.
+// Measures how some of the ranks write to a file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,15 +16,15 @@ namespace thalweg::app {
 struct Pattern {
     int writers = 1;           ///< spread over the ranks in node order
     std::int64_t size = 0;     ///< bytes of a write
-    bool durable = false;      ///< with an fsync at the end
-    bool interleaved = false;  ///< the writes of two writers, half of all apart, by turns
+    bool durable = false;      ///< ends with an fsync
+    bool interleaved = false;  ///< two writers, half of all apart, write by turns
     bool first_ranks = false;  ///< the writers are not spread, but the first ranks
     std::int64_t most = std::int64_t(128) << 20;  ///< bytes of a writer in a round
-    std::int64_t bytes = 0;                       ///< of a writer in a round; 0: not known yet
+    std::int64_t bytes = 0;                       ///< bytes of a writer in a round; 0: not known
     std::vector<double> rates{};
 
     double rate() const;
-    /// Of one write of each writer.
+    /// Returns the seconds of one write of each writer.
     double seconds_of_write() const {
         return static_cast<double>(writers) * static_cast<double>(size) / rate();
     }
@@ -44,9 +44,9 @@ public:
     detail::Status warm_up();
     /// Creates, renames and removes files. @note Collective
     detail::Status names(double seconds, planning::Folder& folder);
-    /// Most bytes of a round that the file system has room for. @note Collective
+    /// Finds the largest number of bytes of a round for which there is room. @note Collective
     detail::Status find_room();
-    /// Of the writer's processor in the last round, per second of writing.
+    /// Returns the processor seconds of the first writer per second of writing in the last round.
     double processor() const { return processor_; }
 
 private:

@@ -40,8 +40,7 @@ std::string lines_of(const Diagnoses& found) {
     return lines;
 }
 
-/// Keeps what the first rank of another node should add to the lines of rank 0: nothing that is
-/// good there.
+/// Keeps the lines that the first rank of another node adds to those of rank 0: no good news.
 void keep_others(const Nodes& nodes, Diagnoses& found) {
     if (!nodes.first) found.clear();
     std::erase_if(found, [](const Diagnosis& d) { return d.level == Level::good; });

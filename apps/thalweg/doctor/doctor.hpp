@@ -1,4 +1,4 @@
-// thalweg doctor: whether a machine has what the library needs, and what to type if not.
+// thalweg doctor: checks that a machine has what the library needs, and says what to type if not.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,12 +8,12 @@
 namespace thalweg::app {
 
 struct DoctorOptions {
-    std::vector<std::string> folders{"."};  ///< to which files will be written
+    std::vector<std::string> folders{"."};  ///< folders for files
 };
 
 /**
  * Looks at libraries, processors, memory, folders and settings, and prints a line for each fact on
- * rank 0, with the line to type where something is wrong.
+ * rank 0, with the line to type if something is wrong.
  * @return exit code, the same on every rank: 0 nothing is wrong, 1 there are problems
  * @note Collective over MPI_COMM_WORLD
  */

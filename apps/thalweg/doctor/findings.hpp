@@ -1,4 +1,4 @@
-// What the doctor has found, and the lines to type where something is wrong.
+// The doctor's findings, and the lines to type if something is wrong.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

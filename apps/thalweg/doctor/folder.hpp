@@ -7,10 +7,10 @@
 namespace thalweg::app {
 
 /// Adds what a folder offers to files that are written in it. Creates and removes a small file.
-/// @param nodes  of the job
+/// @param nodes  number of nodes of the job
 void check_folder(const std::string& folder, int nodes, Diagnoses& found);
 
-/// Adds how much room /dev/shm has.
+/// Adds the room in /dev/shm.
 void check_shared_memory(Diagnoses& found);
 
 }  // namespace thalweg::app

@@ -6,7 +6,8 @@
 
 namespace thalweg::app {
 
-/// Adds the versions of MPI, netCDF-C, HDF5 and PnetCDF, and what the build lacks. MPI is running.
+/// Adds the versions of MPI, netCDF-C, HDF5 and PnetCDF, and features that the build lacks. MPI is
+/// running.
 void check_libraries(Diagnoses& found);
 
 }  // namespace thalweg::app

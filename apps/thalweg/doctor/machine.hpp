@@ -10,14 +10,14 @@ namespace thalweg::app {
 /// The nodes of a job.
 struct Nodes {
     int count = 1;
-    int ranks = 1;       ///< of this node
+    int ranks = 1;       ///< ranks of this node
     bool first = false;  ///< this rank is the first one of its node
 };
 
-/// @note Collective
+/// Finds the nodes of the job. @note Collective
 Nodes find_nodes(detail::Comm& comm);
 
-/// Adds what the node of this rank offers. @note Local
+/// Adds the resources of this rank's node. @note Local
 void check_machine(const Nodes& nodes, Diagnoses& found);
 
 }  // namespace thalweg::app

@@ -67,7 +67,7 @@ void check_choices(const std::string& folder, Diagnoses& found) {
         std::string problem;
         try {
             write_file(io, ranks, path);
-        } catch (const Error& e) {  // the same on every rank
+        } catch (const Error& e) {  // all ranks throw it
             problem = e.what();
         }
         if (!problem.empty() && ranks.rank == 0)

@@ -1,4 +1,4 @@
-// The settings of this environment, and what the library makes of them.
+// The settings of this environment, and the library's choices with them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

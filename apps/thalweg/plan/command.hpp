@@ -7,12 +7,12 @@ namespace thalweg::app {
 
 struct PlanOptions {
     std::string description;
-    std::string calibration;  ///< instead of the one that the description names
+    std::string calibration;  ///< file used instead of the description's
     std::string picture;      ///< an SVG file to write; empty: none
     bool json = false;
 };
 
-/// Prints what each method and service would cost the run that a file describes. Needs no MPI.
+/// Prints the cost of each method and service for the run that a file describes. Needs no MPI.
 /// @return the exit status
 int plan(const PlanOptions& options);
 

@@ -8,12 +8,12 @@
 
 namespace thalweg::app {
 
-/// Tables for people; and the same as JSON.
+/// Formats a plan as tables for people, or as JSON.
 std::string text_of(const planning::Run& run, const planning::Shares& shares,
                     const planning::Plan& plan);
 std::string json_of(const planning::Run& run, const planning::Shares& shares,
                     const planning::Plan& plan);
-/// The curve of the servers as an SVG picture.
+/// Draws the curve of the servers as an SVG picture.
 std::string picture_of(const planning::Run& run, const planning::Plan& plan);
 
 }  // namespace thalweg::app

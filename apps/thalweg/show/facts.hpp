@@ -1,4 +1,4 @@
-// What a file holds and how far it is written, without reading its values.
+// The contents of a file, and its state of writing, without reading its values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,11 +16,11 @@ struct VariableFacts {
     std::string name, type;
     std::vector<std::string> dims;
     std::vector<std::int64_t> shape;   ///< slowest dimension first, records included
-    std::int64_t bytes = 0;            ///< of its values, without compression
-    std::int64_t stored = 0;           ///< that it occupies in the file
+    std::int64_t bytes = 0;            ///< bytes of its values, without compression
+    std::int64_t stored = 0;           ///< bytes that it occupies in the file
     std::vector<std::int64_t> chunks;  ///< empty if it is not stored in chunks
     std::vector<std::string> filters;  ///< in the order in which they were applied
-    std::string unreadable;            ///< why its values cannot be read; empty if they can
+    std::string unreadable;            ///< reason why its values cannot be read; empty if they can
 };
 
 struct DimensionFacts {
@@ -29,14 +29,14 @@ struct DimensionFacts {
     bool unlimited = false;
 };
 
-/// How far a file is written.
+/// The state of a file.
 enum class State {
     complete,
     writing,    ///< a process writes it
     abandoned,  ///< the run that wrote it ended before it closed the file
     truncated,  ///< data that its header promises are missing
 };
-/// "complete", "writing", "abandoned", "truncated".
+/// Returns "complete", "writing", "abandoned" or "truncated".
 const char* name_of(State state);
 
 struct FileFacts {
@@ -44,12 +44,12 @@ struct FileFacts {
     std::string data;  ///< path that was read: `own`, or its temporary name
     std::string format;
     std::int64_t files = 1, bytes = 0;
-    std::int64_t rows = 0, columns = 0;  ///< of a grid of tiles; 0: no such grid
+    std::int64_t rows = 0, columns = 0;  ///< those of a grid of tiles; 0: no grid
     std::int64_t records = 0;
     std::int64_t attributes = 0, groups = 0;
     State state = State::complete;
-    std::string damage;             ///< what is missing from a truncated file
-    detail::LockHolder writer;      ///< of this file, or of one that will replace it
+    std::string damage;             ///< data missing from a truncated file
+    detail::LockHolder writer;      ///< writer of this file, or of one that will replace it
     std::vector<std::string> kept;  ///< unfinished files of earlier runs
     std::string references;         ///< path of the Zarr references beside it; empty: none
     bool zarr_store = false;        ///< the folder is a Zarr store as well

@@ -18,7 +18,7 @@ constexpr std::string_view shades = " .:-=+*#%@";
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 constexpr double huge = 1e30;  ///< larger values are netCDF's fill values
 
-/// The values of a map, top row first; NaN where there is none.
+/// The values of a map, top row first; NaN for missing ones.
 struct Map {
     int rows = 0, columns = 0;
     std::vector<double> values;
@@ -77,7 +77,7 @@ void add_row(const std::vector<double>& row, const std::vector<double>& fills, M
     }
 }
 
-/// @note Collective
+/// Reads a map of a variable. @note Collective
 Map read_map(Reader& file, const std::string& name, const Variable& v, int columns, bool upward) {
     const std::size_t y = v.shape.size() - 2, x = y + 1;
     Map map;

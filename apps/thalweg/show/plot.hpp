@@ -9,7 +9,7 @@
 namespace thalweg::app {
 
 /**
- * Draws the last two dimensions of a variable: of the last record, and at the first index of the
+ * Draws the last two dimensions of a variable, in the last record and at the first index of the
  * other dimensions. Reads one row of the file for each line of the map.
  * @param columns  width of the map in characters
  * @param colour   draw with the colours of a terminal, else with characters from ' ' to '@'

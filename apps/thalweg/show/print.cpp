@@ -129,7 +129,7 @@ std::string statistics_of(const FileFacts& f, const std::vector<Statistics>& sta
     return "\n" + table_of(rows, {1, 2, 3, 4, 5});
 }
 
-/// JSON has no infinities.
+/// Returns a number as JSON, which has no infinities.
 nlohmann::ordered_json number_of(double value) {
     if (std::isfinite(value)) return value;
     return value > 0 ? "inf" : "-inf";

@@ -10,7 +10,8 @@
 
 namespace thalweg::app {
 
-/// @param statistics  of each variable; empty if they were not asked for
+/// Formats the facts for people.
+/// @param statistics  those of each variable; empty if they were not requested
 std::string text_of(const FileFacts& facts, const std::vector<Statistics>& statistics);
 std::string json_of(const FileFacts& facts, const std::vector<Statistics>& statistics);
 

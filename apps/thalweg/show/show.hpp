@@ -1,4 +1,4 @@
-// thalweg show: what a file holds, how far it is written, and what its values are.
+// thalweg show: prints the contents of a file, its state of writing, and its values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,15 +10,15 @@ struct ShowOptions {
     std::string path;
     bool json = false;
     bool statistics = false;
-    std::string plotted;  ///< variable; empty: none
+    std::string plotted;  ///< name of a variable; empty: none
 
     bool reads_values() const { return statistics || !plotted.empty(); }
 };
 
-/// Prints what is found without reading values. Needs no MPI. @return exit code, 1 after an error
+/// Prints the facts of a file without its values. Needs no MPI. @return exit code, 1 after an error
 int show(const ShowOptions& options);
 
-/// Reads values, too. @return exit code, the same on every rank; 1 after an error
+/// Prints facts and values. @return exit code, the same on every rank; 1 after an error
 /// @note Collective over MPI_COMM_WORLD
 int show_values(const ShowOptions& options);
 

@@ -92,13 +92,13 @@ void add_all(const Tally& mine, const Ranks& ranks, Tally& total) {
 #endif
 }
 
-/// Values of all variables, read block by block.
+/// A pass over the values of all variables, block by block.
 class Pass {
 public:
     Pass(Reader& file, const Ranks& ranks)
         : file_(file), ranks_(ranks), progress_(bytes_of(file), ranks.rank) {}
 
-    /// @note Collective
+    /// Computes the statistics of a variable. @note Collective
     Statistics run(const std::string& name) {
         Statistics result;
         const Variable v = file_.var(name);
@@ -110,7 +110,7 @@ public:
         try {
             with_type(v.type,
                       [&](auto* t) { total = tally<std::remove_pointer_t<decltype(t)>>(name, v); });
-        } catch (const Error& e) {  // the same on every rank
+        } catch (const Error& e) {  // all ranks throw it
             result.unreadable = e.what();
             return result;
         }
@@ -135,7 +135,7 @@ private:
         return bytes;
     }
 
-    /// @note Collective. Throws Error on every rank
+    /// Reads this rank's blocks of a variable. @note Collective. Throws Error on every rank
     template <class T>
     Tally tally(const std::string& name, const Variable& v) {
         const std::vector<T> missing = missing_values<T>(file_, name, v.type);

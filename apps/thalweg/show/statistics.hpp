@@ -11,11 +11,11 @@
 namespace thalweg::app {
 
 struct Statistics {
-    std::int64_t values = 0;   ///< that are neither missing nor NaN
-    std::int64_t missing = 0;  ///< equal to _FillValue, missing_value, or the type's fill value
+    std::int64_t values = 0;   ///< those that are neither missing nor NaN
+    std::int64_t missing = 0;  ///< those equal to _FillValue, missing_value or a default fill value
     std::int64_t nan = 0;
-    double minimum = 0, maximum = 0, mean = 0;  ///< of `values`; as stored, not unpacked
-    std::string unreadable;                     ///< why there are none; empty if there are
+    double minimum = 0, maximum = 0, mean = 0;  ///< those of `values`; as stored, not unpacked
+    std::string unreadable;                     ///< reason why there are none; empty if there are
 };
 
 /**

@@ -1,6 +1,6 @@
 /* Stands in for MPI where the library is built without it (THALWEG_MPI=OFF): the calls that its
  * sources make, for one process. MPI does not run, communicators hold this process alone, and
- * nobody sends anything. Not installed: the public headers need no MPI then.
+ * no message is sent. Not installed: the public headers need no MPI then.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -122,7 +122,7 @@ static inline int MPI_Comm_free_keyval(int* key) {
     return MPI_SUCCESS;
 }
 
-/* ---- collective calls: what this process gives is the result ---- */
+/* ---- collective calls: the result is what this process gives ---- */
 
 static inline int MPI_Barrier(MPI_Comm comm) {
     (void)comm;
@@ -144,7 +144,7 @@ static inline int MPI_Allreduce(const void* mine, void* all, int n, MPI_Datatype
     return MPI_SUCCESS;
 }
 
-/* ---- messages: there is nobody to send any ---- */
+/* ---- messages: no other process sends any ---- */
 
 static inline int MPI_Isend(const void* data, int n, MPI_Datatype type, int to, int tag,
                             MPI_Comm comm, MPI_Request* request) {

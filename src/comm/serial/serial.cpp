@@ -1,5 +1,4 @@
-// In place of mpi_comm.cpp where the library is built without MPI: every communicator is the serial
-// one.
+// Replaces mpi_comm.cpp in builds without MPI: every communicator is the serial one.
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/comm.hpp"
 #include "comm/communicator.hpp"

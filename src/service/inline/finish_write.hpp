@@ -1,4 +1,4 @@
-// Service inline: what the ranks do after they have written together.
+// Service inline: completes a write of all ranks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,21 +9,21 @@
 
 namespace thalweg::detail {
 
-/// What is in the file, complete.
+/// The complete contents of the file.
 struct Progress {
-    std::vector<char> filled;  ///< fixed-size variables that were written, or are there
+    std::vector<char> filled;  ///< fixed-size variables that were written, or had values before
     std::int64_t records = 0;
 };
 
-/// For finish_write(): records are not counted anew.
+/// Value of `records` with which finish_write() does not count records.
 constexpr std::int64_t records_as_before = -1;
 
 /**
- * All ranks learn what became of a write. Where all of it is good, the records are counted before
- * they do, so that they learn of that, too.
+ * Gives all ranks the outcome of a write. If no rank failed, the records are counted first, so that
+ * the outcome includes that.
  * @param mine     this rank's own failure
- * @param misfit   values of this rank that did not fit
- * @param records  of the file, or records_as_before
+ * @param misfit   the error for values of this rank that did not fit
+ * @param records  number in the file, or records_as_before
  * @return the same on every rank: a failure, which is kept, or that values did not fit
  * @note Collective
  */

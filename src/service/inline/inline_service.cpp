@@ -53,7 +53,7 @@ Status InlineService::agree(Call call, int variable, const Status& mine, Agreed&
     return status;
 }
 
-/// Some rank has put sections or records: from now on these may come in any step.
+/// Begins writing sections and records, which some rank has put: they may come in any step now.
 void InlineService::begin_records() {
     with_reserve([&] {
         writer_.make_room();
@@ -67,7 +67,7 @@ void InlineService::begin_records() {
 // ---- puts ---------------------------------------------------------------------------------------
 
 /// Keeps the address of an array that is deferred, or a packed copy of its values.
-/// @param copy  where the values go; if null, receives memory that is taken for them
+/// @param copy  memory for the values; if null, receives memory that is taken for them
 Status InlineService::stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
                             WaitingPart& waiting) {
     const Variable& v = file_.variable(part.variable);
@@ -132,7 +132,7 @@ Status InlineService::put_now(Status checked, const Part& part) {
     return status;
 }
 
-/// All ranks write a variable together. @return this rank's own failure, or one that is kept
+/// Writes a variable with all ranks together. @return this rank's own failure, or one that is kept
 /// @note Collective
 Status InlineService::write_now(const Part& part) {
     const bool record = batch_.is_record(part.variable);
@@ -151,7 +151,7 @@ Status InlineService::write_now(const Part& part) {
     });
 }
 
-/// Merges a variable with what the file has where no rank holds an element.
+/// Writes a variable, and keeps the file's values of elements that no rank holds.
 /// @return this rank's own failure, or one that is kept
 /// @note Collective
 Status InlineService::merge_now(const Part& part) {
@@ -180,7 +180,7 @@ Status InlineService::allow_records(int variable) const {
                    file_.team.rank());
 }
 
-/// Bytes that a part takes of `staging`, with what describes its boxes in messages.
+/// Returns the bytes that a part takes of `staging`, with its boxes' descriptions in messages.
 std::int64_t InlineService::needed_for(const Part& part) const {
     constexpr std::int64_t description = 256;
     std::int64_t bytes = bytes_of(file_.variable(part.variable), *part.holding);
@@ -225,8 +225,7 @@ Status InlineService::put_part(const Part& part, bool deferred) {
     return {};
 }
 
-/// Values that did not fit: told by the call that found them, and again to all ranks when they
-/// meet.
+/// Returns the error for values that did not fit, and keeps it for all ranks when they meet.
 Status InlineService::take_misfits() {
     Status status = batch_.take_misfits(true);
     if (misfit_.ok()) misfit_ = status;
@@ -250,7 +249,7 @@ Status InlineService::sync(bool durable) {
     return write(agreed, Ends::sync, durable);
 }
 
-/// Before fill values that no agreement precedes are written. @note Collective
+/// Prepares a write of fill values that no agreement precedes. @note Collective
 Status InlineService::prepare_fills() {
     writer_.prepare();
     return file_.keep(file_.team.agree(alone([&]() -> Status {
@@ -262,7 +261,7 @@ Status InlineService::prepare_fills() {
 Status InlineService::fill(std::span<const int> variables) {
     if (Status ready = prepare_fills(); !ready.ok()) return ready;
     Status written;
-    if (rest_) {  // the writers know what is there
+    if (rest_) {  // the writers know what the file has
         written = alone([&] { return rest_->fill(variables); });
     } else {
         writer_.begin_pass(false);
@@ -278,7 +277,8 @@ Status InlineService::agree_to_close(Agreed& agreed) {
     return agree(Call::close, -1, batch_.check_deferred(false), agreed);
 }
 
-/// Tests if a close has nothing to write: all steps have ended, and all of fixed size is there.
+/// Tests if a close has nothing to write: all steps have ended, and all fixed-size variables are
+/// written.
 /// @return the same on every rank
 bool InlineService::is_complete(const Agreed& agreed) const {
     if (boxed_ || file_.options.durable || !target_.storage->opens_alone()) return false;
@@ -288,7 +288,7 @@ bool InlineService::is_complete(const Agreed& agreed) const {
     return true;
 }
 
-/// Writes what was put and a meeting ends. @note Collective
+/// Writes the puts of the unit that a meeting ends. @note Collective
 Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     bool rest = false;
     if (Status s = together_.find(agreed, ends, boxed_, rest); !s.ok())
@@ -313,8 +313,8 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     return end_write(ends, records, durable, std::move(mine));
 }
 
-/// Records of the file when the batch is written, as far as this rank knows; where all of it is
-/// written together, as all ranks know.
+/// Returns the number of records of the file when the batch is written, as far as this rank knows;
+/// the same on all ranks if all of it is written together.
 std::int64_t InlineService::records_after(const Agreed& agreed, Ends ends) const {
     std::int64_t records = std::max(progress_.records, batch_.file_records);
     for (const WholePut& p : together_.puts())
@@ -326,6 +326,7 @@ std::int64_t InlineService::records_after(const Agreed& agreed, Ends ends) const
     return records;
 }
 
+/// Begins the merge of parts that are not written together.
 /// @note Collective; the status is the same on every rank
 Status InlineService::begin_rest() {
     if (rest_) return {};
@@ -341,7 +342,7 @@ Status InlineService::begin_rest() {
     return status;
 }
 
-/// Packs what is deferred of the parts that are not written together.
+/// Packs deferred parts that are not written together.
 /// @param records  becomes as many as the parts of this rank need
 Status InlineService::pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t& records) {
     for (auto& [key, parts] : batch_.parts) {
@@ -359,20 +360,20 @@ Status InlineService::pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t
     return {};
 }
 
-/// Writes what the ranks do not write together.
+/// Writes the parts that are not written together.
 /// @param records  becomes as many as the parts of all ranks need
 /// @note Collective
 Status InlineService::write_parts(Ends ends, std::int64_t& records) {
     std::vector<Part> rest;
     const Status packed = alone([&] { return pack_rest(ends, rest, records); });
-    file_.team.all_reduce({&records, 1}, Reduce::max);  // whatever fails, all count alike
+    file_.team.all_reduce({&records, 1}, Reduce::max);  // also after a failure: all count alike
     if (Status s = file_.team.agree(packed); !s.ok()) return s;
     Status status = rest_->write(rest, records, ends == Ends::file);
-    std::fill(progress_.filled.begin(), progress_.filled.end(), 1);  // by what is merged
+    std::fill(progress_.filled.begin(), progress_.filled.end(), 1);  // the merge has filled them
     return status;
 }
 
-/// All learn what became of the write, and records are counted. @note Collective
+/// Gives all ranks the outcome of the write, and counts records. @note Collective
 Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, Status mine) {
     const Status found = batch_.take_misfits(ends == Ends::step || boxed_);
     const Status misfit = misfit_.ok() ? found : std::exchange(misfit_, {});
@@ -403,8 +404,8 @@ Status InlineService::close(bool good) {
 
 // ---- another service goes on --------------------------------------------------------------------
 
-/// Not where tw_put is collective, as it is local with other services; nor where sections may be
-/// parts of records to come.
+/// Tests if another service can take over: not if tw_put is collective, as it is local with other
+/// services; nor if sections may be parts of later records.
 bool InlineService::is_at_rest() const {
     if (immediate_ || rest_ || !batch_.parts.empty()) return false;
     return !boxed_ || std::all_of(progress_.filled.begin(), progress_.filled.end(),

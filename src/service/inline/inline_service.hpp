@@ -1,6 +1,7 @@
-// Service inline: what was put waits in memory, packed, or in the model's arrays; the calls in
-// which the ranks meet write it. What all ranks have put alike they write together: all pack
-// straight into the writers' slots while these write. The rest goes to the writers in messages.
+// Service inline: parts that were put wait in memory, packed, or in the model's arrays; the calls
+// in which the ranks meet write them. Parts that all ranks have put alike they write together: all
+// pack straight into the writers' slots while these write. The rest goes to the writers in
+// messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -64,13 +65,13 @@ private:
     Target& target_;
     Batch& batch_;
     Progress progress_;
-    StagingMemory step_copies_;   ///< of what tw_put is given; one of each variable, which stays
-    StagingMemory copies_;        ///< of other parts, until the ranks meet
-    std::vector<char*> copy_of_;  ///< in step_copies_, of each variable; null: none yet
+    StagingMemory step_copies_;   ///< copies of tw_put, one for each variable, which stay
+    StagingMemory copies_;        ///< copies of other parts, until the ranks meet
+    std::vector<char*> copy_of_;  ///< copy of each variable in step_copies_; null: none yet
     SpaceWriter writer_;
     Together together_;
-    std::optional<RestWriter> rest_;  ///< once there has been some, on all ranks
-    Status misfit_;                   ///< of this rank, until all ranks have learnt of it
+    std::optional<RestWriter> rest_;  ///< set on all ranks once there were such parts
+    Status misfit_;                   ///< that of this rank, until all ranks have it
     bool immediate_ = false;          ///< a step exceeds the staging budget: tw_put is collective
     bool boxed_ = false;              ///< sections or records were put, on some rank
 };

@@ -1,5 +1,5 @@
-// Service inline: what a rank sends to the writers, in rounds, so that no writer receives more at a
-// time than it has memory for.
+// Service inline: cuts the parts that a rank sends to the writers into rounds, so that no writer
+// receives more at a time than it has memory for.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace thalweg::detail {
 
-/// What a packed box of a part has of a box within it.
+/// The elements of a packed box of a part in a box within it.
 struct RestPiece {
     const Part* part = nullptr;
-    std::size_t at = 0;  ///< of the part's boxes
+    std::size_t at = 0;  ///< index of the part's box
     Box within;
 };
 

@@ -9,10 +9,11 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Bytes of a rank in a round: less is not worth a round.
+/// Least bytes of a rank that are worth a round.
 constexpr std::int64_t least_round = 4 << 10;
 
-/// Method direct fills what no rank holds by this layout, too.
+/// Returns the layout by which the rest is written. Method direct uses it, too, to fill elements
+/// that no rank holds.
 LayoutChoice layout_of(const FileContext& file, const Target& target) {
     LayoutChoice layout = target.layout;
     if (file.options.method == "direct") {
@@ -88,7 +89,7 @@ Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool
     const std::int64_t bytes = message_bytes(parts, variables);
     std::int64_t all = bytes;
     file_.team.all_reduce({&all, 1}, Reduce::sum);
-    // Each rank sends the same part of what it has in a round.
+    // Each rank sends the same share of its parts in a round.
     const std::int64_t wanted = all / std::max<std::int64_t>(1, file_.options.staging) + 1;
     const std::int64_t most = wanted == 1 ? bytes : std::max(least_round, bytes / wanted);
     std::vector<std::vector<RestPiece>> rounds;
@@ -115,7 +116,7 @@ Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool
     return status.ok() && composer_ ? alone([&] { return end(records, last); }) : status;
 }
 
-/// Writes this writer's share of what has come of all ranks' parts.
+/// Writes this writer's share of the parts received from all ranks.
 Status RestWriter::merge(const std::vector<Packet>& received) {
     std::vector<Parcel> parcels;
     for (const Packet& p : received) {

@@ -1,6 +1,6 @@
-// Service inline: what not all ranks have put alike, such as sections. Each rank sends every writer
-// what belongs into its share; the writer merges it with what is in the file. What all ranks send
-// in a round is at most as much as the setting `staging` allows each.
+// Service inline: writes parts that not all ranks have put alike, such as sections. Each rank sends
+// every writer the elements of its share; the writer merges them with those in the file. In a round
+// all ranks together send at most as much as the setting `staging` allows each.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,23 +19,23 @@ namespace thalweg::detail {
 
 class RestWriter {
 public:
-    /// @param spaces  of the file; outlives this
+    /// @param spaces  those of the file; they outlive this
     RestWriter(FileContext& file, Target& target, const Spaces& spaces);
 
     /// Takes over the state of the file. Local.
     /// @param filled  see Composer::go_on
     void begin(std::int64_t records, std::vector<char> filled);
-    /// Fills what was never put of fixed-size variables, in this writer's share. Local.
+    /// Fills elements of fixed-size variables that were never put, in this writer's share. Local.
     Status fill(std::span<const int> variables);
-    /// Others have written all of a variable, of a record.
+    /// Notes that others have written all of a variable, in a record.
     void note_written(int variable, std::int64_t record);
-    /// Others have completed all records before this one.
+    /// Notes that others have completed all records before this one.
     void note_records(std::int64_t records);
 
     /**
      * Writes parts.
-     * @param parts    of this rank, packed, in the order of its calls
-     * @param records  of the file when they are written; the same on every rank
+     * @param parts    those of this rank, packed, in the order of its calls
+     * @param records  number in the file when they are written; the same on every rank
      * @param last     fixed-size variables are filled where they were never put
      * @return this rank's own failure
      * @note Collective
@@ -51,7 +51,7 @@ private:
     Target& target_;
     const Spaces& spaces_;
     std::unique_ptr<Layout> layout_;
-    std::optional<Composer> composer_;  ///< on writers
+    std::optional<Composer> composer_;  ///< set on writers
 };
 
 }  // namespace thalweg::detail

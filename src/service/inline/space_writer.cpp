@@ -9,7 +9,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Plans that are kept: for a model that writes its variables by a few sets of decompositions.
+/// Number of plans that are kept, for models that write variables by a few sets of decompositions.
 constexpr std::size_t most_plans = 4;
 
 void add(StreamCounts& to, const StreamCounts& from) {
@@ -26,7 +26,7 @@ Status SpaceWriter::begin(Status mine) {
     const FileOptions& options = file_.options;
     Team& team = file_.team;
     with_reserve([&] {
-        // A rank that knows no map takes part with any.
+        // A rank without a map takes part with any.
         spaces_ = make_spaces(file_.definitions,
                               mine.ok() ? target_.map : plain_map(file_.definitions, true));
         layout_ = options.method == "direct" ? make_record_layout(team.size(), options.alignment)
@@ -34,14 +34,14 @@ Status SpaceWriter::begin(Status mine) {
         plans_.reserve(most_plans + 1);
     });
     file_.figures.writers = target_.writers.size();
-    // Where no variable has a decomposition yet, others are to come.
+    // If no variable has a decomposition, the puts will bring some.
     const bool later =
         std::all_of(file_.holdings.begin(), file_.holdings.end(),
                     [](const auto& holding) { return holding->decomposition->replicated; });
     return later ? team.agree(mine) : make_plan({}, std::move(mine));
 }
 
-/// @param mine  this rank's own failure so far
+/// Makes a plan, and puts it first. @param mine  this rank's own failure so far
 /// @note Collective; the status is the same on every rank
 Status SpaceWriter::make_plan(std::span<const Chosen> chosen, Status mine) {
     std::unique_ptr<Plan> plan;
@@ -81,7 +81,7 @@ Status SpaceWriter::make_plan(std::span<const Chosen> chosen, Status mine) {
     return {};
 }
 
-/// A plan goes.
+/// Adds the counts of a plan that is removed.
 void SpaceWriter::count(const Plan& plan) {
     add(earlier_, plan.stream->counts());
     if (plan.direct) direct_seconds_ += plan.direct->pack_seconds();
@@ -92,7 +92,7 @@ void SpaceWriter::prepare() {
     used_ = false;
 }
 
-/// The plan in use, or what was defined, with some variables held otherwise.
+/// Makes a plan with the holdings of the one in use, or of the definitions, except those chosen.
 std::unique_ptr<SpaceWriter::Plan> SpaceWriter::change(std::span<const Chosen> chosen) const {
     auto plan = std::make_unique<Plan>();
     plan->holdings = plans_.empty() ? file_.holdings : plans_.front()->holdings;
@@ -123,7 +123,7 @@ Status SpaceWriter::choose(std::span<const Chosen> chosen) {
         std::rotate(plans_.begin(), found, found + 1);
     else if (Status s = make_plan(chosen, {}); !s.ok())
         return s;
-    // Its control words lie where another plan had its own, or data.
+    // Another plan may have used the memory of its control words.
     plans_.front()->stream->prepare();
     file_.team.barrier();
     return {};
@@ -163,7 +163,7 @@ Status SpaceWriter::write(std::int64_t record, std::span<std::int64_t> misfits) 
     return plan.stream->run(space, base, record, actions_, parts_, storage, misfits);
 }
 
-/// Method direct: what no rank holds is filled first.
+/// Writes by the method direct, after filling the elements that no rank holds.
 Status SpaceWriter::run_direct(Plan& plan, std::int64_t record, std::span<std::int64_t> misfits) {
     const Space& space = spaces_.of(records_);
     const std::int64_t base = spaces_.base(records_, record);

@@ -1,5 +1,5 @@
-// Service inline: all ranks together write a space of the file, by the exchange or each its own
-// boxes. A plan is made for the decompositions by which the variables are put, and kept.
+// Service inline: writes a space of the file with all ranks together, by the exchange or each its
+// own boxes. A plan is made for the decompositions by which the variables are put, and kept.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,40 +19,40 @@ class SpaceWriter {
 public:
     SpaceWriter(FileContext& file, Target& target) : file_(file), target_(target) {}
 
-    /// A variable, and how all ranks hold it in the pass to come.
+    /// A variable, and its holding on all ranks in the next pass.
     struct Chosen {
         int variable = 0;
-        std::int64_t key = 0;  ///< of the holding; the same on every rank
-        /// Null: as it was defined, or this rank holds nothing.
+        std::int64_t key = 0;  ///< key of the holding; the same on every rank
+        /// Null: the defined holding, or this rank holds nothing.
         std::shared_ptr<const Holding> holding;
     };
 
-    /// Plans for the decompositions with which the variables were defined, if any has one.
+    /// Makes a plan for the decompositions with which the variables were defined, if any has one.
     /// @param mine  this rank's own failure so far
     /// @note Collective; the status is the same on every rank
     Status begin(Status mine);
-    /// Called by every rank before the agreement that must precede the next pass.
+    /// Prepares a pass; every rank calls it before the agreement that must precede the pass.
     void prepare();
-    /// The plan for the next passes: one that is kept, or a new one.
+    /// Chooses the plan for the next passes: one that is kept, or a new one.
     /// @note Collective; the status is the same on every rank
     Status choose(std::span<const Chosen> chosen);
 
-    /// Memory for begin_pass(), which then does not need the reserve. @throw std::bad_alloc
+    /// Takes memory for begin_pass(), which then does not need the reserve. @throw std::bad_alloc
     void make_room();
-    /// The pass to come moves one space of the file; nothing is to be done with its places until
-    /// set() says otherwise.
+    /// Begins a pass over one space of the file. Its places are skipped unless set() gives them
+    /// another action.
     void begin_pass(bool records);
-    /// @param action  the same on every rank
+    /// Sets the action of a place. @param action  the same on every rank
     /// @param part    null: this rank has none
     void set(std::size_t place, Action action, const Part* part = nullptr) {
         actions_[place] = action;
         parts_[place] = part;
     }
-    /// The places of the pass to come.
+    /// Returns the places of the next pass.
     std::span<const Place> places() const { return spaces_.of(records_).places; }
     /**
      * Moves the space, unless every place is skipped.
-     * @param record   of the file; of fixed-size variables 0
+     * @param record   number in the file; 0 for fixed-size variables
      * @param misfits  per variable
      * @return this rank's own failure; the caller lets the ranks agree
      * @note Collective
@@ -64,7 +64,7 @@ public:
 
 private:
     struct Plan {
-        Holdings holdings;  ///< in use
+        Holdings holdings;  ///< those in use
         std::unique_ptr<Stream> stream;
         std::unique_ptr<Direct> direct;
     };
@@ -76,13 +76,13 @@ private:
     FileContext& file_;
     Target& target_;
     Spaces spaces_;
-    std::unique_ptr<Layout> layout_;            ///< with direct: who fills what no rank holds
+    std::unique_ptr<Layout> layout_;            ///< method direct: writers that fill gaps
     std::vector<std::unique_ptr<Plan>> plans_;  ///< the one in use comes first
-    StreamCounts earlier_;                      ///< of plans that are gone
-    double direct_seconds_ = 0;                 ///< of these, too
-    bool used_ = false;                         ///< since the last agreement
+    StreamCounts earlier_;                      ///< counts of plans that were removed
+    double direct_seconds_ = 0;                 ///< seconds of these plans
+    bool used_ = false;                         ///< a pass ran since the last agreement
     bool records_ = false;                      ///< the pass moves the record variables
-    std::vector<Action> actions_;               ///< of the pass, per place
+    std::vector<Action> actions_;               ///< those of the pass, per place
     std::vector<const Part*> parts_;
 };
 

@@ -1,4 +1,4 @@
-// Service inline: the part of a batch that all ranks have put alike. They write it together.
+// Service inline: writes the part of a batch that all ranks have put alike, together.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,13 +18,13 @@ public:
     Together(FileContext& file, Batch& batch, SpaceWriter& writer, Progress& progress)
         : file_(file), batch_(batch), writer_(writer), progress_(progress) {}
 
-    /// Memory for one more part of this rank. Local. @throw std::bad_alloc
+    /// Takes memory for one more part of this rank. Local. @throw std::bad_alloc
     void make_room();
 
     /**
      * Finds what the ranks can write together, and plans for it.
      * @param merges  the storage can merge: parts that leave out elements go into what is there
-     * @param rest    receives whether there is something else
+     * @param rest    receives true if there are other parts
      * @return the same on every rank
      * @note Collective
      */
@@ -32,15 +32,16 @@ public:
     std::span<const WholePut> puts() const { return puts_; }
     /// Tests if the ranks write the put of a part together.
     bool has(const WaitingPart& part) const;
-    /// A put of a variable by tw_put, as the variable is declared.
+    /// Returns a put of a variable by tw_put, with its declared holding.
     WholePut declared(int variable) const;
     /// Tests if filling the elements without a holder overwrites nothing.
     bool is_safe(const WholePut& put) const;
     void clear() { puts_.clear(); }
 
     /**
-     * Writes what was found. New records before `records` are filled where nothing was put.
-     * @param fill_fixed  so are the fixed-size variables that were never put
+     * Writes what was found. Variables that were not put in new records before `records` get fill
+     * values.
+     * @param fill_fixed  fixed-size variables that were never put get them, too
      * @return this rank's own failure
      * @note Collective
      */

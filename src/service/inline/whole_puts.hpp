@@ -1,5 +1,4 @@
-// Which of the records that the ranks have put are put by all of them alike, so that they can be
-// written together.
+// Finds the records that all ranks have put alike, so that they can be written together.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,17 +12,17 @@ namespace thalweg::detail {
 struct WholePut {
     int variable = 0;
     std::int64_t record = 0;
-    std::int64_t key = 0;               ///< of the holding
+    std::int64_t key = 0;               ///< key of the holding
     bool complete = false;              ///< no element is left out
-    bool by_put = false;                ///< by tw_put
+    bool by_put = false;                ///< it was put by tw_put
     const WaitingPart* part = nullptr;  ///< null: this rank has none
 };
 
 /**
- * Finds what the parts of a batch that are not of tw_put come to on all ranks together.
+ * Finds the records that the parts of a batch, without those of tw_put, make up on all ranks.
  * @param puts  receives those that are whole; has room for this rank's parts and all variables
- * @param rest  receives whether some rank has others
- * @return the same on every rank, as is all that is received but this rank's own parts
+ * @param rest  receives true if some rank has others
+ * @return the same on every rank, as are `puts`, except this rank's own parts, and `rest`
  * @note Collective
  */
 Status find_whole_puts(const FileContext& file, const Batch& batch, const Agreed& agreed,
