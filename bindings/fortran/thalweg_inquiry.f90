@@ -12,7 +12,7 @@ module thalweg_inquiry
   public :: tw_inq, tw_inq_dim, tw_inq_dim_name, tw_inq_var_name, tw_inq_var, tw_inq_var_dim, &
     tw_inq_var_storage, tw_inq_att_name, tw_inq_att, tw_get_att, tw_get_att_text
 
-  ! Those of thalweg/reading.h.
+  ! Constants and types of thalweg/reading.h.
   integer(c_int), parameter :: a_dimension = 0, a_variable = 1, an_attribute = 2
   integer, parameter :: max_filters = 32
 

@@ -17,7 +17,7 @@ module thalweg_session
   public :: tw_init_serial, tw_finalize, tw_abandon, tw_cancel, tw_wait, tw_inq_role, tw_is_server, tw_strerror, &
     tw_error_message, tw_summary
 
-  !> What tw_summary returns.
+  !> Forms of the text that tw_summary returns.
   integer(c_int), parameter, public :: TW_SUMMARY_JSON = 0
   integer(c_int), parameter, public :: TW_SUMMARY_TABLE = 1
   integer(c_int), parameter, public :: TW_SUMMARY_SETTINGS = 2
