@@ -71,7 +71,7 @@ private:
     Team& team_;
     SessionResources& session_;
     File& file_;
-    /// By variable: all of it is in the file, filled where nothing was put. The same on every rank.
+    /// Flags by variable, the same on every rank: all of it is in the file, or filled.
     std::vector<char> whole_;
     int open_ = 0;                      ///< number of variables that are not
     bool touched_ = false;              ///< this rank has put something since the last tw_sync
