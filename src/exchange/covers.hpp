@@ -25,8 +25,7 @@ public:
      */
     Status gather(Team& team, const std::vector<std::vector<WantedBox>>& wanted);
     /**
-     * Tells each reader once what other nodes want of its share; only nodes that want something
-     * send.
+     * Sends each reader once what other nodes want of its share, if they want something.
      * @param met  receives the readers that this node meets
      * @note Collective
      */

@@ -37,8 +37,8 @@ public:
     Views(const Definitions& definitions, const Holdings& holdings, Order order);
 
     /**
-     * Tells each writer once which boxes the ranks of other nodes have in its share, as it unpacks
-     * their messages; only ranks that meet its share send.
+     * Sends each writer once the boxes that ranks of other nodes have in its share, for it to
+     * unpack their messages; only ranks that meet its share send.
      * @param writers  world rank of each of the layout's writers
      * @param met      one bit for each writer; receives those whose shares meet what some rank of
      *                 this node holds
