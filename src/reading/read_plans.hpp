@@ -29,7 +29,7 @@ struct ReadSelection {
 struct ReadTask {
     ReadSelection selection;
     std::vector<std::int64_t> key;  ///< key of its plan
-    /// By place, if the plan does not exist yet.
+    /// Boxes wanted, by place, if the plan does not exist yet.
     std::vector<std::vector<WantedBox>> boxes;
     std::vector<Delivery> deliveries;
     std::vector<std::size_t> request_of;  ///< by delivery
