@@ -9,7 +9,7 @@ namespace thalweg::detail {
 /// Tests if a type holds every value of a variable of a file.
 Status check_exact(const Source& source, tw_type type, const Variable& theirs);
 
-/// What a read has to bring for one array, and whether there is a checksum to compare. Local.
+/// Prepares the read of one array, and the comparison with its checksum if it has one. Local.
 /// @param definitions  those that `own` is of
 Status ask_for(const Source& source, const std::string& path, const Definitions& definitions,
                const Variable& own, const Wording& wording, const RegisteredArray& array,
