@@ -1,4 +1,4 @@
-// What a session provides for its files: their settings, and resources that they share.
+// The settings of files, and the resources of a session that its files share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
