@@ -47,7 +47,8 @@ public:
 /// Gives every writer the room that it needs. @param mine  null on ranks that do not write
 /// @note Collective
 void bring_room(Comm& comm, int keeper, Placement* mine);
-/// Tells the keeper which chunks all have written. @return this rank's own status @note Collective
+/// Sends the keeper the places of the chunks that all have written. @return this rank's own status
+/// @note Collective
 Status bring_placed(Comm& comm, int keeper, Placement* mine);
 
 }  // namespace thalweg::detail

@@ -225,7 +225,8 @@ void ChunkStore::write_round() {
     if (failed_.ok()) failed_ = std::move(status);
 }
 
-/// Tells the keeper which chunks all have written. @note Collective over the writers
+/// Sends the keeper the places of the chunks that all have written. @note Collective over the
+/// writers
 void ChunkStore::gather_placed() {
     Status status = bring_placed(*writers_, 0, &placer_);
     if (failed_.ok()) failed_ = std::move(status);

@@ -27,8 +27,8 @@ public:
     std::int64_t take_room(std::int64_t bytes);
     std::int64_t end() const;
 
-    /// Tells the keeper the first of these chunks, if it has taken the earlier ones.
-    /// @return number of chunks told
+    /// Passes the keeper the first of these chunks, if it has taken the earlier ones.
+    /// @return number of chunks passed
     std::size_t tell(std::span<const PlacedChunk> chunks);
     /// Appends the chunks that the keeper was told. @return true if there were some
     bool hear(std::vector<PlacedChunk>& chunks);
