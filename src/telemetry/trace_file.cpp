@@ -23,7 +23,7 @@ constexpr int trace_tag = 6;
 constexpr std::size_t piece_of_text = 1 << 20, longest_event = 64 << 10;
 
 /// Returns by how much this rank's clock is ahead of rank 0's. The ranks of a node have one clock.
-/// Of several messages there and back, the fastest one is the most precise.
+/// The fastest of several messages there and back is the most precise.
 double clock_offset(Team& team) {
     constexpr int times = 10;
     const Topology& topology = team.topology();
