@@ -69,7 +69,7 @@ struct File {
     std::vector<Attribute> late_attributes;
     bool enddef = false;
     int steps = 0;
-    // By step and rank; the last entry has the puts after the last step and before the close.
+    // Puts by step and rank; the last entry has the puts after the last step and before the close.
     std::vector<std::vector<std::vector<Put>>> puts;
     std::vector<bool> sync;  // after that step
 };
