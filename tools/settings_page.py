@@ -14,7 +14,7 @@ SOURCE = ROOT / "src/session/settings.cpp"
 PAGE = ROOT / "docs/settings.md"
 BEGIN, END = "<!-- table: tools/settings_page.py -->\n", "<!-- end of the table -->\n"
 
-# Where a page tells more.
+# Links to the pages that tell more of a setting.
 SEE = {
     "mode": "[appending](appending.md)",
     "method": "[methods](methods.md)",
