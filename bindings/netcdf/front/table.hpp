@@ -1,0 +1,185 @@
+// The dispatch table of netCDF-C for user-defined formats, and the seam between the front, which
+// registers one, and the engine, which writes the files that it takes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <string>
+
+namespace thalweg::netcdf {
+
+/**
+ * A dispatch table: fields, order and signatures of versions 3 (the first 74 entries), 4 (76) and
+ * 5 (77). nc_type is int. Every entry returns a code of netCDF; ids of files are those that netCDF
+ * gave to the program, with the group in the low 16 bits.
+ */
+struct Table {
+    int model;
+    int dispatch_version;
+
+    int (*create)(const char* path, int mode, std::size_t initial_size, int base_pe,
+                  std::size_t* chunk_size_hint, void* parameters, const Table* table, int ncid);
+    int (*open)(const char* path, int mode, int base_pe, std::size_t* chunk_size_hint,
+                void* parameters, const Table* table, int ncid);
+
+    int (*redef)(int);
+    int (*_enddef)(int, std::size_t h_minfree, std::size_t v_align, std::size_t v_minfree,
+                   std::size_t r_align);
+    int (*sync)(int);
+    int (*abort)(int);
+    int (*close)(int, void*);
+    int (*set_fill)(int, int, int*);
+    int (*inq_format)(int, int*);
+    int (*inq_format_extended)(int, int*, int*);
+
+    int (*inq)(int, int*, int*, int*, int*);
+    int (*inq_type)(int, int, char*, std::size_t*);
+
+    int (*def_dim)(int, const char*, std::size_t, int*);
+    int (*inq_dimid)(int, const char*, int*);
+    int (*inq_dim)(int, int, char*, std::size_t*);
+    int (*inq_unlimdim)(int, int*);
+    int (*rename_dim)(int, int, const char*);
+
+    int (*inq_att)(int, int, const char*, int*, std::size_t*);
+    int (*inq_attid)(int, int, const char*, int*);
+    int (*inq_attname)(int, int, int, char*);
+    int (*rename_att)(int, int, const char*, const char*);
+    int (*del_att)(int, int, const char*);
+    int (*get_att)(int, int, const char*, void*, int memory_type);
+    int (*put_att)(int, int, const char*, int type, std::size_t, const void*, int memory_type);
+
+    int (*def_var)(int, const char*, int, int, const int*, int*);
+    int (*inq_varid)(int, const char*, int*);
+    int (*rename_var)(int, int, const char*);
+
+    int (*get_vara)(int, int, const std::size_t*, const std::size_t*, void*, int memory_type);
+    int (*put_vara)(int, int, const std::size_t*, const std::size_t*, const void*, int memory_type);
+    int (*get_vars)(int, int, const std::size_t*, const std::size_t*, const std::ptrdiff_t*, void*,
+                    int memory_type);
+    int (*put_vars)(int, int, const std::size_t*, const std::size_t*, const std::ptrdiff_t*,
+                    const void*, int memory_type);
+    int (*get_varm)(int, int, const std::size_t*, const std::size_t*, const std::ptrdiff_t*,
+                    const std::ptrdiff_t*, void*, int memory_type);
+    int (*put_varm)(int, int, const std::size_t*, const std::size_t*, const std::ptrdiff_t*,
+                    const std::ptrdiff_t*, const void*, int memory_type);
+
+    int (*inq_var_all)(int, int, char* name, int* type, int* dimensions, int* dimension_ids,
+                       int* attributes, int* shuffle, int* deflate, int* deflate_level,
+                       int* fletcher32, int* contiguous, std::size_t* chunk_sizes, int* no_fill,
+                       void* fill_value, int* endianness, unsigned* filter, std::size_t* parameters,
+                       unsigned* values);
+
+    int (*var_par_access)(int, int, int);
+    int (*def_var_fill)(int, int, int, const void*);
+
+    int (*show_metadata)(int);
+    int (*inq_unlimdims)(int, int*, int*);
+    int (*inq_ncid)(int, const char*, int*);
+    int (*inq_grps)(int, int*, int*);
+    int (*inq_grpname)(int, char*);
+    int (*inq_grpname_full)(int, std::size_t*, char*);
+    int (*inq_grp_parent)(int, int*);
+    int (*inq_grp_full_ncid)(int, const char*, int*);
+    int (*inq_varids)(int, int*, int*);
+    int (*inq_dimids)(int, int*, int*, int);
+    int (*inq_typeids)(int, int*, int*);
+    int (*inq_type_equal)(int, int, int, int, int*);
+    int (*def_grp)(int, const char*, int*);
+    int (*rename_grp)(int, const char*);
+    int (*inq_user_type)(int, int, char*, std::size_t*, int*, std::size_t*, int*);
+    int (*inq_typeid)(int, const char*, int*);
+
+    int (*def_compound)(int, std::size_t, const char*, int*);
+    int (*insert_compound)(int, int, const char*, std::size_t, int);
+    int (*insert_array_compound)(int, int, const char*, std::size_t, int, int, const int*);
+    int (*inq_compound_field)(int, int, int, char*, std::size_t*, int*, int*, int*);
+    int (*inq_compound_fieldindex)(int, int, const char*, int*);
+    int (*def_vlen)(int, const char*, int, int*);
+    int (*put_vlen_element)(int, int, void*, std::size_t, const void*);
+    int (*get_vlen_element)(int, int, const void*, std::size_t*, void*);
+    int (*def_enum)(int, int, const char*, int*);
+    int (*insert_enum)(int, int, const char*, const void*);
+    int (*inq_enum_member)(int, int, int, char*, void*);
+    int (*inq_enum_ident)(int, int, long long, char*);
+    int (*def_opaque)(int, std::size_t, const char*, int*);
+    int (*def_var_deflate)(int, int, int, int, int);
+    int (*def_var_fletcher32)(int, int, int);
+    int (*def_var_chunking)(int, int, int, const std::size_t*);
+    int (*def_var_endian)(int, int, int);
+    int (*def_var_filter)(int, int, unsigned, std::size_t, const unsigned*);
+    int (*set_var_chunk_cache)(int, int, std::size_t, std::size_t, float);
+    int (*get_var_chunk_cache)(int, int, std::size_t*, std::size_t*, float*);
+
+    int (*inq_var_filter_ids)(int, int, std::size_t*, unsigned*);
+    int (*inq_var_filter_info)(int, int, unsigned, std::size_t*, unsigned*);
+
+    int (*def_var_quantize)(int, int, int, int);
+    int (*inq_var_quantize)(int, int, int*, int*);
+
+    int (*inq_filter_avail)(int, unsigned);
+};
+
+/// A program's call that creates or opens a file.
+struct Call {
+    std::string path;       ///< as given, without leading blanks
+    int mode = 0;           ///< the program's, with all its bits
+    int format = 0;         ///< NC_FORMAT_*, by mode or by nc_set_default_format; 0: to be opened
+    bool create = false;    ///< else: to be opened
+    bool parallel = false;  ///< with communicator
+    MPI_Comm comm{};        ///< the program's own, if parallel
+    MPI_Info info{};        ///< the program's own, if parallel
+    std::size_t initial_size = 0;            ///< of nc__create
+    std::size_t* chunk_size_hint = nullptr;  ///< of nc__create and nc__open; may be null
+    std::string reason;  ///< set by the engine that steps aside: "variable 'name' has strings"
+};
+
+/// Code of engine_table.create and engine_table.open: the real library shall have this file.
+/// No error; no code of netCDF or of the system has this value.
+inline constexpr int step_aside = -9100;
+
+/**
+ * The engine: a table whose files are written and read by Thalweg.
+ *
+ * create and open get the Call as `parameters`, and its path and mode; `table` is null. Either
+ * returns step_aside on all ranks of the communicator or on none, after it has set Call::reason and
+ * without a trace in the file system. After an error the id is not used again. The Call stays valid
+ * until the file is closed or aborted, with its path, mode and communicator; the caller's
+ * chunk_size_hint does not. The communicator is the program's: duplicate it.
+ *
+ * Entries are called with the depth raised: netCDF calls that the engine makes itself, directly or
+ * through libthalweg, reach the real library. After close or abort has returned 0 the id is free.
+ * After close has failed the front calls abort for the same id, whose result it drops.
+ */
+extern const Table engine_table;
+
+/**
+ * Makes the file of a call by the real library, or opens it there if `create` is false, for an id
+ * of the engine that has to step aside later. After 0, every entry of file_table() with this id,
+ * and every later call of the program, reaches that file; the engine repeats its definitions and
+ * data through file_table() and forgets the id.
+ * @note Collective over the communicator of the call
+ */
+int forward(int ncid, bool create, const std::string& reason);
+
+/// Returns the table by which the program's calls come: it chooses for each file.
+const Table& file_table();
+
+/// What the real library is about to do with a path.
+enum class Use { create, open, remove };
+
+/**
+ * Prepares a path that the real library is about to use without communicator: ends what the engine
+ * still has to do with a file of this name, and completes what a killed run left. Returns true if
+ * the call, an open, shall come to engine_table.open instead, because this process writes the file.
+ * @param mode  of the open
+ */
+bool engine_prepare(const char* path, int mode, Use use);
+
+/// Closes the files that the program left open, at its end.
+void engine_finish();
+
+}  // namespace thalweg::netcdf
