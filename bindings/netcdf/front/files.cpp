@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/files.hpp"
+
+#include <cstdint>
+
+namespace thalweg::netcdf {
+
+namespace {
+
+/// Most files of a library, by the high half of their ids.
+constexpr int most_files = 65536;
+
+std::atomic<File*> files[thalweg_most_libraries][most_files];
+
+std::atomic<File*>& place_of(int library, int id) {
+    return files[library][static_cast<std::uint32_t>(id) >> 16];
+}
+
+}  // namespace
+
+File* find_file(int library, int id) {
+    return place_of(library, id).load(std::memory_order_acquire);
+}
+
+void add_file(int library, std::unique_ptr<File> file) {
+    std::atomic<File*>& place = place_of(library, file->outer);
+    delete place.exchange(file.release());
+}
+
+void remove_file(int library, int id) { delete place_of(library, id).exchange(nullptr); }
+
+}  // namespace thalweg::netcdf

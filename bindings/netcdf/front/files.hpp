@@ -1,0 +1,38 @@
+// The files that have come to the table.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "front/real.hpp"
+#include "front/table.hpp"
+
+namespace thalweg::netcdf {
+
+/// A file that has come to the table: the engine's, or one that is forwarded.
+struct File {
+    const Real* real = nullptr;  ///< of the library by which it came
+    int outer = 0;               ///< the program's id, without group
+    std::atomic<int> inner{-1};  ///< the library's id of a forwarded file; -1: the engine's
+    bool ended = false;          ///< its close has failed: only abort is left
+    bool fortran = false;        ///< the call named its communicator by Fortran's handles
+    Call call;
+
+    bool forwarded() const { return inner.load(std::memory_order_acquire) != -1; }
+    /// Returns the library's id of a group. @param id  the program's
+    int inner_of(int id) const { return inner.load(std::memory_order_relaxed) | (id & 0xffff); }
+    /// Returns the program's id of a group. @param id  the library's
+    int outer_of(int id) const { return outer | (id & 0xffff); }
+};
+
+/// Returns the file of a program's id in a library; null if it has not come to the table.
+File* find_file(int library, int id);
+
+/// Notes a file, whose id is free. @param file  its id is outer
+void add_file(int library, std::unique_ptr<File> file);
+
+void remove_file(int library, int id);
+
+}  // namespace thalweg::netcdf

@@ -1,0 +1,97 @@
+// The entry of the front, which the shim calls when the first file is taken.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+
+#include "front/account.hpp"
+#include "front/files.hpp"
+#include "front/router.hpp"
+#include "shim/shim.h"
+
+namespace thalweg::netcdf {
+
+namespace {
+
+/// A place for a table of a user-defined format.
+struct Slot {
+    int mode;   ///< its mode bit
+    int model;  ///< NC_FORMATX_*
+};
+
+// The first of them netCDF has since 4.9.3. Never NC_UDF0, which others take.
+constexpr Slot slots[] = {{0x2000000, 18}, {0x80, 9}};
+constexpr int versions[] = {5, 4, 3};
+
+Table tables[thalweg_most_libraries];
+
+/// Registers a table in a slot. @return true if the library has taken it
+bool register_in(const Real& real, const Slot& slot, thalweg_netcdf& library) {
+    Table& table = tables[library.index];
+    for (const int version : versions) {
+        table.model = slot.model;
+        table.dispatch_version = version;
+        if (real.def_user_format(slot.mode, &table, nullptr) != 0) continue;
+        library.slot = slot.mode;
+        library.version = version;
+        return true;
+    }
+    return false;
+}
+
+const char* attach(thalweg_netcdf* library) {
+    const Real& real = real_of(library->index, library->handle);
+    if (real.def_user_format == nullptr || real.inq_user_format == nullptr)
+        return "it has no user-defined formats (netCDF-C 4.8 or later with netCDF-4 has)";
+    tables[library->index] = registered_table(library->index);
+    bool foreign = false;
+    for (const Slot& slot : slots) {
+        const Table* present = nullptr;
+        char magic[64] = "";
+        const bool known = real.inq_user_format(slot.mode, &present, magic) == 0;
+        foreign = foreign || (known && present != nullptr);
+        if (known && present == nullptr && register_in(real, slot, *library)) return nullptr;
+    }
+    return foreign ? "the program has registered a user-defined format of its own"
+                   : "it takes no dispatch table of version 5, 4 or 3";
+}
+
+thalweg_owner owner(const thalweg_netcdf* library, int id) {
+    const File* const file = find_file(library->index, id);
+    if (file == nullptr) return thalweg_not_taken;
+    if (file->forwarded()) return thalweg_forwarded;
+    return file->ended ? thalweg_ended : thalweg_engine;
+}
+
+int inner(const thalweg_netcdf* library, int id) {
+    const File* const file = find_file(library->index, id);
+    return file != nullptr && file->forwarded() ? file->inner_of(id) : id;
+}
+
+int var_par_access(const thalweg_netcdf* library, int id, int variable, int access) {
+    return route_var_par_access(library->index, id, variable, access);
+}
+
+int prepare(const char* path, int mode, int use) {
+    return engine_prepare(path, mode, static_cast<Use>(use)) ? 1 : 0;
+}
+
+constexpr thalweg_front front{attach, owner, inner, var_par_access, prepare};
+
+void finish() {
+    engine_finish();
+    end_account();
+}
+
+}  // namespace
+
+}  // namespace thalweg::netcdf
+
+extern "C" __attribute__((visibility("default"))) const thalweg_front* thalweg_front_netcdf(
+    const thalweg_shim* shim) {
+    using namespace thalweg::netcdf;
+    if (shim->interface != thalweg_shim_interface) return nullptr;
+    begin_router(shim);
+    begin_account(shim);
+    std::atexit(finish);
+    return &front;
+}

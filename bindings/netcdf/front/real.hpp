@@ -1,0 +1,88 @@
+// The functions of a netCDF library to which the table forwards.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "front/table.hpp"
+#include "shim/shim.h"
+
+namespace thalweg::netcdf {
+
+// clang-format off
+/// Entries of the table that a function nc_NAME of the same arguments serves.
+#define THALWEG_PLAIN_ENTRIES(X)                                                                  \
+    X(redef) X(_enddef) X(sync) X(set_fill) X(inq_format) X(inq_format_extended)                 \
+    X(inq) X(inq_type) X(def_dim) X(inq_dimid) X(inq_dim) X(inq_unlimdim) X(rename_dim)          \
+    X(inq_att) X(inq_attid) X(inq_attname) X(rename_att) X(del_att)                              \
+    X(def_var) X(inq_varid) X(rename_var) X(var_par_access) X(def_var_fill) X(show_metadata)     \
+    X(inq_unlimdims) X(inq_grpname) X(inq_grpname_full) X(inq_varids) X(inq_dimids)              \
+    X(inq_typeids) X(rename_grp) X(inq_user_type) X(inq_typeid)                                  \
+    X(def_compound) X(insert_compound) X(insert_array_compound) X(inq_compound_field)            \
+    X(inq_compound_fieldindex) X(def_vlen) X(put_vlen_element) X(get_vlen_element)               \
+    X(def_enum) X(insert_enum) X(inq_enum_member) X(inq_enum_ident) X(def_opaque)                \
+    X(def_var_deflate) X(def_var_fletcher32) X(def_var_chunking) X(def_var_endian)               \
+    X(def_var_filter) X(set_var_chunk_cache) X(get_var_chunk_cache) X(inq_var_filter_ids)        \
+    X(inq_var_filter_info) X(def_var_quantize) X(inq_var_quantize) X(inq_filter_avail)
+
+/// Entries with ids of groups, which a function of the same arguments serves, too.
+#define THALWEG_GROUP_ENTRIES(X) \
+    X(inq_ncid) X(inq_grps) X(inq_grp_parent) X(inq_grp_full_ncid) X(def_grp) X(inq_type_equal)
+// clang-format on
+
+/// Other functions. Arguments of MPI's types are words.
+#define THALWEG_OTHER_FUNCTIONS(X)                                                                 \
+    X(close, (int))                                                                                \
+    X(abort, (int))                                                                                \
+    X(create, (const char*, int, int*))                                                            \
+    X(open, (const char*, int, int*))                                                              \
+    X(_create, (const char*, int, std::size_t, std::size_t*, int*))                                \
+    X(_open, (const char*, int, std::size_t*, int*))                                               \
+    X(create_par, (const char*, int, MPI_Comm, MPI_Info, int*))                                    \
+    X(open_par, (const char*, int, MPI_Comm, MPI_Info, int*))                                      \
+    X(create_par_fortran, (const char*, int, int, int, int*))                                      \
+    X(open_par_fortran, (const char*, int, int, int, int*))                                        \
+    X(def_user_format, (int, const Table*, char*))                                                 \
+    X(inq_user_format, (int, const Table**, char*))                                                \
+    X(set_default_format, (int, int*))                                                             \
+    X(get_default_format, ())                                                                      \
+    X(inq_var, (int, int, char*, int*, int*, int*, int*))                                          \
+    X(inq_var_deflate, (int, int, int*, int*, int*))                                               \
+    X(inq_var_fletcher32, (int, int, int*))                                                        \
+    X(inq_var_chunking, (int, int, int*, std::size_t*))                                            \
+    X(inq_var_fill, (int, int, int*, void*))                                                       \
+    X(inq_var_endian, (int, int, int*))                                                            \
+    X(inq_var_filter, (int, int, unsigned*, std::size_t*, unsigned*))
+
+/// Types in memory: that of the variable, and netCDF's 12 by number.
+inline constexpr int memory_types = 13;
+
+/// The functions of one library; those that it lacks are null.
+struct Real {
+#define X(name) decltype(Table::name) name = nullptr;
+    THALWEG_PLAIN_ENTRIES(X)
+    THALWEG_GROUP_ENTRIES(X)
+#undef X
+#define X(name, arguments) int(*name) arguments = nullptr;
+    THALWEG_OTHER_FUNCTIONS(X)
+#undef X
+    using Section = const std::size_t*;
+    using Strides = const std::ptrdiff_t*;
+    /// nc_get_vara_TYPE and the like, by type in memory.
+    int (*get_vara[memory_types])(int, int, Section, Section, void*) = {};
+    int (*put_vara[memory_types])(int, int, Section, Section, const void*) = {};
+    int (*get_vars[memory_types])(int, int, Section, Section, Strides, void*) = {};
+    int (*put_vars[memory_types])(int, int, Section, Section, Strides, const void*) = {};
+    int (*get_varm[memory_types])(int, int, Section, Section, Strides, Strides, void*) = {};
+    int (*put_varm[memory_types])(int, int, Section, Section, Strides, Strides, const void*) = {};
+    int (*get_att[memory_types])(int, int, const char*, void*) = {};
+    /// By type in memory, those of numbers alone.
+    int (*put_att_numbers[memory_types])(int, int, const char*, int, std::size_t, const void*) = {};
+    int (*put_att)(int, int, const char*, int, std::size_t, const void*) = nullptr;
+};
+
+/// Finds the functions of a library. @param handle  of dlopen
+Real find_real(void* handle);
+
+}  // namespace thalweg::netcdf

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/router.hpp"
+
+#include <pthread.h>
+
+#include <new>
+#include <type_traits>
+
+#include "front/account.hpp"
+#include "front/forward.hpp"
+
+namespace thalweg::netcdf {
+
+namespace {
+
+constexpr int bad_id = -33, no_memory = -61, invalid = -36, write_mode = 0x1;
+
+const thalweg_shim* shim;
+std::atomic<bool> is_child{false};
+Real reals[thalweg_most_libraries];
+
+/// Keeps calls that are made inside from coming back to the shim.
+class Depth {
+public:
+    Depth() : depth_(shim->depth()) { ++*depth_; }
+    ~Depth() { --*depth_; }
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+
+private:
+    int* depth_;
+};
+
+/// Tests if a file can be called: a child process has none of the engine's.
+bool usable(const File* file) { return file != nullptr && (file->forwarded() || !is_child); }
+
+/// An entry of the table of a library: to the engine, or to a function of the same arguments.
+template <int library, auto entry, auto function>
+struct Plain;
+
+template <int library, class... A, int (*Table::*entry)(int, A...),
+          int (*Real::*function)(int, A...)>
+struct Plain<library, entry, function> {
+    static int call(int id, A... arguments) {
+        const File* const file = find_file(library, id);
+        if (!usable(file)) return bad_id;
+        const Depth deeper;
+        if (!file->forwarded()) return (engine_table.*entry)(id, arguments...);
+        auto* const forward = file->real->*function;
+        return forward != nullptr ? forward(file->inner_of(id), arguments...) : not_built;
+    }
+};
+
+/// The same, to a function of `forwarding`.
+template <int library, auto entry, auto function>
+struct Special;
+
+template <int library, class... A, int (*Table::*entry)(int, A...),
+          int (*function)(const File&, int, A...)>
+struct Special<library, entry, function> {
+    static int call(int id, A... arguments) {
+        const File* const file = find_file(library, id);
+        if (!usable(file)) return bad_id;
+        const Depth deeper;
+        return file->forwarded() ? function(*file, id, arguments...)
+                                 : (engine_table.*entry)(id, arguments...);
+    }
+};
+
+/// Returns the format that a mode asks for: NC_FORMAT_*.
+int format_of(int mode, const Real& real) {
+    enum { classic = 1, cdf2, netcdf4, netcdf4_classic, cdf5 };
+    if (mode & 0x1000) return mode & 0x100 ? netcdf4_classic : netcdf4;
+    if (mode & 0x200) return cdf2;
+    if (mode & 0x20) return cdf5;
+    if (real.get_default_format != nullptr) return real.get_default_format();
+    int format = classic;
+    if (real.set_default_format != nullptr && real.set_default_format(classic, &format) == 0)
+        real.set_default_format(format, nullptr);
+    return format;
+}
+
+/// Returns an MPI handle that the shim has passed as a word.
+template <class Handle>
+Handle handle_of(std::uintptr_t word) {
+    if constexpr (std::is_pointer_v<Handle>)
+        return reinterpret_cast<Handle>(word);
+    else
+        return static_cast<Handle>(word);
+}
+
+#ifndef THALWEG_SERIAL
+void set_communicator(const thalweg_call& made, Call& call) {
+    if (made.kind == thalweg_no_comm) return;
+    call.parallel = true;
+    const bool fortran = made.kind == thalweg_fortran_comm;
+    call.comm =
+        fortran ? MPI_Comm_f2c(static_cast<MPI_Fint>(made.comm)) : handle_of<MPI_Comm>(made.comm);
+    call.info =
+        fortran ? MPI_Info_f2c(static_cast<MPI_Fint>(made.info)) : handle_of<MPI_Info>(made.info);
+}
+#else
+void set_communicator(const thalweg_call& made, Call& call) {
+    call.parallel = made.kind != thalweg_no_comm;
+}
+#endif
+
+std::unique_ptr<File> file_of(int library, int id, const char* path, const thalweg_call& made) {
+    auto file = std::make_unique<File>();
+    file->real = &reals[library];
+    file->outer = id;
+    file->fortran = made.kind == thalweg_fortran_comm;
+    file->call.path = path;
+    file->call.mode = made.mode;
+    file->call.create = made.create != 0;
+    file->call.initial_size = made.initial_size;
+    file->call.chunk_size_hint = made.chunk_size_hint;
+    if (made.create) file->call.format = format_of(made.mode, *file->real);
+    set_communicator(made, file->call);
+    return file;
+}
+
+/// Offers a file to the engine. @return its code; step_aside: the library has to make it
+int offer(int library, File& file) {
+    Call& call = file.call;
+    if (shim->forward_all) call.reason = "THALWEG_NETCDF is forward";
+    // Ids are those of one library.
+    if (library != 0) call.reason = "the program has several netCDF libraries";
+    if (!call.reason.empty()) return step_aside;
+    if (call.create)
+        return engine_table.create(call.path.c_str(), call.mode, call.initial_size, 0,
+                                   call.chunk_size_hint, &call, nullptr, file.outer);
+    return engine_table.open(call.path.c_str(), call.mode, 0, call.chunk_size_hint, &call, nullptr,
+                             file.outer);
+}
+
+int start(int library, const char* path, int id) try {
+    const thalweg_call* const made = shim->call();
+    if (made == nullptr || made->library->index != library) return invalid;
+    std::unique_ptr<File> file = file_of(library, id, path, *made);
+    int code = offer(library, *file);
+    if (code == step_aside) {
+        int inner = -1;
+        code = make_forwarded(*file, file->call.create, file->call.mode, &inner);
+        if (code == 0) file->inner = inner;
+    }
+    file->call.chunk_size_hint = nullptr;
+    if (code != 0) return code;
+    account(file->call, file->call.reason);
+    add_file(library, std::move(file));
+    return code;
+} catch (const std::bad_alloc&) {
+    return no_memory;
+}
+
+template <int library>
+int create(const char* path, int, std::size_t, int, std::size_t*, void*, const Table*, int id) {
+    return start(library, path, id);
+}
+
+template <int library>
+int open(const char* path, int, int, std::size_t*, void*, const Table*, int id) {
+    return start(library, path, id);
+}
+
+template <int library>
+int close(int id, void* parameters) {
+    File* const file = find_file(library, id);
+    if (!usable(file)) return bad_id;
+    const Depth deeper;
+    const bool forwarded = file->forwarded();
+    const int code =
+        forwarded ? file->real->close(file->inner) : engine_table.close(id, parameters);
+    if (code == 0)
+        remove_file(library, id);
+    else
+        file->ended = !forwarded;
+    return code;
+}
+
+template <int library>
+int abort(int id) {
+    const File* const file = find_file(library, id);
+    if (!usable(file)) return bad_id;
+    const Depth deeper;
+    const int code = file->forwarded() ? file->real->abort(file->inner) : engine_table.abort(id);
+    remove_file(library, id);
+    return code;
+}
+
+template <int library>
+int inq_type_equal(const File& file, int id, int type, int other_id, int other_type, int* equal) {
+    const File* const other = find_file(library, other_id);
+    if (other != nullptr && other->forwarded()) other_id = other->inner_of(other_id);
+    return file.real->inq_type_equal(file.inner_of(id), type, other_id, other_type, equal);
+}
+
+template <int library>
+Table make_table() {
+    Table table{};
+    table.create = create<library>;
+    table.open = open<library>;
+    table.close = close<library>;
+    table.abort = abort<library>;
+#define X(name) table.name = Plain<library, &Table::name, &Real::name>::call;
+    THALWEG_PLAIN_ENTRIES(X)
+#undef X
+#define X(name) table.name = Special<library, &Table::name, &forwarding::name>::call
+    X(get_att);
+    X(put_att);
+    X(get_vara);
+    X(put_vara);
+    X(get_vars);
+    X(put_vars);
+    X(get_varm);
+    X(put_varm);
+    X(inq_var_all);
+    X(inq_ncid);
+    X(inq_grps);
+    X(inq_grp_parent);
+    X(inq_grp_full_ncid);
+    X(def_grp);
+#undef X
+    table.inq_type_equal = Special<library, &Table::inq_type_equal, &inq_type_equal<library>>::call;
+    return table;
+}
+
+}  // namespace
+
+void begin_router(const thalweg_shim* given) {
+    shim = given;
+    pthread_atfork(nullptr, nullptr, [] { is_child = true; });
+}
+
+Table registered_table(int library) {
+    static_assert(thalweg_most_libraries == 4);
+    switch (library) {
+        case 0: return make_table<0>();
+        case 1: return make_table<1>();
+        case 2: return make_table<2>();
+        default: return make_table<3>();
+    }
+}
+
+const Real& real_of(int library, void* handle) { return reals[library] = find_real(handle); }
+
+int route_var_par_access(int library, int id, int variable, int access) {
+    static const Table tables[] = {registered_table(0), registered_table(1), registered_table(2),
+                                   registered_table(3)};
+    return tables[library].var_par_access(id, variable, access);
+}
+
+const Table& file_table() {
+    static const Table table = registered_table(0);
+    return table;
+}
+
+int forward(int id, bool create, const std::string& reason) {
+    File* const file = find_file(0, id);
+    if (file == nullptr || file->forwarded()) return bad_id;
+    const Depth deeper;
+    int inner = -1;
+    const int mode = create ? file->call.mode : write_mode;
+    const int code = make_forwarded(*file, create, mode, &inner);
+    if (code != 0) return code;
+    account(file->call, reason);
+    file->inner.store(inner, std::memory_order_release);
+    return code;
+}
+
+}  // namespace thalweg::netcdf

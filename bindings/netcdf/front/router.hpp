@@ -1,0 +1,24 @@
+// The tables that are registered in netCDF libraries: each chooses for every file who has it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "front/files.hpp"
+#include "shim/shim.h"
+
+namespace thalweg::netcdf {
+
+/// Sets the shim, whose depth is raised in every entry. Child processes made by fork later have no
+/// file of the engine.
+void begin_router(const thalweg_shim* shim);
+
+/// Returns the table to be registered in the library of this number.
+Table registered_table(int library);
+
+/// Returns the functions of the library of this number. @param handle  of dlopen
+const Real& real_of(int library, void* handle);
+
+/// Sets the access of a variable of a file that has come to the table.
+int route_var_par_access(int library, int id, int variable, int access);
+
+}  // namespace thalweg::netcdf

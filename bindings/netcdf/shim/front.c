@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "front.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "policy.h"
+
+/* The build defines THALWEG_FRONT_NEEDS, the sonames of netCDF and HDF5 that the front needs, and
+ * THALWEG_FRONT_MPI, those of its MPI. */
+
+static __thread int depth;
+static __thread const struct thalweg_call* current;
+
+int* thalweg_shim_depth(void) { return &depth; }
+
+void set_call(const struct thalweg_call* call) { current = call; }
+
+static const struct thalweg_call* current_call(void) { return current; }
+
+static const struct thalweg_front* _Atomic loaded;
+static _Atomic pid_t owner;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+const struct thalweg_front* front(void) {
+    return atomic_load_explicit(&loaded, memory_order_acquire);
+}
+
+int is_child(void) { return owner != 0 && owner != getpid(); }
+
+/* Opens a library beside the shim. */
+static void* open_beside(const char* name, int flags) {
+    Dl_info self;
+    char path[PATH_MAX];
+    if (dladdr((const void*)&open_beside, &self) == 0) return NULL;
+    const char* const slash = strrchr(self.dli_fname, '/');
+    const int length = slash != NULL ? (int)(slash - self.dli_fname) : 0;
+    const int written = snprintf(path, sizeof path, "%.*s%s%s", length, self.dli_fname,
+                                 slash != NULL ? "/" : "", name);
+    return written < (int)sizeof path ? dlopen(path, flags) : NULL;
+}
+
+/* Returns how to load the front; -1 if it cannot be loaded. Its netCDF and HDF5 have to be its own:
+ * those of the program come first where another build of them has been loaded. */
+static int loading_flags(void) {
+    const int flags = RTLD_NOW | RTLD_LOCAL;
+    if (!other_defines("H5open", THALWEG_FRONT_NEEDS) &&
+        !other_defines("nc_create", THALWEG_FRONT_NEEDS))
+        return flags;
+    if (dlsym(RTLD_DEFAULT, "__asan_init") == NULL) return flags | RTLD_DEEPBIND;
+    tell_once("no file is taken: the program has another netCDF or HDF5, and a sanitizer", "");
+    return -1;
+}
+
+/* Loads the front. The lock is held. */
+static void load(void) {
+    static const struct thalweg_shim* made;
+    static struct thalweg_shim shim;
+    if (made != NULL) return; /* only one attempt */
+    shim = (struct thalweg_shim){thalweg_shim_interface, netcdf_choice() == netcdf_forward,
+                                 thalweg_shim_depth, current_call, tells};
+    made = &shim;
+    const int flags = loading_flags();
+    if (flags == -1) return;
+    void* const handle = open_beside("libthalweg_fronts.so", flags);
+    thalweg_front_begin_function* const begin =
+        handle != NULL ? (thalweg_front_begin_function*)dlsym(handle, "thalweg_front_netcdf")
+                       : NULL;
+    if (begin == NULL) {
+        tell_once("no file is taken:", dlerror());
+        return;
+    }
+    const struct thalweg_front* const found = begin(made);
+    if (found == NULL) {
+        tell_once(
+            "no file is taken: libthalweg_shim.so and libthalweg_fronts.so are of different "
+            "versions",
+            "");
+        return;
+    }
+    owner = getpid();
+    loaded = found;
+}
+
+static int load_once(void) {
+    if (front() == NULL) {
+        pthread_mutex_lock(&lock);
+        ++depth;
+        load();
+        --depth;
+        pthread_mutex_unlock(&lock);
+    }
+    return front() != NULL;
+}
+
+/* Tests if the program's MPI is the front's. */
+static int same_mpi(void) {
+    static _Atomic int known; /* 1: the same, 2: another */
+    if (known == 0) {
+        const struct link_map* const mpi = definer_of("PMPI_Init");
+        known = mpi != NULL && soname_among(mpi, THALWEG_FRONT_MPI) ? 1 : 2;
+    }
+    if (known == 2)
+        tell_once("no file with a communicator is taken: the program's MPI is not this build's,",
+                  THALWEG_FRONT_MPI);
+    return known == 1;
+}
+
+int attach(struct library* library, const struct thalweg_call* call) {
+    if (library->refused || is_child()) return 0;
+    if (call->kind != thalweg_no_comm && !same_mpi()) return 0;
+    if (!load_once()) return 0;
+    if (library->shared.slot != 0) return 1;
+    pthread_mutex_lock(&lock);
+    if (library->shared.slot == 0) {
+        ++depth;
+        const char* const reason = front()->attach(&library->shared);
+        --depth;
+        if (reason != NULL) {
+            library->refused = 1;
+            tell_once("no file of this netCDF library is taken:", reason);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return !library->refused;
+}
+
+void detach(struct library* library, int mode) {
+    if (library->shared.slot == 0 || (mode & library->shared.slot) == 0) return;
+    library->shared.slot = 0;
+    library->refused = 1;
+    tell_once("no more files are taken: the program has registered a user-defined format", "");
+}
+
+/* Tests if a path is missing, but not what a killed run leaves of it. */
+static int is_incomplete(const char* path) {
+    char part[PATH_MAX];
+    if (path == NULL || access(path, F_OK) == 0) return 0;
+    return snprintf(part, sizeof part, "%s.part", path) < (int)sizeof part &&
+           access(part, F_OK) == 0;
+}
+
+int prepare(struct library* library, const char* path, int mode, int use) {
+    enum { user_formats = 0x40 | 0x80 | 0x10000 | 0x3f80000 };
+    if (path == NULL || is_child() || (mode & user_formats) != 0) return 0;
+    if (front() == NULL &&
+        !(netcdf_choice() != netcdf_off && use == 1 && is_incomplete(path) && load_once()))
+        return 0;
+    ++depth;
+    const int redirected = front()->prepare(path, mode, use);
+    --depth;
+    return redirected && library->shared.slot != 0;
+}

@@ -1,0 +1,29 @@
+/* Loads the front, and attaches it to the netCDF libraries.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THALWEG_LOAD_H
+#define THALWEG_LOAD_H
+
+#include "real.h"
+
+/* Returns the front if it is loaded; else null. */
+const struct thalweg_front* front(void);
+
+/* Loads the front if need be and registers its table in a library.
+ * Returns 0 if that is not possible, which is told once. */
+int attach(struct library* library, const struct thalweg_call* call);
+
+/* Notes that the program has put a table of its own into a slot. */
+void detach(struct library* library, int mode);
+
+/* Tests if this is a child of the process that loaded the front. */
+int is_child(void);
+
+/* Loads the front, if need be, for a path that a killed run may have left incomplete, and lets it
+ * prepare what the library is about to do. Returns 1 if the call has to come to the table. */
+int prepare(struct library* library, const char* path, int mode, int use);
+
+/* Sets the call that this thread makes; null: none. */
+void set_call(const struct thalweg_call* call);
+
+#endif

@@ -1,0 +1,112 @@
+/* netCDF's names: calls that create, open and close files.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "names.h"
+
+#include "front.h"
+#include "policy.h"
+
+#define CALLER __builtin_return_address(0)
+
+/* Bits that choose a format, which do not go with that of the slot. */
+enum { format_bits = 0x1000 | 0x100 | 0x200 | 0x20 | 0x2000 };
+enum { use_create, use_open, use_remove };
+
+int offer(struct library* library, struct thalweg_call call, const char* path, int* id, int* code) {
+    if (*thalweg_shim_depth() > 0 || id == NULL) return 0;
+    if (!takes(&call, path) || !attach(library, &call)) {
+        const int use = call.create ? use_create : use_open;
+        if (call.kind != thalweg_no_comm || !prepare(library, path, call.mode, use)) return 0;
+    }
+    const int mode = (call.mode & ~format_bits) | library->shared.slot;
+    call.library = &library->shared;
+    set_call(&call);
+    ++*thalweg_shim_depth();
+    *code = call.create ? library->nc_create(path, mode, id) : library->nc_open(path, mode, id);
+    --*thalweg_shim_depth();
+    set_call(NULL);
+    return 1;
+}
+
+/* Calls a function of the library that the caller would have reached. */
+#define PASS(name, ...)                                                                            \
+    (library != NULL && library->name != NULL ? library->name(__VA_ARGS__) : netcdf_not_built)
+
+/* Defines a function that creates or opens: offered as `call`, else passed on. */
+#define OFFERED(name, arguments, call_of_it, ...)                                                  \
+    int name arguments;                                                                            \
+    int name arguments {                                                                           \
+        struct library* const library = library_of(CALLER);                                        \
+        int code = 0;                                                                              \
+        if (library != NULL && offer(library, (struct thalweg_call)call_of_it, path, id, &code))   \
+            return code;                                                                           \
+        return PASS(name, __VA_ARGS__);                                                            \
+    }
+
+#define WORDS(...)                                                                                 \
+    { __VA_ARGS__ }
+
+OFFERED(nc_create, (const char* path, int mode, int* id), WORDS(.create = 1, .mode = mode), path,
+        mode, id)
+OFFERED(nc__create, (const char* path, int mode, size_t size, size_t* hint, int* id),
+        WORDS(.create = 1, .mode = mode, .initial_size = size, .chunk_size_hint = hint), path, mode,
+        size, hint, id)
+OFFERED(nc__create_mp, (const char* path, int mode, size_t size, int pe, size_t* hint, int* id),
+        WORDS(.create = 1, .mode = mode, .initial_size = size, .chunk_size_hint = hint), path, mode,
+        size, pe, hint, id)
+OFFERED(nc_open, (const char* path, int mode, int* id), WORDS(.mode = mode), path, mode, id)
+OFFERED(nc__open, (const char* path, int mode, size_t* hint, int* id),
+        WORDS(.mode = mode, .chunk_size_hint = hint), path, mode, hint, id)
+OFFERED(nc__open_mp, (const char* path, int mode, int pe, size_t* hint, int* id),
+        WORDS(.mode = mode, .chunk_size_hint = hint), path, mode, pe, hint, id)
+OFFERED(nc_create_par, (const char* path, int mode, uintptr_t comm, uintptr_t info, int* id),
+        WORDS(.create = 1, .mode = mode, .kind = thalweg_c_comm, .comm = comm, .info = info), path,
+        mode, comm, info, id)
+OFFERED(nc_open_par, (const char* path, int mode, uintptr_t comm, uintptr_t info, int* id),
+        WORDS(.mode = mode, .kind = thalweg_c_comm, .comm = comm, .info = info), path, mode, comm,
+        info, id)
+OFFERED(nc_create_par_fortran, (const char* path, int mode, int comm, int info, int* id),
+        WORDS(.create = 1, .mode = mode, .kind = thalweg_fortran_comm, .comm = (unsigned)comm,
+              .info = (unsigned)info),
+        path, mode, comm, info, id)
+OFFERED(nc_open_par_fortran, (const char* path, int mode, int comm, int info, int* id),
+        WORDS(.mode = mode, .kind = thalweg_fortran_comm, .comm = (unsigned)comm,
+              .info = (unsigned)info),
+        path, mode, comm, info, id)
+
+int nc_close(int id);
+int nc_close(int id) {
+    struct library* const library = library_of(CALLER);
+    const struct thalweg_front* const f = front();
+    if (f == NULL || library == NULL) return PASS(nc_close, id);
+    ++*thalweg_shim_depth();
+    const int code = library->nc_close(id);
+    /* netCDF keeps the id of a file whose table cannot close it. */
+    if (code != 0 && f->owner(&library->shared, id) == thalweg_ended) library->nc_abort(id);
+    --*thalweg_shim_depth();
+    return code;
+}
+
+int nc_delete(const char* path);
+int nc_delete(const char* path) {
+    struct library* const library = library_of(CALLER);
+    if (library != NULL && *thalweg_shim_depth() == 0) prepare(library, path, 0, use_remove);
+    return PASS(nc_delete, path);
+}
+
+int nc_def_user_format(int mode, void* table, char* magic);
+int nc_def_user_format(int mode, void* table, char* magic) {
+    struct library* const library = library_of(CALLER);
+    if (library != NULL && *thalweg_shim_depth() == 0) detach(library, mode);
+    return PASS(nc_def_user_format, mode, table, magic);
+}
+
+int nc_var_par_access(int id, int variable, int access);
+int nc_var_par_access(int id, int variable, int access) {
+    struct library* const library = library_of(CALLER);
+    const struct thalweg_front* const f = front();
+    /* A serial library refuses the call before it asks the table. */
+    if (f != NULL && library != NULL && f->owner(&library->shared, id) != thalweg_not_taken)
+        return f->var_par_access(&library->shared, id, variable, access);
+    return PASS(nc_var_par_access, id, variable, access);
+}

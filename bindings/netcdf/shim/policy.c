@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "policy.h"
+
+#include <fnmatch.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Mode bits of netCDF. */
+enum {
+    diskless = 0x8,
+    mapped = 0x10,
+    cdf5 = 0x20,
+    user_formats = 0x40 | 0x80 | 0x10000 | 0x3f80000,
+    cdf2 = 0x200,
+    shared = 0x800,
+    netcdf4 = 0x1000,
+    in_memory = 0x8000
+};
+
+static const char* setting(const char* name) {
+    const char* const value = getenv(name);
+    return value != NULL && *value != '\0' ? value : NULL;
+}
+
+enum netcdf_choice netcdf_choice(void) {
+    const char* const value = setting("THALWEG_NETCDF");
+    if (value == NULL || strcmp(value, "parallel") == 0) return netcdf_parallel;
+    if (strcmp(value, "all") == 0) return netcdf_all;
+    if (strcmp(value, "forward") == 0) return netcdf_forward;
+    if (strcmp(value, "off") != 0)
+        tell_once("no file is taken: THALWEG_NETCDF is parallel, all, forward or off, not", value);
+    return netcdf_off;
+}
+
+int tells(void) {
+    static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID"};
+    const char* const value = setting("THALWEG_TELL");
+    if (value != NULL && strcmp(value, "no") == 0) return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        const char* const rank = setting(names[i]);
+        if (rank != NULL) return strcmp(rank, "0") == 0;
+    }
+    return 1;
+}
+
+void tell_once(const char* reason, const char* detail) {
+    enum { most = 16 };
+    static const char* _Atomic told[most];
+    for (int i = 0; i < most; ++i) {
+        const char* none = NULL;
+        if (told[i] == reason) return;
+        if (atomic_compare_exchange_strong(&told[i], &none, reason)) break;
+        if (none == reason) return;
+    }
+    if (tells()) fprintf(stderr, "thalweg: %s%s%s\n", reason, *detail != '\0' ? " " : "", detail);
+}
+
+/* Tests if a path, or its last part, is among globs that colons separate. */
+static int among(const char* globs, const char* path) {
+    const char* const slash = strrchr(path, '/');
+    const char* const name = slash != NULL ? slash + 1 : path;
+    while (*globs != '\0') {
+        const size_t length = strcspn(globs, ":");
+        char glob[4096];
+        if (length > 0 && length < sizeof glob) {
+            memcpy(glob, globs, length);
+            glob[length] = '\0';
+            if (fnmatch(glob, path, 0) == 0 || fnmatch(glob, name, 0) == 0) return 1;
+        }
+        globs += length + (globs[length] == ':');
+    }
+    return 0;
+}
+
+static int chosen(const char* path) {
+    const char* const only = setting("THALWEG_ONLY");
+    const char* const skip = setting("THALWEG_SKIP");
+    return (only == NULL || among(only, path)) && (skip == NULL || !among(skip, path));
+}
+
+/* Tests if a path is one of a file system, of a regular file or none yet. */
+static int ordinary(const char* path) {
+    struct stat found;
+    path += strspn(path, " \t");
+    return *path != '\0' && strstr(path, "://") == NULL && strchr(path, '#') == NULL &&
+           *path != '[' && (stat(path, &found) != 0 || S_ISREG(found.st_mode));
+}
+
+static int formats(int mode) {
+    return ((mode & cdf5) != 0) + ((mode & cdf2) != 0) + ((mode & netcdf4) != 0);
+}
+
+int takes(const struct thalweg_call* call, const char* path) {
+    const enum netcdf_choice choice = netcdf_choice();
+    const int serial = call->kind == thalweg_no_comm;
+    if (choice == netcdf_off || (serial && choice == netcdf_parallel)) return 0;
+    if (serial && !call->create && choice != netcdf_forward) return 0;
+    if (call->mode & (diskless | mapped | user_formats | in_memory)) return 0;
+    if (serial && (call->mode & shared)) return 0;
+    /* The bits do not reach netCDF, which has to refuse two of them. */
+    if (formats(call->mode) > 1) return 0;
+    return path != NULL && ordinary(path) && chosen(path + strspn(path, " \t"));
+}

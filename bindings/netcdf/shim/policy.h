@@ -1,0 +1,23 @@
+/* Which files are taken.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THALWEG_POLICY_H
+#define THALWEG_POLICY_H
+
+#include "shim.h"
+
+/* Values of THALWEG_NETCDF. */
+enum netcdf_choice { netcdf_off, netcdf_parallel, netcdf_all, netcdf_forward };
+
+enum netcdf_choice netcdf_choice(void);
+
+/* Tests if a call is to be taken, by its path, its mode and the settings: the same on all ranks. */
+int takes(const struct thalweg_call* call, const char* path);
+
+/* Tests if this rank writes lines on standard error. */
+int tells(void);
+
+/* Writes a line on standard error, once for each reason, on rank 0. */
+void tell_once(const char* reason, const char* detail);
+
+#endif

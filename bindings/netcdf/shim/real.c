@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "real.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* Returns the object in which an address lies; null if in none. */
+static struct link_map* object_at(const void* address) {
+    Dl_info info;
+    struct link_map* map = NULL;
+    if (address == NULL || dladdr1(address, &info, (void**)&map, RTLD_DL_LINKMAP) == 0) return NULL;
+    return map;
+}
+
+static struct link_map* own_object(void) {
+    static struct link_map* _Atomic own;
+    if (own == NULL) own = object_at((const void*)&own_object);
+    return own;
+}
+
+/* Returns a name in an object and what it needs, unless it is the shim's. */
+static void* name_from(const struct link_map* map, const char* name) {
+    void* const handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == NULL) return NULL;
+    void* const found = dlsym(handle, name);
+    dlclose(handle);
+    return object_at(found) == own_object() ? NULL : found;
+}
+
+/* Returns the first object of the process after `map`, but not the shim, the program or the
+ * kernel's page, none of which dlopen knows by a name. */
+static struct link_map* next_object(struct link_map* map) {
+    for (map = map->l_next; map != NULL; map = map->l_next)
+        if (map != own_object() && strchr(map->l_name, '/') != NULL) return map;
+    return NULL;
+}
+
+/* Returns the program: the first object. */
+static struct link_map* first_object(void) {
+    struct link_map* map = own_object();
+    while (map->l_prev != NULL) map = map->l_prev;
+    return map;
+}
+
+/* Returns a name that an object itself defines. */
+static void* defined_by(const struct link_map* map, const char* name) {
+    void* const found = name_from(map, name);
+    return found != NULL && object_at(found) == map ? found : NULL;
+}
+
+void* real_function(const void* caller, const char* name) {
+    const struct link_map* const map = object_at(caller);
+    void* found = NULL;
+    if (map != NULL && map != first_object() && map != own_object()) found = name_from(map, name);
+    if (found == NULL) found = dlsym(RTLD_NEXT, name);
+    for (struct link_map* o = first_object(); found == NULL && (o = next_object(o)) != NULL;)
+        found = defined_by(o, name);
+    return found;
+}
+
+static int defines(const struct link_map* map, const char* name) {
+    if (map != first_object()) return defined_by(map, name) != NULL;
+    void* const found = dlsym(RTLD_DEFAULT, name);
+    return found != NULL && object_at(found) == map;
+}
+
+struct link_map* definer_of(const char* name) {
+    if (defines(first_object(), name)) return first_object();
+    for (struct link_map* o = first_object(); (o = next_object(o)) != NULL;)
+        if (defines(o, name)) return o;
+    return NULL;
+}
+
+int other_defines(const char* name, const char* sonames) {
+    if (defines(first_object(), name)) return 1;
+    for (struct link_map* o = first_object(); (o = next_object(o)) != NULL;)
+        if (!soname_among(o, sonames) && defines(o, name)) return 1;
+    return 0;
+}
+
+/* Returns the soname of an object, else the last part of its path. */
+static const char* soname_of(const struct link_map* map) {
+    const char* strings = NULL;
+    ElfW(Xword) place = 0;
+    for (const ElfW(Dyn)* d = map->l_ld; d->d_tag != DT_NULL; ++d) {
+        if (d->d_tag == DT_STRTAB) strings = (const char*)d->d_un.d_ptr;
+        if (d->d_tag == DT_SONAME) place = d->d_un.d_val;
+    }
+    if (strings != NULL && place != 0) return strings + place;
+    const char* const slash = strrchr(map->l_name, '/');
+    return slash != NULL ? slash + 1 : map->l_name;
+}
+
+int soname_among(const struct link_map* map, const char* sonames) {
+    const char* const name = soname_of(map);
+    const size_t length = strlen(name);
+    for (const char* at = strstr(sonames, name); at != NULL; at = strstr(at + 1, name))
+        if ((at == sonames || at[-1] == ':') && (at[length] == ':' || at[length] == '\0')) return 1;
+    return 0;
+}
+
+static struct library libraries[thalweg_most_libraries];
+static _Atomic int library_count;
+static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Returns the record of a library, which is made if there is none yet and there is room. */
+static struct library* record_of(struct link_map* map) {
+    struct library* record = NULL;
+    pthread_mutex_lock(&library_lock);
+    for (int i = 0; i < library_count; ++i)
+        if (libraries[i].map == map) record = &libraries[i];
+    /* The handle stays, so that the functions do. */
+    void* const handle = record == NULL && library_count < thalweg_most_libraries
+                             ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD)
+                             : NULL;
+    if (handle != NULL) {
+        record = &libraries[library_count];
+        record->shared = (struct thalweg_netcdf){handle, map->l_name, library_count, 0, 0};
+        record->map = map;
+#define X(name, arguments) record->name = (int(*) arguments)dlsym(handle, #name);
+        THALWEG_REAL_FUNCTIONS(X)
+#undef X
+        ++library_count;
+    }
+    pthread_mutex_unlock(&library_lock);
+    return record;
+}
+
+struct library* library_of(const void* caller) {
+    /* Each place of the program that calls is looked up once. */
+    enum { places = 256 };
+    static struct {
+        const void* _Atomic caller;
+        struct library* _Atomic library;
+    } known[places];
+    const size_t place = ((uintptr_t)caller ^ (uintptr_t)caller >> 8) % places;
+    struct library* library = known[place].library;
+    if (known[place].caller == caller && library != NULL && known[place].library == library)
+        return library;
+    struct link_map* const map = object_at(real_function(caller, "nc_create"));
+    library = map != NULL ? record_of(map) : NULL;
+    known[place].caller = NULL;
+    known[place].library = library;
+    known[place].caller = caller;
+    return library;
+}
