@@ -11,9 +11,18 @@
 
 #include "storage/storage.hpp"
 
+/// Depth of this thread in the library that takes netCDF's calls of unchanged programs, if it is
+/// there: above 0 the calls reach netCDF.
+extern "C" [[gnu::weak]] int* thalweg_shim_depth();
+
 namespace thalweg::detail {
 
 namespace {
+
+/// Keeps netCDF's calls of this thread from being taken.
+void keep_calls(int change) {
+    if (thalweg_shim_depth != nullptr) *thalweg_shim_depth() += change;
+}
 
 /// Initializes netCDF-C, which turns off HDF5's messages for all of its calls in this process:
 /// otherwise ~QuietHdf5() could turn them on again.
@@ -30,12 +39,16 @@ void start_hdf5() {
 }
 
 QuietHdf5::QuietHdf5() {
+    keep_calls(1);
     begin_netcdf();
     H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
-QuietHdf5::~QuietHdf5() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+QuietHdf5::~QuietHdf5() {
+    H5Eset_auto2(H5E_DEFAULT, function_, data_);
+    keep_calls(-1);
+}
 
 Status hdf5_failure(const std::string& path, const std::string& what) {
     std::string text;

@@ -77,7 +77,7 @@ std::size_t zstd_function(unsigned flags, std::size_t parameters, const unsigned
 template <class Function>
 Function* hdf5_of_netcdf(const char* name, Function* otherwise) {
     Dl_info info{};
-    if (dladdr(reinterpret_cast<void*>(&nc_create), &info) == 0) return otherwise;
+    if (dladdr(reinterpret_cast<void*>(&nc_inq_libvers), &info) == 0) return otherwise;
     void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) return otherwise;
     void* const found = dlsym(library, name);
