@@ -13,11 +13,12 @@ namespace thalweg::netcdf {
 
 /// A file that has come to the table: the engine's, or one that is forwarded.
 struct File {
-    const Real* real = nullptr;  ///< of the library by which it came
-    int outer = 0;               ///< the program's id, without group
-    std::atomic<int> inner{-1};  ///< the library's id of a forwarded file; -1: the engine's
-    bool ended = false;          ///< its close has failed: only abort is left
-    bool fortran = false;        ///< the call named its communicator by Fortran's handles
+    thalweg_netcdf* library = nullptr;  ///< by which it came
+    const Real* real = nullptr;         ///< its functions
+    int outer = 0;                      ///< the program's id, without group
+    std::atomic<int> inner{-1};         ///< the library's id of a forwarded file; -1: the engine's
+    bool ended = false;                 ///< its close has failed: only abort is left
+    bool fortran = false;               ///< the call named its communicator by Fortran's handles
     Call call;
 
     bool forwarded() const { return inner.load(std::memory_order_acquire) != -1; }

@@ -1,6 +1,8 @@
 // The entry of the front, which the shim calls when the first file is taken.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <mpi.h>
+
 #include <cstdlib>
 
 #include "front/account.hpp"
@@ -55,6 +57,13 @@ const char* attach(thalweg_netcdf* library) {
                    : "it takes no dispatch table of version 5, 4 or 3";
 }
 
+int mpi_runs() {
+    int begun = 0, ended = 0;
+    MPI_Initialized(&begun);
+    MPI_Finalized(&ended);
+    return begun != 0 && ended == 0 ? 1 : 0;
+}
+
 thalweg_owner owner(const thalweg_netcdf* library, int id) {
     const File* const file = find_file(library->index, id);
     if (file == nullptr) return thalweg_not_taken;
@@ -75,7 +84,7 @@ int prepare(const char* path, int mode, int use) {
     return engine_prepare(path, mode, static_cast<Use>(use)) ? 1 : 0;
 }
 
-constexpr thalweg_front front{attach, owner, inner, var_par_access, prepare};
+constexpr thalweg_front front{attach, mpi_runs, owner, inner, var_par_access, prepare};
 
 void finish() {
     engine_finish();

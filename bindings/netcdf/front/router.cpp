@@ -18,6 +18,9 @@ constexpr int bad_id = -33, no_memory = -61, invalid = -36, write_mode = 0x1;
 const thalweg_shim* shim;
 std::atomic<bool> is_child{false};
 Real reals[thalweg_most_libraries];
+/// The library whose files the engine may have, since it knows them by their ids: the first from
+/// which one was taken. -1: none yet.
+int engine_library = -1;
 
 /// Keeps calls that are made inside from coming back to the shim.
 class Depth {
@@ -107,6 +110,7 @@ void set_communicator(const thalweg_call& made, Call& call) {
 
 std::unique_ptr<File> file_of(int library, int id, const char* path, const thalweg_call& made) {
     auto file = std::make_unique<File>();
+    file->library = made.library;
     file->real = &reals[library];
     file->outer = id;
     file->fortran = made.kind == thalweg_fortran_comm;
@@ -120,12 +124,22 @@ std::unique_ptr<File> file_of(int library, int id, const char* path, const thalw
     return file;
 }
 
+/// Makes the file of a call by its library. @return netCDF's code
+int make_by_library(File& file, bool create, int mode) {
+    shim->act(file.library);
+    int inner = -1;
+    const int code = make_forwarded(file, create, mode, &inner);
+    if (code == 0) file.inner.store(inner, std::memory_order_release);
+    return code;
+}
+
 /// Offers a file to the engine. @return its code; step_aside: the library has to make it
 int offer(int library, File& file) {
     Call& call = file.call;
-    if (shim->forward_all) call.reason = "THALWEG_NETCDF is forward";
-    // Ids are those of one library.
-    if (library != 0) call.reason = "the program has several netCDF libraries";
+    if (shim->forward_all)
+        call.reason = "THALWEG_NETCDF is forward";
+    else if (library != engine_library)
+        call.reason = "the program has several netCDF libraries";
     if (!call.reason.empty()) return step_aside;
     if (call.create)
         return engine_table.create(call.path.c_str(), call.mode, call.initial_size, 0,
@@ -139,11 +153,7 @@ int start(int library, const char* path, int id) try {
     if (made == nullptr || made->library->index != library) return invalid;
     std::unique_ptr<File> file = file_of(library, id, path, *made);
     int code = offer(library, *file);
-    if (code == step_aside) {
-        int inner = -1;
-        code = make_forwarded(*file, file->call.create, file->call.mode, &inner);
-        if (code == 0) file->inner = inner;
-    }
+    if (code == step_aside) code = make_by_library(*file, file->call.create, file->call.mode);
     file->call.chunk_size_hint = nullptr;
     if (code != 0) return code;
     account(file->call, file->call.reason);
@@ -251,20 +261,16 @@ int route_var_par_access(int library, int id, int variable, int access) {
 }
 
 const Table& file_table() {
-    static const Table table = registered_table(0);
+    static const Table table = registered_table(engine_library);
     return table;
 }
 
 int forward(int id, bool create, const std::string& reason) {
-    File* const file = find_file(0, id);
+    File* const file = find_file(engine_library, id);
     if (file == nullptr || file->forwarded()) return bad_id;
     const Depth deeper;
-    int inner = -1;
-    const int mode = create ? file->call.mode : write_mode;
-    const int code = make_forwarded(*file, create, mode, &inner);
-    if (code != 0) return code;
-    account(file->call, reason);
-    file->inner.store(inner, std::memory_order_release);
+    const int code = make_by_library(*file, create, create ? file->call.mode : write_mode);
+    if (code == 0) account(file->call, reason);
     return code;
 }
 

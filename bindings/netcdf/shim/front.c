@@ -63,8 +63,12 @@ static void load(void) {
     static const struct thalweg_shim* made;
     static struct thalweg_shim shim;
     if (made != NULL) return; /* only one attempt */
-    shim = (struct thalweg_shim){thalweg_shim_interface, netcdf_choice() == netcdf_forward,
-                                 thalweg_shim_depth, current_call, tells};
+    shim = (struct thalweg_shim){thalweg_shim_interface,
+                                 netcdf_choice() == netcdf_forward,
+                                 thalweg_shim_depth,
+                                 current_call,
+                                 act,
+                                 tells};
     made = &shim;
     const int flags = loading_flags();
     if (flags == -1) return;
@@ -76,6 +80,7 @@ static void load(void) {
         tell_once("no file is taken:", dlerror());
         return;
     }
+    set_front((const void*)begin);
     const struct thalweg_front* const found = begin(made);
     if (found == NULL) {
         tell_once(
@@ -99,23 +104,22 @@ static int load_once(void) {
     return front() != NULL;
 }
 
-/* Tests if the program's MPI is the front's. */
-static int same_mpi(void) {
-    static _Atomic int known; /* 1: the same, 2: another */
-    if (known == 0) {
+/* Tests if the front can use the program's communicators, and loads it if its MPI is the one that
+ * the program has loaded. */
+static int shares_mpi(void) {
+    if (front() == NULL) {
         const struct link_map* const mpi = definer_of("PMPI_Init");
-        known = mpi != NULL && soname_among(mpi, THALWEG_FRONT_MPI) ? 1 : 2;
+        if (mpi != NULL && soname_among(mpi, THALWEG_FRONT_MPI) && !load_once()) return 0;
     }
-    if (known == 2)
-        tell_once("no file with a communicator is taken: the program's MPI is not this build's,",
-                  THALWEG_FRONT_MPI);
-    return known == 1;
+    if (front() != NULL && front()->mpi_runs()) return 1;
+    tell_once("no file with a communicator is taken: the program does not run this build's MPI,",
+              THALWEG_FRONT_MPI);
+    return 0;
 }
 
 int attach(struct library* library, const struct thalweg_call* call) {
     if (library->refused || is_child()) return 0;
-    if (call->kind != thalweg_no_comm && !same_mpi()) return 0;
-    if (!load_once()) return 0;
+    if (call->kind != thalweg_no_comm ? !shares_mpi() : !load_once()) return 0;
     if (library->shared.slot != 0) return 1;
     pthread_mutex_lock(&lock);
     if (library->shared.slot == 0) {

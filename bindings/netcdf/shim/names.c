@@ -91,7 +91,10 @@ int nc_delete(const char* path);
 int nc_delete(const char* path) {
     struct library* const library = library_of(CALLER);
     if (library != NULL && *thalweg_shim_depth() == 0) prepare(library, path, 0, use_remove);
-    return PASS(nc_delete, path);
+    ++*thalweg_shim_depth(); /* it opens the file */
+    const int code = PASS(nc_delete, path);
+    --*thalweg_shim_depth();
+    return code;
 }
 
 int nc_def_user_format(int mode, void* table, char* magic);

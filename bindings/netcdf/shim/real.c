@@ -53,10 +53,11 @@ static void* defined_by(const struct link_map* map, const char* name) {
 }
 
 void* real_function(const void* caller, const char* name) {
+    /* As the loader does: what the program and its libraries see, then what the caller brought. */
     const struct link_map* const map = object_at(caller);
-    void* found = NULL;
-    if (map != NULL && map != first_object() && map != own_object()) found = name_from(map, name);
-    if (found == NULL) found = dlsym(RTLD_NEXT, name);
+    void* found = dlsym(RTLD_NEXT, name);
+    if (found == NULL && map != NULL && map != first_object() && map != own_object())
+        found = name_from(map, name);
     for (struct link_map* o = first_object(); found == NULL && (o = next_object(o)) != NULL;)
         found = defined_by(o, name);
     return found;
@@ -130,6 +131,28 @@ static struct library* record_of(struct link_map* map) {
     return record;
 }
 
+/* The library that this thread called last. */
+static __thread struct library* acting;
+
+static const struct link_map* _Atomic front_object;
+
+void set_front(const void* address) { front_object = object_at(address); }
+
+void act(struct thalweg_netcdf* library) { acting = &libraries[library->index]; }
+
+/* Returns the library of a caller that has not been looked up. */
+static struct library* look_up(const void* caller) {
+    struct link_map* const map = object_at(real_function(caller, "nc_create"));
+    return map != NULL ? record_of(map) : NULL;
+}
+
+/* Tests if a call comes from the shim or the front, as one does that a function of netCDF makes as
+ * its last. */
+static int is_own(const void* caller) {
+    const struct link_map* const map = object_at(caller);
+    return map != NULL && (map == own_object() || map == front_object);
+}
+
 struct library* library_of(const void* caller) {
     /* Each place of the program that calls is looked up once. */
     enum { places = 256 };
@@ -139,12 +162,13 @@ struct library* library_of(const void* caller) {
     } known[places];
     const size_t place = ((uintptr_t)caller ^ (uintptr_t)caller >> 8) % places;
     struct library* library = known[place].library;
-    if (known[place].caller == caller && library != NULL && known[place].library == library)
-        return library;
-    struct link_map* const map = object_at(real_function(caller, "nc_create"));
-    library = map != NULL ? record_of(map) : NULL;
-    known[place].caller = NULL;
-    known[place].library = library;
-    known[place].caller = caller;
+    if (known[place].caller != caller || library == NULL || known[place].library != library) {
+        if (acting != NULL && is_own(caller)) return acting;
+        library = look_up(caller);
+        known[place].caller = NULL;
+        known[place].library = library;
+        known[place].caller = caller;
+    }
+    acting = library;
     return library;
 }

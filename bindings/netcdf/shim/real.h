@@ -58,6 +58,12 @@ struct library {
  * its call returns; null if there is none. */
 struct library* library_of(const void* caller);
 
+/* Sets the library whose functions this thread calls next from the shim or the front. */
+void act(struct thalweg_netcdf* library);
+
+/* Sets the object of the front, by an address in it. */
+void set_front(const void* address);
+
 /* Returns a function that a caller would have reached without the shim; null if there is none. */
 void* real_function(const void* caller, const char* name);
 

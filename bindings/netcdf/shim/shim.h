@@ -51,10 +51,11 @@ enum thalweg_owner {
 /* Services of the shim for the front. */
 struct thalweg_shim {
     int interface;
-    int forward_all;                          /* no file is the engine's */
-    int* (*depth)(void);                      /* of this thread; above 0 no call is taken */
-    const struct thalweg_call* (*call)(void); /* the one that this thread makes; or null */
-    int (*tells)(void);                       /* 0: no lines on standard error from this rank */
+    int forward_all;                             /* no file is the engine's */
+    int* (*depth)(void);                         /* of this thread; above 0 no call is taken */
+    const struct thalweg_call* (*call)(void);    /* the one that this thread makes; or null */
+    void (*act)(struct thalweg_netcdf* library); /* before the front makes a file by the library */
+    int (*tells)(void);                          /* 0: no lines on standard error from this rank */
 };
 
 /* Services of the front for the shim. */
@@ -62,6 +63,7 @@ struct thalweg_front {
     /* Registers the table in a library and sets its slot and version. Returns 0, or says why not in
      * a text that stays. */
     const char* (*attach)(struct thalweg_netcdf* library);
+    int (*mpi_runs)(void); /* 0: the front's MPI is not initialized */
     enum thalweg_owner (*owner)(const struct thalweg_netcdf* library, int id);
     /* Returns the id by which the library knows a forwarded file; of any other, the id itself. */
     int (*inner)(const struct thalweg_netcdf* library, int id);
