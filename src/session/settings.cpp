@@ -231,6 +231,23 @@ const std::vector<SettingRow>& setting_table() {
         {"log", "warning", "off|error|warning|info|debug", "level of messages on standard error",
          false},
         {"config", "", "a path", "the TOML file of settings", false},
+        {"netcdf", "parallel", "parallel|all|forward|off",
+         "of programs that call netCDF under thalweg run: which files are taken, those with a "
+         "communicator, all that are created, or none; forward leaves all to netCDF, but passes "
+         "their calls on one by one, to find the cause of a problem; from the environment alone",
+         false},
+        {"only", "", "globs separated by colons",
+         "with netcdf: only files whose path or name fits one are taken; from the environment "
+         "alone",
+         false},
+        {"skip", "", "globs separated by colons",
+         "with netcdf: files whose path or name fits one are not taken; from the environment alone",
+         false},
+        {"tell", "end", "no|end|file",
+         "with netcdf: lines on standard error, none, one at the end of the program, or one for "
+         "each "
+         "file with the reason why it was not taken; from the environment alone",
+         false},
     };
     return table;
 }
@@ -311,7 +328,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "zarr_references") return !value.empty();
     if (name == "summary" || name == "report" || name == "trace" || name == "config" ||
-        name == "zarr_stream")
+        name == "zarr_stream" || name == "only" || name == "skip")
         return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)
