@@ -191,24 +191,47 @@ CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
     CLI::App* const command = app.add_subcommand(
         "doctor",
         "Look at MPI, libraries, processors, memory, folders and settings; best under mpirun, as "
-        "in a job. Exit code: 0 no problems, 1 problems");
-    command->add_option("FOLDER", options.folders, "Directories for files")->capture_default_str();
+        "in a job. Of programs: which netCDF, HDF5 and MPI they load, and which of their files "
+        "thalweg run takes. Exit code: 0 no problems, 1 problems");
+    command->add_option("FOLDER", options.folders, "Directories for files, or programs")
+        ->capture_default_str();
     return command;
 }
 
 CLI::App* add_run(CLI::App& app, RunOptions& options) {
     CLI::App* const command = app.add_subcommand(
         "run",
-        "Run a command with settings of the library, and print one line about what it wrote: "
-        "thalweg run mpirun -n 4 model. Exit code: that of the command");
+        "Run a command whose calls of netCDF the library takes, with settings of the library, and "
+        "print one line about what it wrote: thalweg run mpirun -n 4 model. Exit code: that of the "
+        "command");
     command
         ->add_option("--service", options.service,
                      "When files are written: auto, inline, background or servers")
         ->check(CLI::IsMember({"auto", "inline", "background", "servers"}));
     command->add_flag("--report", options.report,
                       "Write a page about the run, thalweg-report.html");
+    CLI::Option* const netcdf =
+        command
+            ->add_option("--netcdf", options.netcdf,
+                         "Which files of netCDF's calls are taken: parallel, all, forward or off")
+            ->check(CLI::IsMember({"parallel", "all", "forward", "off"}));
+    command
+        ->add_option("--serial", options.serial, "Take files without communicator, too: yes or no")
+        ->check(CLI::IsMember({"yes", "no"}))
+        ->excludes(netcdf);
+    command->add_option("--only", options.only, "Take only files whose path or name fits a glob");
+    command->add_option("--skip", options.skip, "Leave files whose path or name fits a glob");
+    command
+        ->add_option("--tell", options.tell,
+                     "Lines about the files taken: no, one at the end, or one for each file")
+        ->check(CLI::IsMember({"no", "end", "file"}));
+    command->add_flag("--live", options.live,
+                      "Files have their names while they are written (publish=live)");
     command->prefix_command();
-    command->footer("COMMAND...  the program, or the launcher that starts it, with its arguments");
+    command->footer(
+        "[NAME=VALUE...] COMMAND...  settings; the program, or the launcher that starts it, with "
+        "its "
+        "arguments");
     return command;
 }
 

@@ -13,6 +13,7 @@
 
 #include "combine.hpp"
 #include "command_line.hpp"
+#include "doctor/program.hpp"
 #include "plan/command.hpp"
 #include "report.hpp"
 #include "session/settings.hpp"
@@ -197,10 +198,14 @@ int main(int argc, char** argv) try {
     if (plans->parsed()) return thalweg::app::plan(planning);
     if (reports->parsed()) return report(summary, page);
     if (shows->parsed()) return show_file(showing);
+    if (examines->parsed() && thalweg::app::are_programs(examining.folders))
+        return thalweg::app::examine_programs(examining.folders);
     if (examines->parsed())
         return with_mpi("doctor", exit_wrong, [&] { return thalweg::app::doctor(examining); });
     if (runs->parsed()) {
         running.command = runs->remaining();
+        if (!running.command.empty() && running.command.front() == "--")
+            running.command.erase(running.command.begin());
         if (running.command.empty() || running.command.front().starts_with('-')) {
             fmt::print(stderr, "thalweg: run: {}\n",
                        running.command.empty() ? "no command is given"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,8 @@
 #include <fstream>
 #include <sstream>
 #include <utility>
+
+#include "run/program.hpp"
 
 namespace thalweg::app {
 
@@ -66,16 +69,17 @@ private:
 
 /// Returns the rank that a launcher has given to this process; empty if none has started it.
 const char* launched_as() {
-    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
         if (const char* const rank = std::getenv(name); rank != nullptr) return rank;
     return nullptr;
 }
 
-/// Puts settings into the environment.
-void set_all(const std::vector<std::pair<std::string, std::string>>& settings,
-             const std::vector<std::string>& command) {
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// Puts variables into the environment.
+void set_all(const Variables& variables, const std::vector<std::string>& command) {
     std::string names;
-    for (const auto& [name, value] : settings) {
+    for (const auto& [name, value] : variables) {
         setenv(name.c_str(), value.c_str(), 1);
         names += (names.empty() ? "" : ";") + name;
     }
@@ -88,21 +92,68 @@ void set_all(const std::vector<std::pair<std::string, std::string>>& settings,
     setenv(list, names.c_str(), 1);
 }
 
-/// Starts the command and waits for it; signals of the terminal reach it alone.
-int run_command(const std::vector<std::string>& command) {
+/// Takes the words NAME=VALUE that precede a command, as variables of settings.
+Variables take_settings(std::vector<std::string>& command) {
+    Variables settings;
+    const auto is_setting = [](const std::string& word) {
+        const std::size_t end = word.find('=');
+        return end != std::string::npos && end > 0 &&
+               std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(end),
+                           [](unsigned char c) { return std::islower(c) || c == '_'; });
+    };
+    while (!command.empty() && is_setting(command.front())) {
+        const std::string& word = command.front();
+        std::string name = "THALWEG_";
+        for (unsigned char c : word.substr(0, word.find('=')))
+            name += static_cast<char>(std::toupper(c));
+        settings.emplace_back(name, word.substr(word.find('=') + 1));
+        command.erase(command.begin());
+    }
+    return settings;
+}
+
+/// Returns the variables that the options of the command line stand for.
+Variables variables_of(const RunOptions& options) {
+    Variables variables;
+    const auto add = [&](const char* name, const std::string& value) {
+        if (!value.empty()) variables.emplace_back(name, value);
+    };
+    add("THALWEG_SERVICE", options.service);
+    add("THALWEG_REPORT", options.report ? report_name : "");
+    add("THALWEG_NETCDF", options.serial.empty()   ? options.netcdf
+                          : options.serial == "no" ? "parallel"
+                                                   : "all");
+    add("THALWEG_ONLY", options.only);
+    add("THALWEG_SKIP", options.skip);
+    add("THALWEG_TELL", options.tell);
+    add("THALWEG_PUBLISH", options.live ? "live" : "");
+    if (const std::string shim = find_shim(); !shim.empty()) {
+        const char* const before = std::getenv("LD_PRELOAD");
+        add("LD_PRELOAD", before != nullptr && *before != '\0' ? shim + ":" + before : shim);
+    }
+    return variables;
+}
+
+/// Becomes the command. @return only if it cannot be started
+int become(const std::vector<std::string>& command) {
     std::vector<char*> words;
     for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
+    execvp(words.front(), words.data());
+    fmt::print(stderr, "thalweg: run: {}: cannot start: {}\n", command.front(),
+               std::strerror(errno));
+    return cannot_run;
+}
+
+/// Starts the command and waits for it; signals of the terminal reach it alone.
+int run_command(const std::vector<std::string>& command) {
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     const pid_t child = fork();
     if (child == 0) {
         signal(SIGINT, SIG_DFL);
         signal(SIGQUIT, SIG_DFL);
-        execvp(words.front(), words.data());
-        fmt::print(stderr, "thalweg: run: {}: cannot start: {}\n", command.front(),
-                   std::strerror(errno));
-        _exit(cannot_run);
+        _exit(become(command));
     }
     int status = 0;
     if (child < 0) {
@@ -116,23 +167,29 @@ int run_command(const std::vector<std::string>& command) {
 
 }  // namespace
 
-int run(const RunOptions& options) {
-    if (const char* const rank = launched_as(); rank != nullptr) {
-        if (std::atoi(rank) == 0)
-            fmt::print(stderr,
-                       "thalweg: run: give it the launcher, too: thalweg run mpirun -n N {}\n",
-                       options.command.front());
+int run(RunOptions options) {
+    Variables variables = take_settings(options.command);
+    const Variables others = variables_of(options);
+    variables.insert(variables.end(), others.begin(), others.end());
+    if (options.command.empty()) {
+        fmt::print(stderr, "thalweg: run: no command is given\n");
         return cannot_run;
+    }
+    const char* const rank = launched_as();
+    if (rank == nullptr || std::atoi(rank) == 0)
+        for (const std::string& line : find_unreachable(options.command))
+            fmt::print(stderr, "thalweg: run: {}\n", line);
+    if (rank != nullptr) {
+        set_all(variables, options.command);
+        return become(options.command);
     }
     const SummaryFile summary;
     if (summary.path().empty()) {
         fmt::print(stderr, "thalweg: run: cannot create a file in the working folder\n");
         return cannot_run;
     }
-    std::vector<std::pair<std::string, std::string>> settings{{"THALWEG_SUMMARY", summary.path()}};
-    if (!options.service.empty()) settings.emplace_back("THALWEG_SERVICE", options.service);
-    if (options.report) settings.emplace_back("THALWEG_REPORT", report_name);
-    set_all(settings, options.command);
+    variables.emplace_back("THALWEG_SUMMARY", summary.path());
+    set_all(variables, options.command);
     const int code = run_command(options.command);
     const std::string line = run_line(summary.text());
     if (line.empty())

@@ -8,18 +8,25 @@
 namespace thalweg::app {
 
 struct RunOptions {
-    std::string service;  ///< value of the setting; empty: the program's own choice
-    bool report = false;  ///< write a report, thalweg-report.html
+    std::string service;     ///< value of the setting; empty: the program's own choice
+    bool report = false;     ///< write a report, thalweg-report.html
+    std::string netcdf;      ///< value of the setting; empty: the default
+    std::string serial;      ///< "yes", "no" or empty: take files without communicator
+    std::string only, skip;  ///< values of the settings
+    std::string tell;        ///< value of the setting
+    bool live = false;       ///< files have their names while they are written
+    /// Words NAME=VALUE, which are settings, and the command after them.
     std::vector<std::string> command;
 };
 
 /**
- * Runs a command with settings in its environment, waits for it, and prints one line on standard
- * error: bytes, files, seconds in calls, seconds hidden, what was chosen.
+ * Runs a command with settings in its environment and with the library that takes netCDF's calls
+ * preloaded, waits for it, and prints one line on standard error: bytes, files, seconds in calls,
+ * seconds hidden, what was chosen. A rank that a launcher has started becomes the command.
  * @return exit code of the command; 128 and the number of the signal that ended it; 2 if it cannot
- *         be started, or if a launcher has started this process
+ *         be started
  */
-int run(const RunOptions& options);
+int run(RunOptions options);
 
 /// Returns the line about a run. @param json  the summary of its session
 /// @return "" if the text is no summary

@@ -1,0 +1,18 @@
+// The facts about a netCDF library on which it depends whether its files can be taken.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace thalweg::app {
+
+struct NetcdfFacts {
+    std::string version;  ///< empty: the library could not be loaded
+    int slot = 0;         ///< mode bit for the table; 0: it takes none
+    int table_version = 0;
+};
+
+/// Loads a library in a process of its own and asks it.
+NetcdfFacts probe_netcdf(const std::string& path);
+
+}  // namespace thalweg::app
