@@ -434,15 +434,15 @@ void run_ranks(const Case& c, std::uint64_t seed, std::shared_ptr<std::vector<ch
         Transport& transport = *ends[static_cast<std::size_t>(world.rank())];
         const bool serves = server_roles.serves(world.rank());
         auto part = world.split(serves ? 1 : 0, world.rank());
-        const auto memory = all->node().share(Board::bytes(all->node().size()));
-        const Board board(*memory);
+        const auto memory = all->node().share(NodeTable::bytes(all->node().size()));
+        const NodeTable node_table(*memory);
         if (serves) {
             Server server(server_roles, server_roles.number_of(world.rank()), transport, *part,
-                          board);
+                          node_table);
             while (!server.ended())
                 if (!server.work()) sleep_seconds(20e-6);
         } else {
-            Port port(server_roles, transport, board);
+            Port port(server_roles, transport, node_table);
             {
                 Rank rank(c, seed, std::move(part), &port, bytes);
                 act(rank);

@@ -158,8 +158,8 @@ protected:
     ServerRoles server_roles_{topology_of(std::vector{0, 0, 0, 1}), {2}};
     std::vector<std::unique_ptr<Transport>> ends_;
     std::unique_ptr<Comm> comm_ = make_serial_comm();
-    std::unique_ptr<Memory> memory_ = comm_->share(Board::bytes(3));
-    Board board_{*memory_};
+    std::unique_ptr<Memory> memory_ = comm_->share(NodeTable::bytes(3));
+    NodeTable board_{*memory_};
     std::unique_ptr<Server> server_;
     Plan plan_;
     std::vector<std::unique_ptr<UnitQueue>> unit_queues_;

@@ -110,7 +110,7 @@ TEST(ServerRoles, Tree) {
                 EXPECT_EQ(server_above(b), order[i]);
                 order.push_back(b);
             }
-            const auto told = server_roles.told_by(order[i]);
+            const auto told = server_roles.ranks_of(order[i]);
             lone.insert(lone.end(), told.begin(), told.end());
         }
         std::sort(order.begin(), order.end());

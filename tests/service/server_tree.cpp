@@ -49,8 +49,8 @@ public:
         for (auto& end : make_local_transports(2 * servers))
             ends_.push_back(std::make_unique<Counted>(std::move(end)));
         for (int n = 0; n < servers; ++n) {
-            memory_.push_back(make_private_memory(Board::bytes(2)));
-            boards_.emplace_back(*memory_.back());
+            memory_.push_back(make_private_memory(NodeTable::bytes(2)));
+            node_tables_.emplace_back(*memory_.back());
         }
         plan_.add("v", TW_INT, {9}, true);
         plan_.definitions.dims = {{"time", 0}, {"x", 9}};
@@ -58,7 +58,8 @@ public:
         serving_ = std::thread([this] {
             on_threads(servers_, [this](std::unique_ptr<Comm> peers) {
                 const auto w = static_cast<std::size_t>(peers->rank());
-                Server server(server_roles_, peers->rank(), *ends_[2 * w + 1], *peers, boards_[w]);
+                Server server(server_roles_, peers->rank(), *ends_[2 * w + 1], *peers,
+                              node_tables_[w]);
                 while (!server.ended())
                     if (!server.work()) sleep_seconds(20e-6);
             });
@@ -89,7 +90,7 @@ public:
             Status status;
             queues_.push_back(UnitQueue::memory_for(1 << 12, {}, status));
             if (n != missing)
-                boards_[static_cast<std::size_t>(n)].write(0, serial_, queues_.back()->name());
+                node_tables_[static_cast<std::size_t>(n)].write(0, serial_, queues_.back()->name());
         }
         WireWriter out;
         describe_file(plan, out);
@@ -131,7 +132,7 @@ private:
     ServerRoles server_roles_;
     std::vector<std::unique_ptr<Counted>> ends_;
     std::vector<std::unique_ptr<Memory>> memory_;
-    std::vector<Board> boards_;
+    std::vector<NodeTable> node_tables_;
     Plan plan_;
     std::vector<std::unique_ptr<Segment>> queues_;
     std::int64_t serial_ = 0;

@@ -38,7 +38,7 @@ TEST(UnitPart, IsReadAsItWasDescribed) {
         const auto words = describe_unit_part(p);
         EXPECT_EQ(words[0], static_cast<std::int64_t>(words.size()));
         EXPECT_EQ(head_of(words.data()).kind, p.head.kind);
-        EXPECT_EQ(has_data(words.data()), !p.entries.empty() || !p.told.empty());
+        EXPECT_EQ(has_data(words.data()), !p.entries.empty() || !p.whole.empty());
         const char* base = reinterpret_cast<const char*>(&random);
         const UnitPart q = parse_unit_part(words.data(), base, plan.definitions.variables, {});
         EXPECT_EQ(describe_unit_part(q), words);
