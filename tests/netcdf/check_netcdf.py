@@ -109,6 +109,15 @@ def serial(p):
     assert "by Thalweg" not in err, err
 
 
+def first(p):
+    """The shim is linked before netCDF."""
+    code, out, err, plain = run("first_plain", [p.program])
+    assert code == 0, err
+    code, other, err, folder = run("first_taken", [p.first], THALWEG_NETCDF="forward")
+    assert (code, other) == (0, out) and forwarded(err) == 16, (other, err)
+    assert contents(plain) == contents(folder)
+
+
 def loaded(p):
     """NetCDF comes by a plug-in that no other object sees; two of them bring two libraries."""
     for plugins in (["serial"], ["parallel"], ["serial", "parallel"]):
