@@ -28,8 +28,17 @@ static const struct thalweg_front* _Atomic loaded;
 static _Atomic pid_t owner;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-const struct thalweg_front* front(void) {
+static const struct thalweg_front* front(void) {
     return atomic_load_explicit(&loaded, memory_order_acquire);
+}
+
+const struct thalweg_front* front_of(const struct library* library) {
+    return library->shared.index < thalweg_most_libraries ? front() : NULL;
+}
+
+enum thalweg_owner owner_of(const struct library* library, int id) {
+    const struct thalweg_front* const f = front_of(library);
+    return f == NULL ? thalweg_not_taken : f->owner(&library->shared, id);
 }
 
 int is_child(void) { return owner != 0 && owner != getpid(); }

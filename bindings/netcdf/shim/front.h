@@ -6,8 +6,11 @@
 
 #include "real.h"
 
-/* Returns the front if it is loaded; else null. */
-const struct thalweg_front* front(void);
+/* Returns the front if it is loaded and serves a library; else null. */
+const struct thalweg_front* front_of(const struct library* library);
+
+/* Returns who has an id of a library. */
+enum thalweg_owner owner_of(const struct library* library, int id);
 
 /* Loads the front if need be and registers its table in a library.
  * Returns 0 if that is not possible, which is told once. */

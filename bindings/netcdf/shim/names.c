@@ -77,12 +77,11 @@ OFFERED(nc_open_par_fortran, (const char* path, int mode, int comm, int info, in
 int nc_close(int id);
 int nc_close(int id) {
     struct library* const library = library_of(CALLER);
-    const struct thalweg_front* const f = front();
-    if (f == NULL || library == NULL) return PASS(nc_close, id);
+    if (library == NULL || owner_of(library, id) == thalweg_not_taken) return PASS(nc_close, id);
     ++*thalweg_shim_depth();
     const int code = library->nc_close(id);
     /* netCDF keeps the id of a file whose table cannot close it. */
-    if (code != 0 && f->owner(&library->shared, id) == thalweg_ended) library->nc_abort(id);
+    if (code != 0 && owner_of(library, id) == thalweg_ended) library->nc_abort(id);
     --*thalweg_shim_depth();
     return code;
 }
@@ -107,9 +106,8 @@ int nc_def_user_format(int mode, void* table, char* magic) {
 int nc_var_par_access(int id, int variable, int access);
 int nc_var_par_access(int id, int variable, int access) {
     struct library* const library = library_of(CALLER);
-    const struct thalweg_front* const f = front();
     /* A serial library refuses the call before it asks the table. */
-    if (f != NULL && library != NULL && f->owner(&library->shared, id) != thalweg_not_taken)
-        return f->var_par_access(&library->shared, id, variable, access);
+    if (library != NULL && owner_of(library, id) != thalweg_not_taken)
+        return front_of(library)->var_par_access(&library->shared, id, variable, access);
     return PASS(nc_var_par_access, id, variable, access);
 }

@@ -14,18 +14,13 @@
 enum { type_string = 12, no_memory = -61 };
 enum { megabyte = 1048576 };
 
-static enum thalweg_owner owner_of(const struct library* library, int id) {
-    const struct thalweg_front* const f = front();
-    return f == NULL ? thalweg_not_taken : f->owner(&library->shared, id);
-}
-
 static int is_engine(const struct library* library, int id) {
     const enum thalweg_owner owner = owner_of(library, id);
     return owner == thalweg_engine || owner == thalweg_ended;
 }
 
 static int inner(const struct library* library, int id) {
-    const struct thalweg_front* const f = front();
+    const struct thalweg_front* const f = front_of(library);
     return f == NULL ? id : f->inner(&library->shared, id);
 }
 

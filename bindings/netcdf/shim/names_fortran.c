@@ -53,8 +53,7 @@ int nf_var_par_access_(const int* id, const int* variable, const int* access) {
     int (*const real)(const int*, const int*, const int*) =
         (int (*)(const int*, const int*, const int*))real_function(CALLER, "nf_var_par_access_");
     struct library* const library = library_of(CALLER);
-    const struct thalweg_front* const f = front();
-    if (f != NULL && library != NULL && f->owner(&library->shared, *id) != thalweg_not_taken)
-        return f->var_par_access(&library->shared, *id, *variable - 1, *access);
+    if (library != NULL && owner_of(library, *id) != thalweg_not_taken)
+        return front_of(library)->var_par_access(&library->shared, *id, *variable - 1, *access);
     return real != NULL ? real(id, variable, access) : netcdf_no_parallel;
 }

@@ -104,7 +104,10 @@ int soname_among(const struct link_map* map, const char* sonames) {
     return 0;
 }
 
-static struct library libraries[thalweg_most_libraries];
+/* Those beyond the ones that are served have their calls passed on. */
+enum { most_records = 32 };
+
+static struct library libraries[most_records];
 static _Atomic int library_count;
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -115,13 +118,14 @@ static struct library* record_of(struct link_map* map) {
     for (int i = 0; i < library_count; ++i)
         if (libraries[i].map == map) record = &libraries[i];
     /* The handle stays, so that the functions do. */
-    void* const handle = record == NULL && library_count < thalweg_most_libraries
+    void* const handle = record == NULL && library_count < most_records
                              ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD)
                              : NULL;
     if (handle != NULL) {
         record = &libraries[library_count];
         record->shared = (struct thalweg_netcdf){handle, map->l_name, library_count, 0, 0};
         record->map = map;
+        record->refused = library_count >= thalweg_most_libraries;
 #define X(name, arguments) record->name = (int(*) arguments)dlsym(handle, #name);
         THALWEG_REAL_FUNCTIONS(X)
 #undef X
