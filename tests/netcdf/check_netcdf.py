@@ -158,6 +158,13 @@ def parallel(p):
             assert forwarded(err) == 4 and err.count("by netCDF-C") == 1, err
 
 
+def other_mpi(p):
+    """Communicators of another MPI stay with netCDF, and this is told once."""
+    err = same("other_mpi", [p.other_mpi])
+    assert err.count("the program does not run this build's MPI, libmpi") == 1, err
+    assert forwarded(err) == 1, err
+
+
 def choices(p):
     """Settings that choose files, and lines that tell of them."""
     command = [p.loader, p.plugin("serial")]
