@@ -168,6 +168,11 @@ int run_command(const std::vector<std::string>& command) {
 }  // namespace
 
 int run(RunOptions options) {
+    if (find_shim().empty() &&
+        !(options.netcdf + options.serial + options.only + options.skip).empty())
+        fmt::print(stderr,
+                   "thalweg: run: no call of netCDF is taken: this installation lacks "
+                   "libthalweg_shim.so\n");
     Variables variables = take_settings(options.command);
     const Variables others = variables_of(options);
     variables.insert(variables.end(), others.begin(), others.end());
