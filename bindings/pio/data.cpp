@@ -261,5 +261,5 @@ int PIOc_del_att(int ncid, int varid, const char* name) {
                    op);                                                                            \
     }
 
-THALWEG_PIO_TYPES(THALWEG_PIO_DATA)
-THALWEG_PIO_NUMBER_TYPES(THALWEG_PIO_ATTRIBUTES)
+THALWEG_NC_TYPES(THALWEG_PIO_DATA)
+THALWEG_NC_NUMBER_TYPES(THALWEG_PIO_ATTRIBUTES)

@@ -404,4 +404,4 @@ int get_record(const char* call, int ncid, int varid, int ioid, PIO_Offset recor
                               ctype* buf) {                                                        \
         return get_record("PIOc_get_vard" #suffix, ncid, varid, decompid, recnum, nctype, buf);    \
     }
-THALWEG_PIO_TYPES(THALWEG_PIO_VARD)
+THALWEG_NC_TYPES(THALWEG_PIO_VARD)

@@ -10,8 +10,8 @@
 
 namespace {
 
-using thalweg::pio::Index;
-using thalweg::pio::Map;
+using thalweg::nc::Index;
+using thalweg::nc::Map;
 
 // Returns blocks of a CICE-like grid, each with a halo of holes.
 std::vector<Index> blocks(Index nx, Index ny, Index block, Index halo, Index levels) {
@@ -73,7 +73,7 @@ TEST(Map, ColumnsAndLevelsAreAListOfColumns) {
     for (Index level = 0; level < 30; level++)
         for (const Index c : columns) dofs.push_back(c < 0 ? -1 : level * 100 + c);
     Map map({30, 100}, dofs);
-    const thalweg::pio::MapForms forms = map.forms();
+    const thalweg::nc::MapForms forms = map.forms();
     EXPECT_FALSE(forms.boxes);
     EXPECT_NE(forms.products & 2U, 0U);
     map.choose(false, 1);

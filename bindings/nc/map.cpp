@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 namespace {
 
@@ -173,4 +173,4 @@ std::vector<Index> Map::dofs() const {
     return result;
 }
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 namespace {
 
@@ -139,4 +139,4 @@ int convert(nc_type from, const void* source, nc_type to, void* target, std::int
     return code;
 }
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

@@ -10,7 +10,7 @@
 
 #include "error.hpp"
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 // A work file, on one rank. Holds the lock of the file, .NAME.lock, as the library does for the
 // files that it writes: there is one writer at a time.
@@ -40,4 +40,4 @@ private:
     void make(Begin begin) const;
 };
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

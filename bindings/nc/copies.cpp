@@ -7,7 +7,7 @@
 
 #include "session.hpp"
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 namespace {
 
@@ -67,4 +67,4 @@ void Copies::give_back() {
     used_ = 0;
 }
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

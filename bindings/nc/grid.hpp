@@ -1,5 +1,5 @@
-// A decomposition in PIO's sense: lengths without names, and the elements of each rank. The
-// library's decompositions have names; they are made when a variable first uses the grid.
+// A decomposition as netCDF programs know it: lengths without names, and the elements of each rank.
+// The library's decompositions have names; they are made when a variable first uses the grid.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,7 +14,10 @@
 #include "map.hpp"
 #include "session.hpp"
 
-namespace thalweg::pio {
+namespace thalweg::nc {
+
+// Returns a 128-bit hash of numbers.
+Session::Key hash_of(const Shape& numbers, std::uint64_t seed);
 
 class Grid {
 public:
@@ -93,4 +96,4 @@ std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, const MapNum
 // Names of dimensions as the library wants them.
 std::string joined(const std::vector<std::string>& names, std::size_t from = 0);
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

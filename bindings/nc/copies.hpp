@@ -1,5 +1,5 @@
 // Copies of data that the program has put, kept until the library has taken them: a program may
-// change its arrays when PIOc_write_darray returns. The memory is kept for the next batch and the
+// change its arrays when a put returns. The memory is kept for the next batch and the
 // next file, because new memory costs as much as the copy.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 class Copies {
 public:
@@ -38,4 +38,4 @@ private:
     static Block block_of(std::size_t bytes);
 };
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

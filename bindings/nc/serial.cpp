@@ -14,7 +14,7 @@
 #include "storage.hpp"
 #include "types.hpp"
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 namespace {
 
@@ -459,4 +459,4 @@ void Serial::put(int varid, const std::vector<Index>& start, const std::vector<I
     });
 }
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 using Index = std::int64_t;
 using Shape = std::vector<Index>;
@@ -72,4 +72,4 @@ private:
     void find_boxes();
 };
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

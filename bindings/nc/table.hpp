@@ -13,7 +13,7 @@
 #include "definitions/named_list.hpp"
 #include "map.hpp"
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 inline constexpr const char* fill_attribute = "_FillValue";
 
@@ -103,4 +103,4 @@ struct Table {
 // Checks and normalizes a name. Throws NC_EBADNAME, NC_EMAXNAME.
 void check_name(std::string& name);
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

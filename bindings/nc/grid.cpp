@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 namespace {
 
@@ -111,6 +111,10 @@ std::shared_ptr<Grid> make_grid(Session& session, const Shape& shape, std::vecto
 }
 
 }  // namespace
+
+Session::Key hash_of(const Shape& numbers, std::uint64_t seed) {
+    return hash_of(numbers.data(), numbers.size(), seed, [](Index) {});
+}
 
 std::string joined(const std::vector<std::string>& names, std::size_t from) {
     std::string result;
@@ -254,4 +258,4 @@ std::shared_ptr<Grid> Grid::reshaped(const Shape& shape) {
     return grid;
 }
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

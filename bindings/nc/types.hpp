@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string>
 
-// The number types of PIO's functions: X(suffix, type in C, type in the file).
-#define THALWEG_PIO_NUMBER_TYPES(X)                                                                \
+// The number types of typed functions: X(suffix, type in C, type in the file).
+#define THALWEG_NC_NUMBER_TYPES(X)                                                                 \
     X(_schar, signed char, NC_BYTE)                                                                \
     X(_short, short, NC_SHORT)                                                                     \
     X(_int, int, NC_INT)                                                                           \
@@ -25,14 +25,14 @@
 
 // The types of all functions: the number types, text, and, for functions without a suffix, the
 // variable's own type.
-#define THALWEG_PIO_TYPES(X)                                                                       \
+#define THALWEG_NC_TYPES(X)                                                                        \
     X(, void, NC_NAT)                                                                              \
     X(_text, char, NC_CHAR)                                                                        \
-    THALWEG_PIO_NUMBER_TYPES(X)
+    THALWEG_NC_NUMBER_TYPES(X)
 
 static_assert(sizeof(long) == sizeof(long long), "long is NC_INT64");
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 // Returns the bytes of a value; 0 if the type cannot be read or written.
 std::size_t size_of(nc_type type);
@@ -58,4 +58,4 @@ inline bool differs_from_library(nc_type from, nc_type to) {
     return is_floating(from) && !is_floating(to) && to != NC_CHAR;
 }
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

@@ -1,4 +1,4 @@
-// Errors of PIO's interface: a code of netCDF or PIO, and a text.
+// Errors of the interfaces for netCDF programs: a code of netCDF or PIO, and a text.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,7 +9,7 @@
 #include <new>
 #include <string>
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 struct Error {
     int code = 0;  // 0: none
@@ -49,4 +49,4 @@ void on_rank(MPI_Comm comm, int root, Action action) {
 // @note Collective
 std::string broadcast(MPI_Comm comm, int root, std::string text);
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

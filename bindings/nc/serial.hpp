@@ -17,7 +17,7 @@
 #include "table.hpp"
 #include "work_file.hpp"
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 // A change of the definitions in a file.
 struct Edit {
@@ -99,4 +99,4 @@ private:
                  std::size_t bytes) const;
 };
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

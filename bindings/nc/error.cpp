@@ -8,7 +8,7 @@
 #include <climits>
 #include <cstdint>
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 int code_of(int status) {
     switch (status) {
@@ -64,4 +64,4 @@ void agree(MPI_Comm comm, const Error& error) {
     throw shared;
 }
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

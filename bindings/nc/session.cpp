@@ -9,7 +9,7 @@
 
 #include "grid.hpp"
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 namespace {
 
@@ -44,15 +44,14 @@ void end_with_mpi() {
 void refuse_servers(bool served) {
     const char* const servers = std::getenv("THALWEG_SERVERS");
     if (servers != nullptr && std::atoi(servers) > 0)
-        throw Error{
-            NC_EINVAL,
-            "THALWEG_SERVERS cannot be used with PIO's interface: the ranks that would serve "
-            "are part of the model; use THALWEG_SERVICE=background"};
+        throw Error{NC_EINVAL, std::string("THALWEG_SERVERS cannot be used with ") +
+                                   interface_name +
+                                   ": the ranks that would serve are part of the model; use "
+                                   "THALWEG_SERVICE=background"};
     const char* const service = std::getenv("THALWEG_SERVICE");
     if (!served && service != nullptr && std::string(service) == "servers")
-        throw Error{NC_EINVAL,
-                    "THALWEG_SERVICE=servers: an iosystem of PIOc_Init_Intracomm has no servers; "
-                    "use PIOc_init_async, or THALWEG_SERVICE=background"};
+        throw Error{NC_EINVAL, std::string("THALWEG_SERVICE=servers: ") + interface_name +
+                                   " has no servers here; use THALWEG_SERVICE=background"};
 }
 
 constexpr std::int64_t mib = 1 << 20;
@@ -67,7 +66,7 @@ void inform(MPI_Comm comm, const std::string& text) {
     if (level == nullptr || (std::string(level) != "info" && std::string(level) != "debug")) return;
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
-    if (rank == 0) std::fprintf(stderr, "thalweg: info: PIO's interface: %s\n", text.c_str());
+    if (rank == 0) std::fprintf(stderr, "thalweg: info: %s: %s\n", interface_name, text.c_str());
 }
 
 // Returns a quarter of the setting `staging`, as the library holds data several times while it
@@ -177,4 +176,4 @@ void end_served(Session& session) {
     if (status != TW_OK) throw Error{code_of(status), tw_error_message(nullptr)};
 }
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

@@ -1,6 +1,6 @@
-// Sessions of the library, one per group of ranks. They outlive PIOc_finalize, because programs
-// start and finalize an iosystem for each file, and end with MPI_Finalize. Sessions with servers,
-// for asynchronous I/O, belong to one iosystem and end with it.
+// Sessions of the library, one per group of ranks. They outlive the files, because programs open
+// many in turn, and end with MPI_Finalize. Sessions with servers, for asynchronous I/O, belong to
+// one user and end with it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,7 +17,10 @@
 
 #include "error.hpp"
 
-namespace thalweg::pio {
+namespace thalweg::nc {
+
+// Name of the interface in messages; each interface defines its own.
+extern const char* const interface_name;
 
 class Grid;
 
@@ -53,6 +56,8 @@ public:
     using Key = std::pair<std::uint64_t, std::uint64_t>;
     std::vector<std::pair<Key, std::shared_ptr<Grid>>> grids;
     std::int64_t grids_made = 0;  // in total, the same on every rank
+    // Decompositions of put sections, by the boxes of all ranks. NULL: the boxes overlap.
+    std::map<Key, tw_decomposition> decompositions;
 
 private:
     tw_session handle_ = nullptr;
@@ -87,4 +92,4 @@ void inform(MPI_Comm comm, const std::string& text);
 // Returns the bytes that a rank may put before they must be passed on.
 std::int64_t staging_limit();
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

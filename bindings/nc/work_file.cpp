@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 namespace fs = std::filesystem;
 
@@ -141,4 +141,4 @@ void WorkFile::unlock() {
     ::close(std::exchange(lock_, -1));
 }
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

@@ -8,7 +8,7 @@
 #include "error.hpp"
 #include "types.hpp"
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 Dimension& Table::dimension(int dimid) {
     if (dimid < 0 || static_cast<std::size_t>(dimid) >= dimensions.size())
@@ -86,4 +86,4 @@ void check_name(std::string& name) {
     if (name.size() > NC_MAX_NAME) throw Error{NC_EMAXNAME, "the name " + name + " is too long"};
 }
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

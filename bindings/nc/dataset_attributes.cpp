@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <utility>
 
-#include "file.hpp"
+#include "dataset.hpp"
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 namespace {
 
@@ -45,8 +46,14 @@ private:
 
 }  // namespace
 
-void File::agree_attributes() {
+void Dataset::agree_attributes() {
     if (fresh_.empty()) return;
+    std::vector<std::pair<int, std::string>> agreed;
+    if (!shares_attributes_) {
+        agreed = std::exchange(fresh_, {});
+        add_attribute_edits(agreed);
+        return;
+    }
     std::string packed;
     for (const auto& [varid, name] : fresh_) {
         const Attribute& a = table_.attribute(varid, name);
@@ -57,7 +64,6 @@ void File::agree_attributes() {
         append(packed, a.bytes);
     }
     packed = broadcast(session_.comm(), root_, packed);
-    std::vector<std::pair<int, std::string>> agreed;
     for (Unpacker unpacker(packed); unpacker.more();) {
         const int varid = unpacker.value<int>();
         Attribute a;
@@ -75,13 +81,17 @@ void File::agree_attributes() {
                 return a.name == mine.second;
             });
     fresh_.clear();
+    add_attribute_edits(agreed);
+}
+
+void Dataset::add_attribute_edits(const std::vector<std::pair<int, std::string>>& put) {
     if (state_ == State::defining) return;
-    for (const auto& [varid, name] : agreed)
+    for (const auto& [varid, name] : put)
         edits_.push_back({Edit::Kind::attribute, varid, "", "", table_.attribute(varid, name)});
 }
 
 // Passes attributes to the library, which accepts them while it writes the file, too.
-void File::settle_attributes() {
+void Dataset::settle_attributes() {
     agree_attributes();
     if (state_ != State::writing) return;
     const bool only = std::all_of(edits_.begin(), edits_.end(),
@@ -97,4 +107,4 @@ void File::settle_attributes() {
     edits_.clear();
 }
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

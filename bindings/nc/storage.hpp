@@ -10,7 +10,7 @@
 
 #include "table.hpp"
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 // Returns the reason why the library cannot write a netCDF-4 file with these definitions; empty if
 // it can.
@@ -31,4 +31,4 @@ std::vector<std::size_t> complete_chunks(const Table& table, const Variable& var
 // open is decided when the file is made; netCDF's default is returned for it.
 Storage expected_storage(const Table& table, const Variable& variable);
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

@@ -7,7 +7,7 @@
 
 #include "types.hpp"
 
-namespace thalweg::pio {
+namespace thalweg::nc {
 
 namespace {
 
@@ -115,4 +115,4 @@ Storage expected_storage(const Table& table, const Variable& v) {
     return s;
 }
 
-}  // namespace thalweg::pio
+}  // namespace thalweg::nc

@@ -1,0 +1,504 @@
+// Opens files, and handles definitions and states; dataset_data.cpp handles the data.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/normal_form.hpp"
+#include "storage.hpp"
+#include "types.hpp"
+
+namespace thalweg::nc {
+
+namespace {
+
+const char* name_of(Format format) {
+    switch (format) {
+        case Format::cdf1: return "cdf1";
+        case Format::cdf2: return "cdf2";
+        case Format::cdf5: return "cdf5";
+        case Format::netcdf4: return "netcdf4";
+        case Format::netcdf4_classic: return "netcdf4-classic";
+    }
+    return "auto";
+}
+
+Format format_named(const std::string& name) {
+    for (const Format f : {Format::cdf1, Format::cdf2, Format::cdf5, Format::netcdf4_classic})
+        if (name == name_of(f)) return f;
+    return Format::netcdf4;
+}
+
+// Throws the system's error for a path, as netCDF-C does.
+void check_readable(const std::string& path, bool writable) {
+    struct stat info {};
+    if (stat(path.c_str(), &info) != 0) {
+        // A set of tiles has no file of its own name.
+        if (errno == ENOENT && access((path + ".0000").c_str(), R_OK) == 0) return;
+        throw Error{errno, path + ": " + std::strerror(errno)};
+    }
+    if (S_ISREG(info.st_mode) && info.st_size == 0)
+        throw Error{NC_ENOTNC, path + ": the file is empty"};
+    if (access(path.c_str(), writable ? R_OK | W_OK : R_OK) != 0)
+        throw Error{errno, path + ": " + std::strerror(errno)};
+}
+
+}  // namespace
+
+Dataset::Dataset(Session& session, const Writers& writers, std::string path)
+    : session_(session), root_(writers.first), path_(std::move(path)) {
+    settings_ = "attributes=first; writer_first=" + std::to_string(writers.first);
+    if (writers.number > 0) settings_ += "; writers=" + std::to_string(writers.number);
+    if (writers.number > 1) settings_ += "; writer_stride=" + std::to_string(writers.stride);
+}
+
+Dataset::~Dataset() {
+    if (file_ != nullptr) tw_close(&file_);
+}
+
+void Dataset::check(int status, const std::string& where) const { session_.check(status, where); }
+
+void Dataset::create(Format format, bool clobber) {
+    format_ = format;
+    if (!clobber)
+        on_rank(comm(), root_, [&] {
+            if (access(path_.c_str(), F_OK) == 0)
+                throw Error{NC_EEXIST, path_ + ": the file exists"};
+        });
+    const std::string settings = settings_ + "; format=" + name_of(format_);
+    check(tw_create(session_.handle(), path_.c_str(), settings.c_str(), &file_));
+}
+
+void Dataset::open(bool writable) {
+    // A file of this name may still be incomplete after an earlier close.
+    check(tw_wait(session_.handle(), 0));
+    on_rank(comm(), root_, [&] { check_readable(path_, writable); });
+    writable_ = writable;
+    define_ = false;
+    fill_mode_ = NC_FILL;
+    open_for_reading();
+    adopt();
+}
+
+void Dataset::open_for_reading() {
+    const std::string& path = serial_ ? serial_->work_path() : path_;
+    check(tw_open(session_.handle(), path.c_str(), "", &file_));
+    state_ = State::reading;
+}
+
+void Dataset::adopt() {
+    const char* text = nullptr;
+    tw_file_info info;
+    check(tw_inq(file_, &info));
+    format_ = format_named(info.format);
+    const std::string unlimited = info.unlimited;
+    for (int d = 0; d < info.ndims; d++) {
+        Dimension dimension;
+        check(tw_inq_name(file_, TW_DIMENSION, nullptr, d, &text));
+        dimension.name = text;
+        check(tw_inq_dim(file_, text, &dimension.length));
+        dimension.unlimited = !unlimited.empty() && dimension.name == unlimited;
+        table_.dimensions.push_back(dimension);
+    }
+    const auto attributes = [&](const char* var, int n) {
+        detail::NamedList<Attribute> result;
+        for (int a = 0; a < n; a++) {
+            Attribute attribute;
+            check(tw_inq_name(file_, TW_ATTRIBUTE, var, a, &text));
+            attribute.name = text;
+            tw_type type = TW_CHAR;
+            check(tw_inq_att(file_, var, attribute.name.c_str(), &type, &attribute.n));
+            attribute.type = static_cast<nc_type>(type);
+            attribute.bytes.resize(static_cast<std::size_t>(attribute.n) * size_of(attribute.type));
+            if (!attribute.bytes.empty())
+                check(tw_get_att(file_, var, attribute.name.c_str(), type, attribute.n,
+                                 attribute.bytes.data()));
+            result.push_back(attribute);
+        }
+        return result;
+    };
+    table_.attributes = attributes("", info.natts);
+    for (int v = 0; v < info.nvars; v++) {
+        Variable variable;
+        check(tw_inq_name(file_, TW_VARIABLE, nullptr, v, &text));
+        variable.name = text;
+        tw_type type = TW_CHAR;
+        int rank = 0, own = 0;
+        check(tw_inq_var(file_, variable.name.c_str(), &type, &rank, &own));
+        variable.type = static_cast<nc_type>(type);
+        for (int d = 0; d < rank; d++) {
+            check(tw_inq_var_dim(file_, variable.name.c_str(), d, &text, nullptr));
+            variable.dims.push_back(table_.find_dimension(text));
+        }
+        variable.attributes = attributes(variable.name.c_str(), own);
+        table_.variables.push_back(variable);
+    }
+    variables_in_file_ = table_.variables.size();
+}
+
+int Dataset::format() const {
+    switch (format_) {
+        case Format::cdf1: return NC_FORMAT_CLASSIC;
+        case Format::cdf2: return NC_FORMAT_64BIT_OFFSET;
+        case Format::cdf5: return NC_FORMAT_64BIT_DATA;
+        case Format::netcdf4: return NC_FORMAT_NETCDF4;
+        case Format::netcdf4_classic: return NC_FORMAT_NETCDF4_CLASSIC;
+    }
+    return 0;
+}
+
+// ---- definitions --------------------------------------------------------------------------------
+
+void Dataset::redef() {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    if (define_ && format_ != Format::netcdf4)
+        throw Error{NC_EINDEFINE, path_ + " is in define mode"};
+    define_ = true;
+}
+
+void Dataset::enddef() {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    if (!define_) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    check_sizes();
+    define_ = false;
+    settle_attributes();
+    make_edits();
+}
+
+void Dataset::need_define_mode() {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    if (define_) return;
+    if (format_ != Format::netcdf4) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    define_ = true;
+}
+
+void Dataset::need_data_mode() {
+    if (!define_) return;
+    if (format_ != Format::netcdf4) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
+    enddef();
+}
+
+// Checks the limits of CDF-1 and CDF-2, with netCDF's error texts.
+void Dataset::check_sizes() const {
+    if (format_ != Format::cdf1 && format_ != Format::cdf2) return;
+    const double most = format_ == Format::cdf1 ? 2147483647.0 : 4294967292.0;
+    double begin = 0;
+    for (std::size_t i = 0; i < table_.variables.size(); i++) {
+        const Variable& v = table_.variables[i];
+        double bytes = static_cast<double>(size_of(v.type));
+        for (const int d : v.dims)
+            if (!table_.dimensions[static_cast<std::size_t>(d)].unlimited)
+                bytes *= static_cast<double>(table_.dimensions[static_cast<std::size_t>(d)].length);
+        const bool last = i + 1 == table_.variables.size();
+        if ((bytes > most && !last) || (format_ == Format::cdf1 && begin > most))
+            throw Error{NC_EVARSIZE, path_ + ": variable " + v.name + " is too large for " +
+                                         name_of(format_) + "; use CDF-5 (64-bit data)"};
+        begin += bytes;
+    }
+}
+
+int Dataset::def_dim(std::string name, Index length) {
+    need_define_mode();
+    check_name(name);
+    if (table_.find_dimension(name) >= 0)
+        throw Error{NC_ENAMEINUSE, path_ + ": dimension " + name + " exists"};
+    if (length < 0)
+        throw Error{NC_EDIMSIZE,
+                    path_ + ": dimension " + name + " has the length " + std::to_string(length)};
+    if (length == NC_UNLIMITED && table_.unlimited() >= 0 && format_ != Format::netcdf4)
+        throw Error{NC_EUNLIMIT, path_ + " has an unlimited dimension"};
+    const int id = static_cast<int>(table_.dimensions.size());
+    table_.dimensions.push_back({name, length, length == NC_UNLIMITED});
+    if (state_ != State::defining) edits_.push_back({Edit::Kind::dimension, id, name, "", {}});
+    return id;
+}
+
+int Dataset::def_var(std::string name, nc_type type, std::vector<int> dims) {
+    need_define_mode();
+    check_name(name);
+    if (table_.find_variable(name) >= 0)
+        throw Error{NC_ENAMEINUSE, path_ + ": variable " + name + " exists"};
+    const bool small = format_ != Format::cdf5 && format_ != Format::netcdf4;
+    if (size_of(type) == 0 || (small && type > NC_DOUBLE))
+        throw Error{NC_EBADTYPE, path_ + ": variable " + name + ": the format has no type " +
+                                     std::to_string(type)};
+    for (std::size_t i = 0; i < dims.size(); i++) {
+        const Dimension& d = table_.dimension(dims[i]);
+        if (d.unlimited && i > 0 && format_ != Format::netcdf4)
+            throw Error{NC_EUNLIMPOS, path_ + ": variable " + name + ": the unlimited dimension " +
+                                          d.name + " is not the slowest"};
+    }
+    const int id = static_cast<int>(table_.variables.size());
+    Variable variable;
+    variable.name = name;
+    variable.type = type;
+    variable.dims = std::move(dims);
+    table_.variables.push_back(std::move(variable));
+    if (state_ != State::defining) edits_.push_back({Edit::Kind::variable, id, name, "", {}});
+    return id;
+}
+
+void Dataset::rename_dim(int dimid, std::string name) {
+    need_define_mode();
+    check_name(name);
+    Dimension& dimension = table_.dimension(dimid);
+    if (table_.find_dimension(name) >= 0)
+        throw Error{NC_ENAMEINUSE, path_ + ": dimension " + name + " exists"};
+    if (state_ != State::defining)
+        edits_.push_back({Edit::Kind::rename_dimension, dimid, dimension.name, name, {}});
+    table_.dimensions.rename(static_cast<std::size_t>(dimid), name);
+}
+
+void Dataset::rename_var(int varid, std::string name) {
+    need_define_mode();
+    check_name(name);
+    Variable& variable = table_.variable(varid);
+    if (table_.find_variable(name) >= 0)
+        throw Error{NC_ENAMEINUSE, path_ + ": variable " + name + " exists"};
+    if (state_ != State::defining)
+        edits_.push_back({Edit::Kind::rename_variable, varid, variable.name, name, {}});
+    table_.variables.rename(static_cast<std::size_t>(varid), name);
+}
+
+// In data mode, a classic file accepts an attribute only if it replaces one of the same length.
+void Dataset::put_att(int varid, Attribute attribute) {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    check_name(attribute.name);
+    detail::NamedList<Attribute>& all = table_.attributes_of(varid);
+    if (attribute.name == fill_attribute && varid != NC_GLOBAL) {
+        const Variable& v = table_.variable(varid);
+        if (attribute.type != v.type)
+            throw Error{NC_EBADTYPE, path_ + ": _FillValue of " + v.name + " has another type"};
+        if (attribute.n != 1)
+            throw Error{NC_EINVAL, path_ + ": _FillValue of " + v.name + " is not one value"};
+        if (state_ != State::defining && static_cast<std::size_t>(varid) < variables_in_file_)
+            throw Error{NC_ELATEFILL, path_ + ": _FillValue of " + v.name + " comes too late"};
+    }
+    if (!define_ && format_ != Format::netcdf4) {
+        const Attribute* const old = all.get(attribute.name);
+        if (old == nullptr || attribute.bytes.size() > old->bytes.size())
+            throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    }
+    fresh_.emplace_back(varid, attribute.name);
+    all.set(std::move(attribute));
+}
+
+void Dataset::rename_att(int varid, const std::string& name, std::string new_name) {
+    need_define_mode();
+    check_name(new_name);
+    agree_attributes();
+    const std::string own = table_.attribute(varid, name).name;
+    detail::NamedList<Attribute>& all = table_.attributes_of(varid);
+    if (all.find(new_name) >= 0)
+        throw Error{NC_ENAMEINUSE, path_ + ": attribute " + new_name + " exists"};
+    if (state_ != State::defining)
+        edits_.push_back({Edit::Kind::rename_attribute, varid, own, new_name, {}});
+    all.rename(static_cast<std::size_t>(all.find(own)), new_name);
+}
+
+void Dataset::del_att(int varid, const std::string& name) {
+    need_define_mode();
+    agree_attributes();
+    const std::string own = table_.attribute(varid, name).name;
+    detail::NamedList<Attribute>& all = table_.attributes_of(varid);
+    all.remove_if([&](const Attribute& a) { return a.name == own; });
+    if (state_ != State::defining)
+        edits_.push_back({Edit::Kind::delete_attribute, varid, own, "", {}});
+}
+
+Storage& Dataset::storage(int varid) {
+    need_define_mode();
+    Variable& variable = table_.variable(varid);
+    if (state_ != State::defining && static_cast<std::size_t>(varid) < variables_in_file_)
+        throw Error{NC_ELATEDEF, path_ + ": variable " + variable.name + " is in the file already"};
+    return variable.storage;
+}
+
+int Dataset::set_fill(int mode) {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    if (mode != NC_FILL && mode != NC_NOFILL)
+        throw Error{NC_EINVAL, path_ + ": there is no fill mode " + std::to_string(mode)};
+    return std::exchange(fill_mode_, mode);
+}
+
+// ---- states -------------------------------------------------------------------------------------
+
+void Dataset::define_all() {
+    for (const Dimension& d : table_.dimensions)
+        check(tw_def_dim(file_, joined({d.name}).c_str(), d.unlimited ? TW_UNLIMITED : d.length));
+    const auto put = [&](const std::string& var, const std::vector<Attribute>& attributes) {
+        for (const Attribute& a : attributes)
+            if (size_of(a.type) > 0)
+                check(tw_put_att(file_, var.c_str(), a.name.c_str(), static_cast<tw_type>(a.type),
+                                 a.n, a.bytes.data()));
+    };
+    put("", table_.attributes);
+    for (const Variable& v : table_.variables) {
+        check(tw_def_var(file_, v.name.c_str(), static_cast<tw_type>(v.type),
+                         joined(table_.names(v)).c_str(), nullptr));
+        if (const std::string settings = settings_of(table_, v); is_netcdf4() && !settings.empty())
+            check(tw_set_var(file_, v.name.c_str(), settings.c_str()));
+        put(v.name, v.attributes);
+    }
+    check(tw_enddef(file_));
+    variables_in_file_ = table_.variables.size();
+}
+
+void Dataset::hand_over() {
+    const std::string why = is_netcdf4() ? beyond_library(table_) : "";
+    if (why.empty()) {
+        define_all();
+        state_ = State::writing;
+        dirty_ = true;
+        return;
+    }
+    inform(session_.comm(), path_ + " is written by one rank: " + why);
+    complete();
+    serial_ = std::make_unique<Serial>(session_.comm(), root_);
+    serial_->create(path_, table_, NC_NETCDF4 | (is_classic_model() ? NC_CLASSIC_MODEL : 0));
+    variables_in_file_ = table_.variables.size();
+    state_ = State::serial;
+}
+
+void Dataset::complete() {
+    handed_over(tw_close(&file_));
+    check(tw_wait(session_.handle(), 0));
+}
+
+// Closes the file, changes it on one rank, and opens it again.
+void Dataset::make_edits() {
+    if (edits_.empty()) return;
+    const std::vector<Edit> edits = std::exchange(edits_, {});
+    if (file_ != nullptr) complete();
+    if (serial_) {
+        serial_->pause();
+        serial_->edit(edits, table_);
+    } else {
+        on_rank(session_.comm(), root_, [&] { edit_file(path_, edits, table_); });
+    }
+    dirty_ = false;
+    pending_ = 0;
+    open_for_reading();
+    variables_in_file_ = table_.variables.size();
+}
+
+// If that fails, the file stays open for reading.
+void Dataset::open_for_writing() {
+    if (is_netcdf4()) {
+        if (serial_) {
+            check(tw_close(&file_));
+            serial_->resume();
+        } else {
+            auto serial = std::make_unique<Serial>(session_.comm(), root_);
+            serial->open(path_, table_);
+            inform(session_.comm(),
+                   path_ + " is written by one rank: it is a netCDF-4 file that was there before");
+            check(tw_close(&file_));
+            serial_ = std::move(serial);
+        }
+        state_ = State::serial;
+        return;
+    }
+    check(tw_close(&file_));
+    const std::string settings = settings_ + "; mode=append";
+    try {
+        check(tw_open(session_.handle(), path_.c_str(), settings.c_str(), &file_));
+        define_all();
+    } catch (const Error&) {
+        if (file_ != nullptr) tw_close(&file_);
+        open_for_reading();
+        throw;
+    }
+    state_ = State::writing;
+    dirty_ = true;
+}
+
+void Dataset::begin_writing() {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    need_data_mode();
+    settle_attributes();
+    make_edits();
+    if (state_ == State::defining) hand_over();
+    if (state_ == State::reading) open_for_writing();
+}
+
+void Dataset::begin_reading() {
+    need_data_mode();
+    settle_attributes();
+    make_edits();
+    if (state_ == State::defining) hand_over();
+    if (state_ == State::writing) sync();
+    if (state_ == State::serial) {
+        serial_->pause();
+        open_for_reading();
+    }
+}
+
+void Dataset::keep_late(const Error& error) {
+    if (late_put_ >= 0) return;
+    late_ = error;
+    late_put_ = put_calls_;
+}
+
+// A rank whose call was wrong may have put fewer sections than the others.
+Dataset::News Dataset::compare() const {
+    Index most[] = {late_put_, -late_put_, dirty_ ? 1 : 0, pending_};
+    MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_INT64_T, MPI_MAX, session_.comm());
+    return {most[0] != -most[1], most[2] != 0, most[3] > 0};
+}
+
+void Dataset::tell_late(const News& news) {
+    const Error error = std::exchange(late_, {});
+    late_put_ = -1;
+    if (news.late) agree(session_.comm(), error);
+}
+
+void Dataset::sync() {
+    if (define_ && format_ != Format::netcdf4)
+        throw Error{NC_EINDEFINE, path_ + " is in define mode"};
+    if (!writable_) {  // another program may have added records
+        check(tw_sync(file_, 0));
+        for (Dimension& d : table_.dimensions)
+            if (d.unlimited) check(tw_inq_dim(file_, d.name.c_str(), &d.length));
+        return;
+    }
+    need_data_mode();
+    settle_attributes();
+    make_edits();
+    if (state_ == State::defining) hand_over();
+    const News news = compare();
+    if (state_ == State::serial) serial_->sync();
+    if (state_ == State::writing && news.dirty) {
+        const int status = tw_sync(file_, 0);
+        dirty_ = false;
+        handed_over(status);
+    }
+    tell_late(news);
+}
+
+void Dataset::flush() {
+    if (state_ == State::writing && compare().pending) end_step();
+}
+
+void Dataset::close() {
+    if (writable_) {
+        if (define_) check_sizes();
+        define_ = false;
+        settle_attributes();
+        make_edits();
+        if (state_ == State::defining) hand_over();
+    }
+    if (file_ != nullptr) handed_over(tw_close(&file_));
+    if (serial_) serial_->close();
+    serial_.reset();
+    tell_late(compare());
+}
+
+}  // namespace thalweg::nc
