@@ -245,14 +245,22 @@ int Dataset::def_var(std::string name, nc_type type, std::vector<int> dims) {
     return id;
 }
 
+// A second rename replaces the first: netCDF-C cannot read some files after several.
+void Dataset::add_rename(Edit::Kind kind, int id, const std::string& old, const std::string& name) {
+    if (state_ == State::defining) return;
+    if (!edits_.empty() && edits_.back().kind == kind && edits_.back().id == id)
+        edits_.back().new_name = name;
+    else
+        edits_.push_back({kind, id, old, name, {}});
+}
+
 void Dataset::rename_dim(int dimid, std::string name) {
     need_define_mode();
     check_name(name);
     Dimension& dimension = table_.dimension(dimid);
     if (table_.find_dimension(name) >= 0)
         throw Error{NC_ENAMEINUSE, path_ + ": dimension " + name + " exists"};
-    if (state_ != State::defining)
-        edits_.push_back({Edit::Kind::rename_dimension, dimid, dimension.name, name, {}});
+    add_rename(Edit::Kind::rename_dimension, dimid, dimension.name, name);
     table_.dimensions.rename(static_cast<std::size_t>(dimid), name);
 }
 
@@ -262,8 +270,7 @@ void Dataset::rename_var(int varid, std::string name) {
     Variable& variable = table_.variable(varid);
     if (table_.find_variable(name) >= 0)
         throw Error{NC_ENAMEINUSE, path_ + ": variable " + name + " exists"};
-    if (state_ != State::defining)
-        edits_.push_back({Edit::Kind::rename_variable, varid, variable.name, name, {}});
+    add_rename(Edit::Kind::rename_variable, varid, variable.name, name);
     table_.variables.rename(static_cast<std::size_t>(varid), name);
 }
 
@@ -272,7 +279,7 @@ void Dataset::put_att(int varid, Attribute attribute) {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
     check_name(attribute.name);
     detail::NamedList<Attribute>& all = table_.attributes_of(varid);
-    if (attribute.name == fill_attribute && varid != NC_GLOBAL) {
+    if (attribute.name == fill_attribute && varid != NC_GLOBAL && !fill_is_free_) {
         const Variable& v = table_.variable(varid);
         if (attribute.type != v.type)
             throw Error{NC_EBADTYPE, path_ + ": _FillValue of " + v.name + " has another type"};
@@ -283,7 +290,8 @@ void Dataset::put_att(int varid, Attribute attribute) {
     }
     if (!define_ && format_ != Format::netcdf4) {
         const Attribute* const old = all.get(attribute.name);
-        if (old == nullptr || attribute.bytes.size() > old->bytes.size())
+        const auto room = [](std::size_t bytes) { return (bytes + 3) / 4; };  // in the header
+        if (old == nullptr || room(attribute.bytes.size()) > room(old->bytes.size()))
             throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
     }
     fresh_.emplace_back(varid, attribute.name);
@@ -377,11 +385,16 @@ void Dataset::make_edits() {
     if (edits_.empty()) return;
     const std::vector<Edit> edits = std::exchange(edits_, {});
     if (file_ != nullptr) complete();
-    if (serial_) {
-        serial_->pause();
-        serial_->edit(edits, table_);
-    } else {
-        on_rank(session_.comm(), root_, [&] { edit_file(path_, edits, table_); });
+    try {
+        if (serial_) {
+            serial_->pause();
+            serial_->edit(edits, table_);
+        } else {
+            on_rank(session_.comm(), root_, [&] { edit_file(path_, edits, table_); });
+        }
+    } catch (const Error&) {
+        open_for_reading();
+        throw;
     }
     dirty_ = false;
     pending_ = 0;

@@ -95,6 +95,7 @@ protected:
     Format format_ = Format::cdf2;
     State state_ = State::defining;
     bool writable_ = true, define_ = true;
+    bool fill_is_free_ = false;      // attributes _FillValue are checked when definitions end
     bool shares_attributes_ = true;  // inquiries return the root's attributes
     bool dirty_ = false;             // data were put since the last sync
     int fill_mode_ = NC_NOFILL;
@@ -120,6 +121,7 @@ protected:
     void hand_over();
     void define_all();
     void check_sizes() const;
+    void add_rename(Edit::Kind kind, int id, const std::string& old, const std::string& name);
     void make_edits();
     void complete();  // closes the library's file, and waits until it is complete
     void open_for_reading();
@@ -137,8 +139,8 @@ protected:
         bool pending;  // some rank has data that are not written
     };
     News compare() const;
-    void tell_late(const News& news);  // throws late errors on all ranks
-    void ask_library(Variable& v);
+    void tell_late(const News& news);                  // throws late errors on all ranks
+    Storage storage_in_file(const Variable& v) const;  // of a file that is read, or was synced
     void ask_netcdf(Variable& v);
 
     Error put_box(const Variable& v, const Index* start, const std::vector<Index>& count,

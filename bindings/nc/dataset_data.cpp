@@ -107,33 +107,41 @@ Storage Dataset::inquire_storage(int varid) {
         state_ != State::defining && static_cast<std::size_t>(varid) < variables_in_file_;
     if (!in_file) return expected_storage(table_, v);
     if (v.storage.of_file) return v.storage;
-    if (state_ == State::writing)
-        ask_library(v);
-    else
-        ask_netcdf(v);
+    if (state_ == State::writing) {
+        sync();
+        v.storage = storage_in_file(v);
+        return v.storage;
+    }
+    ask_netcdf(v);
     v.storage.of_file = true;
     add_quantization(v, v.storage);
     return v.storage;
 }
 
-void Dataset::ask_library(Variable& v) {
-    sync();
+Storage Dataset::storage_in_file(const Variable& v) const {
     Storage s;
     s.endian = v.storage.endian;
     s.quantize = v.storage.quantize;
     s.digits = v.storage.digits;
     s.no_fill = v.storage.no_fill;
+    s.of_file = true;
     int filters = 0, id[TW_MAX_FILTERS], level[TW_MAX_FILTERS];
     std::vector<Index> chunk(v.dims.size());
     check(tw_inq_var_storage(file_, v.name.c_str(), chunk.data(), &filters, id, level));
     s.layout = !chunk.empty() && chunk.front() > 0 ? NC_CHUNKED : NC_CONTIGUOUS;
     s.chunks.assign(chunk.begin(), chunk.end());
     for (int f = 0; f < filters; f++) {
-        if (id[f] == 2) s.shuffle = 1;
-        if (id[f] == 1) s.deflate = 1, s.level = level[f];
-        if (id[f] == 32015) s.zstandard = true, s.zstandard_level = level[f];
+        if (id[f] == 2)
+            s.shuffle = 1;
+        else if (id[f] == 1)
+            s.deflate = 1, s.level = level[f];
+        else if (id[f] == 32015)
+            s.zstandard = true, s.zstandard_level = level[f];
+        else
+            s.others.push_back({static_cast<unsigned>(id[f]), {}});
     }
-    v.storage = std::move(s);
+    add_quantization(v, s);
+    return s;
 }
 
 void Dataset::ask_netcdf(Variable& v) {

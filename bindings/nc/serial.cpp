@@ -62,7 +62,10 @@ int define_variable(int ncid, const Variable& v) {
     }
     for (const Filter& f : s.others)
         if (code == NC_NOERR && !v.dims.empty())
-            code = nc_def_var_filter(ncid, varid, f.id, f.parameters.size(), f.parameters.data());
+            code = f.id == H5Z_FILTER_FLETCHER32
+                       ? nc_def_var_fletcher32(ncid, varid, 1)
+                       : nc_def_var_filter(ncid, varid, f.id, f.parameters.size(),
+                                           f.parameters.data());
     return code;
 }
 

@@ -58,6 +58,7 @@ public:
     std::int64_t grids_made = 0;  // in total, the same on every rank
     // Decompositions of put sections, by the boxes of all ranks. NULL: the boxes overlap.
     std::map<Key, tw_decomposition> decompositions;
+    std::int64_t decompositions_freed = 0;  // times that all were
 
 private:
     tw_session handle_ = nullptr;

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "grid.hpp"
+#include "types.hpp"
+
+namespace thalweg::nc {
+
+namespace {
+
+constexpr Index none = std::numeric_limits<Index>::max();  // neutral in a minimum
+constexpr std::size_t most_decompositions = 256;
+constexpr std::size_t most_compared = 64;  // slots of one variable in one step
+
+// A put that all ranks make: the j-th one of a variable.
+struct Slot {
+    int varid = 0;
+    int entry = -1;  // of this rank; -1: it holds nothing
+    Session::Key key{};
+    bool before = false;  // some rank has a put of its own before it
+    // Of all ranks: first index, end along each dimension.
+    Shape low, high;
+    bool empty = true, plain = true, whole = true, same_records = true;
+    int step = 0;
+};
+
+// The puts of one variable.
+struct Sequence {
+    int varid = 0;
+    bool aligned = false;              // the slots are all puts, not only the collective ones
+    std::vector<int> mine;             // entries of this rank
+    std::size_t first = 0, slots = 0;  // its slots
+    bool after = false;                // some rank has a put of its own after the last slot
+};
+
+class Maker {
+public:
+    Maker(Session& session, const Table& table, const std::vector<Entry>& entries, bool boxes)
+        : session_(session), table_(table), entries_(entries), boxes_(boxes) {}
+
+    Batch make();
+
+private:
+    Session& session_;
+    const Table& table_;
+    const std::vector<Entry>& entries_;
+    bool boxes_;
+    std::vector<Sequence> sequences_;
+    std::vector<Slot> slots_;
+    Batch batch_;
+
+    const Variable& variable(int varid) const {
+        return table_.variables[static_cast<std::size_t>(varid)];
+    }
+    void align();
+    void compare_bounds();
+    void sum_keys();
+    void order(Sequence& s);
+    PutCall call_of(const Slot& slot);
+    bool is_slot(const Sequence& s, int entry) const {
+        return s.aligned || entries_[static_cast<std::size_t>(entry)].collective;
+    }
+    Shape inner_lengths(const Variable& v) const;
+};
+
+// Finds the puts of each variable that all ranks have.
+void Maker::align() {
+    const std::size_t n = table_.variables.size();
+    std::vector<std::vector<int>> mine(n);
+    std::vector<Index> numbers(4 * n);  // puts, collective puts: least and (negative) most
+    for (std::size_t e = 0; e < entries_.size(); e++) {
+        const auto v = static_cast<std::size_t>(entries_[e].varid);
+        mine[v].push_back(static_cast<int>(e));
+        numbers[4 * v]++;
+        if (entries_[e].collective) numbers[4 * v + 2]++;
+    }
+    for (std::size_t v = 0; v < n; v++) {
+        numbers[4 * v + 1] = -numbers[4 * v];
+        numbers[4 * v + 3] = -numbers[4 * v + 2];
+    }
+    MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(4 * n), MPI_INT64_T, MPI_MIN,
+                  session_.comm());
+    for (std::size_t v = 0; v < n; v++) {
+        const Index* const all = &numbers[4 * v];
+        if (all[1] == 0) continue;
+        Sequence s;
+        s.varid = static_cast<int>(v);
+        s.aligned = all[0] == -all[1];
+        s.mine = std::move(mine[v]);
+        s.first = slots_.size();
+        if (s.aligned || all[2] == -all[3]) {
+            for (const int e : s.mine)
+                if (is_slot(s, e)) slots_.push_back({s.varid, e, {}, false, {}, {}});
+            s.slots = slots_.size() - s.first;
+        }
+        sequences_.push_back(std::move(s));
+    }
+}
+
+Shape Maker::inner_lengths(const Variable& v) const {
+    Shape shape = table_.lengths(v);
+    if (table_.is_record(v)) shape.erase(shape.begin());
+    return shape;
+}
+
+// Finds out what the sections of a slot have in common.
+void Maker::compare_bounds() {
+    std::vector<Index> words;
+    for (Sequence& s : sequences_) {
+        const Variable& v = variable(s.varid);
+        const std::size_t record = table_.is_record(v) ? 1 : 0;
+        std::size_t slot = s.first;
+        Index before = 0;
+        for (const int number : s.mine) {
+            const Entry& e = entries_[static_cast<std::size_t>(number)];
+            if (s.slots == 0 || !is_slot(s, number)) {
+                before = -1;
+                continue;
+            }
+            Slot& own = slots_[slot++];
+            if (e.empty) own.entry = -1;
+            for (std::size_t d = 0; d < v.dims.size(); d++) {
+                const Index step = e.stride.empty() ? 1 : e.stride[d];
+                words.push_back(e.empty ? none : e.start[d]);
+                words.push_back(e.empty ? none : -(e.start[d] + (e.count[d] - 1) * step + 1));
+            }
+            words.push_back(e.empty || record == 0 ? none : -e.start[0]);
+            words.push_back(e.empty || record == 0 ? none : e.start[0] + e.count[0]);
+            bool whole = !e.empty;
+            for (std::size_t d = record; d < v.dims.size() && whole; d++)
+                whole = e.start[d] == 0 && e.count[d] == table_.length(v.dims[d]);
+            words.push_back(whole ? 1 : 0);
+            words.push_back(e.stride.empty() ? 1 : 0);
+            words.push_back(before);
+            words.push_back(e.empty ? 0 : -1);
+            before = 0;
+        }
+        words.push_back(before);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T, MPI_MIN,
+                  session_.comm());
+    const Index* w = words.data();
+    for (Sequence& s : sequences_) {
+        const Variable& v = variable(s.varid);
+        const bool record = table_.is_record(v);
+        for (std::size_t i = s.first; i < s.first + s.slots; i++) {
+            Slot& slot = slots_[i];
+            const Index* const bounds = w;
+            for (std::size_t d = 0; d < v.dims.size(); d++, w += 2) {
+                slot.low.push_back(w[0]);
+                slot.high.push_back(w[1] == none ? none : -w[1]);
+            }
+            slot.empty = w[5] == 0;
+            slot.same_records = !record || slot.empty || (bounds[0] == -w[0] && -bounds[1] == w[1]);
+            slot.whole = w[2] != 0;
+            slot.plain = w[3] != 0;
+            slot.before = w[4] != 0;
+            w += 6;
+        }
+        s.after = *w++ != 0;
+    }
+}
+
+// Gives equal slots equal keys: the sum of what each rank holds.
+void Maker::sum_keys() {
+    std::vector<std::uint64_t> sums;
+    Shape numbers;
+    for (const Slot& slot : slots_) {
+        const Variable& v = variable(slot.varid);
+        const std::size_t record = table_.is_record(v) ? 1 : 0;
+        numbers = inner_lengths(v);
+        numbers.push_back(slot.entry >= 0 ? 1 : 0);
+        if (slot.entry >= 0) {
+            const Entry& e = entries_[static_cast<std::size_t>(slot.entry)];
+            numbers.insert(numbers.end(), e.start.begin() + record, e.start.end());
+            numbers.insert(numbers.end(), e.count.begin() + record, e.count.end());
+            numbers.insert(numbers.end(), e.stride.begin(), e.stride.end());
+        }
+        const Session::Key key =
+            hash_of(numbers, 2 * static_cast<std::uint64_t>(session_.rank()) + 1);
+        sums.push_back(key.first);
+        sums.push_back(key.second);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM,
+                  session_.comm());
+    for (std::size_t i = 0; i < slots_.size(); i++) slots_[i].key = {sums[2 * i], sums[2 * i + 1]};
+}
+
+bool overlap(const Slot& a, const Slot& b) {
+    if (a.empty || b.empty) return false;
+    for (std::size_t d = 0; d < a.low.size(); d++)
+        if (a.high[d] <= b.low[d] || b.high[d] <= a.low[d]) return false;
+    return true;
+}
+
+// Tests if each rank holds the same elements in both, so that its own order is enough.
+bool same(const Slot& a, const Slot& b) {
+    return a.key == b.key && a.same_records && b.same_records &&
+           (a.low.empty() || (a.low[0] == b.low[0] && a.high[0] == b.high[0]));
+}
+
+// Gives later puts of elements that another rank has put before a later step.
+void Maker::order(Sequence& s) {
+    int step = 0;
+    std::vector<std::size_t> in_step;
+    bool own = false;  // puts of single ranks are in this step
+    const auto next = [&] {
+        step++;
+        in_step.clear();
+        own = false;
+    };
+    std::vector<int> steps;  // of the slots, then of what follows them: puts of single ranks
+    for (std::size_t i = s.first; i < s.first + s.slots; i++) {
+        Slot& slot = slots_[i];
+        if (slot.before && !in_step.empty()) next();
+        steps.push_back(step);
+        own |= slot.before;
+        const bool conflict = own || in_step.size() >= most_compared ||
+                              std::any_of(in_step.begin(), in_step.end(), [&](std::size_t other) {
+                                  return overlap(slots_[other], slot) && !same(slots_[other], slot);
+                              });
+        if (conflict) next();
+        slot.step = step;
+        if (!slot.empty) in_step.push_back(i);
+    }
+    if (s.after && !in_step.empty()) next();
+    steps.push_back(step);
+    batch_.steps = std::max(batch_.steps, step + 1);
+    std::size_t slot = 0;
+    for (const int e : s.mine) {
+        if (s.slots > 0 && is_slot(s, e)) {
+            slot++;
+            continue;
+        }
+        PutCall call;
+        call.varid = s.varid;
+        call.entry = e;
+        call.step = steps[slot];
+        if (!entries_[static_cast<std::size_t>(e)].empty) batch_.calls.push_back(call);
+    }
+}
+
+PutCall Maker::call_of(const Slot& slot) {
+    constexpr Index small = 64 << 10, few = 16;  // bytes of a record, records
+    const Variable& v = variable(slot.varid);
+    const bool record = table_.is_record(v);
+    PutCall call;
+    call.varid = slot.varid;
+    call.entry = slot.entry;
+    call.step = slot.step;
+    if (boxes_ || !slot.plain || !slot.same_records) return call;
+    const Shape shape = inner_lengths(v);
+    if (record) {
+        call.record = slot.low[0];
+        call.records = slot.high[0] - slot.low[0];
+        if (call.records > few && volume(shape) * static_cast<Index>(size_of(v.type)) < small)
+            return call;
+    }
+    if (slot.whole) {
+        call.form = Form::replicated;
+        return call;
+    }
+    if (shape.empty()) return call;
+    auto& known = session_.decompositions;
+    auto found = known.find(slot.key);
+    if (found == known.end()) {
+        Shape start, count;
+        if (slot.entry >= 0) {
+            const Entry& e = entries_[static_cast<std::size_t>(slot.entry)];
+            start.assign(e.start.begin() + (record ? 1 : 0), e.start.end());
+            count.assign(e.count.begin() + (record ? 1 : 0), e.count.end());
+        }
+        std::string names = "*";
+        for (std::size_t d = 1; d < shape.size(); d++) names += " *";
+        tw_decomposition made = nullptr;
+        const int status = tw_decompose(session_.handle(), names.c_str(), slot.entry >= 0 ? 1 : 0,
+                                        shape.data(), start.data(), count.data(), &made);
+        if (status != TW_OK && status != TW_EOVERLAP) session_.check(status);
+        found = known.emplace(slot.key, made).first;
+    }
+    call.decomposition = found->second;
+    if (call.decomposition != nullptr) call.form = Form::decomposed;
+    return call;
+}
+
+Batch Maker::make() {
+    align();
+    compare_bounds();
+    sum_keys();
+    auto& known = session_.decompositions;
+    if (known.size() > most_decompositions) {
+        for (auto& k : known)
+            if (k.second != nullptr) tw_free_decomposition(&k.second);
+        known.clear();
+        session_.decompositions_freed++;
+    }
+    for (Sequence& s : sequences_) order(s);
+    for (const Slot& slot : slots_) {
+        if (slot.empty) continue;
+        const PutCall call = call_of(slot);
+        if (call.entry >= 0 || call.form != Form::box) batch_.calls.push_back(call);
+    }
+    // Among the puts of a variable in one step their order is kept: a later one wins.
+    std::stable_sort(batch_.calls.begin(), batch_.calls.end(),
+                     [](const PutCall& a, const PutCall& b) { return a.step < b.step; });
+    return std::move(batch_);
+}
+
+}  // namespace
+
+Batch make_batch(Session& session, const Table& table, const std::vector<Entry>& entries,
+                 bool boxes) {
+    return Maker(session, table, entries, boxes).make();
+}
+
+}  // namespace thalweg::nc

@@ -1,0 +1,46 @@
+// What the ranks have put between two joint calls, as calls of the library. A section by itself is
+// a box, which the library routes element by element; if all ranks put the same variables, the
+// sections of a put are a decomposition, which it writes in file order without another copy.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <thalweg/thalweg.h>
+
+#include <map>
+#include <vector>
+
+#include "queue.hpp"
+#include "session.hpp"
+#include "table.hpp"
+
+namespace thalweg::nc {
+
+enum class Form {
+    box,         // each rank by itself
+    decomposed,  // all ranks, by a decomposition
+    replicated   // all ranks have the whole
+};
+
+// One put of the library.
+struct PutCall {
+    int varid = 0;
+    int entry = -1;  // number in this rank's queue; -1: it holds nothing
+    Form form = Form::box;
+    tw_decomposition decomposition = nullptr;
+    Index record = 0, records = 1;
+    int step = 0;  // calls of one step do not overlap between ranks
+};
+
+struct Batch {
+    std::vector<PutCall> calls;  // in the order of their steps
+    int steps = 1;
+};
+
+// Makes the calls for what all ranks have put.
+// @param boxes  all calls have this form
+// @note Collective
+Batch make_batch(Session& session, const Table& table, const std::vector<Entry>& entries,
+                 bool boxes);
+
+}  // namespace thalweg::nc

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue.hpp"
+
+#include <fcntl.h>
+#include <netcdf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "error.hpp"
+#include "session.hpp"
+
+namespace thalweg::nc {
+
+char* Queue::take(Index bytes) {
+    const auto size = static_cast<std::size_t>(bytes);
+    char* const taken = bytes_ + bytes <= staging_limit() ? copies_.take(size) : take_mapped(size);
+    bytes_ += bytes;
+    return taken;
+}
+
+// The file is extended before it is mapped: a full disk is an error here, not a signal later.
+char* Queue::take_mapped(std::size_t bytes) {
+    constexpr std::size_t usual = 16 << 20, alignment = 64;
+    used_ = (used_ + alignment - 1) / alignment * alignment;
+    if (mappings_.empty() || used_ + bytes > mappings_.back().size) {
+        const std::size_t size = std::max(bytes, usual);
+        std::string name = path_ + ".XXXXXX";
+        const int file = mkstemp(name.data());
+        if (file < 0) throw Error{errno, name + ": " + std::strerror(errno)};
+        unlink(name.c_str());
+        const int full = posix_fallocate(file, 0, static_cast<off_t>(size));
+        void* const at = full != 0
+                             ? MAP_FAILED
+                             : mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        const int code = full != 0 ? full : errno;
+        ::close(file);
+        if (at == MAP_FAILED)
+            throw Error{
+                code, path_ + ": no room for data that wait to be written: " + std::strerror(code)};
+        mappings_.push_back({at, size});
+        used_ = 0;
+    }
+    char* const taken = static_cast<char*>(mappings_.back().at) + used_;
+    used_ += bytes;
+    return taken;
+}
+
+void Queue::clear() {
+    entries_.clear();
+    copies_.give_back();
+    for (const Mapping& m : mappings_) munmap(m.at, m.size);
+    mappings_.clear();
+    bytes_ = 0;
+    used_ = 0;
+}
+
+}  // namespace thalweg::nc

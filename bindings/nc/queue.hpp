@@ -1,0 +1,60 @@
+// Puts that a rank has made and the library has not been given yet: in the variable's type, in
+// memory that is kept for the next ones. What does not fit into the budget goes to an unnamed file
+// beside the output, so that a rank may put any number of times between two joint calls.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "copies.hpp"
+#include "map.hpp"
+
+namespace thalweg::nc {
+
+// A section that was put.
+struct Entry {
+    int varid = 0;
+    bool collective = false;
+    Shape start, count;
+    Shape stride;  // empty: 1 along all dimensions
+    const char* values = nullptr;
+    bool empty = false;  // holds no element
+};
+
+class Queue {
+public:
+    // @param path  the output, beside which the unnamed file is made
+    explicit Queue(const std::string& path) : path_(path) {}
+    ~Queue() { clear(); }
+    Queue(const Queue&) = delete;
+    Queue& operator=(const Queue&) = delete;
+
+    const std::vector<Entry>& entries() const { return entries_; }
+    Index bytes() const { return bytes_; }
+
+    // Returns memory for the next entry. Throws std::bad_alloc; Error if the unnamed file cannot be
+    // extended.
+    char* take(Index bytes);
+    // Appends an entry whose values are in the memory that was taken last, or in the program's.
+    void push(Entry entry) { entries_.push_back(std::move(entry)); }
+    void clear();
+
+private:
+    struct Mapping {
+        void* at;
+        std::size_t size;
+    };
+
+    std::string path_;
+    std::vector<Entry> entries_;
+    Copies copies_;
+    Index bytes_ = 0;  // taken
+    std::vector<Mapping> mappings_;
+    std::size_t used_ = 0;  // bytes used of the last mapping
+
+    char* take_mapped(std::size_t bytes);
+};
+
+}  // namespace thalweg::nc

@@ -1,0 +1,108 @@
+// A file whose puts wait in a queue until a joint call of the ranks: a put is local, and all that
+// was put before a joint call is written as one batch. Ranks join when they sync, close, read
+// together or change definitions of a file that has data, and in a collective put when the queues
+// are full.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "agreement.hpp"
+#include "batch.hpp"
+#include "dataset.hpp"
+#include "plans.hpp"
+#include "queue.hpp"
+
+namespace thalweg::nc {
+
+// A section of a variable; stride empty: 1 along all dimensions.
+struct Section {
+    Shape start, count, stride;
+    const Index* steps() const { return stride.empty() ? nullptr : stride.data(); }
+};
+
+class QueuedFile : public Dataset {
+public:
+    // @note Collective, all of these. They throw an error of an earlier put once, on all ranks.
+    void sync();
+    void close();
+    void enddef();  // local before data were handed over
+    // Removes a new file whose definitions never ended; else closes it, without the definitions
+    // since redef.
+    void abort();
+    void discard();  // removes a new file that has no data
+
+    void redef();  // local
+
+    // Returns the number of records that this rank knows of: with those of collective puts of all.
+    Index records();
+
+protected:
+    QueuedFile(Session& session, std::string path);
+
+    std::size_t queued() const { return queue_.entries().size(); }
+
+    // Checks a section, with netCDF's codes. Throws.
+    void check(const Variable& v, const Section& section, bool reading) const {
+        check_section(v, section.start.data(), section.count.data(), section.steps(), reading);
+    }
+    void leave_define_mode();  // a netCDF-4 file; local
+
+    // Returns memory for the values of a put.
+    char* take(Index bytes) { return queue_.take(bytes); }
+    // Puts values of the variable's type, which stay where they are until the next joint call.
+    void put(int varid, bool collective, Section section, const void* values);
+    // Takes part in a collective put whose arguments are wrong here.
+    void put_nothing(int varid);
+    // Tests if a collective put of this variable writes at once, so that the program's own array
+    // can be used.
+    bool writes_at_once(const Variable& v) const;
+
+    // Begins a collective get: from then on this rank knows the records of all. Returns the
+    // variable that the ranks read, -1 if none knows it.
+    // @param varid  -1 if it is wrong here
+    // @note Collective
+    int begin_get(int varid);
+    // Ends it: reads values of the variable's type, or takes part where other arguments are wrong.
+    // @note Collective
+    void get(int varid, const Section& section, void* values);
+    void get_nothing(int varid);
+    // Reads without the other ranks.
+    void get_alone(int varid, const Section& section, void* values);
+
+private:
+    enum class Reason { full = 1, edit, sync, read, close };
+
+    Reductions reductions_;
+    Queue queue_;
+    Plans plans_;
+    Index hash_of_dimensions_ = 0, hash_of_variables_ = 0;
+    std::size_t hashed_ = 0;  // dimensions and variables
+    Error failed_;            // of a batch; nothing more is written
+    bool has_failed_ = false;
+    bool ended_once_ = false;                               // the definitions
+    std::size_t kept_dimensions_ = 0, kept_variables_ = 0;  // that abort keeps
+    Index handed_over_ = 0;    // reductions posted at the last joint call
+    tw_file alone_ = nullptr;  // for reading without the others
+
+    // Joins the other ranks and writes what all have put. Returns the variable that some rank
+    // reads.
+    // @note Collective; a rank that comes because its queue is full returns, though the others wait
+    // for it with another reason
+    int join(Reason reason, int varid = -1);
+    void hash_definitions();
+    void check_definitions(const Index* hashes) const;
+    void write_queue();
+    Batch next_batch();
+    Error put_call(const PutCall& call);
+    void write_by_root(const Batch& batch);
+    void after_put(bool collective, bool at_once);
+    void remember_definitions();
+    void open_alone();
+    void close_alone();
+    Index own_records() const;
+};
+
+}  // namespace thalweg::nc
