@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "file.hpp"
+
+#include <netcdf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "contents.hpp"
+#include "storage.hpp"
+#include "types.hpp"
+
+namespace thalweg::netcdf::engine {
+
+namespace {
+
+Format format_of(int format) {
+    switch (format) {
+        case NC_FORMAT_64BIT_OFFSET: return Format::cdf2;
+        case NC_FORMAT_64BIT_DATA: return Format::cdf5;
+        case NC_FORMAT_NETCDF4: return Format::netcdf4;
+        case NC_FORMAT_NETCDF4_CLASSIC: return Format::netcdf4_classic;
+        default: return Format::cdf1;
+    }
+}
+
+// Throws netCDF's error for a path at which no file can be made.
+void check_place(const std::string& path, bool netcdf4) {
+    struct stat info {};
+    if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+        throw Error{netcdf4 ? EACCES : EISDIR, path + " is a directory"};
+    const std::size_t slash = path.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    if (stat(folder.c_str(), &info) == 0) return;
+    throw Error{netcdf4 ? EACCES : errno, path + ": " + std::strerror(errno)};
+}
+
+// Tests if values that follow one another in the file do so in memory.
+bool is_dense(const Section& s, const std::ptrdiff_t* map) {
+    Index step = 1;
+    for (std::size_t d = s.count.size(); map != nullptr && d-- > 0;) {
+        if (s.count[d] != 1 && map[d] != step) return false;
+        step *= s.count[d];
+    }
+    return true;
+}
+
+// Calls copy(position in the section, position in memory) for all elements, in their order.
+template <class Copy>
+void for_elements(const Section& s, const std::ptrdiff_t* map, Copy copy) {
+    const std::size_t dims = s.count.size();
+    Shape at(dims, 0);
+    std::ptrdiff_t memory = 0;
+    const Index n = volume(s.count);
+    for (Index i = 0; i < n; i++) {
+        copy(static_cast<std::size_t>(i), memory);
+        for (std::size_t d = dims; d-- > 0;) {
+            memory += map[d];
+            if (++at[d] < s.count[d]) break;
+            memory -= map[d] * s.count[d];
+            at[d] = 0;
+        }
+    }
+}
+
+bool is_text(int type) { return type == NC_CHAR; }
+
+}  // namespace
+
+// ---- files --------------------------------------------------------------------------------------
+
+std::unique_ptr<File> File::create(Call& call, MPI_Comm comm) {
+    Session& session = session_of(comm);
+    const std::string path = broadcast(comm, 0, call.path);
+    std::unique_ptr<File> file(new File(session, path));
+    const Format format = format_of(call.format);
+    const bool netcdf4 = format == Format::netcdf4 || format == Format::netcdf4_classic;
+    session.check(tw_wait(session.handle(), 0));
+    on_rank(comm, 0, [&] { check_place(path, netcdf4); });
+    file->call_ = call;
+    file->fill_mode_ = NC_FILL;
+    file->fill_is_free_ = !netcdf4;
+    file->Dataset::create(format, (call.mode & NC_NOCLOBBER) == 0);
+    return file;
+}
+
+std::unique_ptr<File> File::open(Call& call, MPI_Comm comm) {
+    Session& session = session_of(comm);
+    const std::string path = broadcast(comm, 0, call.path);
+    std::unique_ptr<File> file(new File(session, path));
+    session.check(tw_wait(session.handle(), 0));
+    std::string beyond;
+    on_rank(comm, 0, [&] {
+        recover_killed(path);
+        struct stat info {};
+        if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+            throw Error{NC_ENOTNC, path + " is a directory"};
+        beyond = beyond_engine(path, (call.mode & NC_WRITE) != 0);
+    });
+    beyond = broadcast(comm, 0, beyond);
+    if (!beyond.empty()) {
+        call.reason = beyond;
+        throw Error{step_aside, path + ": " + beyond};
+    }
+    file->call_ = call;
+    file->Dataset::open((call.mode & NC_WRITE) != 0);
+    file->fill_is_free_ = file->is_classic();
+    file->settle();
+    return file;
+}
+
+void File::settle() { settled_ = table_.variables.size(); }
+
+void File::sync() {
+    QueuedFile::sync();
+    settle();
+}
+
+// ---- definitions --------------------------------------------------------------------------------
+
+void File::enddef() {
+    if (!define_) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    for (const Variable& v : table_.variables)
+        if (const Attribute* const fill = v.attributes.get(fill_attribute))
+            if (fill->type != v.type || fill->n != 1)
+                throw Error{NC_EBADTYPE,
+                            path_ + ": _FillValue of " + v.name + " is not one value of its type"};
+    QueuedFile::enddef();
+    settle();
+}
+
+int File::def_dim(const std::string& name, std::size_t length) {
+    const bool small = format_ == Format::cdf1 || format_ == Format::cdf2;
+    if (static_cast<Index>(length) < 0 || (small && length > 0x7ffffffcU)) {
+        need_define_mode();
+        throw Error{NC_EDIMSIZE,
+                    path_ + ": dimension " + name + " has the length " + std::to_string(length)};
+    }
+    return Dataset::def_dim(name, static_cast<Index>(length));
+}
+
+int File::def_var(const std::string& name, int type, std::vector<int> dims) {
+    if (is_classic_model() && type > NC_DOUBLE && type <= NC_STRING)
+        throw Error{NC_ESTRICTNC3, path_ + ": variable " + name +
+                                       ": the classic model has no type " + std::to_string(type)};
+    const int id = Dataset::def_var(name, type, std::move(dims));
+    table_.variable(id).storage.no_fill = fill_mode_ == NC_NOFILL;
+    return id;
+}
+
+// In data mode a classic file takes names that are not longer.
+template <class Rename>
+void File::rename(const std::string& old, std::string name, bool taken, Rename action) {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    check_name(name);
+    if (taken) throw Error{NC_ENAMEINUSE, path_ + ": the name " + name + " is in use"};
+    const bool defining = define_;
+    if (!defining && format_ != Format::netcdf4) {
+        if (name.size() > old.size())
+            throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+        define_ = true;
+    }
+    action(name);
+    define_ = defining || format_ == Format::netcdf4;
+}
+
+void File::rename_dim(int dimid, const std::string& name) {
+    rename(table_.dimension(dimid).name, name, table_.find_dimension(name) >= 0,
+           [&](const std::string& n) { Dataset::rename_dim(dimid, n); });
+}
+
+void File::rename_var(int varid, const std::string& name) {
+    rename(table_.variable(varid).name, name, table_.find_variable(name) >= 0,
+           [&](const std::string& n) { Dataset::rename_var(varid, n); });
+}
+
+void File::rename_att(int varid, const std::string& name, const std::string& new_name) {
+    const std::string old = table_.attribute(varid, name).name;
+    rename(old, new_name, table_.attributes_of(varid).find(new_name) >= 0,
+           [&](const std::string& n) { Dataset::rename_att(varid, old, n); });
+}
+
+int File::put_att(int varid, const std::string& name, int type, std::size_t n, const void* values,
+                  int memory_type) {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    const auto fail = [&](int code, const std::string& what) {
+        throw Error{code, path_ + ": attribute " + name + ": " + what};
+    };
+    if (is_classic_model() && type > NC_DOUBLE && type <= NC_STRING)
+        fail(NC_ESTRICTNC3, "the classic model has no type " + std::to_string(type));
+    const bool small = format_ != Format::cdf5 && format_ != Format::netcdf4;
+    if (size_of(type) == 0 || (small && type > NC_DOUBLE))
+        fail(NC_EBADTYPE, "the format has no type " + std::to_string(type));
+    if (static_cast<Index>(n) < 0 || (n > 0 && values == nullptr))
+        fail(NC_EINVAL, "there are no values");
+    if (name == fill_attribute && varid != NC_GLOBAL && is_netcdf4() &&
+        static_cast<std::size_t>(varid) < settled_)
+        fail(NC_ELATEFILL, "comes too late");
+    Attribute a{name, type, static_cast<Index>(n), std::string(n * size_of(type), '\0')};
+    const int code = convert(memory_type == NC_NAT ? type : memory_type, values, type,
+                             a.bytes.data(), a.n, "", any_sign());
+    if (code != NC_NOERR && code != NC_ERANGE) fail(code, "text and numbers do not convert");
+    Dataset::put_att(varid, std::move(a));
+    return code;
+}
+
+int File::get_att(int varid, const std::string& name, void* values, int memory_type) {
+    const Attribute& a = table_.attribute(varid, name);
+    return convert(a.type, a.bytes.data(), memory_type == NC_NAT ? a.type : memory_type, values,
+                   a.n, "", any_sign());
+}
+
+Storage& File::storage_to_change(int varid) {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    const Variable& v = table_.variable(varid);
+    if (static_cast<std::size_t>(varid) < settled_)
+        throw Error{is_classic() ? NC_ENOTINDEFINE : NC_ELATEDEF,
+                    path_ + ": variable " + v.name + " is in the file already"};
+    return Dataset::storage(varid);
+}
+
+// The library tells the storage of a file that is read; of one that is written after each sync.
+Storage File::storage_of(int varid) {
+    Variable& v = table_.variable(varid);
+    if (state_ != State::reading || v.storage.of_file) return expected_storage(table_, v);
+    v.storage = storage_in_file(v);
+    return v.storage;
+}
+
+int File::set_fill(int mode) {
+    const int old = Dataset::set_fill(mode);
+    if (is_classic())
+        for (Variable& v : table_.variables) v.storage.no_fill = mode == NC_NOFILL;
+    return old;
+}
+
+// ---- access -------------------------------------------------------------------------------------
+
+bool File::is_collective(int varid) const {
+    if (session_.ranks() == 1) return true;
+    if (is_netcdf4() && table_.variables[static_cast<std::size_t>(varid)].storage.filtered())
+        return true;  // as in netCDF-C
+    const auto at = static_cast<std::size_t>(is_classic() ? 0 : varid);
+    return at < collective_.size() && collective_[at];
+}
+
+void File::set_access(int varid, int access) {
+    if (access != 0 && access != 1)  // NC_INDEPENDENT, NC_COLLECTIVE
+        throw Error{NC_EINVAL, path_ + ": there is no access " + std::to_string(access)};
+    const Variable& v = table_.variable(varid);
+    if (access == 0 && is_netcdf4() && v.storage.filtered())
+        throw Error{NC_EINVAL,
+                    path_ + ": variable " + v.name + " has filters: its access is collective"};
+    const auto at = static_cast<std::size_t>(is_classic() ? 0 : varid);
+    if (collective_.size() <= at) collective_.resize(at + 1);
+    collective_[at] = access != 0;
+}
+
+// ---- data ---------------------------------------------------------------------------------------
+
+void File::need_data_mode() {
+    if (!define_) return;
+    if (format_ != Format::netcdf4) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
+    leave_define_mode();
+    settle();
+}
+
+Variable& File::variable_for_data(int varid) {
+    if (varid == NC_GLOBAL && is_classic())
+        throw Error{NC_EGLOBAL, path_ + ": NC_GLOBAL has no data"};
+    return table_.variable(varid);
+}
+
+Index File::length_of(int dimid) {
+    return dimid == table_.unlimited() ? records() : table_.dimension(dimid).length;
+}
+
+Section File::section_of(const Variable& v, const Request& r) const {
+    const std::size_t n = v.dims.size();
+    const auto fail = [&](int code, const char* what) {
+        throw Error{code, path_ + ": variable " + v.name + ": " + what};
+    };
+    if (is_text(r.type) != is_text(v.type) || size_of(r.type) == 0)
+        fail(NC_ECHAR, "text and numbers do not convert");
+    if (n > 0 && r.start == nullptr) fail(NC_EINVALCOORDS, "there is no start");
+    if (n > 0 && r.count == nullptr) fail(NC_EEDGE, "there is no count");
+    Section s;
+    s.start.assign(r.start, r.start + n);
+    s.count.assign(r.count, r.count + n);
+    if (r.stride != nullptr) s.stride.assign(r.stride, r.stride + n);
+    if (std::any_of(s.stride.begin(), s.stride.end(), [](Index step) { return step < 1; }))
+        fail(NC_ESTRIDE, "a stride is below 1");
+    return s;
+}
+
+int File::put(const Request& r, const void* values) {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    need_data_mode();
+    Variable& v = variable_for_data(r.varid);
+    const bool together = is_collective(r.varid);
+    Section s;
+    const void* ready = values;
+    int code = NC_NOERR;
+    try {
+        s = section_of(v, r);
+        check(v, s, false);
+        const Index n = volume(s.count);
+        if (n > 0 && values == nullptr)
+            throw Error{NC_EINVAL, path_ + ": variable " + v.name + ": there are no values"};
+        if (!together && is_netcdf4() && n > 0 && table_.is_record(v) &&
+            s.start[0] + (s.count[0] - 1) * (s.stride.empty() ? 1 : s.stride[0]) >=
+                table_.length(v.dims[0]))
+            throw Error{NC_ECANTEXTEND, path_ + ": variable " + v.name +
+                                            ": records can be added with collective access only"};
+        const bool dense = is_dense(s, r.map);
+        if (n > 0 && !(dense && r.type == v.type && together && writes_at_once(v))) {
+            std::string gathered;
+            if (!dense) {
+                const std::size_t bytes = size_of(r.type);
+                gathered.resize(static_cast<std::size_t>(n) * bytes);
+                for_elements(s, r.map, [&](std::size_t i, std::ptrdiff_t at) {
+                    std::memcpy(
+                        gathered.data() + i * bytes,
+                        static_cast<const char*>(values) + at * static_cast<std::ptrdiff_t>(bytes),
+                        bytes);
+                });
+                ready = gathered.data();
+            }
+            char* const own = take(n * static_cast<Index>(size_of(v.type)));
+            code = convert(r.type, ready, v.type, own, n, nc::Table::fill_of(v), any_sign());
+            ready = own;
+        }
+    } catch (...) {
+        if (together) put_nothing(r.varid);
+        throw;
+    }
+    QueuedFile::put(r.varid, together, std::move(s), ready);
+    return code;
+}
+
+int File::get(const Request& r, void* values) {
+    need_data_mode();
+    const bool known = r.varid >= 0 && static_cast<std::size_t>(r.varid) < table_.variables.size();
+    const bool together =
+        known ? is_collective(r.varid)
+              : std::find(collective_.begin(), collective_.end(), true) != collective_.end();
+    const int all_read = together ? begin_get(known ? r.varid : -1) : -1;
+    Section s;
+    std::string read;
+    try {
+        const Variable& v = variable_for_data(r.varid);
+        if (!together) records();
+        s = section_of(v, r);
+        if (is_classic() && table_.is_record(v) && s.start[0] > table_.length(v.dims[0]))
+            throw Error{NC_EEDGE, path_ + ": variable " + v.name + ": there is no such record"};
+        check(v, s, true);
+        const Index n = volume(s.count);
+        if (n > 0 && values == nullptr)
+            throw Error{NC_EINVAL, path_ + ": variable " + v.name + ": there is no array"};
+        if (!is_dense(s, r.map) || r.type != v.type)
+            read.resize(static_cast<std::size_t>(n) * size_of(v.type));
+    } catch (...) {
+        if (all_read >= 0) get_nothing(all_read);
+        throw;
+    }
+    const bool direct = read.empty();
+    void* const to = direct ? values : read.data();
+    if (together)
+        QueuedFile::get(r.varid, s, to);
+    else
+        get_alone(r.varid, s, to);
+    if (direct) return NC_NOERR;
+    const Variable& v = table_.variable(r.varid);
+    const Index n = volume(s.count);
+    if (is_dense(s, r.map)) return convert(v.type, read.data(), r.type, values, n, "", any_sign());
+    const std::size_t bytes = size_of(r.type);
+    std::string converted(static_cast<std::size_t>(n) * bytes, '\0');
+    const int code = convert(v.type, read.data(), r.type, converted.data(), n, "", any_sign());
+    for_elements(s, r.map, [&](std::size_t i, std::ptrdiff_t at) {
+        std::memcpy(static_cast<char*>(values) + at * static_cast<std::ptrdiff_t>(bytes),
+                    converted.data() + i * bytes, bytes);
+    });
+    return code;
+}
+
+}  // namespace thalweg::netcdf::engine

@@ -1,0 +1,81 @@
+// A file of a netCDF program: the rules of netCDF-C, with its codes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "front/table.hpp"
+#include "queued.hpp"
+
+namespace thalweg::netcdf::engine {
+
+using namespace nc;
+
+// The arguments of a put or a get; stride and map may be null.
+struct Request {
+    int varid;
+    const std::size_t *start, *count;
+    const std::ptrdiff_t *stride, *map;
+    int type;  // in memory
+};
+
+class File : public QueuedFile {
+public:
+    // @note Collective over the communicator of the call, both
+    static std::unique_ptr<File> create(Call& call, MPI_Comm comm);
+    static std::unique_ptr<File> open(Call& call, MPI_Comm comm);
+
+    Call& call() { return call_; }
+    bool is_classic() const { return !is_netcdf4(); }
+    bool is_writable() const { return writable_; }
+    bool is_first() const { return session_.rank() == 0; }
+    bool is_new() const { return state_ == State::defining; }
+    bool in_define_mode() const { return define_; }
+    bool has_queue() const { return queued() > 0; }  // puts that wait
+
+    // Definitions, as netCDF has them.
+    void enddef();
+    int def_dim(const std::string& name, std::size_t length);
+    int def_var(const std::string& name, int type, std::vector<int> dims);
+    void rename_dim(int dimid, const std::string& name);
+    void rename_var(int varid, const std::string& name);
+    void rename_att(int varid, const std::string& name, const std::string& new_name);
+    // @return NC_ERANGE if values do not fit, which are stored as fill values; else 0
+    int put_att(int varid, const std::string& name, int type, std::size_t n, const void* values,
+                int memory_type);
+    int get_att(int varid, const std::string& name, void* values, int memory_type);
+    Index length_of(int dimid);
+    // Returns the storage of a variable that may still be changed.
+    Storage& storage_to_change(int varid);
+    Storage storage_of(int varid);
+    int set_fill(int mode);
+    void set_access(int varid, int access);
+
+    // Data. @return NC_ERANGE if values do not fit; else 0. Throw.
+    // @note Collective, if the access of the variable is
+    int put(const Request& request, const void* values);
+    int get(const Request& request, void* values);
+    void sync();
+
+private:
+    using QueuedFile::QueuedFile;
+
+    Call call_;
+    std::vector<bool> collective_;  // access of each variable; of a classic file only the first one
+    std::size_t settled_ = 0;       // variables that were defined when definitions last ended
+
+    bool is_collective(int varid) const;
+    bool any_sign() const { return format_ == Format::cdf1 || format_ == Format::cdf2; }
+    void need_data_mode();
+    Variable& variable_for_data(int varid);
+    Section section_of(const Variable& v, const Request& request) const;
+    void settle();
+    template <class Rename>
+    void rename(const std::string& old, std::string name, bool taken, Rename action);
+};
+
+}  // namespace thalweg::netcdf::engine

@@ -1,0 +1,156 @@
+// The entries of the engine's table for groups and types. The engine has the root group and the
+// atomic types; a file that gets others goes to the real library.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <netcdf.h>
+
+#include <string>
+
+#include "entries.hpp"
+#include "files.hpp"
+#include "types.hpp"
+
+namespace thalweg::netcdf::engine {
+
+namespace {
+
+// Leaves the file to the real library, and makes the call there.
+template <auto Entry, class... Arguments>
+int leave_and_call(const std::string& reason, int ncid, Arguments... arguments) {
+    const int code = attempt([&] { return leave(ncid, reason); });
+    return code != 0 ? code : (file_table().*Entry)(ncid, arguments...);
+}
+
+// ---- the root group -----------------------------------------------------------------------------
+
+int inq_ncid(int ncid, const char*, int* group) {
+    return on_file(ncid, [&](File& file) {
+        if (!file.is_classic()) return NC_ENOGRP;
+        set(group, ncid);
+        return 0;
+    });
+}
+
+int inq_grps(int ncid, int* n, int*) {
+    return on_file(ncid, [&](File&) { set(n, 0); });
+}
+
+int inq_grpname(int ncid, char* name) {
+    return on_file(ncid, [&](File&) { set(name, std::string("/")); });
+}
+
+int inq_grpname_full(int ncid, std::size_t* n, char* name) {
+    return on_file(ncid, [&](File&) {
+        set(n, std::size_t{1});
+        set(name, std::string("/"));
+    });
+}
+
+int inq_grp_parent(int ncid, int*) {
+    return on_file(ncid, [](File&) { return NC_ENOGRP; });
+}
+
+int inq_grp_full_ncid(int ncid, const char* name, int* group) {
+    return on_file(ncid, [&](File& file) {
+        if (!file.is_classic() && name != nullptr && std::string(name) != "/") return NC_ENOGRP;
+        set(group, ncid);
+        return 0;
+    });
+}
+
+void count(int* n, int* ids, std::size_t size) {
+    set(n, static_cast<int>(size));
+    for (std::size_t i = 0; ids != nullptr && i < size; i++) ids[i] = static_cast<int>(i);
+}
+
+int inq_varids(int ncid, int* n, int* ids) {
+    return on_file(ncid, [&](File& file) { count(n, ids, file.table().variables.size()); });
+}
+
+int inq_dimids(int ncid, int* n, int* ids, int) {
+    return on_file(ncid, [&](File& file) { count(n, ids, file.table().dimensions.size()); });
+}
+
+int inq_typeids(int ncid, int* n, int*) {
+    return on_file(ncid, [&](File&) { set(n, 0); });
+}
+
+int inq_type_equal(int ncid, int type, int, int other_type, int* equal) {
+    return on_file(ncid, [&](File&) { set(equal, type == other_type ? 1 : 0); });
+}
+
+int inq_user_type(int ncid, int, char*, std::size_t*, int*, std::size_t*, int*) {
+    return on_file(ncid, [](File&) { return NC_EBADTYPE; });
+}
+
+int inq_typeid(int ncid, const char*, int*) {
+    return on_file(ncid, [](File&) { return NC_EBADTYPE; });
+}
+
+// ---- what the engine does not have --------------------------------------------------------------
+
+int def_grp(int ncid, const char* name, int* group) {
+    return leave_and_call<&Table::def_grp>(std::string("group '") + name + "'", ncid, name, group);
+}
+
+int rename_grp(int ncid, const char*) {
+    return on_file(ncid, [](File& file) { return file.is_classic() ? NC_ENOTNC4 : NC_EBADGRPID; });
+}
+
+std::string type_named(const char* name) { return std::string("type '") + name + "'"; }
+
+int def_compound(int ncid, std::size_t size, const char* name, int* type) {
+    return leave_and_call<&Table::def_compound>(type_named(name), ncid, size, name, type);
+}
+
+int def_vlen(int ncid, const char* name, int base, int* type) {
+    return leave_and_call<&Table::def_vlen>(type_named(name), ncid, name, base, type);
+}
+
+int def_enum(int ncid, int base, const char* name, int* type) {
+    return leave_and_call<&Table::def_enum>(type_named(name), ncid, base, name, type);
+}
+
+int def_opaque(int ncid, std::size_t size, const char* name, int* type) {
+    return leave_and_call<&Table::def_opaque>(type_named(name), ncid, size, name, type);
+}
+
+// Entries for types that the file does not have.
+template <class... Arguments>
+int no_type(int ncid, Arguments...) {
+    return on_file(ncid, [](File& file) { return file.is_classic() ? NC_ENOTNC4 : NC_EBADTYPE; });
+}
+
+}  // namespace
+
+void add_groups_and_types(Table& t) {
+    t.inq_ncid = inq_ncid;
+    t.inq_grps = inq_grps;
+    t.inq_grpname = inq_grpname;
+    t.inq_grpname_full = inq_grpname_full;
+    t.inq_grp_parent = inq_grp_parent;
+    t.inq_grp_full_ncid = inq_grp_full_ncid;
+    t.inq_varids = inq_varids;
+    t.inq_dimids = inq_dimids;
+    t.inq_typeids = inq_typeids;
+    t.inq_type_equal = inq_type_equal;
+    t.inq_user_type = inq_user_type;
+    t.inq_typeid = inq_typeid;
+    t.def_grp = def_grp;
+    t.rename_grp = rename_grp;
+    t.def_compound = def_compound;
+    t.insert_compound = no_type;
+    t.insert_array_compound = no_type;
+    t.inq_compound_field = no_type;
+    t.inq_compound_fieldindex = no_type;
+    t.def_vlen = def_vlen;
+    t.put_vlen_element = no_type;
+    t.get_vlen_element = no_type;
+    t.def_enum = def_enum;
+    t.insert_enum = no_type;
+    t.inq_enum_member = no_type;
+    t.inq_enum_ident = no_type;
+    t.def_opaque = def_opaque;
+}
+
+}  // namespace thalweg::netcdf::engine

@@ -1,0 +1,176 @@
+// The entries of the engine's table for netCDF-4's storage: chunks, filters, fill values, caches.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <netcdf.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "entries.hpp"
+#include "files.hpp"
+#include "serial.hpp"
+#include "storage_rules.hpp"
+#include "types.hpp"
+
+namespace thalweg::netcdf::engine {
+
+namespace {
+
+void need_netcdf4(File& file) {
+    if (file.is_classic()) throw Error{NC_ENOTNC4, file.path() + " is not a netCDF-4 file"};
+}
+
+template <class Change>
+int change_storage(int ncid, int varid, Change change) {
+    return on_file(ncid, [&](File& file) {
+        need_netcdf4(file);
+        Storage& s = file.storage_to_change(varid);
+        change(s, file.table().variable(varid), file);
+    });
+}
+
+int def_var_deflate(int ncid, int varid, int shuffle, int deflate, int level) {
+    return change_storage(ncid, varid, [&](Storage& s, const Variable& v, File&) {
+        if (v.dims.empty()) return;  // a scalar has no filters
+        s.shuffle = shuffle != 0 ? 1 : 0;
+        set_deflate(s, v, deflate != 0, level);
+    });
+}
+
+int def_var_fletcher32(int ncid, int varid, int fletcher32) {
+    return change_storage(ncid, varid, [&](Storage& s, const Variable& v, File&) {
+        if (fletcher32 != 0 && !v.dims.empty())
+            set_filter(s, v, fletcher_filter, {});
+        else
+            std::erase_if(s.others, [](const Filter& f) { return f.id == fletcher_filter; });
+    });
+}
+
+int def_var_chunking(int ncid, int varid, int layout, const std::size_t* lengths) {
+    return change_storage(ncid, varid, [&](Storage& s, const Variable& v, File& file) {
+        std::vector<Index> all;
+        if (lengths != nullptr) all.assign(lengths, lengths + v.dims.size());
+        if (v.dims.empty() && layout == NC_CHUNKED) return;
+        set_chunking(s, file.table(), v, layout, all);
+    });
+}
+
+int def_var_endian(int ncid, int varid, int endian) {
+    return change_storage(ncid, varid,
+                          [&](Storage& s, const Variable& v, File&) { set_endian(s, v, endian); });
+}
+
+int def_var_filter(int ncid, int varid, unsigned id, std::size_t n, const unsigned* values) {
+    return change_storage(ncid, varid, [&](Storage& s, const Variable& v, File&) {
+        if (!is_own_filter(id) && !has_filter(id))
+            throw Error{NC_ENOFILTER, v.name + ": HDF5 has no filter " + std::to_string(id)};
+        set_filter(s, v, id,
+                   values == nullptr ? std::vector<unsigned>{}
+                                     : std::vector<unsigned>(values, values + n));
+    });
+}
+
+int def_var_quantize(int ncid, int varid, int mode, int digits) {
+    return change_storage(ncid, varid, [&](Storage& s, const Variable& v, File&) {
+        set_quantize(s, v, mode, digits);
+    });
+}
+
+int inq_var_quantize(int ncid, int varid, int* mode, int* digits) {
+    return on_file(ncid, [&](File& file) {
+        Storage s;
+        if (!file.is_classic()) s = file.storage_of(varid);
+        set(mode, s.quantize);
+        set(digits, s.digits);
+    });
+}
+
+int def_var_fill(int ncid, int varid, int no_fill, const void* value) {
+    return on_file(ncid, [&](File& file) {
+        if (varid == NC_GLOBAL) throw Error{NC_EGLOBAL, "NC_GLOBAL has no fill value"};
+        file.storage_to_change(varid).no_fill = no_fill != 0;
+        const Variable& v = file.table().variable(varid);
+        if (value != nullptr && no_fill == 0)
+            file.put_att(varid, fill_attribute, v.type, 1, value, v.type);
+    });
+}
+
+int inq_var_filter_ids(int ncid, int varid, std::size_t* n, unsigned* ids) {
+    return on_file(ncid, [&](File& file) {
+        need_netcdf4(file);
+        const std::vector<Filter> all = filters_of(file.storage_of(varid));
+        for (std::size_t i = 0; ids != nullptr && i < all.size(); i++) ids[i] = all[i].id;
+        set(n, all.size());
+    });
+}
+
+int inq_var_filter_info(int ncid, int varid, unsigned id, std::size_t* n, unsigned* values) {
+    return on_file(ncid, [&](File& file) {
+        need_netcdf4(file);
+        for (const Filter& f : filters_of(file.storage_of(varid))) {
+            if (f.id != id) continue;
+            set(n, f.parameters.size());
+            if (values != nullptr) std::copy(f.parameters.begin(), f.parameters.end(), values);
+            return;
+        }
+        throw Error{NC_ENOFILTER, "there is no filter " + std::to_string(id)};
+    });
+}
+
+int inq_filter_avail(int ncid, unsigned id) {
+    return on_file(ncid, [&](File& file) {
+        need_netcdf4(file);
+        if (!is_own_filter(id) && !has_filter(id))
+            throw Error{NC_ENOFILTER, "HDF5 has no filter " + std::to_string(id)};
+    });
+}
+
+// The engine has no chunk cache; what the program sets is remembered.
+int set_var_chunk_cache(int ncid, int varid, std::size_t size, std::size_t n, float preemption) {
+    return on_file(ncid, [&](File& file) {
+        need_netcdf4(file);
+        if (!(preemption >= 0 && preemption <= 1))
+            throw Error{NC_EINVAL, "there is no such chunk cache"};
+        file.table().variable(varid).cache = {static_cast<Index>(size), static_cast<Index>(n),
+                                              preemption};
+    });
+}
+
+int get_var_chunk_cache(int ncid, int varid, std::size_t* size, std::size_t* n, float* preemption) {
+    return on_file(ncid, [&](File& file) {
+        need_netcdf4(file);
+        const Variable& v = file.table().variable(varid);
+        std::size_t usual_size = 0, usual_n = 0;
+        float usual = 0;
+        nc_get_chunk_cache(&usual_size, &usual_n, &usual);
+        const ChunkCache cache = v.cache.value_or(
+            ChunkCache{static_cast<Index>(usual_size), static_cast<Index>(usual_n), usual});
+        set(size, static_cast<std::size_t>(cache.size));
+        set(n, static_cast<std::size_t>(cache.elements));
+        set(preemption, cache.preemption);
+    });
+}
+
+int show_metadata(int) { return 0; }
+
+}  // namespace
+
+void add_storage(Table& t) {
+    t.def_var_deflate = def_var_deflate;
+    t.def_var_fletcher32 = def_var_fletcher32;
+    t.def_var_chunking = def_var_chunking;
+    t.def_var_endian = def_var_endian;
+    t.def_var_filter = def_var_filter;
+    t.def_var_quantize = def_var_quantize;
+    t.inq_var_quantize = inq_var_quantize;
+    t.def_var_fill = def_var_fill;
+    t.inq_var_filter_ids = inq_var_filter_ids;
+    t.inq_var_filter_info = inq_var_filter_info;
+    t.inq_filter_avail = inq_filter_avail;
+    t.set_var_chunk_cache = set_var_chunk_cache;
+    t.get_var_chunk_cache = get_var_chunk_cache;
+    t.show_metadata = show_metadata;
+}
+
+}  // namespace thalweg::netcdf::engine
