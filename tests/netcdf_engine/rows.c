@@ -1,0 +1,311 @@
+/* The codes and results of netCDF-C, call by call, for files with a communicator.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <mpi.h>
+#include <netcdf.h>
+#include <netcdf_par.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, ranks, failures, mode;
+
+#define EXPECT(wanted, call) expect(wanted, call, #call, __LINE__)
+static void expect(long wanted, long got, const char* what, int line) {
+    if (wanted == got) return;
+    failures++;
+    fprintf(stderr, "mode 0x%x, rank %d of %d, line %d: %s is %ld, not %ld\n", mode, rank, ranks,
+            line, what, got, wanted);
+}
+
+static int is_netcdf4(void) { return (mode & NC_NETCDF4) != 0; }
+static int is_full(void) { return mode == NC_NETCDF4; }
+
+static int id, n_dim, t_dim, v, w;
+enum { per_rank = 4 };
+static size_t start[2], count[2];
+
+static void fresh(const char* path) {
+    EXPECT(0, nc_create_par(path, NC_CLOBBER | mode, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    EXPECT(0, nc_def_dim(id, "n", (size_t)(per_rank * ranks), &n_dim));
+    EXPECT(0, nc_def_dim(id, "t", NC_UNLIMITED, &t_dim));
+    EXPECT(0, nc_def_var(id, "v", NC_FLOAT, 1, &n_dim, &v));
+    const int dims[2] = {t_dim, n_dim};
+    EXPECT(0, nc_def_var(id, "w", NC_SHORT, 2, dims, &w));
+}
+
+static long length(int dim) {
+    size_t n = 0;
+    EXPECT(0, nc_inq_dimlen(id, dim, &n));
+    return (long)n;
+}
+
+static void section(size_t a, size_t b, size_t m, size_t n) {
+    start[0] = a, start[1] = b, count[0] = m, count[1] = n;
+}
+
+static void definitions(void) {
+    int k = 0;
+    float x[2] = {1, 2};
+    fresh("definitions.nc");
+    const int swapped[2] = {n_dim, t_dim};
+    EXPECT(is_full() ? 0 : NC_EINDEFINE, nc_redef(id));
+    EXPECT(NC_ENAMEINUSE, nc_def_dim(id, "n", 4, &k));
+    EXPECT(NC_EBADNAME, nc_def_dim(id, "", 4, &k));
+    EXPECT(NC_EBADNAME, nc_def_dim(id, "a/b", 4, &k));
+    EXPECT(NC_EBADTYPE, nc_def_var(id, "x", 99, 0, NULL, &k));
+    if (!is_full()) {
+        EXPECT(NC_EUNLIMIT, nc_def_dim(id, "t2", NC_UNLIMITED, &k));
+        EXPECT(NC_EUNLIMPOS, nc_def_var(id, "swapped", NC_INT, 2, swapped, &k));
+    }
+    if (mode == 0) EXPECT(NC_EBADTYPE, nc_def_var(id, "u", NC_UINT64, 0, NULL, &k));
+    if (is_netcdf4() && !is_full())
+        EXPECT(NC_ESTRICTNC3, nc_def_var(id, "u", NC_UINT64, 0, NULL, &k));
+    EXPECT(is_netcdf4() ? 0 : NC_ENOTNC4, nc_def_var_deflate(id, w, 1, 1, 1));
+    EXPECT(0, nc_put_att_text(id, NC_GLOBAL, "title", 5, "hello"));
+    EXPECT(NC_ERANGE, nc_put_att_double(id, v, "big", NC_SHORT, 1, (double[]){1e9}));
+    EXPECT(NC_EBADDIM, nc_inq_dim(id, 77, NULL, NULL));
+    EXPECT(NC_EBADDIM, nc_inq_dimid(id, "none", &k));
+    EXPECT(NC_ENOTVAR, nc_inq_varid(id, "none", &k));
+    EXPECT(NC_ENOTATT, nc_inq_att(id, NC_GLOBAL, "none", NULL, NULL));
+    if (!is_full()) {
+        section(0, 0, 1, 1);
+        EXPECT(NC_EINDEFINE, nc_put_vara_float(id, v, start, count, x));
+    }
+    EXPECT(0, nc_enddef(id));
+    EXPECT(NC_ENOTINDEFINE, nc_enddef(id));
+    if (is_netcdf4()) {
+        EXPECT(NC_ELATEDEF, nc_def_var_deflate(id, v, 1, 1, 1));
+        EXPECT(NC_ELATEFILL, nc_put_att_float(id, v, "_FillValue", NC_FLOAT, 1, x));
+    }
+    if (!is_full()) {
+        EXPECT(NC_ENOTINDEFINE, nc_put_att_text(id, NC_GLOBAL, "new", 3, "abc"));
+        EXPECT(NC_ENOTINDEFINE, nc_put_att_text(id, NC_GLOBAL, "title", 16, "longer0123456789"));
+        EXPECT(NC_ENOTINDEFINE, nc_del_att(id, NC_GLOBAL, "title"));
+        EXPECT(NC_ENOTINDEFINE, nc_rename_var(id, v, "vv"));
+        EXPECT(NC_ENAMEINUSE, nc_rename_var(id, v, "v"));
+        EXPECT(NC_ENOTINDEFINE, nc_def_dim(id, "late", 3, &k));
+    }
+    EXPECT(0, nc_put_att_text(id, NC_GLOBAL, "title", 5, "world"));
+    EXPECT(0, nc_set_fill(id, NC_NOFILL, &k));
+    EXPECT(NC_FILL, k);
+    EXPECT(NC_EINVAL, nc_set_fill(id, 7, &k));
+    int format = 0, extended = 0;
+    EXPECT(0, nc_inq_format_extended(id, &format, &extended));
+    EXPECT(is_netcdf4() ? NC_FORMATX_NC_HDF5 : NC_FORMATX_PNETCDF, format);
+    EXPECT(0, nc_inq_unlimdim(id, &k));
+    EXPECT(t_dim, k);
+    EXPECT(NC_EINVAL, nc_var_par_access(id, w, 77));
+    EXPECT(0, nc_close(id));
+    EXPECT(NC_EBADID, nc_close(id));
+}
+
+static void data(void) {
+    float x[16];
+    short z[64];
+    double y[per_rank] = {1, 2, 3, 4};
+    for (int i = 0; i < 16; i++) x[i] = (float)i;
+    fresh("data.nc");
+    EXPECT(0, nc_enddef(id));
+    section((size_t)(per_rank * rank), 0, per_rank, 1);
+    EXPECT(0, nc_put_vara_float(id, v, start, count, x));
+    section(rank > 0 ? 2 : 5, (size_t)(per_rank * rank), 1, per_rank);
+    if (is_netcdf4() && ranks > 1)
+        EXPECT(NC_ECANTEXTEND, nc_put_vara_float(id, w, start, count, x));
+    EXPECT(0, nc_var_par_access(id, w, NC_COLLECTIVE));
+    EXPECT(0, nc_put_vara_float(id, w, start, count, x));
+    EXPECT(6, length(t_dim));
+    /* One rank has a value that does not fit. */
+    y[1] = rank == ranks - 1 ? 1e9 : 2;
+    start[0] = 0;
+    EXPECT(rank == ranks - 1 ? NC_ERANGE : 0, nc_put_vara_double(id, w, start, count, y));
+    section(0, 0, 1, (size_t)(per_rank * ranks));
+    EXPECT(0, nc_get_vara_short(id, w, start, count, z));
+    EXPECT(NC_FILL_SHORT, z[per_rank * (ranks - 1) + 1]);
+    EXPECT(3, z[2]);
+    start[0] = 4;
+    EXPECT(0, nc_get_vara_short(id, w, start, count, z));
+    EXPECT(NC_FILL_SHORT, z[0]);
+    /* Wrong arguments on one rank; the others go on. */
+    const int wrong = rank == ranks - 1;
+    section(1, wrong ? (size_t)(per_rank * ranks + 1) : 0, 1, 1);
+    EXPECT(wrong ? NC_EINVALCOORDS : 0, nc_put_vara_float(id, w, start, count, x));
+    section(1, 0, 1, wrong ? (size_t)(per_rank * ranks + 1) : 1);
+    EXPECT(wrong ? NC_EEDGE : 0, nc_put_vara_float(id, w, start, count, x));
+    EXPECT(wrong ? NC_EEDGE : 0, nc_get_vara_short(id, w, start, count, z));
+    if (wrong)
+        EXPECT(NC_ECHAR, nc_put_vara_text(id, w, start, count, "abcd"));
+    else
+        EXPECT(0, nc_put_vara_float(id, w, start, count, x));
+    const ptrdiff_t stride[2] = {0, 1};
+    section(1, 0, 1, 1);
+    if (wrong)
+        EXPECT(NC_ESTRIDE, nc_put_vars_float(id, w, start, count, stride, x));
+    else
+        EXPECT(0, nc_put_vara_float(id, w, start, count, x));
+    EXPECT(NC_ENOTVAR, nc_put_vara_float(id, 77, start, count, x));
+    EXPECT(is_netcdf4() ? NC_ENOTVAR : NC_EGLOBAL,
+           nc_put_vara_float(id, NC_GLOBAL, start, count, x));
+    /* Ranks without elements, also at the end of a dimension. */
+    section(1, rank == 0 ? 0 : (size_t)(per_rank * ranks), 1, rank == 0 ? 2 : 0);
+    EXPECT(0, nc_put_vara_float(id, w, start, count, x));
+    EXPECT(0, nc_get_vara_short(id, w, start, count, z));
+    /* A later collective put wins over an earlier one of another rank. */
+    for (int turn = 0; turn < 3; turn++) {
+        section(3, (size_t)(per_rank * ((rank + turn) % ranks)), 1, per_rank);
+        for (int i = 0; i < per_rank; i++) x[i] = (float)(100 * turn + rank);
+        EXPECT(0, nc_put_vara_float(id, w, start, count, x));
+    }
+    section(3, 0, 1, (size_t)(per_rank * ranks));
+    EXPECT(0, nc_get_vara_short(id, w, start, count, z));
+    for (int i = 0; i < per_rank * ranks; i++)
+        EXPECT(200 + (i / per_rank + 3 * ranks - 2) % ranks, z[i]);
+    EXPECT(0, nc_sync(id));
+    EXPECT(6, length(t_dim));
+    EXPECT(0, nc_close(id));
+}
+
+static void opening(void) {
+    float x[1] = {1};
+    int k = 0;
+    EXPECT(NC_EEXIST,
+           nc_create_par("data.nc", NC_NOCLOBBER | mode, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    EXPECT(is_netcdf4() ? 13 : 2,
+           nc_create_par("nodir/a.nc", mode, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    EXPECT(0, nc_open_par("data.nc", NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    EXPECT(0, nc_inq_varid(id, "w", &w));
+    EXPECT(0, nc_inq_dimid(id, "t", &t_dim));
+    EXPECT(6, length(t_dim));
+    /* Each rank by itself, at any time. */
+    short z[per_rank];
+    for (int i = 0; i < rank; i++) {
+        section(3, (size_t)(per_rank * i), 1, per_rank);
+        EXPECT(0, nc_get_vara_short(id, w, start, count, z));
+        EXPECT(200 + (i + 3 * ranks - 2) % ranks, z[0]);
+    }
+    EXPECT(0, nc_var_par_access(id, w, NC_COLLECTIVE));
+    section(3, 0, 1, rank == 0 ? 0 : 2);
+    EXPECT(0, nc_get_vara_short(id, w, start, count, z));
+    EXPECT(NC_EPERM, nc_put_vara_float(id, w, start, count, x));
+    EXPECT(NC_EPERM, nc_redef(id));
+    EXPECT(NC_EPERM, nc_put_att_text(id, NC_GLOBAL, "a", 1, "b"));
+    EXPECT(NC_ENOTINDEFINE, nc_enddef(id));
+    EXPECT(NC_EPERM, nc_set_fill(id, NC_FILL, &k));
+    EXPECT(0, nc_close(id));
+}
+
+static void aborting(void) {
+    fresh("aborted.nc");
+    EXPECT(0, nc_abort(id));
+    MPI_Barrier(MPI_COMM_WORLD);
+    EXPECT(-1, access("aborted.nc", F_OK));
+    fresh("aborted.nc");
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_abort(id));
+    MPI_Barrier(MPI_COMM_WORLD);
+    EXPECT(0, access("aborted.nc", F_OK));
+}
+
+/* Rank 0 alone puts most variables, the others nothing: no call waits for them. */
+static void alone(void) {
+    float x[64] = {0};
+    fresh("alone.nc");
+    EXPECT(0, nc_enddef(id));
+    for (int i = 0; i < 5 && rank == 0; i++) {
+        section((size_t)(i % per_rank), 0, 1, 1);
+        x[0] = (float)i;
+        EXPECT(0, nc_put_vara_float(id, v, start, count, x));
+        float own = -1;
+        EXPECT(0, nc_get_vara_float(id, v, start, count, &own));
+        EXPECT(i, (long)own);
+    }
+    EXPECT(0, nc_close(id));
+    EXPECT(0, nc_open_par("alone.nc", NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    section(0, 0, per_rank, 1);
+    EXPECT(0, nc_get_vara_float(id, v, start, count, x));
+    EXPECT(4, (long)x[0]);
+    EXPECT(3, (long)x[3]);
+    EXPECT(0, nc_close(id));
+}
+
+/* A file that was there before gets records and a variable. */
+static void continuing(void) {
+    int late = 0;
+    float x[per_rank], all[64];
+    if (is_netcdf4()) return;
+    for (int i = 0; i < per_rank; i++) x[i] = (float)(10 * rank + i);
+    EXPECT(0, nc_open_par("data.nc", NC_WRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    EXPECT(0, nc_inq_varid(id, "w", &w));
+    EXPECT(0, nc_var_par_access(id, w, NC_COLLECTIVE));
+    section(6, (size_t)(per_rank * rank), 1, per_rank);
+    EXPECT(0, nc_put_vara_float(id, w, start, count, x));
+    EXPECT(7, length(t_dim));
+    EXPECT(0, nc_redef(id));
+    EXPECT(0, nc_def_var(id, "late", NC_DOUBLE, 1, &n_dim, &late));
+    EXPECT(0, nc_put_att_text(id, late, "units", 1, "m"));
+    EXPECT(0, nc_enddef(id));
+    section((size_t)(per_rank * rank), 0, per_rank, 1);
+    EXPECT(0, nc_put_vara_float(id, late, start, count, x));
+    EXPECT(0, nc_close(id));
+    EXPECT(0, nc_open_par("data.nc", NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    section(0, 0, (size_t)(per_rank * ranks), 1);
+    EXPECT(0, nc_get_vara_float(id, late, start, count, all));
+    for (int i = 0; i < per_rank * ranks; i++)
+        EXPECT(10 * (i / per_rank) + i % per_rank, (long)all[i]);
+    section(6, 0, 1, (size_t)(per_rank * ranks));
+    EXPECT(0, nc_get_vara_float(id, w, start, count, all));
+    for (int i = 0; i < per_rank * ranks; i++)
+        EXPECT(10 * (i / per_rank) + i % per_rank, (long)all[i]);
+    section(3, 0, 1, (size_t)(per_rank * ranks));
+    EXPECT(0, nc_get_vara_float(id, w, start, count, all));
+    EXPECT(200 + (3 * ranks - 2) % ranks, (long)all[0]);
+    EXPECT(0, nc_close(id));
+}
+
+/* What the engine does not write goes to netCDF-C, with what was defined before. */
+static void beyond(void) {
+    int group = 0, k = 0, n = 0;
+    float x[64] = {7};
+    if (!is_full()) return;
+    fresh("beyond.nc");
+    EXPECT(0, nc_put_att_text(id, v, "units", 1, "m"));
+    EXPECT(0, nc_def_grp(id, "group", &group));
+    EXPECT(0, nc_def_var(group, "inner", NC_FLOAT, 1, &n_dim, &k));
+    EXPECT(0, nc_enddef(id));
+    section(0, 0, (size_t)(per_rank * ranks), 1);
+    EXPECT(0, nc_put_vara_float(group, k, start, count, x));
+    EXPECT(0, nc_put_vara_float(id, v, start, count, x));
+    EXPECT(0, nc_close(id));
+    EXPECT(0, nc_open_par("beyond.nc", NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    EXPECT(0, nc_inq_grps(id, &n, NULL));
+    EXPECT(1, n);
+    EXPECT(0, nc_inq_varid(id, "v", &v));
+    EXPECT(0, nc_get_att_text(id, v, "units", (char*)x));
+    EXPECT(0, nc_get_var_float(id, v, x));
+    EXPECT(7, (long)x[0]);
+    EXPECT(0, nc_close(id));
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int modes[] = {0, NC_64BIT_OFFSET, NC_64BIT_DATA, NC_NETCDF4,
+                         NC_NETCDF4 | NC_CLASSIC_MODEL};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        mode = modes[i];
+        definitions();
+        data();
+        opening();
+        aborting();
+        alone();
+        continuing();
+        beyond();
+    }
+    int all = failures;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return all > 0;
+}
