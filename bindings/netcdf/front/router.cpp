@@ -138,14 +138,16 @@ int offer(int library, File& file) {
     Call& call = file.call;
     if (shim->forward_all)
         call.reason = "THALWEG_NETCDF is forward";
-    else if (library != engine_library)
+    else if (engine_library >= 0 && library != engine_library)
         call.reason = "the program has several netCDF libraries";
     if (!call.reason.empty()) return step_aside;
-    if (call.create)
-        return engine_table.create(call.path.c_str(), call.mode, call.initial_size, 0,
-                                   call.chunk_size_hint, &call, nullptr, file.outer);
-    return engine_table.open(call.path.c_str(), call.mode, 0, call.chunk_size_hint, &call, nullptr,
-                             file.outer);
+    const int code = call.create
+                         ? engine_table.create(call.path.c_str(), call.mode, call.initial_size, 0,
+                                               call.chunk_size_hint, &call, nullptr, file.outer)
+                         : engine_table.open(call.path.c_str(), call.mode, 0, call.chunk_size_hint,
+                                             &call, nullptr, file.outer);
+    if (code == 0) engine_library = library;
+    return code;
 }
 
 int start(int library, const char* path, int id) try {
