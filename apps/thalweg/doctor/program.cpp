@@ -157,7 +157,9 @@ bool examine(const std::string& command) {
 bool are_programs(const std::vector<std::string>& words) {
     std::error_code error;
     return !words.empty() && std::all_of(words.begin(), words.end(), [&](const std::string& word) {
-        return !fs::is_directory(word, error) && !find_program(word).empty();
+        const bool is_path = word.find('/') != std::string::npos;
+        return (is_path ? !fs::is_directory(word, error) : !fs::exists(word, error)) &&
+               !find_program(word).empty();
     });
 }
 
