@@ -48,6 +48,7 @@ public:
     static Status make(Calendar calendar, const Duration& every, const Anchor& anchor, Time start,
                        Time step, Boundaries& made);
 
+    Calendar calendar() const { return calendar_; }
     Time at(std::int64_t k) const;
     /// Returns the k of the window from b(k-1) to b(k) that a time belongs to.
     std::int64_t window(Time time, Edge edge) const;

@@ -78,8 +78,9 @@ std::optional<Window> open_window(const WindowRules& rules, Time last,
                                   std::optional<Window>& inner);
 
 /// Returns the period (b(k-1), b(k)] of a file, by its k, to which a record belongs.
-/// @param next  an instant at the end of a period belongs to the next one
-std::int64_t file_period(const Boundaries& files, const Window& record, bool next);
+/// @param begin  begin of the stream; an instant at it belongs to the period that begins there
+/// @param next   an instant at the end of a period belongs to the next one
+std::int64_t file_period(const Boundaries& files, const Window& record, Time begin, bool next);
 
 /// The weights of one field's samples, in one stream, that stand for the time since the sample
 /// before.
