@@ -39,9 +39,9 @@ std::optional<Op> op_of(std::string_view name);
 /// Returns CF's cell method for time, such as "time: mean"; empty without one.
 /// @param weight  name of the weight field, or empty
 std::string cell_method(std::string_view time, Op op, std::string_view weight);
-/// Returns the same of an operation after an inner one.
-/// @param inner_unit, unit  such as "days", "months": "time: maximum within days time: mean over
-/// days"
-std::string cell_method(std::string_view time, Op inner, Op op, std::string_view inner_unit);
+/// Returns the same of an operation on the results of an inner one.
+/// @param unit  of the inner windows, such as "days":
+///              "time: maximum within days time: mean over days"
+std::string cell_method(std::string_view time, Op inner, Op op, std::string_view unit);
 
 }  // namespace thalweg::history
