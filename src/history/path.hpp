@@ -25,6 +25,9 @@ Status check_path(std::string_view path);
 /// Tests if a template has a placeholder of this name.
 bool path_has(std::string_view path, std::string_view placeholder);
 
+/// Tests if the dates in a template tell periods of a unit from each other.
+bool path_separates(std::string_view path, Unit unit);
+
 /// Returns the path of a file; the template is valid.
 std::string fill_path(std::string_view path, const PathValues& values);
 
