@@ -20,6 +20,7 @@
 #include "thalweg/decomposition.hpp"
 #include "thalweg/definitions.hpp"
 #include "thalweg/reading.hpp"
+#include "thalweg/history.hpp"
 #include "thalweg/restart.hpp"
 #include "thalweg/session.hpp"
 #include "thalweg/writing.hpp"
