@@ -7,19 +7,14 @@
 #include <cmath>
 #include <limits>
 
+#include "history/dates.hpp"
+
 namespace thalweg::history {
 namespace {
 
 constexpr std::array calendars{Calendar::standard, Calendar::proleptic_gregorian,
                                Calendar::julian,   Calendar::noleap,
                                Calendar::all_leap, Calendar::days_360};
-
-Time at(Calendar calendar, const char* text) {
-    Date date;
-    const Status status = parse_date(calendar, text, date);
-    EXPECT_TRUE(status.ok()) << status.text;
-    return time_of(calendar, date);
-}
 
 std::int64_t days(Calendar calendar, const char* from, const char* to) {
     return (at(calendar, to) - at(calendar, from)) / one_day;

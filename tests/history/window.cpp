@@ -6,15 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "history/dates.hpp"
+
 namespace thalweg::history {
 namespace {
-
-Time at(Calendar calendar, const char* text) {
-    Date date;
-    const Status status = parse_date(calendar, text, date);
-    EXPECT_TRUE(status.ok()) << status.text;
-    return time_of(calendar, date);
-}
 
 Boundaries boundaries(Calendar calendar, const char* every, const char* anchor, Time start,
                       Time step = 0) {
