@@ -38,6 +38,14 @@ struct NotNan {
     }
 };
 
+/// Chooses one of two values without a branch, so that loops are vectorised.
+inline double choose(bool first, double a, double b) {
+    const std::uint64_t mask = -static_cast<std::uint64_t>(first);
+    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(a) & mask) |
+                                 (std::bit_cast<std::uint64_t>(b) & ~mask));
+}
+inline std::int32_t choose(bool first, std::int32_t a, std::int32_t b) { return first ? a : b; }
+
 /// Elements of a sample and the weights that they count with.
 template <class T>
 struct Terms {
@@ -74,8 +82,8 @@ template <int power, class T, class Test>
 bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
     if (first) {
         for (std::int64_t i = 0; i < terms.count; ++i)
-            sum[i] = present(terms.data[i]) ? nothing + term<power>(terms.data[i], terms.factor)
-                                            : missing_mark;
+            sum[i] = choose(present(terms.data[i]),
+                            nothing + term<power>(terms.data[i], terms.factor), missing_mark);
         return false;
     }
     std::uint64_t differs = 0;
@@ -83,7 +91,7 @@ bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
         const bool missing = is_missing(sum[i]);
         differs |= static_cast<std::uint64_t>(missing == present(terms.data[i]));
         const double next = sum[i] + term<power>(terms.data[i], terms.factor);
-        sum[i] = missing ? sum[i] : next;
+        sum[i] = choose(missing, sum[i], next);
     }
     return differs != 0;
 }
@@ -95,8 +103,8 @@ void add_varying(const Terms<T>& terms, Test present, double* sum, Count* weight
     for (std::int64_t i = 0; i < terms.count; ++i) {
         const bool there = present(terms.data[i]);
         const double value = term<power>(terms.data[i], terms.factor);
-        sum[i] += there ? value : nothing;
-        weights[i] += there ? weight : Count{0};
+        sum[i] += choose(there, value, nothing);
+        weights[i] += choose(there, weight, Count{0});
     }
 }
 
@@ -111,8 +119,8 @@ bool add_weighted(const Terms<T>& terms, Test present, double* sum, double* weig
         const bool there = present(terms.data[i]) & (own > 0);
         negative |= static_cast<std::uint64_t>(own < 0);
         const double value = term<power>(terms.data[i], weight);
-        sum[i] += there ? value : nothing;
-        weights[i] += there ? weight : 0;
+        sum[i] += choose(there, value, nothing);
+        weights[i] += choose(there, weight, 0.0);
     }
     return negative != 0;
 }
@@ -122,7 +130,7 @@ template <class T, class Count, class Test>
 void count_present(const Terms<T>& terms, Test present, Count* weights) {
     const Count weight = static_cast<Count>(terms.weight);
     for (std::int64_t i = 0; i < terms.count; ++i)
-        weights[i] += present(terms.data[i]) ? weight : Count{0};
+        weights[i] += choose(present(terms.data[i]), weight, Count{0});
 }
 
 // Mean and sum of squared deviations, updated by each sample (West 1979).
@@ -151,8 +159,8 @@ bool deviate_fixed(const Terms<T>& terms, Test present, bool first, double total
         const double delta = x - mean[i];
         const double next = mean[i] + terms.weight * delta / total;
         const double more = squares[i] + terms.weight * delta * (x - next);
-        squares[i] = missing ? squares[i] : more;
-        mean[i] = missing ? missing_mark : next;
+        squares[i] = choose(missing, squares[i], more);
+        mean[i] = choose(missing, missing_mark, next);
     }
     return differs != 0;
 }
@@ -173,13 +181,12 @@ bool deviate_varying(const Terms<T>& terms, Test present, double* mean, double* 
             there = there & (own > 0);
             negative |= static_cast<std::uint64_t>(own < 0);
         }
-        const Count more = there ? static_cast<Count>(weight) : Count{0};
-        weights[i] += more;
+        weights[i] += choose(there, static_cast<Count>(weight), Count{0});
         const double delta = x - mean[i];
         const double next = mean[i] + weight * delta / static_cast<double>(weights[i]);
         const double add = weight * delta * (x - next);
-        squares[i] += there ? add : nothing;
-        mean[i] = there ? next : mean[i];
+        squares[i] += choose(there, add, nothing);
+        mean[i] = choose(there, next, mean[i]);
     }
     return negative != 0;
 }

@@ -273,33 +273,34 @@ bool Sums::is_missing(T found) const {
     return std::memcmp(&found, statistic_.missing_value.data(), sizeof found) == 0;
 }
 
+bool Sums::counted() const { return used_.weights || used_.counts; }
+
 void Sums::weights_of(std::int64_t first, std::int64_t count, double* own) const {
     for (std::int64_t i = 0; i < count; ++i)
-        own[i] = used_.weights  ? weights_[first + i]
-                 : used_.counts ? static_cast<double>(counts_[first + i])
-                                : weight;
+        own[i] = used_.weights ? weights_[first + i] : static_cast<double>(counts_[first + i]);
 }
 
-void Sums::find_valid(std::int64_t first, std::int64_t count, const double* own,
+bool Sums::find_valid(std::int64_t first, std::int64_t count, const double* own,
                       bool* valid) const {
-    const bool counted = used_.weights || used_.counts;
-    double least = counted && !statistic_.weight_field ? statistic_.min_valid * weight : 0;
-    if (statistic_.op == Op::std && statistic_.ddof > 0)
-        least = std::max(least, 1.0 + statistic_.ddof);
-    for (std::int64_t i = 0; i < count; ++i) valid[i] = (own[i] > 0) & (own[i] >= least);
-    if (samples == 0) std::fill_n(valid, count, false);
-    if (used_.whole)
-        for (std::int64_t i = 0; i < count; ++i)
-            valid[i] &= whole_[first + i] != kernels::overflowed;
-    if (statistic_.missing == Missing::none) return;
-    if (used_.sum && !counted)
-        for (std::int64_t i = 0; i < count; ++i) valid[i] &= !kernels::is_missing(sum_[first + i]);
+    const double least_weight =
+        statistic_.op == Op::std && statistic_.ddof > 0 ? 1.0 + statistic_.ddof : 0;
+    const bool all = samples > 0 && weight > 0 && (counted() || weight >= least_weight);
+    std::fill_n(valid, count, all);
+    if (!all || (!counted() && statistic_.missing == Missing::none)) return all;
+    if (counted()) {
+        const double share = statistic_.weight_field ? 0 : statistic_.min_valid * weight;
+        const double least = std::max(share, least_weight);
+        for (std::int64_t i = 0; i < count; ++i) valid[i] = (own[i] > 0) & (own[i] >= least);
+    } else if (used_.sum) {
+        for (std::int64_t i = 0; i < count; ++i) valid[i] = !kernels::is_missing(sum_[first + i]);
+    }
     if (used_.least || used_.greatest)
         with_type(statistic_.type, [&](auto named) {
             const auto* const extreme =
                 extremes<typename decltype(named)::type>(used_.greatest) + first;
             for (std::int64_t i = 0; i < count; ++i) valid[i] &= !is_missing(extreme[i]);
         });
+    return false;
 }
 
 template <class T>
@@ -307,14 +308,19 @@ const T* Sums::extremes(bool greatest) const {
     return reinterpret_cast<const T*>((greatest ? greatest_ : least_).data());
 }
 
-void Sums::values(std::int64_t first, std::int64_t count, double* found, bool* valid) const {
-    std::array<double, piece> own{};
-    weights_of(first, count, own.data());
-    find_valid(first, count, own.data(), valid);
+void Sums::values(std::int64_t first, std::int64_t count, const double* own, double* found) const {
     const auto each = [&](auto value) {
         for (std::int64_t i = 0; i < count; ++i) found[i] = value(i);
     };
+    // Calls with the weight of an element: one number for all is no array.
+    const auto weighted = [&](auto value) {
+        if (counted())
+            each([&](std::int64_t i) { return value(i, own[i]); });
+        else
+            each([&, all = weight](std::int64_t i) { return value(i, all); });
+    };
     const double* const sum = sum_.data() + first;
+    const double* const squares = squares_.data() + first;
     if (used_.whole)
         each([&](std::int64_t i) { return static_cast<double>(whole_[first + i]); });
     else if (is_extreme(statistic_.op))
@@ -333,84 +339,74 @@ void Sums::values(std::int64_t first, std::int64_t count, double* found, bool* v
     else if (statistic_.op == Op::sum)
         each([&](std::int64_t i) { return sum[i]; });
     else if (statistic_.op == Op::rms)
-        each([&](std::int64_t i) { return std::sqrt(sum[i] / own[i]); });
+        weighted([&](std::int64_t i, double w) { return std::sqrt(sum[i] / w); });
     else if (statistic_.op == Op::std)
-        each([&](std::int64_t i) {
-            return std::sqrt(squares_[first + i] / (own[i] - statistic_.ddof));
+        weighted([&, ddof = double(statistic_.ddof)](std::int64_t i, double w) {
+            return std::sqrt(squares[i] / (w - ddof));
         });
     else
-        each([&](std::int64_t i) { return sum[i] / own[i]; });
+        weighted([&](std::int64_t i, double w) { return sum[i] / w; });
 }
-
-namespace {
-
-/// Converts a result to a type of floating point.
-/// @param inexact  an infinite result may come from an overflow
-/// @return false if the type cannot hold it
-template <class Out>
-bool store(double value, bool inexact, Out& out) {
-    out = static_cast<Out>(value);
-    return std::is_same_v<Out, double> || !std::isinf(out) || (std::isinf(value) && !inexact);
-}
-
-}  // namespace
 
 Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                     void* results) const {
-    const bool inexact = statistic_.type == TW_DOUBLE && !is_extreme(statistic_.op);
+    // Else an infinite result may come from an overflow.
+    const bool exact = statistic_.type != TW_DOUBLE || is_extreme(statistic_.op);
     bool fits = true;
-    const auto in_real = [&](auto named) {
+    std::array<double, piece> own{};
+    std::array<double, piece> found;
+    std::array<bool, piece> valid;
+    const auto in_real = [&](auto named, std::int64_t begin, std::int64_t n) {
         using Out = typename decltype(named)::type;
-        auto* const out = static_cast<Out*>(results);
-        std::array<double, piece> found;
-        std::array<bool, piece> valid;
-        for (std::int64_t i = 0; i < count; i += piece) {
-            const std::int64_t n = std::min(piece, count - i);
-            values(first + i, n, found.data(), valid.data());
-            for (std::int64_t j = 0; j < n; ++j) {
-                const bool lost = used_.whole && whole_[first + i + j] == kernels::overflowed;
-                const bool held = !lost && (!valid[j] || store(found[j], inexact, out[i + j]));
-                fits = fits && held;
-                if (!held || !valid[j]) out[i + j] = value_as<Out>(fill);
-            }
+        auto* const out = static_cast<Out*>(results) + begin;
+        const bool all = find_valid(first + begin, n, own.data(), valid.data());
+        values(first + begin, n, own.data(), found.data());
+        std::uint64_t infinite = 0;
+        for (std::int64_t j = 0; j < n; ++j) out[j] = static_cast<Out>(found[j]);
+        for (std::int64_t j = 0; j < n; ++j)
+            infinite |=
+                static_cast<std::uint64_t>(std::abs(out[j]) > std::numeric_limits<Out>::max());
+        if (all && infinite == 0 && !used_.whole) return;
+        for (std::int64_t j = 0; j < n; ++j) {
+            const bool overflowed = used_.whole && whole_[first + begin + j] == kernels::overflowed;
+            const bool beyond = std::is_same_v<Out, float> && std::isinf(out[j]) &&
+                                !(std::isinf(found[j]) && exact);
+            const bool held = !overflowed && (!valid[j] || !beyond);
+            fits = fits && held;
+            if (!held || !valid[j]) out[j] = value_as<Out>(fill);
         }
     };
-    const auto in_integers = [&](auto named) {
+    const auto in_integers = [&](auto named, std::int64_t begin, std::int64_t n) {
         using Out = typename decltype(named)::type;
-        auto* const out = static_cast<Out*>(results);
-        std::array<double, piece> own{};
-        std::array<bool, piece> valid;
-        for (std::int64_t i = 0; i < count; i += piece) {
-            const std::int64_t n = std::min(piece, count - i);
-            weights_of(first + i, n, own.data());
-            find_valid(first + i, n, own.data(), valid.data());
-            for (std::int64_t j = 0; j < n; ++j) {
-                bool held = true;
-                if (used_.whole) {
-                    const std::int64_t sum = whole_[first + i + j];
-                    held = sum != kernels::overflowed && (!valid[j] || std::in_range<Out>(sum));
-                    out[i + j] = static_cast<Out>(sum);
-                } else {
-                    out[i + j] = extremes<Out>(used_.greatest)[first + i + j];
-                }
-                fits = fits && held;
-                if (!held || !valid[j]) out[i + j] = value_as<Out>(fill);
+        auto* const out = static_cast<Out*>(results) + begin;
+        find_valid(first + begin, n, own.data(), valid.data());
+        for (std::int64_t j = 0; j < n; ++j) {
+            bool held = true;
+            if (used_.whole) {
+                const std::int64_t sum = whole_[first + begin + j];
+                held = sum != kernels::overflowed && (!valid[j] || std::in_range<Out>(sum));
+                out[j] = static_cast<Out>(sum);
+            } else {
+                out[j] = extremes<Out>(used_.greatest)[first + begin + j];
             }
+            fits = fits && held;
+            if (!held || !valid[j]) out[j] = value_as<Out>(fill);
         }
     };
     const bool integers = used_.whole || statistic_.op == Op::min || statistic_.op == Op::max;
-    if (type == TW_FLOAT)
-        in_real(Named<float>{});
-    else if (type == TW_DOUBLE)
-        in_real(Named<double>{});
-    else if (type != statistic_.type || !integers)
+    if (!is_real(type) && (type != statistic_.type || !integers))
         return detail::failure(TW_ETYPE, "'{}' has no results of this type",
                                op_name(statistic_.op));
-    else
-        with_type(type, [&](auto named) {
-            if constexpr (!std::is_floating_point_v<typename decltype(named)::type>)
-                in_integers(named);
-        });
+    with_type(type, [&](auto named) {
+        for (std::int64_t i = 0; i < count; i += piece) {
+            const std::int64_t n = std::min(piece, count - i);
+            if (counted()) weights_of(first + i, n, own.data());
+            if constexpr (std::is_floating_point_v<typename decltype(named)::type>)
+                in_real(named, i, n);
+            else
+                in_integers(named, i, n);
+        }
+    });
     if (!fits) return detail::failure(TW_ERANGE, "results are out of range for the file's type");
     return {};
 }

@@ -59,10 +59,14 @@ private:
     template <class T, class Test>
     void add_deviations(const T* data, const Run& run, Test present);
 
-    /// Computes results in double, with their validity.
-    void values(std::int64_t first, std::int64_t count, double* found, bool* valid) const;
+    /// Tests if each element has a weight of its own.
+    bool counted() const;
     void weights_of(std::int64_t first, std::int64_t count, double* own) const;
-    void find_valid(std::int64_t first, std::int64_t count, const double* own, bool* valid) const;
+    /// Finds the valid results; tests if all are.
+    /// @param own  weights of the elements, if they have any
+    bool find_valid(std::int64_t first, std::int64_t count, const double* own, bool* valid) const;
+    /// Computes results in double.
+    void values(std::int64_t first, std::int64_t count, const double* own, double* found) const;
     template <class T>
     const T* extremes(bool greatest) const;
     template <class T>
