@@ -87,11 +87,24 @@ bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
         return false;
     }
     std::uint64_t differs = 0;
-    for (std::int64_t i = 0; i < terms.count; ++i) {
-        const bool missing = is_missing(sum[i]);
-        differs |= static_cast<std::uint64_t>(missing == present(terms.data[i]));
-        const double next = sum[i] + term<power>(terms.data[i], terms.factor);
-        sum[i] = choose(missing, sum[i], next);
+    constexpr std::int64_t piece = 512;  // adjacent elements are often all there
+    for (std::int64_t begin = 0; begin < terms.count; begin += piece) {
+        const std::int64_t end = begin + piece < terms.count ? begin + piece : terms.count;
+        std::uint64_t some = 0;
+        for (std::int64_t i = begin; i < end; ++i)
+            some |= static_cast<std::uint64_t>(!present(terms.data[i])) |
+                    static_cast<std::uint64_t>(sum[i] != sum[i]);
+        if (some == 0) {
+            for (std::int64_t i = begin; i < end; ++i)
+                sum[i] += term<power>(terms.data[i], terms.factor);
+            continue;
+        }
+        for (std::int64_t i = begin; i < end; ++i) {
+            const bool missing = is_missing(sum[i]);
+            differs |= static_cast<std::uint64_t>(missing == present(terms.data[i]));
+            const double next = sum[i] + term<power>(terms.data[i], terms.factor);
+            sum[i] = choose(missing, sum[i], next);
+        }
     }
     return differs != 0;
 }

@@ -371,7 +371,7 @@ Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const 
             const bool overflowed = used_.whole && whole_[first + begin + j] == kernels::overflowed;
             const bool beyond = std::is_same_v<Out, float> && std::isinf(out[j]) &&
                                 !(std::isinf(found[j]) && exact);
-            const bool held = !overflowed && (!valid[j] || !beyond);
+            const bool held = !valid[j] || (!overflowed && !beyond);
             fits = fits && held;
             if (!held || !valid[j]) out[j] = value_as<Out>(fill);
         }
@@ -384,7 +384,7 @@ Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const 
             bool held = true;
             if (used_.whole) {
                 const std::int64_t sum = whole_[first + begin + j];
-                held = sum != kernels::overflowed && (!valid[j] || std::in_range<Out>(sum));
+                held = !valid[j] || (sum != kernels::overflowed && std::in_range<Out>(sum));
                 out[j] = static_cast<Out>(sum);
             } else {
                 out[j] = extremes<Out>(used_.greatest)[first + begin + j];

@@ -42,13 +42,14 @@ def check(program, calendar, units, length, count, seed):
     for i in wrong[:5]:
         print(f"{calendar}, {units}: {dates[i]}: {values[i]!r}, cftime says {expected[i]!r}")
     # The exact quotient, and the time that is nearest to a value.
-    for row, value in zip(found[:: max(1, count // 2000)], values[:: max(1, count // 2000)]):
+    some = slice(None, None, max(1, count // 2000))
+    for row, value in zip(found[some], values[some], strict=True):
         exact = Fraction(int(row[5]), length * 1000000)
         assert float(exact) == value, (units, row)
         assert abs(Fraction(float(value)) * length * 1000000 - int(row[6])) <= Fraction(1, 2), row
     whole = [i for i in range(0, count, max(1, count // 2000)) if found[i, 3] % 1000000 == 0]
     back = cftime.num2date(values[whole], units, calendar=calendar)
-    for i, other in zip(whole, back):
+    for i, other in zip(whole, back, strict=True):
         # cftime rounds values of days and hours to a microsecond or so.
         apart = abs(round((other - dates[i]).total_seconds() * 1000000))
         assert apart <= 200, (calendar, units, dates[i], other)

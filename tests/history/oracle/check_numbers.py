@@ -59,12 +59,15 @@ class Model:
                 self.sum = np.where(valid, self.sum + wide, self.sum)
                 if self.integers:
                     for i in np.flatnonzero(valid):
-                        self.whole[i] += int(x[i])
+                        # An overflow on the way is one.
+                        if abs(self.whole[i]) < 2**63:
+                            self.whole[i] += int(x[i])
             elif self.op == "std":
                 mean = np.where(self.weight > 0, self.sum, 0)
                 delta = wide - mean
                 next = mean + w * delta / after
-                self.squares = np.where(valid, self.squares + w * delta * (wide - next), self.squares)
+                more = self.squares + w * delta * (wide - next)
+                self.squares = np.where(valid, more, self.squares)
                 self.sum = np.where(valid, next, mean)
             else:
                 for i in np.flatnonzero(valid):
@@ -73,7 +76,6 @@ class Model:
 
     def result(self):
         """Values in double or as they are, and where they are valid."""
-        n = self.elements
         valid = self.weight > 0
         if self.checked:
             valid &= self.weight >= self.min_valid * self.total
@@ -114,7 +116,8 @@ class Case:
         self.dtype = np.dtype(TYPES[self.type])
         self.real = self.dtype.kind == "f"
         self.op = str(pick(["mean", "min", "max", "sum", "rms", "mean_square", "std", "range"]))
-        self.inner = str(pick(["min", "max", "range", "mean", "sum"])) if random.random() < 0.2 else None
+        inner = str(pick(["min", "max", "range", "mean", "sum"]))
+        self.inner = inner if random.random() < 0.2 else None
         self.missing = int(pick(3))
         self.weight_field = bool(
             random.random() < 0.2
@@ -133,7 +136,8 @@ class Case:
         if not self.real and not self.inner and self.op in ("min", "max", "sum") and pick(2):
             self.out = self.type
         nan = self.real and random.random() < 0.3
-        self.value = np.array(np.nan if nan else 100 if self.dtype.itemsize == 1 else 9999, self.dtype)[()]
+        missing = np.nan if nan else 100 if self.dtype.itemsize == 1 else 9999
+        self.value = np.array(missing, self.dtype)[()]
         self.fill = np.array(77, TYPES[self.out])
         self.random = random
         self.events = []
@@ -161,7 +165,7 @@ class Case:
         random = self.random
         fixed = random.random(self.elements) < 0.3
         last = None
-        for step in range(self.steps):
+        for _ in range(self.steps):
             mask = None
             if self.missing == FIXED:
                 mask = fixed
@@ -201,7 +205,8 @@ class Case:
     def expected(self):
         integers = not self.real
         # min_valid needs a mask that varies; elsewhere it is 0.
-        outer = Model(self.op, self.elements, integers and not self.inner, self.min_valid, self.ddof)
+        whole = integers and not self.inner
+        outer = Model(self.op, self.elements, whole, self.min_valid, self.ddof)
         inner = Model(self.inner, self.elements, integers) if self.inner else None
         status = OK
         for kind, weight, x, field in self.events:
@@ -254,16 +259,20 @@ def main():
             same = found.tobytes() == answer[1].tobytes() or (
                 # The bits of a NaN depend on the order of operands.
                 found.dtype.kind == "f"
-                and ((found.view(f"u{found.itemsize}") == answer[1].view(f"u{found.itemsize}"))
-                     | (np.isnan(found) & np.isnan(answer[1]))).all()
+                and (
+                    (found.view(f"u{found.itemsize}") == answer[1].view(f"u{found.itemsize}"))
+                    | (np.isnan(found) & np.isnan(answer[1]))
+                ).all()
             )
             if status == answer[0] and same:
                 continue
             wrong += 1
             if wrong <= 5:
                 bad = np.flatnonzero(found != answer[1])[:3]
-                print(f"case {first + i}: {case.request()[:80].splitlines()[0]}: status {status}, "
-                      f"expected {answer[0]}; {bad}: {found[bad]}, expected {answer[1][bad]}")
+                print(
+                    f"case {first + i}: {case.request()[:80].splitlines()[0]}: status {status}, "
+                    f"expected {answer[0]}; {bad}: {found[bad]}, expected {answer[1][bad]}"
+                )
     print(f"{count} cases, {wrong} wrong")
     return 1 if wrong else 0
 
