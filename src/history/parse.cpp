@@ -206,6 +206,11 @@ WindowRules window_rules(const Table& table, const StreamTable& stream, const Ru
     return rules;
 }
 
+Unit file_unit(const StreamTable& stream) {
+    if (stream.new_file) return stream.new_file->unit;
+    return stream.every == Every::window ? stream.duration.unit : Unit::second;
+}
+
 std::optional<Boundaries> file_boundaries(const StreamTable& stream, const RunTimes& run) {
     if (!stream.new_file) return {};
     Boundaries made;

@@ -180,10 +180,7 @@ void check_path_of(Keys& keys, StreamTable& stream) {
         keys.fail("path", "'path' needs {variable}, as each variable has a file of its own");
     if (!stream.file_per_variable && path_has(stream.path, "variable"))
         keys.fail("path", "'path': {variable} needs files = \"variable\"");
-    const Unit unit = stream.new_file               ? stream.new_file->unit
-                      : stream.every == Every::step ? Unit::second
-                                                    : stream.duration.unit;
-    if (many && !path_separates(stream.path, unit))
+    if (many && !path_separates(stream.path, file_unit(stream)))
         keys.fail("path", fmt::format("'path': two files would have one name; it needs a date as "
                                       "fine as '{}', such as {{start}}",
                                       stream.new_file ? "new_file" : "every"));

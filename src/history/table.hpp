@@ -189,6 +189,9 @@ std::vector<Problem> parse_table(std::string_view text, std::string_view name, c
 WindowRules window_rules(const Table& table, const StreamTable& stream, const RunTimes& run,
                          const std::optional<Inner>& inner);
 
+/// Returns the unit in which the dates of a stream's files differ.
+Unit file_unit(const StreamTable& stream);
+
 /// Returns the boundaries of a stream's files, if it begins new ones.
 std::optional<Boundaries> file_boundaries(const StreamTable& stream, const RunTimes& run);
 
