@@ -77,7 +77,8 @@ Status pass(const WindowRules& rules, const Boundaries& boundaries, std::optiona
     }
     passage.active = active(rules, boundaries, entered);
     passage.window = window_at(rules, boundaries, entered);
-    passage.ends = passage.active && completes(rules, boundaries, entered, now);
+    passage.ends =
+        passage.active && after_begin(rules, now) && completes(rules, boundaries, entered, now);
     if (entered == left) return {};
     const bool open = previous && after_begin(rules, from) && active(rules, boundaries, left) &&
                       !completes(rules, boundaries, left, from);
