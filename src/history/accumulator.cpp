@@ -7,6 +7,7 @@
 
 #include "history/kernels.hpp"
 #include "history/sums.hpp"
+#include "history/values.hpp"
 
 namespace thalweg::history {
 
@@ -55,7 +56,6 @@ Status Accumulator::end_sample() { return (inner_ ? inner_ : outer_)->end_sample
 
 Status Accumulator::end_inner(double weight) {
     if (!inner_ || inner_->samples == 0) return {};
-    constexpr std::int64_t piece = 1024;
     std::array<double, piece> results;
     Value missing{};
     std::memcpy(missing.data(), &kernels::missing_mark, sizeof kernels::missing_mark);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,10 @@ private:
     template <class T>
     const T* extremes(bool greatest) const;
     template <class T>
-    bool is_missing(T value) const;
+    bool is_missing(T found) const {
+        if (nan_missing_ && found != found) return true;
+        return std::memcmp(&found, statistic_.missing_value.data(), sizeof found) == 0;
+    }
 
     Statistic statistic_;
     std::int64_t elements_;
