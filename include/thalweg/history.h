@@ -128,8 +128,8 @@ tw_status tw_send_block(tw_field field, int block, tw_type type, const void* dat
 tw_status tw_history_end_step(tw_history history);
 
 /**
- * Makes what the history has written so far safe, and registers all of its state in a restart: call
- * it before each tw_restart_write. Only between steps.
+ * Makes what the history has written so far safe, and registers a copy of all of its state in a
+ * restart, which the next tw_restart_write writes: call it before each. Only between steps.
  * @return TW_OK, TW_ESTATE, an error of tw_restart_add or of the files
  * @note Collective
  */

@@ -183,7 +183,7 @@ Status take_step_length(std::string& settings, history::Time& step) {
     return status;
 }
 
-/// What tw_history_open is given.
+/// Arguments of tw_history_open.
 struct OpenArguments {
     const char* config;
     const char* calendar;

@@ -83,9 +83,12 @@ private:
     std::int64_t declarations_hash() const;
     Status find_choice(const StreamTable& stream, const std::vector<std::string>& dims,
                        Choice& choice) const;
+    void turn_eastward(const StreamTable& stream, const Coordinate& c, const Choice& choice,
+                       std::vector<char>& data) const;
     std::vector<WrittenCoordinate> coordinates_of(const StreamTable& stream,
                                                   const std::vector<Variable*>& variables);
     const Coordinate* axis(const std::string& dim) const;
+    bool has_coordinates(const std::vector<std::string>& dims) const;
     Taken& taken(const Part& part, const Choice& choice);
     Status declare_all();
     Status make_variables(const std::vector<ResolvedStream>& resolved);

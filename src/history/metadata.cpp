@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <set>
 
+#include "base/hash.hpp"
 #include "history/output.hpp"
 #include "history/path.hpp"
 
@@ -86,6 +88,14 @@ std::string cell_methods(const FileContext& context, const StreamTable& stream,
     return method.empty() ? own : own + " " + method;
 }
 
+/// Returns a UUID of version 4 of a file.
+std::string uuid(std::int64_t first, std::int64_t second, const std::string& path) {
+    const std::uint64_t a = detail::hash_of(path, static_cast<std::uint64_t>(first));
+    const std::uint64_t b = detail::hash_of(path, static_cast<std::uint64_t>(second));
+    return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", a >> 32, a >> 16 & 0xffff, a & 0xfff,
+                       (b >> 48 & 0x3fff) | 0x8000, b & 0xffffffffffff);
+}
+
 }  // namespace
 
 std::vector<const Coordinate*> needed_coordinates(const Declared& declared,
@@ -130,10 +140,20 @@ std::vector<Attribute> time_attributes(const FileContext& context, bool bounds) 
     return attributes;
 }
 
-std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream) {
+std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
+                                       const std::string& path) {
     std::vector<Attribute> attributes{{"Conventions", "CF-1.11"}};
     for (const auto* list : {&context.table->attributes, &stream.attributes})
         for (const Attribute& attribute : *list) set_attribute(attributes, attribute);
+    if (!context.table->stamp_files) return attributes;
+    char date[32];
+    const auto seconds = static_cast<std::time_t>(context.stamp[0]);
+    std::tm parts{};
+    (void)std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &parts));
+    set_attribute(attributes, {"creation_date", std::string(date)});
+    set_attribute(attributes, {"history", std::string(date) + " written by Thalweg"});
+    set_attribute(attributes, {"tracking_id", context.table->tracking_prefix +
+                                                  uuid(context.stamp[1], context.stamp[2], path)});
     return attributes;
 }
 

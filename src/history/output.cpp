@@ -202,7 +202,7 @@ Status Output::define() {
         keep_first(status, put_attributes(c->name, c->attributes));
     }
     for (const Variable* variable : variables_) keep_first(status, define_variable(*variable));
-    keep_first(status, put_attributes("", file_attributes(context_, stream_)));
+    keep_first(status, put_attributes("", file_attributes(context_, stream_, state_.path)));
     return status;
 }
 

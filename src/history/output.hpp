@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -14,7 +15,7 @@
 
 namespace thalweg::history {
 
-/// What all files of a history have in common.
+/// Everything that the files of a history have in common.
 struct FileContext {
     Ranks* ranks = nullptr;
     const Table* table = nullptr;
@@ -24,6 +25,8 @@ struct FileContext {
     std::set<std::string> paths;  ///< of the files that were begun
     std::int64_t uses = 0;        ///< counts uses of files
     std::int64_t opened = 0;      ///< files that are open
+    /// Seconds since 1970 and two random words, the same on every rank, for stamps of files.
+    std::array<std::int64_t, 3> stamp{};
 };
 
 /// A coordinate, or the elements of it that a stream takes.
@@ -102,6 +105,7 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
 /// Returns those of the time coordinate.
 std::vector<Attribute> time_attributes(const FileContext& context, bool bounds);
 /// Returns those of a file.
-std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream);
+std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
+                                       const std::string& path);
 
 }  // namespace thalweg::history

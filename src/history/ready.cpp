@@ -1,6 +1,9 @@
 // Declarations of a history, and their end.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <ctime>
+#include <random>
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
@@ -40,59 +43,6 @@ Status take_special(std::vector<Attribute>& attributes, DeclaredField& field) {
         return a.name == "missing" || a.name == "missing_value" || a.name == "kind";
     });
     return status;
-}
-
-bool is_east(const std::string& units) {
-    return units.rfind("degree", 0) == 0 &&
-           (units.find("east") != std::string::npos || units.find("_E") != std::string::npos);
-}
-bool is_north(const std::string& units) {
-    return units.rfind("degree", 0) == 0 &&
-           (units.find("north") != std::string::npos || units.find("_N") != std::string::npos);
-}
-
-std::vector<double> numbers_of(const Coordinate& axis) {
-    std::vector<double> numbers;
-    const std::int64_t n = std::ssize(axis.data) / axis.size;
-    for (std::int64_t i = 0; i < n; ++i)
-        numbers.push_back(number_of(axis.type, axis.data.data() + i * axis.size));
-    return numbers;
-}
-
-/// Returns the indices of the elements from west to east in a box that may cross the seam.
-Integers eastward(const std::vector<double>& longitudes, double west, double east) {
-    std::vector<std::pair<double, std::int64_t>> inside;
-    if (east < west) east += 360;
-    for (std::size_t i = 0; i < longitudes.size(); ++i) {
-        double at = longitudes[i];
-        while (at >= west + 360) at -= 360;
-        while (at < west) at += 360;
-        if (at <= east) inside.emplace_back(at, static_cast<std::int64_t>(i));
-    }
-    std::stable_sort(inside.begin(), inside.end());
-    Integers indices;
-    for (const auto& [at, index] : inside) indices.push_back(index);
-    return indices;
-}
-
-Integers levels_of(const Levels& levels, std::int64_t length, const Coordinate* axis) {
-    if (!levels.index.empty()) return levels.index;
-    Integers indices;
-    const std::vector<double> values = axis == nullptr ? std::vector<double>{} : numbers_of(*axis);
-    if (levels.range) {
-        for (std::size_t i = 0; i < values.size(); ++i)
-            if (values[i] >= (*levels.range)[0] && values[i] <= (*levels.range)[1])
-                indices.push_back(static_cast<std::int64_t>(i));
-        return indices;
-    }
-    for (const double wanted : levels.nearest) {
-        if (std::ssize(values) != length) break;
-        const auto best = std::min_element(values.begin(), values.end(), [&](double a, double b) {
-            return std::abs(a - wanted) < std::abs(b - wanted);
-        });
-        indices.push_back(best - values.begin());
-    }
-    return indices;
 }
 
 }  // namespace
@@ -190,66 +140,6 @@ Status History::add_field(const Declaration& declaration, Part part, Field*& fie
     return {};
 }
 
-const Coordinate* History::axis(const std::string& dim) const {
-    const auto found = context_.coordinates.find(dim);
-    if (found == context_.coordinates.end() || found->second.dims != std::vector{dim} ||
-        !found->second.part.replicated)
-        return nullptr;
-    return &found->second;
-}
-
-/// Finds the elements that a stream takes of a field, or of a coordinate with these dimensions.
-Status History::find_choice(const StreamTable& stream, const std::vector<std::string>& dims,
-                            Choice& choice) const {
-    const auto& shape = lengths_;
-    if (stream.levels && shape.count(stream.levels->dim) != 0 &&
-        std::count(dims.begin(), dims.end(), stream.levels->dim) != 0)
-        choice[stream.levels->dim] =
-            levels_of(*stream.levels, shape.at(stream.levels->dim), axis(stream.levels->dim));
-    if (!stream.map.empty())
-        return failure(TW_EUNSUPPORTED, "stream '{}': maps are not supported yet", stream.name);
-    if (!stream.region.empty()) {
-        const RegionTable& region = table_.regions.at(stream.region);
-        for (const IndexRange& range : region.index)
-            if (std::count(dims.begin(), dims.end(), range.dim) != 0)
-                for (std::int64_t i = range.first; i <= range.last; ++i)
-                    choice[range.dim].push_back(i);
-        if (region.box) {
-            for (const std::string& dim : dims) {
-                const Coordinate* c = axis(dim);
-                if (c == nullptr) continue;
-                const std::string units = text_of(c->attributes, "units");
-                const std::vector<double> values = numbers_of(*c);
-                if (is_east(units))
-                    choice[dim] = eastward(values, (*region.box)[0], (*region.box)[1]);
-                if (!is_north(units)) continue;
-                Integers inside;
-                for (std::size_t i = 0; i < values.size(); ++i)
-                    if (values[i] >= (*region.box)[2] && values[i] <= (*region.box)[3])
-                        inside.push_back(static_cast<std::int64_t>(i));
-                choice[dim] = inside;
-            }
-        }
-        if (region.index.empty() && !region.box)
-            return failure(TW_EUNSUPPORTED,
-                           "stream '{}': region '{}': points and lists are not supported yet",
-                           stream.name, stream.region);
-    }
-    for (const auto& [dim, indices] : choice) {
-        const auto length = shape.find(dim);
-        if (length == shape.end()) continue;
-        for (const std::int64_t index : indices)
-            if (index < 0 || index >= length->second)
-                return failure(TW_ESETTING,
-                               "stream '{}': index {} of dimension '{}' is outside 0 to {}",
-                               stream.name, index, dim, length->second - 1);
-        if (indices.empty())
-            return failure(TW_ESETTING, "stream '{}': nothing is chosen of dimension '{}'",
-                           stream.name, dim);
-    }
-    return {};
-}
-
 std::int64_t History::declarations_hash() const {
     std::uint64_t hash = detail::hash_of_nothing;
     const auto add = [&](const std::string& text) { hash = detail::hash_of(text + "\n", hash); };
@@ -265,13 +155,7 @@ Status History::resolve_all(std::vector<ResolvedStream>& resolved) {
     std::vector<DeclaredField> declared;
     for (Field& field : fields_) {
         DeclaredField& f = field.declared;
-        bool east = false, north = false;
-        for (const std::string& dim : f.dims)
-            if (const Coordinate* c = axis(dim)) {
-                east |= is_east(text_of(c->attributes, "units"));
-                north |= is_north(text_of(c->attributes, "units"));
-            }
-        f.has_coordinates = east && north;
+        f.has_coordinates = has_coordinates(f.dims);
         declared.push_back(f);
     }
     std::vector<std::string> warnings;
@@ -292,25 +176,6 @@ History::Taken& History::taken(const Part& part, const Choice& choice) {
     if (found != taken_.end()) return *found;
     taken_.push_back({part, choice, std::make_shared<const Chosen>(choose(part, choice)), {}, {}});
     return taken_.back();
-}
-
-std::vector<WrittenCoordinate> History::coordinates_of(const StreamTable& stream,
-                                                       const std::vector<Variable*>& variables) {
-    std::vector<WrittenCoordinate> all;
-    for (const Coordinate* c : needed_coordinates(context_.coordinates, variables)) {
-        Choice choice;
-        (void)find_choice(stream, c->part.dims, choice);  // as of the fields
-        Taken& t = taken(c->part, choice);
-        auto& data = coordinate_data_[{c, &t}];
-        if (!data) {
-            auto made = std::make_shared<std::vector<char>>(t.chosen->elements * c->size);
-            for (const SentBox& box : dense_boxes(c->part, c->data.data(), c->size))
-                copy_elements(*t.chosen, box, c->size, made->data());
-            data = std::move(made);
-        }
-        all.push_back({c, t.chosen, data, &t.target});
-    }
-    return all;
 }
 
 Status History::make_variables(const std::vector<ResolvedStream>& resolved) {
@@ -371,9 +236,15 @@ Status History::ready() {
         return {};
     });
     const std::int64_t hash = declarations_hash();
-    std::int64_t alike[2] = {hash, ~hash};
-    if (Status status = ranks_.meet(mine, 0, alike); !status.ok()) return status;
-    if ((alike[0] & alike[1]) != 0)
+    std::array<std::int64_t, 5> words{hash, ~hash, 0, 0, 0};
+    if (ranks_.rank() == 0) {
+        std::random_device random;
+        words[2] = std::time(nullptr);
+        for (const int i : {3, 4}) words[i] = std::int64_t{random()} << 32 | random();
+    }
+    if (Status status = ranks_.meet(mine, 0, words); !status.ok()) return status;
+    std::copy(words.begin() + 2, words.end(), context_.stamp.begin());
+    if ((words[0] & words[1]) != 0)
         return failure(TW_EMISMATCH, "history: the declarations of the ranks differ");
     Status status = declare_all();
     ready_ = status.ok();

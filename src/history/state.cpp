@@ -163,7 +163,7 @@ Status History::save_arrays(tw_restart restart, tw_file file) {
                            ranks_.status(tw_restart_add(
                                restart, array_name(stream->table(), *variable, array).c_str(),
                                array.type, join_dims(dims).c_str(), t.restart, array.data,
-                               t.chosen->elements, TW_REQUIRED)));
+                               t.chosen->elements, TW_COPIED)));
         }
     return status;
 }

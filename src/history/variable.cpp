@@ -231,6 +231,7 @@ void Variable::end_step() {
 
 Status Variable::compute(std::vector<char>& values) const {
     values.resize(chosen_->elements * detail::size_of(about_.type));
+    if (!sums_) return {};  // no elements: the field need not be sent
     return sums_->result(0, chosen_->elements, about_.type, fill_, values.data());
 }
 
