@@ -185,10 +185,11 @@ contains
     call check(c_time(h%handle, seconds), h%session, 'tw_history_time', ierr)
   end subroutine tw_history_time
 
-  !> Whether a field sent now would be used: costs one comparison. Local.
-  logical function tw_wants(field)
+  !> Tests if a field sent now would be used: costs one comparison. Local.
+  function tw_wants(field) result(wanted)
     type(tw_field), intent(in) :: field
-    tw_wants = c_wants(field%handle) /= 0
+    logical :: wanted
+    wanted = c_wants(field%handle) /= 0
   end function tw_wants
 
   !> Ends the step: writes the records that are due. A step in which none is due makes no call of
