@@ -57,10 +57,10 @@ Laid Layouts::of(const Way& way) const {
     } else if (way.method == "serial") {
         writers = {0};
     } else {
-        WriterWish wish;
-        wish.count = parse_writers(way.writers);
-        wish.as_possible = true;
-        (void)pick_writers(holders_.topology(), wish, writers);
+        WriterChoice arguments;
+        arguments.count = parse_writers(way.writers);
+        arguments.as_possible = true;
+        (void)pick_writers(holders_.topology(), arguments, writers);
     }
     if (way.servers == 0) layout.writers = writers.size();
     if (layout.gridded()) {

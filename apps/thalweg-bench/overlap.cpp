@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The first ranks of all, as many as a row needs.
-struct Crew {
+struct ServerRoles {
     MPI_Comm comm = MPI_COMM_NULL;  ///< null on the other ranks
     std::vector<pid_t> here;        ///< their processes on this node
 };
@@ -58,7 +58,8 @@ public:
         for (const char* name : {"THALWEG_SERVICE", "THALWEG_SERVERS", "THALWEG_BANDWIDTH"})
             unsetenv(name);
         for (const Way& way : options.ways)
-            if (!crews_.contains(way.servers)) crews_[way.servers] = make_crew(way.servers);
+            if (!server_roles_.contains(way.servers))
+                server_roles_[way.servers] = make_server_roles(way.servers);
         for (const Computing computing : options.computing)
             for (const Way& way : options.ways) {
                 measured_.rows.emplace_back();
@@ -68,8 +69,8 @@ public:
     }
 
     ~Overlap() {
-        for (auto& [servers, crew] : crews_)
-            if (crew.comm != MPI_COMM_NULL) MPI_Comm_free(&crew.comm);
+        for (auto& [servers, server_roles] : server_roles_)
+            if (server_roles.comm != MPI_COMM_NULL) MPI_Comm_free(&server_roles.comm);
     }
 
     OverlapMeasurement run() {
@@ -102,20 +103,21 @@ public:
 private:
     std::int64_t run_bytes() const { return measured_.step_bytes * base_.steps; }
 
-    Crew make_crew(int servers) const {
-        Crew crew;
+    ServerRoles make_server_roles(int servers) const {
+        ServerRoles server_roles;
         const bool in = world_.rank() < options_.ranks + servers;
-        MPI_Comm_split(world_.comm(), in ? 0 : MPI_UNDEFINED, world_.rank(), &crew.comm);
-        if (!in) return crew;
+        MPI_Comm_split(world_.comm(), in ? 0 : MPI_UNDEFINED, world_.rank(), &server_roles.comm);
+        if (!in) return server_roles;
         MPI_Comm node = MPI_COMM_NULL;
-        MPI_Comm_split_type(crew.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+        MPI_Comm_split_type(server_roles.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
         int size = 0;
         MPI_Comm_size(node, &size);
-        crew.here.resize(static_cast<std::size_t>(size));
+        server_roles.here.resize(static_cast<std::size_t>(size));
         const pid_t own = getpid();
-        MPI_Allgather(&own, sizeof own, MPI_BYTE, crew.here.data(), sizeof own, MPI_BYTE, node);
+        MPI_Allgather(&own, sizeof own, MPI_BYTE, server_roles.here.data(), sizeof own, MPI_BYTE,
+                      node);
         MPI_Comm_free(&node);
-        return crew;
+        return server_roles;
     }
 
     /// Returns the fields of a model rank; with servers among the ranks, this rank may have another
@@ -144,9 +146,9 @@ private:
         measured_.compute_seconds = options_.compute_seconds >= 0
                                         ? options_.compute_seconds
                                         : pace.compute * measured_.io_seconds;
-        const Crew& crew = crews_.at(0);
-        if (crew.comm != MPI_COMM_NULL)
-            rounds_per_second_ = calibrate_arithmetic(Meeting(crew.comm));
+        const ServerRoles& server_roles = server_roles_.at(0);
+        if (server_roles.comm != MPI_COMM_NULL)
+            rounds_per_second_ = calibrate_arithmetic(Meeting(server_roles.comm));
         rest();
         rounds_per_second_ = world_.max(rounds_per_second_);
     }
@@ -172,10 +174,10 @@ private:
         }
         OverlapSample sample;
         Json told;
-        const Crew& crew = crews_.at(way.servers);
-        if (crew.comm != MPI_COMM_NULL) {
+        const ServerRoles& server_roles = server_roles_.at(way.servers);
+        if (server_roles.comm != MPI_COMM_NULL) {
             const Compute compute(row.computing, compute_seconds, rounds_per_second_);
-            sample = take_part(way, crew, compute, repetition, steps, told);
+            sample = take_part(way, server_roles, compute, repetition, steps, told);
         }
         rest();
         MPI_Allreduce(MPI_IN_PLACE, &sample, sizeof sample / sizeof(double), MPI_DOUBLE, MPI_MAX,
@@ -186,16 +188,16 @@ private:
 
     /// Does this rank's part of a run. `told` receives the report of the model's ranks, the same on
     /// all of them.
-    OverlapSample take_part(const Way& way, const Crew& crew, const Compute& compute,
+    OverlapSample take_part(const Way& way, const ServerRoles& server_roles, const Compute& compute,
                             int repetition, int steps, Json& told) {
         trim_memory();
         if (!reset_peak()) measured_.peaks_reset = false;
         Memory before = memory_now(false);
         OverlapSample sample;
         tw_session session = nullptr;
-        MPI_Comm model = crew.comm;
+        MPI_Comm model = server_roles.comm;
         if (way.library()) {
-            const int role = begin_session(way, crew, session, model, told);
+            const int role = begin_session(way, server_roles, session, model, told);
             if (role == TW_SERVER)
                 sample.server_peak_rss = static_cast<double>(memory_now(false).peak);
             if (role == TW_SERVER || told.contains("note")) {
@@ -214,7 +216,7 @@ private:
             if (way.peer) method = way.peer->make(context);
             if (way.service == "pack") method = std::make_unique<Pack>(problem);
             if (method) warm_up(*method, meeting);
-            run_model(method.get(), compute, meeting, crew, steps, sample);
+            run_model(method.get(), compute, meeting, server_roles, steps, sample);
             const Memory after = memory_now(false);
             const auto code = std::max<std::int64_t>(0, after.code - before.code);
             sample.peak = meeting.max(static_cast<double>(
@@ -230,10 +232,10 @@ private:
         return sample;
     }
 
-    /// Starts a session of the library on the crew's ranks and returns this rank's role. A note
-    /// gives the reason if the row cannot be measured.
-    int begin_session(const Way& way, const Crew& crew, tw_session& session, MPI_Comm& model,
-                      Json& told) const {
+    /// Starts a session of the library on the servers' ranks and returns this rank's role. A
+    /// note gives the reason if the row cannot be measured.
+    int begin_session(const Way& way, const ServerRoles& server_roles, tw_session& session,
+                      MPI_Comm& model, Json& told) const {
         const bool alone = way.name == "serial" && options_.serial_bandwidth > 0;
         const std::string settings =
             fmt::format("service={}; servers={}; bandwidth={}; format={}; {}; {}", way.service,
@@ -241,7 +243,7 @@ private:
                         base_.format, way.settings, base_.settings);
         tw_role role = TW_MODEL;
         int ranks = 0;
-        if (tw_init(crew.comm, settings.c_str(), &session) != TW_OK) {
+        if (tw_init(server_roles.comm, settings.c_str(), &session) != TW_OK) {
             told["note"] = tw_error_message(session);
             return role;
         }
@@ -265,11 +267,12 @@ private:
     }
 
     /// Runs the model: the part that is measured.
-    void run_model(Method* method, const Compute& compute, const Meeting& meeting, const Crew& crew,
-                   int steps, OverlapSample& sample) const {
+    void run_model(Method* method, const Compute& compute, const Meeting& meeting,
+                   const ServerRoles& server_roles, int steps, OverlapSample& sample) const {
         int node_rank = 0;
         MPI_Comm_rank(meeting.node(), &node_rank);
-        const std::vector<pid_t> counted = node_rank == 0 ? crew.here : std::vector<pid_t>();
+        const std::vector<pid_t> counted =
+            node_rank == 0 ? server_roles.here : std::vector<pid_t>();
         double start = meeting.start();
         if (method) method->open(files_.front());
         sample.open = now() - start;
@@ -387,9 +390,9 @@ private:
     const Options& base_;
     Progress progress_;
     Ground ground_;
-    std::vector<std::string> files_;  ///< files of the latest run
-    std::string last_file_;           ///< the last of these
-    std::map<int, Crew> crews_;       ///< by number of servers
+    std::vector<std::string> files_;           ///< files of the latest run
+    std::string last_file_;                    ///< the last of these
+    std::map<int, ServerRoles> server_roles_;  ///< by number of servers
     std::map<int, std::unique_ptr<Problem>> problems_;
     double rounds_per_second_ = 0;
     std::optional<std::uint64_t> hash_;  ///< hash of the library's files

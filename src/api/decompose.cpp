@@ -221,7 +221,7 @@ Status declare(tw_session session, Call call, const char* dims, Describe&& descr
         return begun.ok() ? describe(draft) : begun;
     });
     const std::int64_t serial = draft.known ? draft.known->serial : 0;
-    const std::array<std::int64_t, 2> known = told_alike(serial);
+    const std::array<std::int64_t, 2> known = equality_words(serial);
     std::array<std::int64_t, 4> any{0, 0, known[0], known[1]};
     MeetingWords words;
     if (draft.told) {

@@ -56,7 +56,7 @@ Status meet(tw_session session, tw_file* file, Request& request, NewHandle& hand
     const char* const path = text_or_empty(request.path);
     std::array<std::int64_t, 6> any{};
     const auto tell = [&](std::size_t at, std::int64_t value) {
-        std::ranges::copy(told_alike(value), any.begin() + at);
+        std::ranges::copy(equality_words(value), any.begin() + at);
     };
     if (mine.ok()) {
         tell(0, request.own.hash());

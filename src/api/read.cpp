@@ -54,18 +54,20 @@ tw_status get_array(tw_file file, const char* var, tw_decomposition decompositio
     return with_reader(
         file,
         [&](auto& r) {
-            Wish wish;
-            wish.name = text_or_empty(var);
-            wish.wrong = decomposition_of(decomposition, file->session, wish.decomposition);
-            wish.record = record;
-            wish.array = array;
-            if (wish.wrong.ok()) wish.wrong = check_flags(file->path(), var, flags, TW_DEFERRED);
-            if ((flags & TW_DEFERRED) != 0) return r.get_deferred(wish);
+            GetArguments arguments;
+            arguments.name = text_or_empty(var);
+            arguments.wrong =
+                decomposition_of(decomposition, file->session, arguments.decomposition);
+            arguments.record = record;
+            arguments.array = array;
+            if (arguments.wrong.ok())
+                arguments.wrong = check_flags(file->path(), var, flags, TW_DEFERRED);
+            if ((flags & TW_DEFERRED) != 0) return r.get_deferred(arguments);
             if constexpr (std::is_same_v<decltype(r), Reader&>)
                 if (file->exact)
-                    return read_exactly(*file->session->team, r, file->path(), std::move(wish),
+                    return read_exactly(*file->session->team, r, file->path(), std::move(arguments),
                                         file->checksums);
-            return r.get(wish);
+            return r.get(arguments);
         },
         call);
 }

@@ -17,29 +17,29 @@ std::int64_t queue_bytes(const FileContext& file) {
     return std::min(2 * held, file.options.staging);
 }
 
-bool looks_for_room(const FileContext& file) {
+bool chooses_service(const FileContext& file) {
     return file.options.service == "auto" && file.session.port() == nullptr;
 }
 
 }  // namespace
 
-ToldOfRoom tell_of_room(const FileContext& file) {
-    if (!looks_for_room(file)) return {};
+RankResources own_resources(const FileContext& file) {
+    if (!chooses_service(file)) return {};
     return {file.team, queue_bytes(file), file.session.outputs};
 }
 
-void choose_all(FileContext& file, const ToldOfRoom& told, const FileOptions& asked, Target& target,
-                ChosenAll& chosen) {
+void choose_all(FileContext& file, const RankResources& resources, const FileOptions& asked,
+                Target& target, ChosenAll& chosen) {
     Surroundings around;
     around.nodes = file.team.topology().nodes;
     around.ranks = file.team.size();
     around.servers = file.session.port() != nullptr;
     around.existing = file.existing.is;
-    if (looks_for_room(file)) {
+    if (chooses_service(file)) {
         std::optional<FreeProcessors>& processors = file.session.processors;
         if (!processors) processors = find_processors(file.team);
-        around.outputs = told.outputs();
-        around.room = told.room(*processors);
+        around.outputs = resources.outputs();
+        around.room = resources.room(*processors);
     }
     Choice choice;
     const auto take = [&] {

@@ -14,16 +14,16 @@ struct ChosenAll {
 };
 
 /// Returns the words of this rank, before the ranks choose. Local.
-ToldOfRoom tell_of_room(const FileContext& file);
+RankResources own_resources(const FileContext& file);
 
 /**
  * Chooses storage, method, writers and service; they become the file's options.
- * @param told    the words of all ranks, combined
+ * @param resources    the words of all ranks, combined
  * @param asked   the options before anything was chosen
  * @param target  receives the storage, not opened yet
  * @note Collective
  */
-void choose_all(FileContext& file, const ToldOfRoom& told, const FileOptions& asked, Target& target,
-                ChosenAll& chosen);
+void choose_all(FileContext& file, const RankResources& resources, const FileOptions& asked,
+                Target& target, ChosenAll& chosen);
 
 }  // namespace thalweg::detail

@@ -9,8 +9,8 @@
 #include "decomposition/starts.hpp"
 #include "exchange/parts.hpp"
 #include "layout/writers.hpp"
-#include "service/servers/crew.hpp"
 #include "service/servers/served_file.hpp"
+#include "service/servers/server_roles.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
@@ -318,7 +318,7 @@ Status begin_division(const FileContext& file, bool writers_asked, Division& d, 
     layout.alignment = options.alignment;
     const Port* port = options.service == "servers" ? file.session.port() : nullptr;
     d.served = port != nullptr;
-    d.available = port ? static_cast<int>(port->crew().servers().size()) : file.team.size();
+    d.available = port ? static_cast<int>(port->server_roles().servers().size()) : file.team.size();
     if (!port)
         if (Status s = choose_writers(file, writers_asked, d.named); !s.ok()) return s;
     d.spread = port ? d.available : static_cast<int>(d.named.size());

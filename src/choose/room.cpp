@@ -50,7 +50,7 @@ FreeProcessors find_processors(Team& team) {
     return {static_cast<int>(std::max<std::int64_t>(0, least[0])), least[1] < 1};
 }
 
-ToldOfRoom::ToldOfRoom(const Team& team, std::int64_t queue, const OutputTimes& outputs) {
+RankResources::RankResources(const Team& team, std::int64_t queue, const OutputTimes& outputs) {
     std::int64_t memory = 0;
     (void)alone([&]() -> Status {
         memory = free_memory().bytes;
@@ -66,7 +66,7 @@ ToldOfRoom::ToldOfRoom(const Team& team, std::int64_t queue, const OutputTimes& 
     sums_ = {queue};
 }
 
-Room ToldOfRoom::room(const FreeProcessors& processors) const {
+Room RankResources::room(const FreeProcessors& processors) const {
     Room room;
     room.processors = processors.number;
     room.bound = processors.bound;
@@ -76,7 +76,7 @@ Room ToldOfRoom::room(const FreeProcessors& processors) const {
     return room;
 }
 
-OutputTimes ToldOfRoom::outputs() const { return times_of(most_.data() + 2); }
+OutputTimes RankResources::outputs() const { return times_of(most_.data() + 2); }
 
 OutputTimes agree_on(Team& team, const OutputTimes& mine) {
     std::array<std::int64_t, 4> words = words_of(mine);

@@ -25,13 +25,13 @@ struct Room {
 FreeProcessors find_processors(Team& team);
 
 /// Words of a rank that all ranks combine before they choose for a file.
-class ToldOfRoom {
+class RankResources {
 public:
-    ToldOfRoom() = default;
+    RankResources() = default;
     /// Takes the words of this rank.
     /// @param queue    bytes of its queue
     /// @param outputs  its outputs so far
-    ToldOfRoom(const Team& team, std::int64_t queue, const OutputTimes& outputs);
+    RankResources(const Team& team, std::int64_t queue, const OutputTimes& outputs);
 
     /// Returns the words that are combined by their maximum; sums() those by their sum.
     std::span<std::int64_t> most() { return most_; }
@@ -46,7 +46,7 @@ private:
     std::array<std::int64_t, 1> sums_{};
 };
 
-/// Returns the outputs of all ranks, as ToldOfRoom::outputs(). @note Collective
+/// Returns the outputs of all ranks, as RankResources::outputs(). @note Collective
 OutputTimes agree_on(Team& team, const OutputTimes& mine);
 
 }  // namespace thalweg::detail

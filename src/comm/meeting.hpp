@@ -79,7 +79,7 @@ struct MeetingWords {
 };
 
 /// Returns two words that tell, combined by `or`, whether all ranks have the same value.
-inline std::array<std::int64_t, 2> told_alike(std::int64_t value) { return {value, ~value}; }
+inline std::array<std::int64_t, 2> equality_words(std::int64_t value) { return {value, ~value}; }
 inline bool are_alike(std::span<const std::int64_t> told) { return (told[0] & told[1]) == 0; }
 
 class Meeting {

@@ -17,9 +17,10 @@ DataMode::DataMode(FileContext& file, const Source* contents)
 }
 
 /// @note Collective
-Status DataMode::choose(const ToldOfRoom& told, const FileOptions& asked, FileNames& names) {
+Status DataMode::choose(const RankResources& resources, const FileOptions& asked,
+                        FileNames& names) {
     ChosenAll chosen;
-    choose_all(file_, told, asked, target_, chosen);
+    choose_all(file_, resources, asked, target_, chosen);
     watch_.emplace(file_, chosen);
     const Grid* const tiles = contents_ != nullptr ? contents_->tiles() : nullptr;
     if (Status s = choose_layout(file_, chosen.writers_asked, tiles, target_); !s.ok()) return s;
@@ -27,8 +28,8 @@ Status DataMode::choose(const ToldOfRoom& told, const FileOptions& asked, FileNa
     return file_.team.agree(alone([&] { return names.claim_tiles(target_.layout.grid.parts()); }));
 }
 
-Status DataMode::begin(const ToldOfRoom& told, const FileOptions& asked, FileNames& names) {
-    if (Status s = choose(told, asked, names); !s.ok()) return s;
+Status DataMode::begin(const RankResources& resources, const FileOptions& asked, FileNames& names) {
+    if (Status s = choose(resources, asked, names); !s.ok()) return s;
     Status status;  // of this rank alone, until there is a service
     if (file_.options.service != "servers") {
         if (Status s = open_target(file_, target_, watch_->may_change(), status); !s.ok()) return s;

@@ -21,10 +21,10 @@ public:
     DataMode& operator=(const DataMode&) = delete;
 
     /// Chooses what the settings leave open, creates or opens the file, and makes its service.
-    /// @param told      by all ranks
+    /// @param resources      by all ranks
     /// @param asked     the options before anything was chosen
     /// @note Collective; the status is the same on every rank
-    Status begin(const ToldOfRoom& told, const FileOptions& asked, FileNames& names);
+    Status begin(const RankResources& resources, const FileOptions& asked, FileNames& names);
     bool begun() const { return begun_; }
     /// Whether there is something to close, also where begin() has failed.
     bool storage_open() const { return storage_open_; }
@@ -66,7 +66,7 @@ public:
 
 private:
     Status check(int variable, const tw_array& array, ArrayView& view) const;
-    Status choose(const ToldOfRoom& told, const FileOptions& asked, FileNames& names);
+    Status choose(const RankResources& resources, const FileOptions& asked, FileNames& names);
     Status reconsider_service();
 
     FileContext& file_;

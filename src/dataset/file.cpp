@@ -95,27 +95,27 @@ Status File::end_definitions() {
         hash = define_.hash();
         return {};
     });
-    std::array<std::int64_t, 2> alike = told_alike(hash);
-    ToldOfRoom told = tell_of_room(file_);
+    std::array<std::int64_t, 2> alike = equality_words(hash);
+    RankResources resources = own_resources(file_);
     std::array<std::int64_t, 7> most{file_.step_bytes()};
-    std::ranges::copy(told.most(), most.begin() + 1);
-    const MeetingWords words{alike, most, told.sums()};
+    std::ranges::copy(resources.most(), most.begin() + 1);
+    const MeetingWords words{alike, most, resources.sums()};
     if (Status s = file_.enter(Call::enddef, -1, mine, words); !s.ok())
         return s.code == TW_ENOMEM ? file_.keep(std::move(s)) : s;
     file_.most_step_bytes = most[0];
-    std::copy(most.begin() + 1, most.end(), told.most().begin());
+    std::copy(most.begin() + 1, most.end(), resources.most().begin());
     // Every rank knows of a failure here, so that later calls need not ask the others.
-    return file_.keep(together([&] { return begin_file(are_alike(alike), told); }));
+    return file_.keep(together([&] { return begin_file(are_alike(alike), resources); }));
 }
 
 /// @param alike  all ranks have defined the same @note Collective
-Status File::begin_file(bool alike, const ToldOfRoom& told) {
+Status File::begin_file(bool alike, const RankResources& resources) {
     if (!alike)
         if (Status s = define_.compare(); !s.ok()) return s;
     if (Status s = define_.settle(); !s.ok()) return s;
     if (Status s = variables_.check_definitions(); !s.ok()) return s;
     data_ = with_reserve([&] { return std::make_unique<DataMode>(file_, contents()); });
-    return data_->begin(told, asked_, names_);
+    return data_->begin(resources, asked_, names_);
 }
 
 // ---- data mode ----------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ private:
     Status take_names();
     Status check_defining(const char* what) const;
     bool in_data_mode() const { return data_ && data_->begun(); }
-    Status begin_file(bool alike, const ToldOfRoom& told);
+    Status begin_file(bool alike, const RankResources& resources);
     Status begin_data();
     Status publish();
     Status end();

@@ -11,7 +11,7 @@ namespace thalweg::detail {
 namespace {
 
 /// The first writer of each node looks whether the file there is the one that was claimed.
-bool looks_at_file(const FileContext& file, const Target& target) {
+bool inspects_file(const FileContext& file, const Target& target) {
     const Topology& topology = file.team.topology();
     if (topology.nodes == 1) return false;
     const auto& writers = target.writers;
@@ -45,11 +45,11 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
         if (Status status = file.team.agree(alone(cut)); !status.ok()) return status;
     StorageOptions storage = file.storage_options();  // takes no memory
     // Before records of a file are dropped, all have to know that they see the same file.
-    const bool looks_first = file.existing.is || !target.storage->opens_alone();
-    storage.looks = !looks_first && looks_at_file(file, target);
-    if (file.team.topology().nodes > 1 && looks_first) {
+    const bool inspects_first = file.existing.is || !target.storage->opens_alone();
+    storage.inspects = !inspects_first && inspects_file(file, target);
+    if (file.team.topology().nodes > 1 && inspects_first) {
         const auto look = [&] {
-            return looks_at_file(file, target) ? check_identity(file.data_path, file.claimed)
+            return inspects_file(file, target) ? check_identity(file.data_path, file.claimed)
                                                : Status{};
         };
         if (Status status = file.team.agree(alone(look)); !status.ok()) return status;

@@ -151,30 +151,31 @@ Status Readback::open() {
     return status.ok() ? reader_->open() : status;
 }
 
-Status Readback::get(const Wish& wish) {
-    const std::string* const name = &wish.name;
+Status Readback::get(const GetArguments& arguments) {
+    const std::string* const name = &arguments.name;
     Status status = ready(Call::get, {&name, 1});
-    return status.ok() ? reader_->get(wish) : status;
+    return status.ok() ? reader_->get(arguments) : status;
 }
 
-Status Readback::get_box(const BoxWish& wish) {
-    const std::string* const name = &wish.name;
+Status Readback::get_box(const GetBoxArguments& arguments) {
+    const std::string* const name = &arguments.name;
     Status status = ready(Call::get_box, {&name, 1});
-    return status.ok() ? reader_->get_box(wish) : status;
+    return status.ok() ? reader_->get_box(arguments) : status;
 }
 
 /// Checks what can be known now; read() checks the rest when the file is open.
-Status Readback::get_deferred(const Wish& wish) {
+Status Readback::get_deferred(const GetArguments& arguments) {
     if (!contents_) return not_synced();
-    if (!wish.wrong.ok()) return wish.wrong;
+    if (!arguments.wrong.ok()) return arguments.wrong;
     const Definitions& d = contents_->definitions();
-    const int at = d.find_variable(wish.name);
-    if (at < 0) return no_variable(d, file_.path(), wish.name, team_.rank());
-    if (d.variables[at].record && (wish.record < 0 || wish.record >= contents_->records()))
+    const int at = d.find_variable(arguments.name);
+    if (at < 0) return no_variable(d, file_.path(), arguments.name, team_.rank());
+    if (d.variables[at].record &&
+        (arguments.record < 0 || arguments.record >= contents_->records()))
         return failure(TW_EBOUNDS, "{}: variable '{}': no record {}; the file has {} records",
-                       file_.path(), wish.name, file_.options().wording.index(wish.record),
-                       contents_->records());
-    asked_.emplace_back(wish);
+                       file_.path(), arguments.name,
+                       file_.options().wording.index(arguments.record), contents_->records());
+    asked_.emplace_back(arguments);
     return {};
 }
 
@@ -182,13 +183,13 @@ Status Readback::read() {
     const std::vector<Asked> all = std::exchange(asked_, {});
     const auto names = with_reserve([&] {
         std::vector<const std::string*> all_names;
-        for (const Asked& a : all) all_names.push_back(&a.wish.name);
+        for (const Asked& a : all) all_names.push_back(&a.arguments.name);
         return all_names;
     });
     if (Status status = ready(Call::read, names); !status.ok()) return status;
     const Status mine = alone([&]() -> Status {
         for (const Asked& a : all)
-            if (Status status = reader_->get_deferred(a.wish); !status.ok()) return status;
+            if (Status status = reader_->get_deferred(a.arguments); !status.ok()) return status;
         return {};
     });
     return reader_->read(mine);

@@ -37,11 +37,11 @@ public:
     std::optional<VariableStorage> stored(int variable) const;
 
     /// Asks for what the next read() reads. Local.
-    Status get_deferred(const Wish& wish);
+    Status get_deferred(const GetArguments& arguments);
     /// Reads one variable.
     /// @note Collective, as are the next two
-    Status get(const Wish& wish);
-    Status get_box(const BoxWish& wish);
+    Status get(const GetArguments& arguments);
+    Status get_box(const GetBoxArguments& arguments);
     Status read();
     /// Returns an error, as data that are read ahead may be overwritten: only for files that are
     /// just read.
@@ -51,10 +51,12 @@ public:
     std::optional<ReadFigures> figures();
 
 private:
-    /// A wish that outlives the call.
+    /// Arguments that outlive the call.
     struct Asked {
-        explicit Asked(const Wish& asked) : wish(asked), array(asked.array) { wish.array = array; }
-        Wish wish;
+        explicit Asked(const GetArguments& asked) : arguments(asked), array(asked.array) {
+            arguments.array = array;
+        }
+        GetArguments arguments;
         KeptArray array;
     };
 

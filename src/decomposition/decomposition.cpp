@@ -227,7 +227,7 @@ Status take_list(Decomposition& given, std::span<const std::int64_t> indices, in
 }
 
 Declaration::Declaration(const Decomposition& d, const Status& mine)
-    : alike(told_alike(static_cast<std::int64_t>(hash_of(text_of(d))))),
+    : alike(equality_words(static_cast<std::int64_t>(hash_of(text_of(d))))),
       most{0, mine.ok() ? 0 : 1},
       sums{} {
     if (!mine.ok()) return;

@@ -75,12 +75,12 @@ Status parse_fill(const std::string& text, tw_type type, FillValue& value) {
 }
 
 Status choose_fill(Variable& v) {
-    const auto wish = v.settings.find("fill");
-    if (wish == v.settings.end()) return {};
+    const auto arguments = v.settings.find("fill");
+    if (arguments == v.settings.end()) return {};
     FillValue value;
-    if (const Status status = parse_fill(wish->second, v.type, value); !status.ok())
+    if (const Status status = parse_fill(arguments->second, v.type, value); !status.ok())
         return failure(TW_ESETTING, "variable '{}' of type {}: setting 'fill' is '{}'; {}", v.name,
-                       name_of(v.type), wish->second, status.text);
+                       name_of(v.type), arguments->second, status.text);
     v.fill = value;
     for (const Attribute& a : v.attributes)
         if (const Status status = check_fill(v, a); !status.ok()) return status;

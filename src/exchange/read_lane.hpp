@@ -13,7 +13,7 @@ namespace thalweg::detail {
 
 /// Memory of what was read ahead: that of each reader of the node, seen by all its ranks. A table
 /// at its beginning has the places of a pass's pieces in the rest.
-struct Shelf {
+struct ReadCache {
     static constexpr std::int64_t most = 4096;  ///< pieces in the table
     static constexpr std::int64_t data_at = most * sizeof(std::int64_t);
 
@@ -51,9 +51,9 @@ struct ReadLane {
     /// Returns the word that counts the positions up to which the pieces have arrived.
     Word& filled() const { return local ? control->read : control->received; }
     /// Returns the address of the piece of position k, once it has arrived.
-    const char* at(std::int64_t k, const Shelf* shelf) const {
+    const char* at(std::int64_t k, const ReadCache* read_cache) const {
         if (!local || control->kept.load(std::memory_order_relaxed) <= k) return slots.at(k);
-        return shelf->memory[owner] + Shelf::data_at + shelf->table(owner)[k];
+        return read_cache->memory[owner] + ReadCache::data_at + read_cache->table(owner)[k];
     }
 };
 

@@ -86,10 +86,11 @@ void Scatter::prepare(Team& team, Memory& arena) {
 }
 
 Status Scatter::run(std::span<const PlaceSource> sources, std::span<Delivery> deliveries,
-                    Source& source, const Shelf* shelf) {
+                    Source& source, const ReadCache* read_cache) {
     std::fill(lanes_.first_of.begin(), lanes_.first_of.end(), nullptr);
     for (Delivery& d : deliveries) d.other = std::exchange(lanes_.first_of[d.place], &d);
-    return ScatterPass(team_, space_, covers_, lanes_, {sources, source, shelf}, counts_).run();
+    return ScatterPass(team_, space_, covers_, lanes_, {sources, source, read_cache}, counts_)
+        .run();
 }
 
 void Scatter::read_ahead(std::span<const PlaceSource> sources, std::int64_t first,
@@ -98,7 +99,7 @@ void Scatter::read_ahead(std::span<const PlaceSource> sources, std::int64_t firs
     PieceCursor cursor = lanes_.own->cursor;
     cursor.rewind();
     Extent piece;
-    for (std::int64_t k = 0; k < Shelf::most && cursor.next(piece); ++k)
+    for (std::int64_t k = 0; k < ReadCache::most && cursor.next(piece); ++k)
         if (k >= first && !ahead.add(piece.size(), [&](char* to) {
                 return ranges_of(space_, piece, sources, to);
             }))

@@ -47,12 +47,12 @@ public:
     /**
      * Reads all places.
      * @param sources  one for each place
-     * @param shelf    null: nothing was read ahead
+     * @param read_cache    null: nothing was read ahead
      * @return this rank's own failure; the caller lets the ranks agree
      * @note Collective
      */
     Status run(std::span<const PlaceSource> sources, std::span<Delivery> deliveries, Source& source,
-               const Shelf* shelf);
+               const ReadCache* read_cache);
 
     /// Adds this reader's pieces of such a pass, from the `first` on, to those that are read ahead,
     /// as many as there is room for. The sources must outlive them.

@@ -96,7 +96,8 @@ bool ScatterPass::advance() {
 /// Enters the own piece of position k in the table, if it and all before it were read ahead.
 bool ScatterPass::take_kept(Extent piece, std::int64_t k, bool wait) {
     const ReadLane& lane = *lanes_.own;
-    ReadAhead* ahead = from_.shelf == nullptr || k >= Shelf::most ? nullptr : from_.shelf->ahead;
+    ReadAhead* ahead =
+        from_.read_cache == nullptr || k >= ReadCache::most ? nullptr : from_.read_cache->ahead;
     if (ahead == nullptr || kept_ != k) return false;
     std::int64_t at = -1;
     try {
@@ -105,7 +106,7 @@ bool ScatterPass::take_kept(Extent piece, std::int64_t k, bool wait) {
     } catch (const std::bad_alloc&) {  // then it is read
     }
     if (at < 0) return false;
-    from_.shelf->table(lane.owner)[k] = at;
+    from_.read_cache->table(lane.owner)[k] = at;
     ++kept_;
     lane.control->kept.store(k + 1, std::memory_order_relaxed);
     return true;
@@ -117,7 +118,7 @@ void ScatterPass::read_own(std::int64_t k) {
     if (!take_kept(lane.piece, k, true)) {
         wait_taken(k);
         if (status_.ok()) {
-            if (from_.shelf != nullptr && !pause_) pause_.emplace(from_.shelf->ahead);
+            if (from_.read_cache != nullptr && !pause_) pause_.emplace(from_.read_cache->ahead);
             status_ = alone([&] {
                 return from_.source.read(
                     ranges_of(space_, lane.piece, from_.sources, lane.slots.at(k)));
@@ -148,7 +149,7 @@ void ScatterPass::send_parts(std::int64_t k) {
         std::vector<char>& message = lanes_.outgoing[node];
         const Status packed = alone([&]() -> Status {
             Stopwatch watch(counts_.pack);
-            covers_.pack(node, lane.piece, lane.at(k, from_.shelf), message);
+            covers_.pack(node, lane.piece, lane.at(k, from_.read_cache), message);
             return {};
         });
         if (!packed.ok()) {  // other nodes wait for a message, even one without data
@@ -222,7 +223,7 @@ void ScatterPass::take_whole(const ReadLane& lane, std::int64_t k) {
                 if (!has_any(wanted, b)) return;
                 if (piece == nullptr) {
                     wait_filled(lane, k);
-                    piece = lane.at(k, from_.shelf);
+                    piece = lane.at(k, from_.read_cache);
                 }
                 deliver(*d, wanted, b, piece + begin + linear(p.shape, b.low) * p.element, stride,
                         fill);

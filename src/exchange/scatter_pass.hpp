@@ -14,7 +14,7 @@ namespace thalweg::detail {
 struct ReadFrom {
     std::span<const PlaceSource> sources;  ///< one for each place
     Source& source;
-    const Shelf* shelf;  ///< null: nothing was read ahead
+    const ReadCache* read_cache;  ///< null: nothing was read ahead
 };
 
 /// Returns the ranges that are read for a piece, to `to`.

@@ -18,7 +18,7 @@ struct WriterCount {
 WriterCount parse_writers(const std::string& text);
 
 /// The writers that a user asks for.
-struct WriterWish {
+struct WriterChoice {
     WriterCount count;
     bool as_possible = false;  ///< fewer are acceptable
     std::int64_t first = 0;    ///< first rank, or place in the node
@@ -32,7 +32,8 @@ struct WriterWish {
  * each node.
  * @return TW_ESETTING if there are no such ranks
  */
-Status pick_writers(const Topology& topology, const WriterWish& wish, std::vector<int>& ranks);
+Status pick_writers(const Topology& topology, const WriterChoice& arguments,
+                    std::vector<int>& ranks);
 
 /// Parses "MxN": M parts along the fastest dimension, N along the next one; 0 if the text is
 /// another.

@@ -14,7 +14,7 @@
 
 #include "base/clock.hpp"
 #include "exchange/straight.hpp"
-#include "reading/shelves.hpp"
+#include "reading/read_caches.hpp"
 
 namespace thalweg::detail {
 
@@ -92,14 +92,14 @@ public:
     explicit BoxRead(ReadContext& file) : file_(file) {}
 
     /// Checks the request. Local.
-    Status prepare(const BoxWish& wish);
+    Status prepare(const GetBoxArguments& arguments);
     Status agree(const Status& mine);
-    Status run(const Shelves& shelves);
+    Status run(const ReadCaches& read_caches);
 
 private:
-    Status check(const BoxWish& wish);
-    Status check_dimension(const BoxWish& wish, std::size_t d) const;
-    void set_section(const BoxWish& wish, bool empty);
+    Status check(const GetBoxArguments& arguments);
+    Status check_dimension(const GetBoxArguments& arguments, std::size_t d) const;
+    void set_section(const GetBoxArguments& arguments, bool empty);
     std::vector<BoxPart> parts_within(const Box& bounds) const;
     Delivery delivery_of(const BoxPart& part) const;
     BoxBounds find_bounds() const;
@@ -127,14 +127,14 @@ private:
 };
 
 /// Checks start, count and stride of one dimension.
-Status BoxRead::check_dimension(const BoxWish& wish, std::size_t d) const {
+Status BoxRead::check_dimension(const GetBoxArguments& arguments, std::size_t d) const {
     const Variable& v = variable();
     const int dim = v.dims[d];
     const std::string& name = file_.source->definitions().dims[dim].name;
     const bool record = v.record && d == 0;
     const std::int64_t length = record ? file_.source->records() : v.shape[d - (v.record ? 1 : 0)];
-    const std::int64_t start = wish.start[d], count = wish.count[d];
-    const std::int64_t stride = wish.stride == nullptr ? 1 : wish.stride[d];
+    const std::int64_t start = arguments.start[d], count = arguments.count[d];
+    const std::int64_t stride = arguments.stride == nullptr ? 1 : arguments.stride[d];
     if (stride < 1)
         return failure(TW_EARG, "the stride along dimension '{}' is {}; it must be at least 1",
                        name, stride);
@@ -150,23 +150,23 @@ Status BoxRead::check_dimension(const BoxWish& wish, std::size_t d) const {
                    length);
 }
 
-Status BoxRead::check(const BoxWish& wish) {
+Status BoxRead::check(const GetBoxArguments& arguments) {
     const Variable& v = variable();
-    if (Status s = file_.check_type(variable_, wish.type); !s.ok()) return s;
+    if (Status s = file_.check_type(variable_, arguments.type); !s.ok()) return s;
     if (std::ssize(v.shape) > max_dims)
         return failure(TW_EUNSUPPORTED, "it has {} dimensions; the maximum is {}", v.shape.size(),
                        max_dims);
-    if (Status status = check_ndims(v, wish.ndims); !status.ok()) return status;
-    if (!v.dims.empty() && (wish.start == nullptr || wish.count == nullptr))
+    if (Status status = check_ndims(v, arguments.ndims); !status.ok()) return status;
+    if (!v.dims.empty() && (arguments.start == nullptr || arguments.count == nullptr))
         return failure(TW_EARG, "start or count is missing (null pointer)");
     bool empty = false;
     for (std::size_t d = 0; d < v.dims.size(); ++d) {
-        if (Status status = check_dimension(wish, d); !status.ok()) return status;
-        empty |= wish.count[d] == 0;
+        if (Status status = check_dimension(arguments, d); !status.ok()) return status;
+        empty |= arguments.count[d] == 0;
     }
-    if (wish.data == nullptr && !empty)
+    if (arguments.data == nullptr && !empty)
         return failure(TW_EARG, "the array is missing (null pointer)");
-    set_section(wish, empty);
+    set_section(arguments, empty);
     if (empty && v.record && file_.source->records() == 0) return {};
     if (empty) return file_.source->check(variable_, 0);
     Status status = file_.readable(variable_, first_);
@@ -174,28 +174,30 @@ Status BoxRead::check(const BoxWish& wish) {
     return file_.readable(variable_, record(records_ - 1));
 }
 
-void BoxRead::set_section(const BoxWish& wish, bool empty) {
+void BoxRead::set_section(const GetBoxArguments& arguments, bool empty) {
     const Variable& v = variable();
-    view_.data = static_cast<const char*>(wish.data);
-    view_.type = file_.type_of_array(variable_, wish.type);
+    view_.data = static_cast<const char*>(arguments.data);
+    view_.type = file_.type_of_array(variable_, arguments.type);
     const std::size_t lead = v.record ? 1 : 0;
-    const auto stride = [&](std::size_t d) { return wish.stride == nullptr ? 1 : wish.stride[d]; };
+    const auto stride = [&](std::size_t d) {
+        return arguments.stride == nullptr ? 1 : arguments.stride[d];
+    };
     section_.box.nd = v.shape.size();
     for (std::size_t d = 0; d < v.shape.size(); ++d) {
-        count_[d] = wish.count[d + lead];
+        count_[d] = arguments.count[d + lead];
         section_.step[d] = stride(d + lead);
-        section_.box.low[d] = wish.start[d + lead];
+        section_.box.low[d] = arguments.start[d + lead];
         section_.box.count[d] = empty ? 0 : (count_[d] - 1) * section_.step[d] + 1;
     }
     if (empty) return;
-    first_ = v.record ? wish.start[0] : 0;
+    first_ = v.record ? arguments.start[0] : 0;
     stride_ = v.record ? stride(0) : 1;
-    records_ = v.record ? wish.count[0] : 1;
+    records_ = v.record ? arguments.count[0] : 1;
 }
 
-Status BoxRead::prepare(const BoxWish& wish) {
-    if (Status status = file_.find(wish.name, variable_); !status.ok()) return status;
-    if (Status status = check(wish); !status.ok()) return file_.with_place(status, variable_);
+Status BoxRead::prepare(const GetBoxArguments& arguments) {
+    if (Status status = file_.find(arguments.name, variable_); !status.ok()) return status;
+    if (Status status = check(arguments); !status.ok()) return file_.with_place(status, variable_);
     if (records_ > 0) own_ = parts_within(section_.box);
     return {};
 }
@@ -403,7 +405,7 @@ Status BoxRead::read_together(const BoxBounds& bounds) {
     return status;
 }
 
-Status BoxRead::run(const Shelves& shelves) {
+Status BoxRead::run(const ReadCaches& read_caches) {
     const BoxBounds bounds = find_bounds();
     if (bounds.most == 0) return {};
     Status status = file_.team.agree(alone([&]() -> Status {
@@ -411,7 +413,7 @@ Status BoxRead::run(const Shelves& shelves) {
         return {};
     }));
     if (!status.ok()) return status;
-    const auto pause = shelves.pause();
+    const auto pause = read_caches.pause();
     status = each_its_own(bounds) ? alone([&] { return read_own(); }) : read_together(bounds);
     if (status.ok() && misfits_ > 0)
         status = alone([&] {
@@ -424,13 +426,14 @@ Status BoxRead::run(const Shelves& shelves) {
 
 }  // namespace
 
-Status read_box(ReadContext& file, const Shelves& shelves, const BoxWish& wish) {
+Status read_box(ReadContext& file, const ReadCaches& read_caches,
+                const GetBoxArguments& arguments) {
     BoxRead call(file);
-    Status status = call.agree(alone([&] { return call.prepare(wish); }));
+    Status status = call.agree(alone([&] { return call.prepare(arguments); }));
     if (!status.ok()) return status;
     Stopwatch watch(file.figures.read);
     ++file.figures.reads;
-    return call.run(shelves);
+    return call.run(read_caches);
 }
 
 }  // namespace thalweg::detail

@@ -9,7 +9,7 @@
 namespace thalweg::detail {
 
 /// The arguments of tw_get_box, for all dimensions of the variable.
-struct BoxWish {
+struct GetBoxArguments {
     std::string name;
     int type = 0;
     const std::int64_t* start = nullptr;
@@ -19,10 +19,10 @@ struct BoxWish {
     int ndims = -1;  ///< length of start, count and stride; -1: the variable's number of dimensions
 };
 
-class Shelves;
+class ReadCaches;
 
-/// @param shelves  are paused meanwhile
+/// @param read caches  are paused meanwhile
 /// @note Collective; the same status on every rank
-Status read_box(ReadContext& file, const Shelves& shelves, const BoxWish& wish);
+Status read_box(ReadContext& file, const ReadCaches& read_caches, const GetBoxArguments& arguments);
 
 }  // namespace thalweg::detail

@@ -183,14 +183,14 @@ Status ReadPlans::take_straight(ReadTask& task) {
     return status;
 }
 
-Status ReadPlans::take(Plan& plan, ReadTask& task, const Shelf* shelf) {
-    if (shelf == nullptr && !plan.straight)
+Status ReadPlans::take(Plan& plan, ReadTask& task, const ReadCache* read_cache) {
+    if (read_cache == nullptr && !plan.straight)
         plan.straight = long_runs(task.selection.space, task.deliveries);
-    if (shelf == nullptr && *plan.straight) return alone([&] { return take_straight(task); });
+    if (read_cache == nullptr && *plan.straight) return alone([&] { return take_straight(task); });
     Status status;
     Scatter* const scatter = scatter_of(plan, task, status);
     if (scatter == nullptr) return status;
-    return scatter->run(task.selection.sources, task.deliveries, *file_.source, shelf);
+    return scatter->run(task.selection.sources, task.deliveries, *file_.source, read_cache);
 }
 
 void ReadPlans::add_to(ReadFigures& figures) const {

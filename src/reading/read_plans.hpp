@@ -62,10 +62,10 @@ public:
     /// @note Collective
     Scatter* scatter_of(Plan& plan, ReadTask& task, Status& status);
     /// Reads.
-    /// @param shelf  null: nothing is read ahead
+    /// @param read_cache  null: nothing is read ahead
     /// @return this rank's own error
     /// @note Collective
-    Status take(Plan& plan, ReadTask& task, const Shelf* shelf);
+    Status take(Plan& plan, ReadTask& task, const ReadCache* read_cache);
 
     void add_to(ReadFigures& figures) const;
     void clear() { plans_.clear(); }

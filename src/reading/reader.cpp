@@ -14,7 +14,7 @@ Reader::Reader(Team& team, SessionResources& session, std::string path, int seri
                FileOptions options)
     : file_(team, session, std::move(path), serial, std::move(options)),
       plans_(file_),
-      shelves_(file_) {}
+      read_caches_(file_) {}
 
 /// Asks the file system on one rank, so that all choose alike.
 Status Reader::choose_readers() {
@@ -29,10 +29,10 @@ Status Reader::choose_readers() {
     const auto choose = [&]() -> Status {
         std::string& readers = file_.options.readers;
         if (readers == "auto") readers = parallel ? "4/node" : std::to_string(team.size());
-        WriterWish wish;
-        wish.count = parse_writers(readers);
-        wish.as_possible = true;
-        return pick_writers(team.topology(), wish, file_.readers);
+        WriterChoice arguments;
+        arguments.count = parse_writers(readers);
+        arguments.as_possible = true;
+        return pick_writers(team.topology(), arguments, file_.readers);
     };
     return team.agree(status.ok() ? alone(choose) : status);
 }
@@ -52,7 +52,7 @@ Status Reader::open() {
     file_.source->limit(file_.options.bandwidth / readers);
     file_.figures.format = file_.source->format();  // a short word
     file_.figures.readers = file_.readers.size();
-    return file_.options.read_ahead ? shelves_.make() : status;
+    return file_.options.read_ahead ? read_caches_.make() : status;
 }
 
 /// Reads the requests of all ranks.
@@ -61,7 +61,7 @@ Status Reader::perform(Call call, std::span<const ReadRequest> requests, Status 
     ReadTask task;
     if (mine.ok())
         mine = alone([&]() -> Status {
-            task = plans_.prepare(requests, shelves_.shelf() != nullptr);
+            task = plans_.prepare(requests, read_caches_.read_cache() != nullptr);
             plans_.add_deliveries(requests, task);
             return {};
         });
@@ -70,7 +70,7 @@ Status Reader::perform(Call call, std::span<const ReadRequest> requests, Status 
     Stopwatch watch(file_.figures.read);
     ++file_.figures.reads;
     ReadPlans::Plan& plan = plans_.plan_for(task);
-    Status status = plans_.take(plan, task, shelves_.shelf());
+    Status status = plans_.take(plan, task, read_caches_.read_cache());
     task.count_misfits();
     const auto fit = [&]() -> Status {
         for (std::size_t i = 0; i < requests.size(); ++i)
@@ -83,32 +83,35 @@ Status Reader::perform(Call call, std::span<const ReadRequest> requests, Status 
     if (status.ok()) status = alone(fit);
     status = file_.team.agree(status);
     if (plan.scatter)
-        shelves_.look_ahead(task.selection.sources, *plan.scatter,
-                            status.ok() || status.code == TW_ERANGE);
+        read_caches_.look_ahead(task.selection.sources, *plan.scatter,
+                                status.ok() || status.code == TW_ERANGE);
     return status;
 }
 
-Status Reader::get(const Wish& wish) {
+Status Reader::get(const GetArguments& arguments) {
     ReadRequest request;
-    return get(wish, request);
+    return get(arguments, request);
 }
 
-Status Reader::get(const Wish& wish, ReadRequest& request) {
-    Status mine = alone([&] { return check_wish(file_, wish, request); });
+Status Reader::get(const GetArguments& arguments, ReadRequest& request) {
+    Status mine = alone([&] { return check_arguments(file_, arguments, request); });
     return perform(Call::get, {&request, 1}, std::move(mine));
 }
 
-Status Reader::get_deferred(const Wish& wish) {
+Status Reader::get_deferred(const GetArguments& arguments) {
     ReadRequest request;
-    if (Status status = check_wish(file_, wish, request); !status.ok()) return status;
+    if (Status status = check_arguments(file_, arguments, request); !status.ok()) return status;
     const Variable& v = file_.variable(request.variable);
     const Decomposition& d = *request.decomposition;
-    request.glimpse = Glimpse(d, request.order, held_by(d, request.order, v.shape), request.view);
+    request.fingerprint =
+        Fingerprint(d, request.order, held_by(d, request.order, v.shape), request.view);
     deferred_.push_back(std::move(request));
     return {};
 }
 
-Status Reader::get_box(const BoxWish& wish) { return read_box(file_, shelves_, wish); }
+Status Reader::get_box(const GetBoxArguments& arguments) {
+    return read_box(file_, read_caches_, arguments);
+}
 
 /// Requests that were prefetched together are read together.
 Status Reader::read(const Status& mine) {
@@ -140,11 +143,11 @@ Status Reader::prefetch() {
     });
     status = agree_on(file_, Call::prefetch, requests, status);
     if (!status.ok() || requests.empty()) return status;
-    if (status = shelves_.make(); !status.ok()) return status;
+    if (status = read_caches_.make(); !status.ok()) return status;
     const Scatter* scatter = plans_.scatter_of(plans_.plan_for(task), task, status);
     if (scatter == nullptr) return status;
     prefetched_.push_back(deferred_.size());
-    shelves_.expect(task.selection.sources, *scatter, true, false);
+    read_caches_.expect(task.selection.sources, *scatter, true, false);
     return {};
 }
 
@@ -154,9 +157,9 @@ Status Reader::sync() {
 }
 
 Status Reader::refresh() {
-    const auto pause = shelves_.pause();
+    const auto pause = read_caches_.pause();
     Status status = file_.source->refresh(file_.team.world());
-    shelves_.read_again();
+    read_caches_.read_again();
     return status;
 }
 
@@ -171,7 +174,7 @@ void Reader::leave() {
         file_.figures = figures();
         return {};
     });
-    shelves_.end();
+    read_caches_.end();
     plans_.clear();
     file_.source.reset();
 }
@@ -181,11 +184,11 @@ ReadFigures Reader::figures() {
     f.path = file_.path;
     if (!file_.source) return f;
     plans_.add_to(f);
-    const auto pause = shelves_.pause();
+    const auto pause = read_caches_.pause();
     f.calls = file_.source->counts().calls;
     f.bytes = file_.source->counts().bytes;
     f.file = file_.source->counts().seconds;
-    shelves_.add_to(f);
+    read_caches_.add_to(f);
     return f;
 }
 

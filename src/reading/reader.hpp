@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "reading/read_box.hpp"
+#include "reading/read_caches.hpp"
 #include "reading/read_plans.hpp"
-#include "reading/shelves.hpp"
 
 namespace thalweg::detail {
 
@@ -30,10 +30,11 @@ public:
 
     /// @note Collective, as are the next ones but get_deferred
     Status open();
-    Status get(const Wish& wish);
-    Status get(const Wish& wish, ReadRequest& request);  ///< tells what the wish means
-    Status get_deferred(const Wish& wish);               ///< local
-    Status get_box(const BoxWish& wish);
+    Status get(const GetArguments& arguments);
+    Status get(const GetArguments& arguments,
+               ReadRequest& request);                    ///< tells what the arguments mean
+    Status get_deferred(const GetArguments& arguments);  ///< local
+    Status get_box(const GetBoxArguments& arguments);
     /// @param mine  this rank's own failure so far
     Status read(const Status& mine = {});
     Status prefetch();
@@ -49,7 +50,7 @@ private:
 
     ReadContext file_;
     ReadPlans plans_;
-    Shelves shelves_;
+    ReadCaches read_caches_;
     std::vector<ReadRequest> deferred_;
     std::vector<std::size_t> prefetched_;  ///< numbers of deferred requests before which prefetch
                                            ///< was called

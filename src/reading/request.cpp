@@ -10,21 +10,22 @@ namespace thalweg::detail {
 namespace {
 
 /// Finds the memory dimension of each dimension of the file.
-Status match(const ReadContext& file, const Wish& wish, const Variable& v, ReadRequest& request) {
+Status match(const ReadContext& file, const GetArguments& arguments, const Variable& v,
+             ReadRequest& request) {
     if (std::ssize(v.shape) > max_dims)
         return failure(TW_EUNSUPPORTED, "it has {} dimensions; the maximum is {}", v.shape.size(),
                        max_dims);
     const std::vector<std::string> dims = file.source->definitions().fixed_dims(v);
-    if (!wish.decomposition) {
+    if (!arguments.decomposition) {
         // Replicated: as if this rank were the one that holds everything.
         request.decomposition = replicate(0, dims, v.shape, file.options.wording);
         for (std::size_t f = 0; f < dims.size(); ++f) request.order.push_back(f);
         return {};
     }
-    request.decomposition = wish.decomposition;
-    const Decomposition& d = *wish.decomposition;
-    request.order = wish.order;
-    if (wish.order.empty())
+    request.decomposition = arguments.decomposition;
+    const Decomposition& d = *arguments.decomposition;
+    request.order = arguments.order;
+    if (arguments.order.empty())
         if (Status s = match_dimensions(d, dims, v.shape, request.order); !s.ok()) return s;
     if (d.listed) (void)d.listed->in_order(request.order, v.shape);  // makes it if necessary
     return {};
@@ -32,21 +33,22 @@ Status match(const ReadContext& file, const Wish& wish, const Variable& v, ReadR
 
 }  // namespace
 
-Status check_wish(const ReadContext& file, const Wish& wish, ReadRequest& request) {
-    if (Status status = file.find(wish.name, request.variable); !status.ok()) return status;
+Status check_arguments(const ReadContext& file, const GetArguments& arguments,
+                       ReadRequest& request) {
+    if (Status status = file.find(arguments.name, request.variable); !status.ok()) return status;
     const Variable& v = file.variable(request.variable);
     const auto checked = [&]() -> Status {
-        if (!wish.wrong.ok()) return wish.wrong;
-        if (Status s = file.check_type(request.variable, wish.array.type); !s.ok()) return s;
-        if (v.record && (wish.record < 0 || wish.record >= file.source->records()))
+        if (!arguments.wrong.ok()) return arguments.wrong;
+        if (Status s = file.check_type(request.variable, arguments.array.type); !s.ok()) return s;
+        if (v.record && (arguments.record < 0 || arguments.record >= file.source->records()))
             return failure(TW_EBOUNDS, "no record {}; the file has {} records",
-                           file.options.wording.index(wish.record), file.source->records());
-        request.record = v.record ? wish.record : 0;
-        if (Status status = match(file, wish, v, request); !status.ok()) return status;
+                           file.options.wording.index(arguments.record), file.source->records());
+        request.record = v.record ? arguments.record : 0;
+        if (Status status = match(file, arguments, v, request); !status.ok()) return status;
         const Decomposition& d = *request.decomposition;
-        if (Status s = check_array(d, wish.array, request.view); !s.ok()) return s;
-        request.view.type = file.type_of_array(request.variable, wish.array.type);
-        if (wish.array.data == nullptr && d.held > 0)
+        if (Status s = check_array(d, arguments.array, request.view); !s.ok()) return s;
+        request.view.type = file.type_of_array(request.variable, arguments.array.type);
+        if (arguments.array.data == nullptr && d.held > 0)
             return failure(TW_EARG, "the array is missing (null pointer)");
         return file.readable(request.variable, request.record);
     };
@@ -55,10 +57,10 @@ Status check_wish(const ReadContext& file, const Wish& wish, ReadRequest& reques
 
 Status check_deferred(const ReadContext& file, std::span<const ReadRequest> requests) {
     return alone([&]() -> Status {
-        std::vector<Glimpsed> all;
+        std::vector<SeenArray> all;
         for (const ReadRequest& r : requests)
-            all.push_back({&file.variable(r.variable).name, &r.glimpse});
-        Status status = compare_glimpses(std::move(all));
+            all.push_back({&file.variable(r.variable).name, &r.fingerprint});
+        Status status = compare_fingerprints(std::move(all));
         if (!status.ok())
             status.text = fmt::format("{}: {} (rank {})", file.path, status.text, file.team.rank());
         return status;

@@ -13,7 +13,7 @@
 namespace thalweg::detail {
 
 /// The arguments of tw_get and related functions.
-struct Wish {
+struct GetArguments {
     std::string name;
     std::shared_ptr<const Decomposition> decomposition;  ///< null: every rank wants the whole
     std::vector<int> order;  ///< memory dimension of each of the variable's; empty: by the names
@@ -28,13 +28,14 @@ struct ReadRequest {
     std::shared_ptr<const Decomposition> decomposition;
     std::vector<int> order;
     ArrayView view;
-    Glimpse glimpse;  ///< sample of a deferred array
+    Fingerprint fingerprint;  ///< sample of a deferred array
 };
 
-/// Checks a wish and translates it. Local.
+/// Checks the arguments and translates them. Local.
 /// @param request  receives the translation
-/// @return TW_OK, or the error in the wish
-Status check_wish(const ReadContext& file, const Wish& wish, ReadRequest& request);
+/// @return TW_OK, or the error in the arguments
+Status check_arguments(const ReadContext& file, const GetArguments& arguments,
+                       ReadRequest& request);
 /// Checks that the arrays have not changed since they were requested to be filled. Local.
 Status check_deferred(const ReadContext& file, std::span<const ReadRequest> requests);
 

@@ -68,9 +68,9 @@ Status sum_file(Team& team, Reader& reader, const ExpectedChecksum& check, const
         Variable part;
         std::shared_ptr<const Holding> holding;
         std::vector<char> values;
-        Wish wish;
+        GetArguments arguments;
         mine = alone([&]() -> Status {
-            wish.name = check.own->name;
+            arguments.name = check.own->name;
             part.type = theirs.type;
             part.shape = theirs.shape;
             std::vector<int> order(part.shape.size());
@@ -80,14 +80,14 @@ Status sum_file(Team& team, Reader& reader, const ExpectedChecksum& check, const
                 replicated ? check.holding->decomposition
                            : part_of(dims, part.shape,
                                      {std::min(n, first), std::min(n, first + at_once)}, round);
-            if (!replicated) wish.decomposition = decomposition;
+            if (!replicated) arguments.decomposition = decomposition;
             holding = make_holding(decomposition, std::move(order), part.shape);
             values.resize(decomposition->stored * size);
-            wish.array = tw_dense(theirs.type, values.data(), decomposition->stored);
+            arguments.array = tw_dense(theirs.type, values.data(), decomposition->stored);
             return {};
         });
-        wish.wrong = mine;
-        status = reader.get(wish);
+        arguments.wrong = mine;
+        status = reader.get(arguments);
         if (!status.ok()) return status;
         ArrayView view;
         view.data = values.data();

@@ -172,8 +172,8 @@ Status Registry::put_attribute(const std::string& variable, Attribute attribute)
 }
 
 Status Registry::use_decompositions() {
-    std::deque<Glimpse> seen;
-    std::vector<Glimpsed> glimpses;
+    std::deque<Fingerprint> seen;
+    std::vector<SeenArray> fingerprints;
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
         RegisteredArray& a = arrays_[i];
         const Variable& v = definitions_.variables[i];
@@ -184,9 +184,9 @@ Status Registry::use_decompositions() {
         if (!status.ok()) return refused(v.name, std::move(status));
         if (a.copied) continue;
         seen.emplace_back(*h.decomposition, h.order, h.held, a.view);
-        glimpses.push_back({&v.name, &seen.back()});
+        fingerprints.push_back({&v.name, &seen.back()});
     }
-    Status status = compare_glimpses(std::move(glimpses));
+    Status status = compare_fingerprints(std::move(fingerprints));
     if (!status.ok()) status.text = fmt::format("restart: {} (rank {})", status.text, rank_);
     return status;
 }

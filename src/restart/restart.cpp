@@ -2,7 +2,7 @@
 #include "restart/restart.hpp"
 
 #include "definitions/first_attributes.hpp"
-#include "restart/wishes.hpp"
+#include "restart/read_arguments.hpp"
 
 namespace thalweg::detail {
 
@@ -27,10 +27,10 @@ Status ask(Registry& registry, const Wording& wording, Reader& reader, const std
         const Variable& own = registry.definitions().variables[i];
         if (a.copied) continue;
         if (a.optional && source.definitions().find_variable(own.name) < 0) continue;
-        Wish wish;
+        GetArguments arguments;
         Status status =
-            ask_for(source, path, registry.definitions(), own, wording, a, wish, checks);
-        if (status.ok()) status = reader.get_deferred(wish);
+            ask_for(source, path, registry.definitions(), own, wording, a, arguments, checks);
+        if (status.ok()) status = reader.get_deferred(arguments);
         if (!status.ok()) return status;
     }
     return {};
@@ -86,16 +86,16 @@ Status Restart::read(Reader& reader, const std::string& path, bool checksums) {
     return status;
 }
 
-Status read_exactly(Team& team, Reader& reader, const std::string& path, Wish wish,
+Status read_exactly(Team& team, Reader& reader, const std::string& path, GetArguments arguments,
                     bool checksums) {
     const Definitions& definitions = reader.contents().definitions();
-    const int at = definitions.find_variable(wish.name);
-    if (at >= 0 && wish.wrong.ok() && valid_type(wish.array.type))
-        wish.wrong = alone([&] {
-            return check_exact(reader.contents(), wish.array.type, definitions.variables[at]);
+    const int at = definitions.find_variable(arguments.name);
+    if (at >= 0 && arguments.wrong.ok() && valid_type(arguments.array.type))
+        arguments.wrong = alone([&] {
+            return check_exact(reader.contents(), arguments.array.type, definitions.variables[at]);
         });
     ReadRequest request;
-    Status status = reader.get(wish, request);
+    Status status = reader.get(arguments, request);
     if (!status.ok() || !checksums) return status;
     const Variable& theirs = definitions.variables[at];
     Variable own;
@@ -107,9 +107,10 @@ Status read_exactly(Team& team, Reader& reader, const std::string& path, Wish wi
         own.name = theirs.name;
         own.type = request.view.type;
         own.shape = theirs.shape;
-        holding = wish.decomposition ? make_holding(request.decomposition, request.order, own.shape)
-                                     : hold_whole(team.rank(), 0, definitions.fixed_dims(theirs),
-                                                  own.shape, request.decomposition->wording);
+        holding = arguments.decomposition
+                      ? make_holding(request.decomposition, request.order, own.shape)
+                      : hold_whole(team.rank(), 0, definitions.fixed_dims(theirs), own.shape,
+                                   request.decomposition->wording);
         checks.push_back(
             {&own, holding.get(), &request.view, at, {sum->values.begin(), sum->values.end()}});
         return {};

@@ -45,6 +45,7 @@ private:
 
 /// Reads one variable of a restart's file into an array whose type holds all its values, and
 /// compares its checksum if asked to. @note Collective
-Status read_exactly(Team& team, Reader& reader, const std::string& path, Wish wish, bool checksums);
+Status read_exactly(Team& team, Reader& reader, const std::string& path, GetArguments arguments,
+                    bool checksums);
 
 }  // namespace thalweg::detail

@@ -31,12 +31,12 @@ WaitingPart* Batch::find_put(int variable) {
 
 Status Batch::check_deferred(bool records) const {
     return alone([&]() -> Status {
-        std::vector<Glimpsed> all;
+        std::vector<SeenArray> all;
         for (const auto& [key, waiting_parts] : parts)
             for (const WaitingPart& p : waiting_parts)
                 if (p.deferred && (records || !p.by_put || !is_record(p.variable)))
-                    all.push_back({&file_.variable(p.variable).name, &p.glimpse});
-        Status status = compare_glimpses(std::move(all));
+                    all.push_back({&file_.variable(p.variable).name, &p.fingerprint});
+        Status status = compare_fingerprints(std::move(all));
         if (!status.ok())
             status.text =
                 fmt::format("{}: {} (rank {})", file_.path, status.text, file_.team.rank());

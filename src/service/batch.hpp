@@ -27,10 +27,10 @@ struct Agreed {
 
 /// A part that waits until the ranks meet.
 struct WaitingPart : Part {
-    bool by_put = false;     ///< by tw_put: of the open step, or of a fixed-size variable
-    bool deferred = false;   ///< the model's array must not change until then
-    Glimpse glimpse;         ///< sample of a deferred array
-    std::int64_t bytes = 0;  ///< bytes of its packed values
+    bool by_put = false;      ///< by tw_put: of the open step, or of a fixed-size variable
+    bool deferred = false;    ///< the model's array must not change until then
+    Fingerprint fingerprint;  ///< sample of a deferred array
+    std::int64_t bytes = 0;   ///< bytes of its packed values
 };
 
 class Batch {

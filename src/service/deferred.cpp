@@ -56,8 +56,8 @@ const char* place_of(const HeldBox& held, const Strided& at, std::int64_t number
 
 }  // namespace
 
-Glimpse::Glimpse(const Decomposition& d, std::span<const int> order, std::span<const HeldBox> held,
-                 const ArrayView& array)
+Fingerprint::Fingerprint(const Decomposition& d, std::span<const int> order,
+                         std::span<const HeldBox> held, const ArrayView& array)
     : size_(size_of(array.type)) {
     std::int64_t total = 0;
     for (const HeldBox& h : held) total += choices(h);
@@ -73,7 +73,7 @@ Glimpse::Glimpse(const Decomposition& d, std::span<const int> order, std::span<c
     if (is_there()) hash_ = hash();
 }
 
-bool Glimpse::is_there() const {
+bool Fingerprint::is_there() const {
     if (places_.empty()) return true;
     const auto [low, high] = std::minmax_element(places_.begin(), places_.end());
     // One system call if all samples are in one array; there may be holes between several arrays.
@@ -82,33 +82,33 @@ bool Glimpse::is_there() const {
                        [this](const char* place) { return is_mapped(place, place + size_); });
 }
 
-std::uint64_t Glimpse::hash() const {
+std::uint64_t Fingerprint::hash() const {
     std::uint64_t h = hash_of_nothing;
     for (const char* place : places_) h = hash_of({place, size_}, h);
     return h;
 }
 
-Status Glimpse::compare() const {
+Status Fingerprint::compare() const {
     if (!is_there()) return failure(TW_EARG, "the memory of its array was freed: {}", advice);
     if (hash() != hash_)
         return failure(TW_EARG, "its array has changed since the deferred put or get: {}", advice);
     return {};
 }
 
-Status compare_glimpses(std::vector<Glimpsed> all) {
-    std::erase_if(all, [](const Glimpsed& g) { return g.glimpse->first() == nullptr; });
-    std::sort(all.begin(), all.end(), [](const Glimpsed& a, const Glimpsed& b) {
-        return a.glimpse->first() < b.glimpse->first();
+Status compare_fingerprints(std::vector<SeenArray> all) {
+    std::erase_if(all, [](const SeenArray& g) { return g.fingerprint->first() == nullptr; });
+    std::sort(all.begin(), all.end(), [](const SeenArray& a, const SeenArray& b) {
+        return a.fingerprint->first() < b.fingerprint->first();
     });
     for (std::size_t i = 1; i < all.size(); ++i)
-        if (all[i - 1].glimpse->first() == all[i].glimpse->first())
+        if (all[i - 1].fingerprint->first() == all[i].fingerprint->first())
             return *all[i - 1].variable == *all[i].variable
                        ? failure(TW_EARG, "variable '{}' has the same array twice: {}",
                                  *all[i].variable, advice)
                        : failure(TW_EARG, "variables '{}' and '{}' have the same array: {}",
                                  *all[i - 1].variable, *all[i].variable, advice);
-    for (const Glimpsed& g : all)
-        if (Status status = g.glimpse->compare(); !status.ok()) {
+    for (const SeenArray& g : all)
+        if (Status status = g.fingerprint->compare(); !status.ok()) {
             status.text = fmt::format("variable '{}': {}", *g.variable, status.text);
             return status;
         }

@@ -16,12 +16,12 @@
 namespace thalweg::detail {
 
 /// A sample of an array, taken when its address was passed.
-class Glimpse {
+class Fingerprint {
 public:
-    Glimpse() = default;
+    Fingerprint() = default;
     /// @param held  boxes of the variable that this rank has; `order` is the variable's
-    Glimpse(const Decomposition& decomposition, std::span<const int> order,
-            std::span<const HeldBox> held, const ArrayView& array);
+    Fingerprint(const Decomposition& decomposition, std::span<const int> order,
+                std::span<const HeldBox> held, const ArrayView& array);
 
     /// Returns the first sampled address; null if nothing is held.
     const char* first() const { return places_.empty() ? nullptr : places_.front(); }
@@ -37,12 +37,12 @@ private:
 };
 
 /// A variable, and the sample of its array.
-struct Glimpsed {
+struct SeenArray {
     const std::string* variable;
-    const Glimpse* glimpse;
+    const Fingerprint* fingerprint;
 };
 
 /// Compares all samples; arrays with the same address are an error, too.
-Status compare_glimpses(std::vector<Glimpsed> all);
+Status compare_fingerprints(std::vector<SeenArray> all);
 
 }  // namespace thalweg::detail

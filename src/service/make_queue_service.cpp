@@ -6,8 +6,8 @@
 #include "base/log.hpp"
 #include "service/background/background.hpp"
 #include "service/queue/queue_service.hpp"
-#include "service/servers/crew.hpp"
 #include "service/servers/served_file.hpp"
+#include "service/servers/server_roles.hpp"
 
 namespace thalweg::detail {
 
@@ -17,7 +17,7 @@ namespace {
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Publisher> publish_to_servers(FileContext& file, ServicePlan& plan,
                                               Status& status) {
-    const double servers = file.session.port()->crew().servers().size();
+    const double servers = file.session.port()->server_roles().servers().size();
     const bool one = file.options.method == "serial" || servers == 1;
     plan.options.rate = file.options.bandwidth / (one ? 1 : servers);
     plan.options.one_writer = one;
@@ -87,7 +87,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
     if (!status.ok()) return nullptr;
     file.figures.writers = publisher->writers();
     (void)alone([&]() -> Status {
-        note_queue(file, publisher->outbox().room());
+        note_queue(file, publisher->unit_queue().room());
         return {};
     });
     std::unique_ptr<QueueService> service;

@@ -83,7 +83,7 @@ struct StorageOptions {
     bool is_there = false;  ///< the path leads to an empty file, made by the claim to its name
     /// create() and open() may return this rank's own failure: the caller lets the ranks agree.
     bool alone = false;
-    bool looks = false;         ///< this rank checks that the file is the one that was claimed
+    bool inspects = false;      ///< this rank checks that the file is the one that was claimed
     FileIdentity claimed = {};  ///< identity that every rank should find when it opens the file
 };
 
@@ -100,7 +100,7 @@ public:
     virtual Order order() const = 0;
     /// Tests if write() is collective over the writers: then all call it equally often.
     virtual bool collective() const = 0;
-    /// Tests if create() and open() heed StorageOptions::alone and StorageOptions::looks.
+    /// Tests if create() and open() heed StorageOptions::alone and StorageOptions::inspects.
     virtual bool opens_alone() const { return false; }
 
     /**

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import array
 import gc
+import json
+import subprocess
+import sys
 import weakref
 
+import netCDF4
 import numpy as np
 import pytest
 import thalweg as tw
@@ -365,6 +369,51 @@ def test_netcdf4_filters(io, folder):
             f["T"] = values[j0 : j0 + nj, i0 : i0 + ni]
             f.end_step()
     assert np.array_equal(as_netcdf4(folder / "z.nc", "T"), T)
+
+
+LISTS = """
+import json, sys, h5py
+f = h5py.File(sys.argv[1])
+def address(v):
+    return h5py.h5o.get_info(v.id).addr
+names = {address(v): path for path, v in f.items()}
+def name(reference):
+    return names[address(f[reference])]
+lists = {}
+for path, v in f.items():
+    found = v.attrs.get("DIMENSION_LIST", [])
+    uses = v.attrs.get("REFERENCE_LIST", [])
+    lists[path] = [[name(d[0]) for d in found], sorted([name(u[0]), int(u[1])] for u in uses)]
+print(json.dumps(lists))
+"""
+
+
+def lists_of_dimensions(path):
+    """Returns what h5py, which has an HDF5 of its own, finds in the attributes of HDF5's scales."""
+    return json.loads(subprocess.check_output([sys.executable, "-c", LISTS, str(path)]))
+
+
+@pytest.mark.parametrize("many", [0, 4200])
+def test_dimension_scales(io, folder, many):
+    names = {"lon": "lat lon", "lat": "lat", "T": "time lat lon", "square": "lat lat", "one": ""}
+    names |= {f"v{i}": "lat" for i in range(many)}  # a list longer than 64 KiB
+    sizes = {"time": None, "lat": 3, "lon": 4}
+    with io.create(folder / "own.nc", format="netcdf4") as f:
+        for dim, n in sizes.items():
+            f.define_dim(dim, n)
+        for name, dims in names.items():
+            f.define(name, "f8", dims)
+    if WORLD.rank == 0:
+        own = lists_of_dimensions(folder / "own.nc")
+        assert own["lat"][1].count(["square", 1]) == 1 and len(own["lat"][1]) == 4 + many
+    if WORLD.rank == 0 and not many:  # netCDF-C's time grows with the square
+        with netCDF4.Dataset(folder / "netcdf.nc", "w") as f:
+            for dim, n in sizes.items():
+                f.createDimension(dim, n)
+            for name, dims in names.items():
+                f.createVariable(name, "f8", dims.split())
+        assert own == lists_of_dimensions(folder / "netcdf.nc")
+    WORLD.Barrier()
 
 
 def test_restart(io, folder):

@@ -88,8 +88,8 @@ struct Writers {
         }
     }
     void write(const std::vector<Sent>& sent) {
-        const auto parcels = parcels_of(sent);
-        each([&](Composer& c) { return c.write(parcels); });
+        const auto unit_parts = unit_parts_of(sent);
+        each([&](Composer& c) { return c.write(unit_parts); });
     }
     const std::vector<char>& bytes() const { return *files.front()->bytes; }
 };
@@ -117,7 +117,7 @@ TEST(Composer, StepsPartsAndFixedVariables) {
                                                        : UnitKind::fixed;
             const bool step = kind == UnitKind::step;
             std::vector<Sent> sent;
-            for (int r = 0; r < ranks; ++r) sent.push_back(empty_parcel(plan, kind, r));
+            for (int r = 0; r < ranks; ++r) sent.push_back(empty_unit_part(plan, kind, r));
             for (int i = 0; i < n; ++i) {
                 const Variable& v = variables[static_cast<std::size_t>(i)];
                 if (v.record && !step) continue;
@@ -135,8 +135,8 @@ TEST(Composer, StepsPartsAndFixedVariables) {
                         const std::int64_t end = std::min(v.elements(), begin + length);
                         std::vector<Sent> part;
                         for (int r = 0; r < ranks; ++r) {
-                            part.push_back(empty_parcel(plan, UnitKind::part, r));
-                            UnitHead& head = part.back().parcel.head;
+                            part.push_back(empty_unit_part(plan, UnitKind::part, r));
+                            UnitHead& head = part.back().unit_part.head;
                             head.variable = i;
                             head.begin = begin;
                             head.end = end;
@@ -186,7 +186,7 @@ TEST(Composer, BoxesInAnyOrder) {
                 expected.fill(i, r);
         std::int64_t ended = 0;
         for (std::int64_t unit = 0; unit < random.between(1, 20); ++unit) {
-            std::vector<Sent> sent{empty_parcel(plan, UnitKind::boxes, 0)};
+            std::vector<Sent> sent{empty_unit_part(plan, UnitKind::boxes, 0)};
             for (std::int64_t k = random.below(4); k > 0; --k) {
                 const int i =
                     static_cast<int>(random.below(static_cast<std::int64_t>(variables.size())));
@@ -214,7 +214,7 @@ TEST(Composer, BoxesInAnyOrder) {
             }
         }
         writers.each([&](Composer& c) { return c.boxes().end_step(6, true); });
-        Parcel last;
+        UnitPart last;
         last.head.kind = UnitKind::last;
         writers.each([&](Composer& c) { return c.boxes().fill_fixed(last); });
         ASSERT_EQ(expected.difference(writers.bytes()), "") << "seed " << seed;
@@ -234,7 +234,7 @@ struct Stripes {
     explicit Stripes(std::int64_t rows) {
         plan.add("v", TW_SHORT, {2 * rows, width}, true);
         plan.lay_out();
-        sent.push_back(empty_parcel(plan, UnitKind::boxes, 0));
+        sent.push_back(empty_unit_part(plan, UnitKind::boxes, 0));
         for (std::int64_t row = 0; row < rows; ++row) {
             Box box;
             box.nd = 2;
@@ -247,9 +247,9 @@ struct Stripes {
     double write() {
         Composer composer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, 1 << 20,
                           nullptr);
-        const auto parcels = parcels_of(sent);
+        const auto unit_parts = unit_parts_of(sent);
         const double begin = now();
-        EXPECT_TRUE(composer.write(parcels).ok());
+        EXPECT_TRUE(composer.write(unit_parts).ok());
         EXPECT_TRUE(composer.boxes().end_step(1, false).ok());
         return now() - begin;
     }
@@ -286,7 +286,7 @@ TEST(Composer, TellsOfFailures) {
     MemoryStorage file;
     file.failure = failure(TW_EIO, "no space");
     Composer composer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, 16, nullptr);
-    const std::vector<Sent> sent{empty_parcel(plan, UnitKind::step, 0)};
-    EXPECT_EQ(composer.write(parcels_of(sent)).code, TW_EIO);
+    const std::vector<Sent> sent{empty_unit_part(plan, UnitKind::step, 0)};
+    EXPECT_EQ(composer.write(unit_parts_of(sent)).code, TW_EIO);
     EXPECT_EQ(file.counts().calls, 1);
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "service/servers/crew.hpp"
+#include "service/servers/server_roles.hpp"
 #include "service/service.hpp"
 #include "service/setup.hpp"
 

@@ -430,23 +430,24 @@ void run_ranks(const Case& c, std::uint64_t seed, std::shared_ptr<std::vector<ch
         const auto all = Team::make(std::move(comm), c.node_size, status);
         ok(status);
         Comm& world = all->world();
-        const Crew crew = choose_crew(all->topology(), c.servers, c.last);
+        const ServerRoles server_roles = choose_server_roles(all->topology(), c.servers, c.last);
         Transport& transport = *ends[static_cast<std::size_t>(world.rank())];
-        const bool serves = crew.serves(world.rank());
+        const bool serves = server_roles.serves(world.rank());
         auto part = world.split(serves ? 1 : 0, world.rank());
-        const auto memory = all->node().share(Board::bytes(all->node().size()));
-        const Board board(*memory);
+        const auto memory = all->node().share(NodeTable::bytes(all->node().size()));
+        const NodeTable node_table(*memory);
         if (serves) {
-            Server server(crew, crew.number_of(world.rank()), transport, *part, board);
+            Server server(server_roles, server_roles.number_of(world.rank()), transport, *part,
+                          node_table);
             while (!server.ended())
                 if (!server.work()) sleep_seconds(20e-6);
         } else {
-            Port port(crew, transport, board);
+            Port port(server_roles, transport, node_table);
             {
                 Rank rank(c, seed, std::move(part), &port, bytes);
                 act(rank);
             }
-            if (world.rank() == crew.model(0)) port.end();
+            if (world.rank() == server_roles.model(0)) port.end();
         }
         transport.finish();
     });

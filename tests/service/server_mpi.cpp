@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-#include "service/queue/outbox.hpp"
+#include "service/queue/unit_queue.hpp"
 #include "service/servers/server.hpp"
 #include "service/setup.hpp"
 
@@ -24,7 +24,7 @@ protected:
         ASSERT_NE(::mkdtemp(name.data()), nullptr);
         folder_ = name;
         ends_ = make_local_transports(4);
-        server_ = std::make_unique<Server>(crew_, 0, *ends_[2], *comm_, board_);
+        server_ = std::make_unique<Server>(server_roles_, 0, *ends_[2], *comm_, board_);
         plan_.add("v", TW_INT, {9}, true);
         plan_.add("f", TW_INT, {3}, false);
         plan_.definitions.dims = {{"time", 0}, {"x", 9}, {"y", 3}};
@@ -44,7 +44,7 @@ protected:
     Status ask(MessageKind kind, const WireWriter& body) {
         ends_[0]->send(2, kind, serial_, body.bytes);
         // Answers for the server below, which is asked, too.
-        if (crew_.servers().size() > 1 && kind != MessageKind::count_file)
+        if (server_roles_.servers().size() > 1 && kind != MessageKind::count_file)
             ends_[3]->send(2, MessageKind::reply, serial_, Answer{}.bytes());
         pump();
         Message m;
@@ -67,13 +67,13 @@ protected:
         plan.layout.method = "record";
         plan.storage = "posix";
         plan.options = {Format::cdf2, 0, false, 0};
-        outboxes_.clear();
+        unit_queues_.clear();
         for (int r = 0; r < 3; ++r) {
             Status status;
-            auto memory = Outbox::memory_for(1 << 16, {}, status);
+            auto memory = UnitQueue::memory_for(1 << 16, {}, status);
             if (r < 2) board_.write(r, serial_, memory->name());
-            outboxes_.push_back(std::make_unique<Outbox>(std::move(memory), r < 2 ? 1 : 0,
-                                                         board_.doorbell(), *comm_));
+            unit_queues_.push_back(std::make_unique<UnitQueue>(std::move(memory), r < 2 ? 1 : 0,
+                                                               board_.doorbell(), *comm_));
         }
         WireWriter out;
         describe_file(plan, out);
@@ -87,11 +87,11 @@ protected:
         const int variable = is_mark(kind) ? 1 : 0;
         const std::int64_t n = variable == 0 ? 3 : 1;
         for (int r = 0; r < 3; ++r) {
-            Outbox& outbox = *outboxes_[static_cast<std::size_t>(r)];
-            Sent s = empty_parcel(plan_, kind, r);
+            UnitQueue& unit_queue = *unit_queues_[static_cast<std::size_t>(r)];
+            Sent s = empty_unit_part(plan_, kind, r);
             if (put) {
                 set_put(s, variable);
-                auto* to = reinterpret_cast<int*>(outbox.take(4 * n));
+                auto* to = reinterpret_cast<int*>(unit_queue.take(4 * n));
                 for (std::int64_t i = 0; i < n; ++i) {
                     to[i] = value(record, r * n + i);
                     to_big_endian(TW_INT, to + i);
@@ -100,21 +100,21 @@ protected:
                 box.nd = 1;
                 box.low[0] = r * n;
                 box.count[0] = n;
-                Parcel::Entry e;
+                UnitPart::Entry e;
                 e.variable = variable;
                 e.record = record;
                 e.held = held_box(
                     box, plan_.definitions.variables[static_cast<std::size_t>(variable)].shape);
                 e.data = reinterpret_cast<char*>(to);
-                e.at = outbox.position(e.data);
-                s.parcel.entries.push_back(e);
+                e.at = unit_queue.position(e.data);
+                s.unit_part.entries.push_back(e);
             }
-            outbox.publish(s.parcel);
+            unit_queue.publish(s.unit_part);
             if (r < 2) continue;
             std::vector<char> message;
-            append_clipped(s.parcel, *make_serial_layout(), 0, plan_.spaces,
+            append_clipped(s.unit_part, *make_serial_layout(), 0, plan_.spaces,
                            plan_.definitions.variables, message);
-            ends_[3]->send(2, MessageKind::parcels, serial_, std::move(message));
+            ends_[3]->send(2, MessageKind::unit_parts, serial_, std::move(message));
         }
     }
     Status finish(std::int64_t marks) {
@@ -155,14 +155,14 @@ protected:
     }
 
     std::string folder_;
-    Crew crew_{topology_of(std::vector{0, 0, 0, 1}), {2}};
+    ServerRoles server_roles_{topology_of(std::vector{0, 0, 0, 1}), {2}};
     std::vector<std::unique_ptr<Transport>> ends_;
     std::unique_ptr<Comm> comm_ = make_serial_comm();
-    std::unique_ptr<Memory> memory_ = comm_->share(Board::bytes(3));
-    Board board_{*memory_};
+    std::unique_ptr<Memory> memory_ = comm_->share(NodeTable::bytes(3));
+    NodeTable board_{*memory_};
     std::unique_ptr<Server> server_;
     Plan plan_;
-    std::vector<std::unique_ptr<Outbox>> outboxes_;
+    std::vector<std::unique_ptr<UnitQueue>> unit_queues_;
     std::int64_t serial_ = 0;
     WriteCounts counts_;
 };
@@ -175,7 +175,7 @@ TEST_F(ServerTest, WritesAFile) {
     for (int r = 0; r < 5; ++r) {
         publish(UnitKind::step, r);
         pump();
-        EXPECT_EQ(outboxes_[0]->region().done[0].load(), static_cast<std::uint32_t>(r + 1));
+        EXPECT_EQ(unit_queues_[0]->region().done[0].load(), static_cast<std::uint32_t>(r + 1));
     }
     // The lone rank learns that its units were used.
     int accepted = 0;
@@ -210,12 +210,12 @@ TEST_F(ServerTest, FinishWaits) {
 // Records are counted when the other servers' reports with the places of their chunks are there:
 // these may arrive after the model's question, though they were sent before.
 TEST_F(ServerTest, CountingWaitsForReports) {
-    crew_ = Crew(topology_of(std::vector{0, 0, 0, 0}), {2, 3});
-    server_ = std::make_unique<Server>(crew_, 0, *ends_[2], *comm_, board_);
+    server_roles_ = ServerRoles(topology_of(std::vector{0, 0, 0, 0}), {2, 3});
+    server_ = std::make_unique<Server>(server_roles_, 0, *ends_[2], *comm_, board_);
     ASSERT_TRUE(open(folder_ + "/f.nc").ok());
     for (int r = 0; r < 2; ++r) {
-        Sent s = empty_parcel(plan_, UnitKind::last, r);
-        outboxes_[static_cast<std::size_t>(r)]->publish(s.parcel);
+        Sent s = empty_unit_part(plan_, UnitKind::last, r);
+        unit_queues_[static_cast<std::size_t>(r)]->publish(s.unit_part);
     }
     EXPECT_TRUE(finish(1).ok());
     EXPECT_EQ(count().text, "no answer");
@@ -259,9 +259,9 @@ TEST_F(ServerTest, FailuresComeBackToAllClients) {
     pump();
     setrlimit(RLIMIT_FSIZE, &before);
     for (int r = 0; r < 2; ++r) {
-        EXPECT_EQ(outboxes_[static_cast<std::size_t>(r)]->failure().code, TW_EIO);
+        EXPECT_EQ(unit_queues_[static_cast<std::size_t>(r)]->failure().code, TW_EIO);
         // Discarded units are not waited for.
-        outboxes_[static_cast<std::size_t>(r)]->drain();
+        unit_queues_[static_cast<std::size_t>(r)]->drain();
     }
     Status told;
     int accepted = 0;
@@ -273,7 +273,7 @@ TEST_F(ServerTest, FailuresComeBackToAllClients) {
     }
     EXPECT_EQ(accepted, 4);
     EXPECT_EQ(told.code, TW_EIO);
-    EXPECT_EQ(told.text, outboxes_[0]->failure().text);
+    EXPECT_EQ(told.text, unit_queues_[0]->failure().text);
     EXPECT_NE(told.text.find("File too large"), std::string::npos) << told.text;
     const Status finished = finish(1);
     EXPECT_EQ(finished.code, TW_EIO);

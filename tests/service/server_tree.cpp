@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "service/queue/outbox.hpp"
+#include "service/queue/unit_queue.hpp"
 #include "service/servers/server.hpp"
 #include "service/setup.hpp"
 #include "support/threads.hpp"
@@ -45,12 +45,12 @@ private:
 class Tree {
 public:
     Tree(int servers, std::string folder)
-        : servers_(servers), folder_(std::move(folder)), crew_(make_crew(servers)) {
+        : servers_(servers), folder_(std::move(folder)), server_roles_(make_server_roles(servers)) {
         for (auto& end : make_local_transports(2 * servers))
             ends_.push_back(std::make_unique<Counted>(std::move(end)));
         for (int n = 0; n < servers; ++n) {
-            memory_.push_back(make_private_memory(Board::bytes(2)));
-            boards_.emplace_back(*memory_.back());
+            memory_.push_back(make_private_memory(NodeTable::bytes(2)));
+            node_tables_.emplace_back(*memory_.back());
         }
         plan_.add("v", TW_INT, {9}, true);
         plan_.definitions.dims = {{"time", 0}, {"x", 9}};
@@ -58,7 +58,8 @@ public:
         serving_ = std::thread([this] {
             on_threads(servers_, [this](std::unique_ptr<Comm> peers) {
                 const auto w = static_cast<std::size_t>(peers->rank());
-                Server server(crew_, peers->rank(), *ends_[2 * w + 1], *peers, boards_[w]);
+                Server server(server_roles_, peers->rank(), *ends_[2 * w + 1], *peers,
+                              node_tables_[w]);
                 while (!server.ended())
                     if (!server.work()) sleep_seconds(20e-6);
             });
@@ -87,9 +88,9 @@ public:
         queues_.clear();
         for (int n = 0; n < servers_; ++n) {
             Status status;
-            queues_.push_back(Outbox::memory_for(1 << 12, {}, status));
+            queues_.push_back(UnitQueue::memory_for(1 << 12, {}, status));
             if (n != missing)
-                boards_[static_cast<std::size_t>(n)].write(0, serial_, queues_.back()->name());
+                node_tables_[static_cast<std::size_t>(n)].write(0, serial_, queues_.back()->name());
         }
         WireWriter out;
         describe_file(plan, out);
@@ -107,7 +108,7 @@ public:
     int servers() const { return servers_; }
 
 private:
-    static Crew make_crew(int servers) {
+    static ServerRoles make_server_roles(int servers) {
         std::vector<int> node_of, addresses;
         for (int n = 0; n < servers; ++n) {
             node_of.insert(node_of.end(), {n, n});
@@ -128,10 +129,10 @@ private:
 
     int servers_;
     std::string folder_;
-    Crew crew_;
+    ServerRoles server_roles_;
     std::vector<std::unique_ptr<Counted>> ends_;
     std::vector<std::unique_ptr<Memory>> memory_;
-    std::vector<Board> boards_;
+    std::vector<NodeTable> node_tables_;
     Plan plan_;
     std::vector<std::unique_ptr<Segment>> queues_;
     std::int64_t serial_ = 0;

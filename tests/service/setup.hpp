@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "layout/grid.hpp"
-#include "service/queue/parcel.hpp"
+#include "service/queue/unit_part.hpp"
 #include "storage/storage.hpp"
 #include "system/random.hpp"
 
@@ -177,9 +177,9 @@ inline char byte_of(int variable, std::int64_t unit, std::int64_t element, std::
                                  static_cast<std::uint64_t>(element * 8 + b)));
 }
 
-/// A parcel and the memory of its data, shared with copies.
+/// A unit part and the memory of its data, shared with copies.
 struct Sent {
-    Parcel parcel;
+    UnitPart unit_part;
     std::vector<std::shared_ptr<const std::vector<char>>> data;
 
     void add(const Plan& plan, int variable, const Box& box, std::int64_t unit,
@@ -192,12 +192,12 @@ struct Sent {
                 bytes.push_back(byte_of(variable, unit, element, b));
         });
         data.push_back(std::make_shared<std::vector<char>>(std::move(bytes)));
-        Parcel::Entry e;
+        UnitPart::Entry e;
         e.variable = variable;
         e.record = record;
         e.held = held_box(box, v.shape);
         e.data = data.back()->data();
-        parcel.entries.push_back(e);
+        unit_part.entries.push_back(e);
     }
     template <class Visit>
     static void for_elements(const Variable& v, const Box& box, Visit&& visit) {
@@ -215,17 +215,17 @@ struct Sent {
     }
 };
 
-inline Sent empty_parcel(const Plan& plan, UnitKind kind, int rank) {
+inline Sent empty_unit_part(const Plan& plan, UnitKind kind, int rank) {
     Sent s;
-    s.parcel.head.kind = kind;
-    s.parcel.head.rank = rank;
-    s.parcel.put.assign((plan.definitions.variables.size() + 63) / 64, 0);
-    s.parcel.lacking = s.parcel.bare = s.parcel.with_halo = s.parcel.put;
+    s.unit_part.head.kind = kind;
+    s.unit_part.head.rank = rank;
+    s.unit_part.put.assign((plan.definitions.variables.size() + 63) / 64, 0);
+    s.unit_part.lacking = s.unit_part.bare = s.unit_part.with_halo = s.unit_part.put;
     return s;
 }
 
 inline void set_put(Sent& s, int variable) {
-    s.parcel.put[static_cast<std::size_t>(variable) / 64] |=
+    s.unit_part.put[static_cast<std::size_t>(variable) / 64] |=
         static_cast<std::int64_t>(std::uint64_t(1) << (variable % 64));
 }
 
@@ -257,10 +257,10 @@ inline std::vector<std::vector<Box>> random_boxes(const Variable& v, bool whole,
     return of;
 }
 
-inline std::vector<Parcel> parcels_of(const std::vector<Sent>& sent) {
-    std::vector<Parcel> parcels;
-    for (const Sent& s : sent) parcels.push_back(s.parcel);
-    return parcels;
+inline std::vector<UnitPart> unit_parts_of(const std::vector<Sent>& sent) {
+    std::vector<UnitPart> unit_parts;
+    for (const Sent& s : sent) unit_parts.push_back(s.unit_part);
+    return unit_parts;
 }
 
 }  // namespace thalweg::detail

@@ -16,14 +16,14 @@ using namespace thalweg::detail;
 
 namespace {
 
-Variable variable(std::vector<std::int64_t> shape, std::vector<std::int64_t> wish = {}) {
+Variable variable(std::vector<std::int64_t> shape, std::vector<std::int64_t> arguments = {}) {
     Variable v;
     v.name = "v";
     v.type = TW_INT;
     v.shape = std::move(shape);
     for (std::size_t i = 0; i <= v.shape.size(); ++i) v.dims.push_back(static_cast<int>(i));
     v.record = true;
-    v.packing.chunks = std::move(wish);
+    v.packing.chunks = std::move(arguments);
     return v;
 }
 

@@ -113,9 +113,9 @@ TEST(Placement, WritersApart) {
                 return Status{};
             },
             seconds[static_cast<std::size_t>(w)]));
-        if (w == 0) placers[0]->use(PlaceBoard::make(far - 1, first, status));
+        if (w == 0) placers[0]->use(PlaceTable::make(far - 1, first, status));
         if (w > 0 && w < far)
-            placers.back()->use(PlaceBoard::map(placers[0]->board()->name(), w - 1, status));
+            placers.back()->use(PlaceTable::map(placers[0]->table()->name(), w - 1, status));
         ASSERT_TRUE(status.ok()) << status.text;
     }
     ChunkPlacer& keeper = *placers[0];

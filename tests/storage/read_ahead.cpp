@@ -110,7 +110,7 @@ TEST_F(ReadAheadTest, GivesWhatWasExpectedOnce) {
     EXPECT_EQ(ahead->counts().unused, 0);
 }
 
-TEST_F(ReadAheadTest, AnotherWishFindsNothing) {
+TEST_F(ReadAheadTest, AnotherGetArgumentsFindsNothing) {
     make(1024);
     expect({3, 5}, 1);
     let_read(1);

@@ -32,18 +32,18 @@ MPI_Group group_of(MPI_Comm comm) {
     return group;
 }
 
-struct Wish {
+struct GetArguments {
     int color, key;
 };
 
 /// Returns the group of each rank's new communicator.
-std::vector<MPI_Group> groups_of(MPI_Comm comm, const std::vector<Wish>& wishes) {
+std::vector<MPI_Group> groups_of(MPI_Comm comm, const std::vector<GetArguments>& all_arguments) {
     std::map<int, std::vector<std::array<int, 2> > > members;  // key and rank, by color
-    for (int rank = 0; rank < static_cast<int>(wishes.size()); ++rank) {
-        const auto [color, key] = wishes[static_cast<std::size_t>(rank)];
+    for (int rank = 0; rank < static_cast<int>(all_arguments.size()); ++rank) {
+        const auto [color, key] = all_arguments[static_cast<std::size_t>(rank)];
         if (color != MPI_UNDEFINED) members[color].push_back({key, rank});
     }
-    std::vector<MPI_Group> groups(wishes.size(), MPI_GROUP_EMPTY);
+    std::vector<MPI_Group> groups(all_arguments.size(), MPI_GROUP_EMPTY);
     for (auto& [color, ordered] : members) {
         std::sort(ordered.begin(), ordered.end());
         std::vector<int> ranks;
@@ -66,11 +66,11 @@ int split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
     int rank = 0, size = 1;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
-    const Wish mine{color, key};
-    std::vector<Wish> wishes(rank == 0 ? static_cast<std::size_t>(size) : 0);
-    PMPI_Gather(&mine, sizeof mine, MPI_BYTE, wishes.data(), sizeof mine, MPI_BYTE, 0, comm);
+    const GetArguments mine{color, key};
+    std::vector<GetArguments> all_arguments(rank == 0 ? static_cast<std::size_t>(size) : 0);
+    PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all_arguments.data(), sizeof mine, MPI_BYTE, 0, comm);
     std::vector<MPI_Group> groups;
-    if (rank == 0) groups = groups_of(comm, wishes);
+    if (rank == 0) groups = groups_of(comm, all_arguments);
     MPI_Group group = MPI_GROUP_NULL;
     PMPI_Scatter(groups.data(), sizeof group, MPI_BYTE, &group, sizeof group, MPI_BYTE, 0, comm);
     *made = MPI_COMM_NULL;

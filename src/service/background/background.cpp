@@ -41,39 +41,39 @@ Background::~Background() {
     thread_.join();
 }
 
-Status Background::add(std::shared_ptr<Desk> desk) {
+Status Background::add(std::shared_ptr<UnitWriter> unit_writer) {
     {
         const std::lock_guard lock(lock_);
-        desks_.push_back(std::move(desk));
+        unit_writers_.push_back(std::move(unit_writer));
     }
     if (thread_.started()) return {};
     return thread_.start([this] { run(); }, "writes");
 }
 
-void Background::remove(const std::shared_ptr<Desk>& desk) {
-    desk->retire();
+void Background::remove(const std::shared_ptr<UnitWriter>& unit_writer) {
+    unit_writer->retire();
     const std::lock_guard lock(lock_);
-    std::erase(desks_, desk);
+    std::erase(unit_writers_, unit_writer);
 }
 
 void Background::run() {
     const TraceInto into(lane_);
     while (!stop_) {
         const std::uint32_t heard = doorbell().load(std::memory_order_acquire);
-        std::vector<std::shared_ptr<Desk>> desks;
+        std::vector<std::shared_ptr<UnitWriter>> unit_writers;
         {
             const std::lock_guard lock(lock_);
-            desks = desks_;
+            unit_writers = unit_writers_;
         }
         bool worked = false;
-        for (const auto& desk : desks) worked |= desk->work();
+        for (const auto& unit_writer : unit_writers) worked |= unit_writer->work();
         if (!worked && !stop_) wait_briefly(doorbell(), heard, nullptr, 0.1);
     }
 }
 
 namespace {
 
-class BackgroundFile final : public Publisher, public DeskHost, public QueueWatcher {
+class BackgroundFile final : public Publisher, public UnitWriterHost, public QueueWatcher {
 public:
     BackgroundFile(Team& team, Background& background, const ServicePlan& plan, const FileMap& map,
                    const std::vector<int>& writers, Storage& storage,
@@ -88,8 +88,8 @@ public:
           spare_(spare) {}
 
     ~BackgroundFile() override {
-        if (desk_) background_.remove(desk_);
-        if (closed_) spare_ = outbox_->release();
+        if (unit_writer_) background_.remove(unit_writer_);
+        if (closed_) spare_ = unit_queue_->release();
     }
 
     Status begin() {
@@ -121,47 +121,48 @@ public:
 
     bool collective() const override { return team_.topology().nodes > 1; }
 
-    bool publish(Parcel& parcel, std::int64_t keep) override {
+    bool publish(UnitPart& unit_part, std::int64_t keep) override {
         // Ranks that agree before they publish are never stuck.
-        const bool published = outbox_->publish(parcel, keep);
-        if (Status status = alone([&] { return storage_.catch_up(); }); !status.ok() && desk_) {
+        const bool published = unit_queue_->publish(unit_part, keep);
+        if (Status status = alone([&] { return storage_.catch_up(); });
+            !status.ok() && unit_writer_) {
             status.text += fmt::format(" (rank {})", team_.rank());
-            desk_->fail(status);
+            unit_writer_->fail(status);
         }
-        if (collective()) exchange(parcel);
+        if (collective()) exchange(unit_part);
         return published;
     }
 
     Status finish(bool durable) override {
-        outbox_->drain();
-        Status status = team_.agree(outbox_->failure());
+        unit_queue_->drain();
+        Status status = team_.agree(unit_queue_->failure());
         if (!status.ok()) {
-            outbox_->region().fail(status);
+            unit_queue_->region().fail(status);
             return status;
         }
         status = settle();
         // All writers have written everything. The error of counting records comes after the units
         // are done, and the system reports it only once.
-        if (desk_ && status.ok()) {
-            const auto held = desk_->hold();
-            status = alone([&] { return desk_->failure(); });
+        if (unit_writer_ && status.ok()) {
+            const auto held = unit_writer_->hold();
+            status = alone([&] { return unit_writer_->failure(); });
             if (status.ok() && durable) status = storage_.sync();
-            records_ = desk_->ended_records();
+            records_ = unit_writer_->ended_records();
         }
         status = team_.agree(status);
-        if (status.ok() && desk_ && desk_->counts_records()) {
-            status = alone([&] { return desk_->commit_all(durable); });
+        if (status.ok() && unit_writer_ && unit_writer_->counts_records()) {
+            status = alone([&] { return unit_writer_->commit_all(durable); });
             if (status.ok()) status = alone([&] { return storage_.catch_up(); });
         }
         status = team_.agree(status);
-        if (!status.ok()) outbox_->region().fail(status);
+        if (!status.ok()) unit_queue_->region().fail(status);
         return status;
     }
 
     Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) override {
         if (!good) count_written();
-        if (desk_) background_.remove(desk_);
-        if (!good && desk_) records_ = desk_->records();
+        if (unit_writer_) background_.remove(unit_writer_);
+        if (!good && unit_writer_) records_ = unit_writer_->records();
         // Not every rank has a writer; separate files may differ after an error.
         if (!plan_.layout.grid.own_files) team_.all_reduce({&records_, 1}, Reduce::max);
         Status status = team_.agree(storage_.close(records_, late));
@@ -169,7 +170,9 @@ public:
         return status;
     }
 
-    WriteCounts counts() const override { return desk_ ? desk_->counts() : WriteCounts{}; }
+    WriteCounts counts() const override {
+        return unit_writer_ ? unit_writer_->counts() : WriteCounts{};
+    }
     int writers() const override { return writer_ranks_.size(); }
     std::int64_t records() const override { return records_; }
 
@@ -185,27 +188,28 @@ private:
             return failure(TW_ESETTING, "{}: {} writers on a node; with a service at most {}",
                            plan_.path, local.size(), Region::max_agents);
         Status status;
-        memory = Outbox::memory_for(plan_.queue, *plan_.boxes, status, plan_.queue_grows,
-                                    std::move(spare_));
+        memory = UnitQueue::memory_for(plan_.queue, *plan_.boxes, status, plan_.queue_grows,
+                                       std::move(spare_));
         return status;
     }
 
     Status begin_queue(const std::vector<int>& local, std::unique_ptr<Segment> memory,
                        const std::vector<SegmentName>& names) {
         const int agents = local.size();
-        outbox_ = std::make_unique<Outbox>(std::move(memory), agents, background_.doorbell(),
-                                           team_.world(), plan_.queue_grows);
-        outbox_->limit(plan_.queue_limit);
+        unit_queue_ = std::make_unique<UnitQueue>(std::move(memory), agents, background_.doorbell(),
+                                                  team_.world(), plan_.queue_grows);
+        unit_queue_->limit(plan_.queue_limit);
         for (int a = 0; a < agents; ++a) {
             const int w = local[a];
             if (writer_ranks_[w] != team_.rank()) continue;
-            if (Status s = make_desk(w, a, agents, names); !s.ok()) return s;
+            if (Status s = make_unit_writer(w, a, agents, names); !s.ok()) return s;
         }
-        return desk_ ? background_.add(desk_) : Status{};
+        return unit_writer_ ? background_.add(unit_writer_) : Status{};
     }
 
-    Status make_desk(int writer, int agent, int agents, const std::vector<SegmentName>& names) {
-        DeskOptions options;
+    Status make_unit_writer(int writer, int agent, int agents,
+                            const std::vector<SegmentName>& names) {
+        UnitWriterOptions options;
         options.path = plan_.path;
         options.piece = plan_.piece;
         options.durable = plan_.durable;
@@ -216,29 +220,30 @@ private:
         options.existing = plan_.options.existing;
         options.whole = plan_.whole;
         options.wording = plan_.options.wording;
-        desk_ = std::make_shared<Desk>(*plan_.definitions, spaces_, make_layout(plan_.layout),
-                                       writer, storage_, options, *this);
+        unit_writer_ =
+            std::make_shared<UnitWriter>(*plan_.definitions, spaces_, make_layout(plan_.layout),
+                                         writer, storage_, options, *this);
         for (const SegmentName& name : names) {
             Status status;
             auto segment = Segment::map(name, status);
             if (!status.ok()) return status;
-            if (status = desk_->add_region(std::move(segment)); !status.ok()) return status;
+            if (status = unit_writer_->add_region(std::move(segment)); !status.ok()) return status;
         }
         if (team_.topology().nodes > 1) {
-            desk_->sources().add_feeder(others);
-            desk_->rounds().others_have(0);
+            unit_writer_->sources().add_feeder(others);
+            unit_writer_->rounds().others_have(0);
         }
-        if (plan_.queue_inline) outbox_->watch(*this);
+        if (plan_.queue_inline) unit_queue_->watch(*this);
         return {};
     }
 
     /// The threads of the node's other writers wait for this one's progress.
     void report() override { ring(background_.doorbell()); }
-    bool help() override { return desk_->try_work(); }
+    bool help() override { return unit_writer_->try_work(); }
 
     /// Returns the interface by which this rank's writer gets places in the file; null if it knows
     /// them.
-    Placement* placement() const { return desk_ ? storage_.placement() : nullptr; }
+    Placement* placement() const { return unit_writer_ ? storage_.placement() : nullptr; }
 
     /// For writers on other nodes than the keeper's: places for what they have packed, and to the
     /// keeper the places of what they have written. @note Collective
@@ -254,11 +259,11 @@ private:
         for (bool waits = places_; waits;) {
             std::int64_t words[] = {0, 0};
             Status mine;
-            if (desk_) {
-                const auto held = desk_->hold();
+            if (unit_writer_) {
+                const auto held = unit_writer_->hold();
                 mine = alone([&]() -> Status {
-                    words[0] = desk_->settle_all() ? 0 : 1;
-                    words[1] = desk_->failure().ok() ? 0 : 1;
+                    words[0] = unit_writer_->settle_all() ? 0 : 1;
+                    words[1] = unit_writer_->failure().ok() ? 0 : 1;
                     return {};
                 });
             }
@@ -277,7 +282,7 @@ private:
     /// @note Collective
     void count_written() {
         for (int quiet = 0; quiet < 2;) {
-            std::int64_t any = desk_ && desk_->count_written() ? 1 : 0;
+            std::int64_t any = unit_writer_ && unit_writer_->count_written() ? 1 : 0;
             if (far_ && !agree_on_places().ok()) return;
             team_.all_reduce({&any, 1}, Reduce::max);
             quiet = any != 0 ? 0 : quiet + 1;
@@ -286,23 +291,24 @@ private:
 
     /// Sends data for other nodes' writers from this thread, as the writing thread makes no MPI
     /// calls.
-    void exchange(const Parcel& parcel) {
+    void exchange(const UnitPart& unit_part) {
         std::vector<Packet> packets;
         Span span("exchange");
         // The first writer counts in the header what all writers have done.
-        std::int64_t words[] = {desk_ ? desk_->rounds().done() : INT64_MAX,
-                                pack(parcel, packets) ? 1 : 0};
+        std::int64_t words[] = {unit_writer_ ? unit_writer_->rounds().done() : INT64_MAX,
+                                pack(unit_part, packets) ? 1 : 0};
         team_.all_reduce(words, Reduce::min);
         // Before it counts records, it must know the places of their chunks.
         Status placed = far_ ? agree_on_places() : Status{};
-        if (desk_ && placed.ok()) desk_->rounds().others_have(words[0]);
+        if (unit_writer_ && placed.ok()) unit_writer_->rounds().others_have(words[0]);
         if (!placed.ok()) fail_here(placed);
         if (words[1] == 0) {
             packets.clear();
             no_memory_for_messages();
         }
         // The queue is limited on the receiving side, too.
-        while (desk_ && desk_->sources().waiting_bytes() > plan_.queue) sleep_seconds(200e-6);
+        while (unit_writer_ && unit_writer_->sources().waiting_bytes() > plan_.queue)
+            sleep_seconds(200e-6);
         std::int64_t bytes = 0;
         for (const Packet& p : packets) bytes += p.bytes.size();
         span.bytes(bytes);
@@ -315,12 +321,12 @@ private:
             std::vector<char> message;
             for (const Packet& p : received)
                 message.insert(message.end(), p.bytes.begin(), p.bytes.end());
-            desk_->sources().deliver(others, std::move(message));
+            unit_writer_->sources().deliver(others, std::move(message));
             return {};
         };
-        if (status.ok() && desk_) status = alone(deliver);
+        if (status.ok() && unit_writer_) status = alone(deliver);
         if (!status.ok()) no_memory_for_messages();
-        if (desk_) ring(background_.doorbell());
+        if (unit_writer_) ring(background_.doorbell());
     }
 
     /// Stops the writers of this node from waiting for others; the ranks get the error at their
@@ -332,16 +338,16 @@ private:
     }
 
     void fail_here(const Status& status) {
-        outbox_->region().fail(status);
-        if (desk_) desk_->fail(status);
+        unit_queue_->region().fail(status);
+        if (unit_writer_) unit_writer_->fail(status);
     }
 
     /// @return false if there is no memory for it
-    bool pack(const Parcel& parcel, std::vector<Packet>& packets) try {
+    bool pack(const UnitPart& unit_part, std::vector<Packet>& packets) try {
         const Topology& topology = team_.topology();
         const auto& variables = plan_.definitions->variables;
-        const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.boxes);
-        boxed_ |= parcel.head.kind == UnitKind::boxes;
+        const UnitPart packed = with_data(unit_part, unit_queue_->base(), variables, *plan_.boxes);
+        boxed_ |= unit_part.head.kind == UnitKind::boxes;
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w) {
             const int rank = writer_ranks_[w];
             if (topology.node_of[rank] == topology.node) continue;
@@ -363,10 +369,10 @@ private:
     std::vector<int> writer_ranks_;
     Storage& storage_;
     std::unique_ptr<Layout> layout_;
-    std::shared_ptr<Desk> desk_;  ///< exists on writers
-    bool boxed_ = false;          ///< the file is written by boxes
-    bool places_ = false;         ///< writers get places in the file while they write,
-    bool far_ = false;            ///< and some do not share memory with the keeper
+    std::shared_ptr<UnitWriter> unit_writer_;  ///< exists on writers
+    bool boxed_ = false;                       ///< the file is written by boxes
+    bool places_ = false;                      ///< writers get places in the file while they write,
+    bool far_ = false;                         ///< and some do not share memory with the keeper
     std::int64_t records_ = 0;
     std::unique_ptr<Segment>& spare_;  ///< memory for the queue, which is returned here
     bool closed_ = false;

@@ -9,8 +9,8 @@
 
 #include "base/thread.hpp"
 #include "base/trace.hpp"
-#include "service/queue/desk.hpp"
 #include "service/queue/publisher.hpp"
+#include "service/queue/unit_writer.hpp"
 
 namespace thalweg::detail {
 
@@ -25,8 +25,8 @@ public:
 
     Word& doorbell() { return *reinterpret_cast<Word*>(memory_->data()); }
     /// Adds a file's queue. Fails if no thread can be started.
-    Status add(std::shared_ptr<Desk> desk);
-    void remove(const std::shared_ptr<Desk>& desk);
+    Status add(std::shared_ptr<UnitWriter> unit_writer);
+    void remove(const std::shared_ptr<UnitWriter>& unit_writer);
 
 private:
     void run();
@@ -34,7 +34,7 @@ private:
     std::unique_ptr<Memory> memory_;
     TraceLane* lane_ = nullptr;
     std::mutex lock_;
-    std::vector<std::shared_ptr<Desk>> desks_;
+    std::vector<std::shared_ptr<UnitWriter>> unit_writers_;
     WaitingThread thread_;
     std::atomic<bool> stop_{false};
 };

@@ -71,10 +71,10 @@ void InlineService::begin_records() {
 Status InlineService::stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
                             WaitingPart& waiting) {
     const Variable& v = file_.variable(part.variable);
-    Glimpse glimpse;
+    Fingerprint fingerprint;
     if (deferred) {
         const Holding& h = *part.holding;
-        glimpse = Glimpse(*h.decomposition, h.order, h.held, part.array);
+        fingerprint = Fingerprint(*h.decomposition, h.order, h.held, part.array);
     } else if (part.has_any()) {
         const std::int64_t bytes = bytes_of(v, *part.holding);
         if (copy == nullptr) copy = memory.take(bytes);
@@ -89,7 +89,7 @@ Status InlineService::stage(const Part& part, bool deferred, StagingMemory& memo
     static_cast<Part&>(waiting) = part;
     waiting.packed = deferred || !part.has_any() ? nullptr : copy;
     waiting.deferred = deferred;
-    waiting.glimpse = std::move(glimpse);
+    waiting.fingerprint = std::move(fingerprint);
     return {};
 }
 

@@ -45,7 +45,7 @@ void RestWriter::begin(std::int64_t records, std::vector<char> filled) {
 
 Status RestWriter::fill(std::span<const int> variables) {
     if (!composer_) return {};
-    Parcel unit;
+    UnitPart unit;
     unit.head.kind = UnitKind::fill;
     unit.put.assign((file_.definitions.variables.size() + 63) / 64, 0);
     for (const std::size_t v : variables) unit.put[v / 64] |= std::uint64_t(1) << (v % 64);
@@ -62,23 +62,24 @@ void RestWriter::note_records(std::int64_t records) {
 
 /// Makes a message to each writer that something belongs to.
 std::vector<Packet> RestWriter::cut(std::span<const RestPiece> pieces) const {
-    Parcel parcel;
-    parcel.head.rank = file_.team.rank();
+    UnitPart unit_part;
+    unit_part.head.rank = file_.team.rank();
     for (const RestPiece& piece : pieces) {
         const Part& part = *piece.part;
-        Parcel::Entry entry;
+        UnitPart::Entry entry;
         entry.variable = part.variable;
         entry.record = part.record;
         entry.held = part.boxes()[piece.at];
         entry.within = &piece.within;
         entry.data = part.packed +
                      part.holding->packed_at[piece.at] * file_.variable(part.variable).element();
-        parcel.entries.push_back(std::move(entry));
+        unit_part.entries.push_back(std::move(entry));
     }
     std::vector<Packet> packets;
-    for (std::size_t w = 0; w < target_.writers.size() && !parcel.entries.empty(); ++w) {
+    for (std::size_t w = 0; w < target_.writers.size() && !unit_part.entries.empty(); ++w) {
         Packet packet{target_.writers[w], {}};
-        if (append_clipped(parcel, *layout_, w, spaces_, file_.definitions.variables, packet.bytes))
+        if (append_clipped(unit_part, *layout_, w, spaces_, file_.definitions.variables,
+                           packet.bytes))
             packets.push_back(std::move(packet));
     }
     return packets;
@@ -118,14 +119,15 @@ Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool
 
 /// Writes this writer's share of the parts received from all ranks.
 Status RestWriter::merge(const std::vector<Packet>& received) {
-    std::vector<Parcel> parcels;
+    std::vector<UnitPart> unit_parts;
     for (const Packet& p : received) {
         auto its = parse_message(p.bytes, file_.definitions.variables);
-        std::move(its.begin(), its.end(), std::back_inserter(parcels));
+        std::move(its.begin(), its.end(), std::back_inserter(unit_parts));
     }
-    std::stable_sort(parcels.begin(), parcels.end(),
-                     [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
-    return composer_->boxes().write(parcels);
+    std::stable_sort(
+        unit_parts.begin(), unit_parts.end(),
+        [](const UnitPart& a, const UnitPart& b) { return a.head.rank < b.head.rank; });
+    return composer_->boxes().write(unit_parts);
 }
 
 /// Completes records, and at the end the file.
@@ -133,7 +135,7 @@ Status RestWriter::end(std::int64_t records, bool last) {
     BoxComposer& boxes = composer_->boxes();
     Status status = boxes.end_step(records, true);
     if (!status.ok() || !last) return status;
-    Parcel unit;
+    UnitPart unit;
     unit.head.kind = UnitKind::last;
     return boxes.fill_fixed(unit);
 }

@@ -53,7 +53,7 @@ std::vector<ElementRange> joined(std::vector<ElementRange> stretches) {
 /// Boxes by position, so that pieces in ascending order need not examine all of them.
 class Sweep {
 public:
-    explicit Sweep(std::span<const Parcel::Entry* const> boxes) : boxes_(boxes) {
+    explicit Sweep(std::span<const UnitPart::Entry* const> boxes) : boxes_(boxes) {
         for (std::size_t i = 0; i < boxes.size(); ++i)
             order_.emplace_back(boxes[i]->held.first, static_cast<int>(i));
         if (!std::is_sorted(order_.begin(), order_.end())) std::sort(order_.begin(), order_.end());
@@ -71,7 +71,7 @@ public:
     }
 
 private:
-    std::span<const Parcel::Entry* const> boxes_;
+    std::span<const UnitPart::Entry* const> boxes_;
     std::vector<std::pair<std::int64_t, int>> order_;  ///< first elements and numbers
     std::size_t next_ = 0;
     std::vector<int> met_;
@@ -101,31 +101,31 @@ void BoxComposer::end_record() {
     ++records_;
 }
 
-Status BoxComposer::write(std::span<const Parcel> parcels) {
+Status BoxComposer::write(std::span<const UnitPart> unit_parts) {
     // Earlier steps come first.
-    std::map<Group, std::vector<const Parcel::Entry*>> groups;
-    for (const Parcel& p : parcels)
-        for (const Parcel::Entry& e : p.entries)
+    std::map<Group, std::vector<const UnitPart::Entry*>> groups;
+    for (const UnitPart& p : unit_parts)
+        for (const UnitPart::Entry& e : p.entries)
             if (elements_of(e.held) > 0) groups[{e.variable, e.record, p.head.step}].push_back(&e);
     for (const auto& [group, boxes] : groups) {
         if (Status status = write_group(group, boxes); !status.ok()) return status;
         if (group.step <= step_) continue;
         auto& ahead = ahead_[group];
-        for (const Parcel::Entry* e : boxes) ahead.push_back(e->held);
+        for (const UnitPart::Entry* e : boxes) ahead.push_back(e->held);
     }
     return {};
 }
 
 /// Writes the boxes of one variable and record: stretches that were written before are read and
 /// written again, and the others are filled wherever no box covers them.
-Status BoxComposer::write_group(const Group& group, std::span<const Parcel::Entry* const> boxes) {
+Status BoxComposer::write_group(const Group& group, std::span<const UnitPart::Entry* const> boxes) {
     const auto [variable, record, step] = group;
     const Variable& v = out_.variable(variable);
     const std::int64_t element = v.element();
     const std::int64_t shortest = std::min(shortest_write, out_.piece()) / element;
     const std::int64_t gap = std::min(longest_gap, out_.piece()) / element;
     std::vector<ElementRange> stretches;
-    for (const Parcel::Entry* e : boxes) add_stretches(e->held.box, v.shape, shortest, stretches);
+    for (const UnitPart::Entry* e : boxes) add_stretches(e->held.box, v.shape, shortest, stretches);
     stretches = joined(std::move(stretches));
     // A record that has ended is complete, and so are existing fixed-size variables.
     if (v.record ? record < records_ : existing_.is)
@@ -149,7 +149,7 @@ Status BoxComposer::write_group(const Group& group, std::span<const Parcel::Entr
 /// Writes stretches of a variable, ascending: fill values or the file's data, then the boxes in
 /// their order.
 Status BoxComposer::write_stretches(const Group& group, std::span<const ElementRange> stretches,
-                                    bool fresh, std::span<const Parcel::Entry* const> boxes) {
+                                    bool fresh, std::span<const UnitPart::Entry* const> boxes) {
     if (stretches.empty()) return {};
     const bool records = out_.variable(group.variable).record;
     const std::size_t place = out_.spaces().of(records).place_of(group.variable);
@@ -226,7 +226,7 @@ Status BoxComposer::end_step(std::int64_t records, bool mark) {
     return {};
 }
 
-Status BoxComposer::fill_fixed(const Parcel& unit) {
+Status BoxComposer::fill_fixed(const UnitPart& unit) {
     if (existing_.is) return {};
     for (const Place& p : out_.spaces().fixed.places) {
         const std::size_t v = p.variable;

@@ -17,8 +17,8 @@ public:
     /// @param records  number of complete records
     BoxComposer(ShareWriter& out, Existing existing, std::int64_t records);
 
-    /// Writes this writer's share of some parcels of any kind, each entry into its own record.
-    Status write(std::span<const Parcel> parcels);
+    /// Writes this writer's share of some unit parts of any kind, each entry into its own record.
+    Status write(std::span<const UnitPart> unit_parts);
     /// Notes that all of a variable (of a record that has not ended) is in the file.
     void note_part(int variable, std::int64_t record);
     /// Notes that others have written all of a variable (of a record).
@@ -30,7 +30,7 @@ public:
     Status end_step(std::int64_t records, bool mark);
     /// Fills elements never written of the fixed-size variables that a unit marks as put; called
     /// when all have been put.
-    Status fill_fixed(const Parcel& unit);
+    Status fill_fixed(const UnitPart& unit);
     std::int64_t records() const { return records_; }
 
 private:
@@ -39,9 +39,9 @@ private:
         std::int64_t record, step;
         auto operator<=>(const Group&) const = default;
     };
-    Status write_group(const Group& group, std::span<const Parcel::Entry* const> boxes);
+    Status write_group(const Group& group, std::span<const UnitPart::Entry* const> boxes);
     Status write_stretches(const Group& group, std::span<const ElementRange> stretches, bool fresh,
-                           std::span<const Parcel::Entry* const> boxes);
+                           std::span<const UnitPart::Entry* const> boxes);
     Status read_before(std::span<const Chunk> chunks, Extent piece, char* buffer);
     void keep_later(const Group& group, const Share& share, Extent piece, ElementRange range,
                     char* to) const;

@@ -10,26 +10,27 @@ namespace thalweg::detail {
 namespace {
 
 /// Tests if a rank ends its step with this unit.
-bool ends(const Parcel& parcel) {
-    return parcel.head.kind == UnitKind::step ||
-           (parcel.head.kind == UnitKind::boxes && parcel.head.ends);
+bool ends(const UnitPart& unit_part) {
+    return unit_part.head.kind == UnitKind::step ||
+           (unit_part.head.kind == UnitKind::boxes && unit_part.head.ends);
 }
 
-/// Reduces a written parcel to the information that its rank has ended the step, and what it put.
-Parcel end_of(const Parcel& parcel) {
-    Parcel end = without_data(parcel);
+/// Reduces a written unit part to the information that its rank has ended the step, and what it
+/// put.
+UnitPart end_of(const UnitPart& unit_part) {
+    UnitPart end = without_data(unit_part);
     end.head.kind = UnitKind::boxes;
     end.head.variable = -1;
     end.head.begin = end.head.end = 0;
     return end;
 }
 
-BoxUnit open(const DeskSources& sources, DeskSource& source) {
+BoxUnit open(const UnitWriterSources& sources, UnitSource& source) {
     BoxUnit unit;
     unit.source = &source;
-    unit.parcels = sources.open(source);
+    unit.unit_parts = sources.open(source);
     unit.sent = source.next < source.sent;
-    for (const Parcel& p : unit.parcels) {
+    for (const UnitPart& p : unit.unit_parts) {
         unit.ended.push_back(end_of(p));
         if (is_mark(p.head.kind)) continue;
         unit.ends &= ends(p);
@@ -37,33 +38,33 @@ BoxUnit open(const DeskSources& sources, DeskSource& source) {
         unit.any |= !p.entries.empty() || (p.head.kind == UnitKind::boxes && !ends(p));
     }
     // A message from a feeder is used even if some of its ranks wait at a mark.
-    std::erase_if(unit.parcels, [](const Parcel& p) { return is_mark(p.head.kind); });
+    std::erase_if(unit.unit_parts, [](const UnitPart& p) { return is_mark(p.head.kind); });
     return unit;
 }
 
 }  // namespace
 
-std::vector<BoxUnit> units_together(DeskSources& sources) {
-    std::vector<DeskSource*> ready;
+std::vector<BoxUnit> units_together(UnitWriterSources& sources) {
+    std::vector<UnitSource*> ready;
     bool complete = true;
-    for (DeskSource& s : sources) {
+    for (UnitSource& s : sources) {
         const bool has = sources.has_next(s);
         complete &= has || !s.ended.empty();
         if (has && !sources.at_mark(s)) ready.push_back(&s);
     }
-    if (std::none_of(ready.begin(), ready.end(), [](const DeskSource* s) { return s->ahead(); }))
-        std::erase_if(ready, [&](const DeskSource* s) {
+    if (std::none_of(ready.begin(), ready.end(), [](const UnitSource* s) { return s->ahead(); }))
+        std::erase_if(ready, [&](const UnitSource* s) {
             return (!complete || !s->ended.empty()) && has_data(s->descriptor(s->next));
         });
     std::vector<BoxUnit> units;
-    for (DeskSource* s : ready) units.push_back(open(sources, *s));
+    for (UnitSource* s : ready) units.push_back(open(sources, *s));
     return units;
 }
 
-std::vector<BoxUnit> units_as_they_come(DeskSources& sources, DeskHost& host) {
+std::vector<BoxUnit> units_as_they_come(UnitWriterSources& sources, UnitWriterHost& host) {
     std::vector<BoxUnit> units;
     bool complete = true;
-    for (DeskSource& s : sources) {
+    for (UnitSource& s : sources) {
         const bool has = sources.has_next(s);
         complete &= has || !s.ended.empty();
         if (!has || sources.at_mark(s)) continue;
@@ -76,15 +77,16 @@ std::vector<BoxUnit> units_as_they_come(DeskSources& sources, DeskHost& host) {
     return units;
 }
 
-std::vector<Parcel> take_parcels(std::vector<BoxUnit>& units) {
-    std::vector<Parcel> all;
+std::vector<UnitPart> take_unit_parts(std::vector<BoxUnit>& units) {
+    std::vector<UnitPart> all;
     for (BoxUnit& u : units)
         if (u.goes_on)
-            all.insert(all.end(), u.parcels.begin(), u.parcels.end());
+            all.insert(all.end(), u.unit_parts.begin(), u.unit_parts.end());
         else
-            std::move(u.parcels.begin(), u.parcels.end(), std::back_inserter(all));
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Parcel& a, const Parcel& b) { return a.head.rank < b.head.rank; });
+            std::move(u.unit_parts.begin(), u.unit_parts.end(), std::back_inserter(all));
+    std::stable_sort(all.begin(), all.end(), [](const UnitPart& a, const UnitPart& b) {
+        return a.head.rank < b.head.rank;
+    });
     return all;
 }
 

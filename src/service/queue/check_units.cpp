@@ -9,12 +9,12 @@ namespace thalweg::detail {
 
 namespace {
 
-using Mask = std::vector<std::int64_t> Parcel::*;
+using Mask = std::vector<std::int64_t> UnitPart::*;
 
 /// Returns a bit mask of the variables that any rank has.
-std::vector<std::int64_t> any_of(std::span<const Parcel> parcels, Mask mask) {
-    std::vector<std::int64_t> all((parcels.front().*mask).size(), 0);
-    for (const Parcel& p : parcels)
+std::vector<std::int64_t> any_of(std::span<const UnitPart> unit_parts, Mask mask) {
+    std::vector<std::int64_t> all((unit_parts.front().*mask).size(), 0);
+    for (const UnitPart& p : unit_parts)
         for (std::size_t i = 0; i < all.size(); ++i) all[i] |= (p.*mask)[i];
     return all;
 }
@@ -24,9 +24,9 @@ bool has(const std::vector<std::int64_t>& mask, std::size_t variable) {
 }
 
 /// Returns ranks in ascending order.
-std::vector<int> ranks_with(std::span<const Parcel> parcels, Mask mask, std::size_t variable) {
+std::vector<int> ranks_with(std::span<const UnitPart> unit_parts, Mask mask, std::size_t variable) {
     std::vector<int> ranks;
-    for (const Parcel& p : parcels)
+    for (const UnitPart& p : unit_parts)
         if (has(p.*mask, variable)) ranks.push_back(p.head.rank);
     std::sort(ranks.begin(), ranks.end());
     return ranks;
@@ -40,10 +40,10 @@ std::string call_of(const UnitHead& head, std::span<const Variable> variables) {
     return text;
 }
 
-Status check_calls(std::span<const Parcel> parcels, std::span<const Variable> variables,
+Status check_calls(std::span<const UnitPart> unit_parts, std::span<const Variable> variables,
                    const std::string& path) {
-    const UnitHead& first = parcels.front().head;
-    for (const Parcel& p : parcels) {
+    const UnitHead& first = unit_parts.front().head;
+    for (const UnitPart& p : unit_parts) {
         const UnitHead& h = p.head;
         if (h.kind == first.kind && h.variable == first.variable && h.begin == first.begin)
             continue;
@@ -56,14 +56,15 @@ Status check_calls(std::span<const Parcel> parcels, std::span<const Variable> va
 
 }  // namespace
 
-Status check_units(std::span<const Parcel> parcels, std::span<const Variable> variables,
+Status check_units(std::span<const UnitPart> unit_parts, std::span<const Variable> variables,
                    const std::string& path, const Wording& wording) {
-    if (Status status = check_calls(parcels, variables, path); !status.ok()) return status;
-    const UnitHead& first = parcels.front().head;
+    if (Status status = check_calls(unit_parts, variables, path); !status.ok()) return status;
+    const UnitHead& first = unit_parts.front().head;
     if (first.kind == UnitKind::part) return {};
-    const auto put = any_of(parcels, &Parcel::put), lacking = any_of(parcels, &Parcel::lacking);
-    const auto bare = any_of(parcels, &Parcel::bare);
-    const auto with_halo = any_of(parcels, &Parcel::with_halo);
+    const auto put = any_of(unit_parts, &UnitPart::put),
+               lacking = any_of(unit_parts, &UnitPart::lacking);
+    const auto bare = any_of(unit_parts, &UnitPart::bare);
+    const auto with_halo = any_of(unit_parts, &UnitPart::with_halo);
     for (std::size_t v = 0; v < variables.size(); ++v) {
         if (has(bare, v) && has(with_halo, v))
             return failure(
@@ -72,14 +73,14 @@ Status check_units(std::span<const Parcel> parcels, std::span<const Variable> va
                 "halo on rank {}, with halo on rank {}. If the boxes share an array of fixed "
                 "extents, declare them with tw_pad",
                 path, variables[v].name, wording.index(first.record),
-                ranks_with(parcels, &Parcel::bare, v).front(),
-                ranks_with(parcels, &Parcel::with_halo, v).front());
+                ranks_with(unit_parts, &UnitPart::bare, v).front(),
+                ranks_with(unit_parts, &UnitPart::with_halo, v).front());
         if (has(put, v) && has(lacking, v))
             return failure(
                 TW_EMISSING,
                 "{}: variable '{}' of record {} was not put on rank {}, but was on others", path,
                 variables[v].name, wording.index(first.record),
-                joined(ranks_with(parcels, &Parcel::lacking, v), ", "));
+                joined(ranks_with(unit_parts, &UnitPart::lacking, v), ", "));
     }
     return {};
 }

@@ -1,6 +1,5 @@
-// Cuts lists to boxes. Holdings that share a list share the result, too, and a parcel contains it
-// only once.
-// SPDX-License-Identifier: Apache-2.0
+// Cuts lists to boxes. Holdings that share a list share the result, too, and a unit part contains
+// it only once. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

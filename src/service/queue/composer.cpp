@@ -30,14 +30,14 @@ BoxComposer& Composer::boxes() {
     return *boxes_;
 }
 
-/// Sorts the parcels' boxes by variable and position, and records which rank put what.
-void Composer::collect(std::span<const Parcel> parcels) {
+/// Sorts the unit parts' boxes by variable and position, and records which rank put what.
+void Composer::collect(std::span<const UnitPart> unit_parts) {
     put_.assign((out_.variables().size() + 63) / 64, 0);
     entries_.clear();
     held_.assign(out_.variables().size(), {});
-    for (const Parcel& p : parcels) {
+    for (const UnitPart& p : unit_parts) {
         for (std::size_t i = 0; i < put_.size() && i < p.put.size(); ++i) put_[i] |= p.put[i];
-        for (const Parcel::Entry& e : p.entries) {
+        for (const UnitPart::Entry& e : p.entries) {
             HeldBox held = e.held;
             held.block = entries_.size();
             entries_.push_back(&e);
@@ -54,17 +54,17 @@ bool Composer::was_put(int variable) const {
     return (static_cast<std::uint64_t>(put_[v / 64]) >> (v % 64)) & 1;
 }
 
-Status Composer::write(std::span<const Parcel> parcels) {
-    if (parcels.empty()) return {};
-    switch (parcels.front().head.kind) {
-        case UnitKind::step: return write_step(parcels);
+Status Composer::write(std::span<const UnitPart> unit_parts) {
+    if (unit_parts.empty()) return {};
+    switch (unit_parts.front().head.kind) {
+        case UnitKind::step: return write_step(unit_parts);
         case UnitKind::fixed:
         case UnitKind::last:
-        case UnitKind::fill: return write_fixed(parcels, parcels.front().head.kind);
-        case UnitKind::part: return write_part(parcels);
+        case UnitKind::fill: return write_fixed(unit_parts, unit_parts.front().head.kind);
+        case UnitKind::part: return write_part(unit_parts);
         case UnitKind::boxes: break;
     }
-    return boxes().write(parcels);
+    return boxes().write(unit_parts);
 }
 
 void Composer::go_on(std::int64_t records, std::vector<char> filled) {
@@ -72,9 +72,9 @@ void Composer::go_on(std::int64_t records, std::vector<char> filled) {
     filled_ = std::move(filled);
 }
 
-Status Composer::write_step(std::span<const Parcel> parcels) {
+Status Composer::write_step(std::span<const UnitPart> unit_parts) {
     const std::span<const Place> places = out_.spaces().record.places;
-    Status status = write_fixed(parcels, UnitKind::fixed);
+    Status status = write_fixed(unit_parts, UnitKind::fixed);
     if (!status.ok() || places.empty()) return status;
     std::vector<Action> actions;
     std::vector<char> wanted;
@@ -91,8 +91,8 @@ Status Composer::write_step(std::span<const Parcel> parcels) {
     return status;
 }
 
-Status Composer::write_fixed(std::span<const Parcel> parcels, UnitKind kind) {
-    collect(parcels);
+Status Composer::write_fixed(std::span<const UnitPart> unit_parts, UnitKind kind) {
+    collect(unit_parts);
     std::vector<Action> actions;
     std::vector<char> wanted;
     for (const Place& p : out_.spaces().fixed.places) {
@@ -107,9 +107,9 @@ Status Composer::write_fixed(std::span<const Parcel> parcels, UnitKind kind) {
     return pass(false, actions, share, wanted_of(share, wanted));
 }
 
-Status Composer::write_part(std::span<const Parcel> parcels) {
-    collect(parcels);
-    const UnitHead& head = parcels.front().head;
+Status Composer::write_part(std::span<const UnitPart> unit_parts) {
+    collect(unit_parts);
+    const UnitHead& head = unit_parts.front().head;
     const bool records = out_.variable(head.variable).record;
     const Space& space = out_.spaces().of(records);
     const std::size_t at = space.place_of(head.variable);

@@ -1,6 +1,5 @@
-// A writer's work on one unit: puts its share of the parcels' data into the file, piece by piece.
-// Knows neither threads nor messages.
-// SPDX-License-Identifier: Apache-2.0
+// A writer's work on one unit: puts its share of the unit parts' data into the file, piece by
+// piece. Knows neither threads nor messages. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <optional>
@@ -22,9 +21,9 @@ public:
     Composer(const Composer&) = delete;
     Composer& operator=(const Composer&) = delete;
 
-    /// Writes this writer's share of a unit, given the parcels of all ranks. Steps advance the
+    /// Writes this writer's share of a unit, given the unit parts of all ranks. Steps advance the
     /// records.
-    Status write(std::span<const Parcel> parcels);
+    Status write(std::span<const UnitPart> unit_parts);
     /// Continues a file in which others have written so many records, and the fixed-size variables
     /// that are `filled`.
     void go_on(std::int64_t records, std::vector<char> filled);
@@ -35,13 +34,13 @@ public:
     bool boxed() const { return boxes_.has_value(); }
 
 private:
-    Status write_step(std::span<const Parcel> parcels);
-    Status write_fixed(std::span<const Parcel> parcels, UnitKind kind);
-    Status write_part(std::span<const Parcel> parcels);
+    Status write_step(std::span<const UnitPart> unit_parts);
+    Status write_fixed(std::span<const UnitPart> unit_parts, UnitKind kind);
+    Status write_part(std::span<const UnitPart> unit_parts);
     Status pass(bool records, std::span<const Action> actions, const Share& share,
                 std::vector<Extent> wanted);
     void pack(std::span<const Action> actions, const Share& share, Extent piece, char* to) const;
-    void collect(std::span<const Parcel> parcels);
+    void collect(std::span<const UnitPart> unit_parts);
     bool was_put(int variable) const;
 
     ShareWriter out_;
@@ -50,7 +49,7 @@ private:
     std::vector<char> filled_;  ///< fixed-size variables that were written, or existed before
     std::vector<char> parted_;  ///< variables of the current record that came in parts
     std::vector<std::int64_t> put_;
-    std::vector<const Parcel::Entry*> entries_;
+    std::vector<const UnitPart::Entry*> entries_;
     std::vector<std::vector<HeldBox>> held_;  ///< by variable; block is an index of entries_
     std::int64_t records_;
     std::optional<BoxComposer> boxes_;

@@ -5,8 +5,9 @@
 
 namespace thalweg::detail {
 
-FileRounds::FileRounds(Storage& storage, const DeskOptions& options, DeskSources& sources,
-                       DeskHost& host, bool counts, std::int64_t records)
+FileRounds::FileRounds(Storage& storage, const UnitWriterOptions& options,
+                       UnitWriterSources& sources, UnitWriterHost& host, bool counts,
+                       std::int64_t records)
     : storage_(storage),
       placement_(storage.placement()),
       options_(options),
@@ -51,7 +52,7 @@ std::int64_t FileRounds::written_by_all() const {
     if (options_.own_file) return all;
     all = std::min(all, rounds_.others());
     const auto near = std::find_if(sources_.begin(), sources_.end(),
-                                   [](const DeskSource& s) { return s.region != nullptr; });
+                                   [](const UnitSource& s) { return s.region != nullptr; });
     for (int a = 0; near != sources_.end() && a < options_.node_agents; ++a) {
         const Word& own = Region::of(*near->region).rounds[a];
         all = std::min(all, whole_count(own.load(std::memory_order_acquire), rounds_.counted()));

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <deque>
 
-#include "service/queue/desk_host.hpp"
-#include "service/queue/desk_sources.hpp"
 #include "service/queue/rounds.hpp"
+#include "service/queue/unit_sources.hpp"
+#include "service/queue/unit_writer_host.hpp"
 
 namespace thalweg::detail {
 
@@ -16,8 +16,8 @@ class FileRounds {
 public:
     /// @param counts   this writer counts records: the first one does, or each in a file of its own
     /// @param records  present records of the file
-    FileRounds(Storage& storage, const DeskOptions& options, DeskSources& sources, DeskHost& host,
-               bool counts, std::int64_t records);
+    FileRounds(Storage& storage, const UnitWriterOptions& options, UnitWriterSources& sources,
+               UnitWriterHost& host, bool counts, std::int64_t records);
 
     // Called by any thread:
     Rounds& rounds() { return rounds_; }
@@ -53,9 +53,9 @@ private:
 
     Storage& storage_;
     Placement* placement_;  ///< null: data passed to the storage are in the file at once
-    const DeskOptions& options_;
-    DeskSources& sources_;
-    DeskHost& host_;
+    const UnitWriterOptions& options_;
+    UnitWriterSources& sources_;
+    UnitWriterHost& host_;
     bool counts_;
     Rounds rounds_;
     std::deque<Round> open_;

@@ -23,15 +23,16 @@ OpenUnit::OpenUnit(const FileContext& file, Batch& batch, Publisher& publisher)
 char* OpenUnit::room_for(int variable, std::int64_t bytes) {
     Queued& queued = queued_[variable];
     if (queued.at != nullptr) return queued.at;
-    Outbox& outbox = publisher_.outbox();
+    UnitQueue& unit_queue = publisher_.unit_queue();
     // Without boxes, the size of the queue was chosen so that the descriptor fits.
-    queued = {outbox.take(bytes, boxes_.empty() ? 0 : descriptor_bytes()), bytes, outbox.mark()};
+    queued = {unit_queue.take(bytes, boxes_.empty() ? 0 : descriptor_bytes()), bytes,
+              unit_queue.mark()};
     return queued.at;
 }
 
 std::int64_t OpenUnit::plain_descriptor_bytes() const {
     const std::int64_t n = queued_.size();
-    return Outbox::rounded(8 * (17 + n / 16 + 4 + 2 * n));
+    return UnitQueue::rounded(8 * (17 + n / 16 + 4 + 2 * n));
 }
 
 std::int64_t OpenUnit::descriptor_bytes() const { return plain_descriptor_bytes() + description_; }
@@ -45,47 +46,47 @@ bool OpenUnit::empty() const {
                                           [](const Queued& q) { return q.at != nullptr; });
 }
 
-void OpenUnit::add_box(Parcel::Entry entry, std::int64_t bytes, std::int64_t description) {
-    if (boxes_.empty()) boxes_mark_ = publisher_.outbox().mark();
+void OpenUnit::add_box(UnitPart::Entry entry, std::int64_t bytes, std::int64_t description) {
+    if (boxes_.empty()) boxes_mark_ = publisher_.unit_queue().mark();
     box_bytes_ += bytes + description;
     description_ += description;
     boxes_.push_back(std::move(entry));
 }
 
-Parcel OpenUnit::parcel(UnitKind kind) const {
-    return with_reserve([&] { return make_parcel(kind); });
+UnitPart OpenUnit::unit_part(UnitKind kind) const {
+    return with_reserve([&] { return make_unit_part(kind); });
 }
 
-Parcel OpenUnit::make_parcel(UnitKind kind) const {
+UnitPart OpenUnit::make_unit_part(UnitKind kind) const {
     const std::size_t words = (queued_.size() + 63) / 64;
-    Parcel parcel;
-    parcel.told.reserve(queued_.size());
-    parcel.head.kind = kind;
-    parcel.head.rank = file_.team.rank();
-    parcel.head.record = batch_.record;
-    parcel.head.step = steps_;
-    parcel.head.given = batch_.given;
-    parcel.head.records = batch_.file_records;
-    for (auto* mask : {&parcel.put, &parcel.lacking, &parcel.bare, &parcel.with_halo})
+    UnitPart unit_part;
+    unit_part.whole.reserve(queued_.size());
+    unit_part.head.kind = kind;
+    unit_part.head.rank = file_.team.rank();
+    unit_part.head.record = batch_.record;
+    unit_part.head.step = steps_;
+    unit_part.head.given = batch_.given;
+    unit_part.head.records = batch_.file_records;
+    for (auto* mask : {&unit_part.put, &unit_part.lacking, &unit_part.bare, &unit_part.with_halo})
         mask->assign(words, 0);
-    return parcel;
+    return unit_part;
 }
 
 /// Describes which variables were put, in which form, and where their data are queued.
-void OpenUnit::describe(Parcel& parcel, UnitKind kind) const {
+void OpenUnit::describe(UnitPart& unit_part, UnitKind kind) const {
     for (std::size_t i = 0; i < queued_.size(); ++i) {
         const Batch::Put& part = batch_.puts[i];
         const Variable& v = file_.definitions.variables[i];
         if (v.record && kind != UnitKind::step) continue;
         if (part.put)
-            set_bit(parcel.put, i);
+            set_bit(unit_part.put, i);
         else if (!part.written && file_.holdings[i]->decomposition->has_part())
-            set_bit(parcel.lacking, i);
-        if (part.put && part.form == Form::without_halo) set_bit(parcel.bare, i);
-        if (part.put && part.form == Form::with_halo) set_bit(parcel.with_halo, i);
+            set_bit(unit_part.lacking, i);
+        if (part.put && part.form == Form::without_halo) set_bit(unit_part.bare, i);
+        if (part.put && part.form == Form::with_halo) set_bit(unit_part.with_halo, i);
         if (part.put && queued_[i].at != nullptr)
-            parcel.told.push_back(
-                {static_cast<int>(i), publisher_.outbox().position(queued_[i].at)});
+            unit_part.whole.push_back(
+                {static_cast<int>(i), publisher_.unit_queue().position(queued_[i].at)});
     }
 }
 
@@ -106,7 +107,7 @@ bool OpenUnit::publish(UnitKind kind) {
         for (std::size_t i = 0; i < queued_.size(); ++i)
             if (batch_.is_record(i) && (batch_.puts[i].put || batch_.puts[i].written))
                 batch_.note_records(batch_.record + 1);
-    Parcel unit = parcel(step && batch_.boxed ? UnitKind::boxes : kind);
+    UnitPart unit = unit_part(step && batch_.boxed ? UnitKind::boxes : kind);
     unit.entries = std::exchange(boxes_, {});
     describe(unit, kind);
     if (!publisher_.publish(unit, step ? -1 : first_that_stays())) {
@@ -122,13 +123,14 @@ bool OpenUnit::publish(UnitKind kind) {
 }
 
 void OpenUnit::publish_early() {
-    Parcel unit = parcel(UnitKind::boxes);
+    UnitPart unit = unit_part(UnitKind::boxes);
     unit.head.ends = false;
     // Data queued by tw_put are published with the boxes, as they would otherwise keep the room
     // that boxes need.
     for (std::size_t i = 0; i < queued_.size(); ++i) {
         if (queued_[i].at == nullptr) continue;
-        unit.told.push_back({static_cast<int>(i), publisher_.outbox().position(queued_[i].at)});
+        unit.whole.push_back(
+            {static_cast<int>(i), publisher_.unit_queue().position(queued_[i].at)});
         queued_[i] = {};
     }
     unit.entries = std::exchange(boxes_, {});
@@ -137,16 +139,16 @@ void OpenUnit::publish_early() {
 }
 
 void OpenUnit::publish_part(int variable, ElementRange range, const char* at) {
-    Parcel unit = parcel(UnitKind::part);
+    UnitPart unit = unit_part(UnitKind::part);
     unit.head.variable = variable;
     unit.head.begin = range.begin;
     unit.head.end = range.end;
-    if (at != nullptr) unit.told.push_back({variable, publisher_.outbox().position(at)});
+    if (at != nullptr) unit.whole.push_back({variable, publisher_.unit_queue().position(at)});
     publisher_.publish(unit, boxes_.empty() ? -1 : boxes_mark_);
 }
 
 void OpenUnit::publish_fill(std::span<const int> variables) {
-    Parcel unit = parcel(UnitKind::fill);
+    UnitPart unit = unit_part(UnitKind::fill);
     unit.head.records = 0;  // it ends no record
     for (const int v : variables) set_bit(unit.put, v);
     std::int64_t first = boxes_.empty() ? -1 : boxes_mark_;
@@ -156,19 +158,19 @@ void OpenUnit::publish_fill(std::span<const int> variables) {
 }
 
 void OpenUnit::gather() {
-    Outbox& outbox = publisher_.outbox();
+    UnitQueue& unit_queue = publisher_.unit_queue();
     std::vector<Queued*> open;
     with_reserve([&] { open.reserve(queued_.size()); });
     for (Queued& q : queued_)
         if (q.at != nullptr) open.push_back(&q);
     // Moves from low addresses to high ones, so that nothing is overwritten before it has moved.
     std::sort(open.begin(), open.end(), [](auto* a, auto* b) { return a->at < b->at; });
-    outbox.restart();
+    unit_queue.restart();
     for (Queued* q : open) {
-        char* to = outbox.take(q->bytes);
+        char* to = unit_queue.take(q->bytes);
         std::memmove(to, q->at, q->bytes);
         q->at = to;
-        q->mark = outbox.mark();
+        q->mark = unit_queue.mark();
     }
 }
 

@@ -16,10 +16,10 @@ public:
     OpenUnit(const FileContext& file, Batch& batch, Publisher& publisher);
 
     /// Returns the room in the queue for this rank's part of a variable: the same room until it is
-    /// published. Null for the reasons of Outbox::take().
+    /// published. Null for the reasons of UnitQueue::take().
     char* room_for(int variable, std::int64_t bytes);
 
-    void add_box(Parcel::Entry entry, std::int64_t bytes, std::int64_t description);
+    void add_box(UnitPart::Entry entry, std::int64_t bytes, std::int64_t description);
     bool has_boxes() const { return !boxes_.empty(); }
     /// Tests if nothing is queued.
     bool empty() const;
@@ -31,7 +31,7 @@ public:
     std::int64_t descriptor_bytes_with_part() const;
 
     /// Publishes a step, or the unit that tw_sync or tw_close ends: boxes and fixed-size variables.
-    /// @return false as Outbox::publish()
+    /// @return false as UnitQueue::publish()
     bool publish(UnitKind kind);
     /// Publishes the queued data in the middle of a step.
     /// @note Collective where publishing is
@@ -57,16 +57,16 @@ private:
         std::int64_t bytes = 0, mark = 0;
     };
     std::int64_t plain_descriptor_bytes() const;
-    Parcel parcel(UnitKind kind) const;
-    Parcel make_parcel(UnitKind kind) const;
-    void describe(Parcel& parcel, UnitKind kind) const;
+    UnitPart unit_part(UnitKind kind) const;
+    UnitPart make_unit_part(UnitKind kind) const;
+    void describe(UnitPart& unit_part, UnitKind kind) const;
     std::int64_t first_that_stays() const;
 
     const FileContext& file_;
     Batch& batch_;
     Publisher& publisher_;
     std::vector<Queued> queued_;  ///< by variable, for tw_put
-    std::vector<Parcel::Entry> boxes_;
+    std::vector<UnitPart::Entry> boxes_;
     std::int64_t box_bytes_ = 0;
     std::int64_t description_ = 0;  ///< bytes of it that describe boxes
     std::int64_t boxes_mark_ = 0;   ///< place of the first box in the queue

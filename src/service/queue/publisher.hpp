@@ -10,7 +10,7 @@
 
 #include "comm/team.hpp"
 #include "layout/grid.hpp"
-#include "service/queue/outbox.hpp"
+#include "service/queue/unit_queue.hpp"
 #include "storage/spaces.hpp"
 
 namespace thalweg::detail {
@@ -39,16 +39,16 @@ class Publisher {
 public:
     virtual ~Publisher() = default;
 
-    Outbox& outbox() { return *outbox_; }
-    /// Publishes the open unit; see Outbox::publish.
+    UnitQueue& unit_queue() { return *unit_queue_; }
+    /// Publishes the open unit; see UnitQueue::publish.
     /// @note Collective if collective() is true
-    virtual bool publish(Parcel& parcel, std::int64_t keep = -1) = 0;
+    virtual bool publish(UnitPart& unit_part, std::int64_t keep = -1) = 0;
     /// Reports an error of this rank to the writers, who inform all ranks.
-    virtual void fail(const Status& status) { outbox_->region().fail(status); }
+    virtual void fail(const Status& status) { unit_queue_->region().fail(status); }
     /// Returns an error of the file, as far as this rank can know it now.
-    virtual Status known_failure() { return outbox_->failure(); }
-    /// Notes that this rank enters a collective call; see Outbox::meet.
-    virtual void meet() { outbox_->meet(); }
+    virtual Status known_failure() { return unit_queue_->failure(); }
+    /// Notes that this rank enters a collective call; see UnitQueue::meet.
+    virtual void meet() { unit_queue_->meet(); }
     /// Tests if ranks exchange messages when they publish; then they must agree beforehand.
     virtual bool collective() const { return false; }
     /// Waits until everything that all ranks published is on disk and its records are counted.
@@ -68,7 +68,7 @@ public:
     virtual int writers() const = 0;
 
 protected:
-    std::unique_ptr<Outbox> outbox_;
+    std::unique_ptr<UnitQueue> unit_queue_;
 };
 
 }  // namespace thalweg::detail

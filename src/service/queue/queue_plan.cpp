@@ -4,14 +4,15 @@
 #include <algorithm>
 
 #include "exchange/dense.hpp"
-#include "service/queue/outbox.hpp"
+#include "service/queue/unit_queue.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
 std::int64_t queued_bytes(const FileContext& file, int variable) {
-    return Outbox::rounded(file.holdings[variable]->elements * file.variable(variable).element());
+    return UnitQueue::rounded(file.holdings[variable]->elements *
+                              file.variable(variable).element());
 }
 
 }  // namespace
@@ -20,7 +21,7 @@ QueuePlan plan_queue(const FileContext& file) {
     const FileOptions& options = file.options;
     const int n = file.definitions.variables.size();
     const std::int64_t descriptor = 8 * (17 + n / 16 + std::int64_t{2} * n);
-    std::int64_t total = Outbox::rounded(descriptor), largest = total;
+    std::int64_t total = UnitQueue::rounded(descriptor), largest = total;
     for (int i = 0; i < n; ++i) {
         if (goes_as_boxes(file, i)) continue;
         total += queued_bytes(file, i);
@@ -32,7 +33,7 @@ QueuePlan plan_queue(const FileContext& file) {
         // The data of a unit from one rank to another are one message.
         if (nodes > 1) queue = std::min<std::int64_t>(queue, 1 << 30);
         // Descriptors are not divided.
-        return Outbox::rounded(std::max({queue, least, 8 * descriptor}));
+        return UnitQueue::rounded(std::max({queue, least, 8 * descriptor}));
     };
     // Without decompositions any rank may put anything (tw_put_box, tw_put_record), up to
     // `staging`. If ranks publish together, all of a step's boxes must fit, but at most two steps
@@ -63,7 +64,7 @@ std::int64_t room_for_boxes(const Variable& v, std::span<const HeldBox> held,
         const std::int64_t bytes = elements_of(h) * v.element() + description_of(h);
         // Each piece has at least an eighth of the capacity.
         const std::int64_t pieces = 1 + 8 * bytes / capacity;
-        needed += bytes + pieces * (Outbox::rounded(1) + 8 * (14 + 2 * h.box.nd));
+        needed += bytes + pieces * (UnitQueue::rounded(1) + 8 * (14 + 2 * h.box.nd));
     }
     return needed;
 }

@@ -20,7 +20,7 @@ struct QueuePlan {
 /// options, and on the number of nodes.
 QueuePlan plan_queue(const FileContext& file);
 
-/// Returns the bytes of the words that describe a box in a parcel.
+/// Returns the bytes of the words that describe a box in a unit part.
 std::int64_t description_of(const HeldBox& held);
 
 /// Returns the most bytes that boxes of a variable need in a queue, however they are cut.

@@ -66,8 +66,8 @@ Status QueueService::put(Status checked, const Part& part, bool deferred) {
         WaitingPart waiting;
         static_cast<Part&>(waiting) = part;
         waiting.by_put = waiting.deferred = true;
-        waiting.glimpse = Glimpse(*part.holding->decomposition, part.holding->order,
-                                  part.holding->held, part.array);
+        waiting.fingerprint = Fingerprint(*part.holding->decomposition, part.holding->order,
+                                          part.holding->held, part.array);
         batch_.parts[{variable, part.record}].push_back(std::move(waiting));
     } else if (in_parts_) {
         if (Status s = queue_in_ranges(variable, &part); !s.ok()) return s;
@@ -93,9 +93,9 @@ Status QueueService::mismatch(Call call, int variable) {
 /// Fails the file on all ranks, as the queue cannot have room for a variable.
 Status QueueService::no_room(const Variable& v) {
     const int rank = file_.team.rank();
-    Outbox& outbox = publisher_->outbox();
+    UnitQueue& unit_queue = publisher_->unit_queue();
     Status status =
-        outbox.no_memory()
+        unit_queue.no_memory()
             ? failure(TW_ENOMEM, "{}: variable '{}': out of memory for the queue (rank {})",
                       file_.path, v.name, rank)
         : unit_.has_boxes()
@@ -108,7 +108,7 @@ Status QueueService::no_room(const Variable& v) {
 
 /// Data queued before stay; there is room again only after the ranks have met.
 Status QueueService::no_room_for_boxes(const Variable& v) const {
-    return too_much_put(file_, v, "queue", publisher_->outbox().capacity());
+    return too_much_put(file_, v, "queue", publisher_->unit_queue().capacity());
 }
 
 /// Packs this rank's part of a variable into the open unit.
@@ -118,13 +118,13 @@ Status QueueService::queue_variable(const Part& part) {
     batch_.misfits[variable] = 0;
     if (!part.has_any()) return {};
     const std::int64_t bytes = part.holding->elements * v.element();
-    Outbox& outbox = publisher_->outbox();
+    UnitQueue& unit_queue = publisher_->unit_queue();
     char* to = unit_.room_for(variable, bytes);
-    if (to == nullptr && batch_.boxed && !publisher_->collective() && !outbox.stuck()) {
+    if (to == nullptr && batch_.boxed && !publisher_->collective() && !unit_queue.stuck()) {
         if (Status s = publish_early(); !s.ok()) return s;
         to = unit_.room_for(variable, bytes);
     }
-    if (to == nullptr && outbox.stuck()) return mismatch(Call::put, variable);
+    if (to == nullptr && unit_queue.stuck()) return mismatch(Call::put, variable);
     if (to == nullptr) return no_room(v);
     Span span("pack");
     span.variable(v.name).bytes(bytes);
@@ -165,7 +165,7 @@ Status QueueService::queue_range(int variable, ElementRange range, const Part* p
     // unit need room beside them, even if there are no data.
     if (bytes == 0 && !unit_.has_boxes()) return {};
     const std::int64_t after = unit_.has_boxes() ? unit_.descriptor_bytes_with_part() : 0;
-    char* to = publisher_->outbox().take(bytes, after);
+    char* to = publisher_->unit_queue().take(bytes, after);
     if (to == nullptr) return no_room(v);
     if (bytes == 0) return {};
     Span span("pack");
@@ -200,7 +200,7 @@ Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
 Status QueueService::check_room(const Part& part, std::int64_t records) {
     if (!publisher_->collective()) return {};
     const Variable& v = file_.variable(part.variable);
-    const std::int64_t capacity = publisher_->outbox().capacity();
+    const std::int64_t capacity = publisher_->unit_queue().capacity();
     const std::int64_t needed = room_for_boxes(v, part.holding->held, capacity);
     if (needed > 0 && records > INT64_MAX / 2 / needed) return no_room_for_boxes(v);
     const std::int64_t open = unit_.box_bytes() + needed * records;
@@ -225,7 +225,8 @@ Status QueueService::queue_box(const Part& part, std::size_t number, const Box& 
         packed.list = clips_.of(held.list, box);
     }
     const std::int64_t bytes = elements_of(packed) * v.element();
-    if (box.volume() > 1 && bytes + description_of(packed) > publisher_->outbox().capacity() / 4) {
+    if (box.volume() > 1 &&
+        bytes + description_of(packed) > publisher_->unit_queue().capacity() / 4) {
         Box first = box;
         const Box second = halve(first);
         if (Status s = queue_box(part, number, first); !s.ok()) return s;
@@ -240,35 +241,37 @@ Status QueueService::queue_box(const Part& part, std::size_t number, const Box& 
         span.variable(v.name).record(v.record ? part.record : -1).bytes(bytes);
         batch_.misfits[part.variable] += pack(file_.packers, v, order_, part, number, box, to);
     }
-    Parcel::Entry entry;
+    UnitPart::Entry entry;
     entry.variable = part.variable;
     entry.record = part.record;
     entry.held = std::move(packed);
-    entry.at = publisher_->outbox().position(to);
-    unit_.add_box(std::move(entry), Outbox::rounded(bytes), described);
+    entry.at = publisher_->unit_queue().position(to);
+    unit_.add_box(std::move(entry), UnitQueue::rounded(bytes), described);
     return {};
 }
 
 Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t description,
                                   char*& to) {
-    const std::int64_t needed = Outbox::rounded(bytes) + description;
+    const std::int64_t needed = UnitQueue::rounded(bytes) + description;
     const Variable& v = file_.variable(variable);
-    Outbox& outbox = publisher_->outbox();
-    if (!publisher_->collective() && unit_.box_bytes() + needed > outbox.capacity() / 2)
+    UnitQueue& unit_queue = publisher_->unit_queue();
+    if (!publisher_->collective() && unit_.box_bytes() + needed > unit_queue.capacity() / 2)
         if (Status s = publish_early(); !s.ok()) return s;
     const std::int64_t open = unit_.box_bytes() + needed;
     if (publisher_->collective() &&
-        (open > outbox.capacity() / 8 * 7 || open > file_.options.staging))
+        (open > unit_queue.capacity() / 8 * 7 || open > file_.options.staging))
         return no_room_for_boxes(v);
-    const auto take = [&] { return outbox.take(bytes, unit_.descriptor_bytes() + description); };
+    const auto take = [&] {
+        return unit_queue.take(bytes, unit_.descriptor_bytes() + description);
+    };
     to = take();
-    if (to == nullptr && !publisher_->collective() && !outbox.stuck()) {
+    if (to == nullptr && !publisher_->collective() && !unit_queue.stuck()) {
         if (Status s = publish_early(); !s.ok()) return s;
         to = take();
     }
     if (to != nullptr) return {};
-    if (outbox.stuck()) return mismatch(Call::put, variable);
-    return outbox.no_memory() ? no_room(v) : no_room_for_boxes(v);
+    if (unit_queue.stuck()) return mismatch(Call::put, variable);
+    return unit_queue.no_memory() ? no_room(v) : no_room_for_boxes(v);
 }
 
 /// Publishes the queued data in the middle of a step.
@@ -385,14 +388,14 @@ void QueueService::add_figures(FileFigures& f) const {
     f.sizes = counts.sizes;
     f.busy = counts.busy;
     f.drain = drain_;
-    const Outbox& outbox = publisher_->outbox();
-    f.queue_room = outbox.room();
-    f.queue_units = outbox.published();
-    f.queue_unit_bytes = outbox.unit_bytes;
-    f.queue_waits = outbox.waits;
-    f.queue_wait = outbox.wait_seconds;
-    f.queue_bytes = outbox.most_bytes;
-    f.staging_bytes = outbox.touched();
+    const UnitQueue& unit_queue = publisher_->unit_queue();
+    f.queue_room = unit_queue.room();
+    f.queue_units = unit_queue.published();
+    f.queue_unit_bytes = unit_queue.unit_bytes;
+    f.queue_waits = unit_queue.waits;
+    f.queue_wait = unit_queue.wait_seconds;
+    f.queue_bytes = unit_queue.most_bytes;
+    f.staging_bytes = unit_queue.touched();
 }
 
 ServicePlan service_plan(const FileContext& file, const Target& target, const Existing& existing) {

@@ -45,7 +45,7 @@ public:
     void finish_steps() override;
     Status close(bool good) override;
     bool writes_any_time() const override { return true; }
-    bool finished() const override { return publisher_->outbox().drained(); }
+    bool finished() const override { return publisher_->unit_queue().drained(); }
     void add_figures(FileFigures& figures) const override;
 
 private:

@@ -1,4 +1,4 @@
-// The memory in which a rank passes its parcels of one file to the writers of its node, and in
+// The memory in which a rank passes its unit parts of one file to the writers of its node, and in
 // which they report back.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -40,7 +40,7 @@ struct Region {
 
     static Region& of(const Memory& memory) { return *reinterpret_cast<Region*>(memory.data()); }
     static char* data(const Memory& memory) { return memory.data() + data_at; }
-    static std::int64_t* told(const Memory& memory) {
+    static std::int64_t* holdings(const Memory& memory) {
         return reinterpret_cast<std::int64_t*>(data(memory) + of(memory).queue);
     }
 

@@ -20,13 +20,13 @@ ShareWriter::ShareWriter(const Definitions& definitions, const Spaces& spaces, c
 }
 
 void ShareWriter::copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
-                       std::span<const HeldBox> held, std::span<const Parcel::Entry* const> entries,
-                       char* to) const {
+                       std::span<const HeldBox> held,
+                       std::span<const UnitPart::Entry* const> entries, char* to) const {
     const Place& p = share.space().places[place];
     const Index to_stride = byte_strides(p);
     const RowKernel kernel = move_kernel(p.element);
     for_frames(share, place, range, held, [&](const HeldBox& h, const Box& part) {
-        const Parcel::Entry& entry = *entries[h.block];
+        const UnitPart::Entry& entry = *entries[h.block];
         const Index stride = dense_strides(h, p.element);
         const char* const from = entry.data + offset_in(h, part, stride);
         char* const into =

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "exchange/pieces.hpp"
-#include "service/queue/parcel.hpp"
+#include "service/queue/unit_part.hpp"
 #include "storage/spaces.hpp"
 
 namespace thalweg::detail {
@@ -68,7 +68,7 @@ public:
     /// Copies the elements of held boxes within a range into a piece.
     /// @param entries  their values, by HeldBox::block
     void copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
-              std::span<const HeldBox> held, std::span<const Parcel::Entry* const> entries,
+              std::span<const HeldBox> held, std::span<const UnitPart::Entry* const> entries,
               char* to) const;
 
 private:

@@ -15,16 +15,16 @@ namespace thalweg::detail {
 namespace {
 
 /// Converts the rank in an error from its number among the servers.
-Status renumbered(const Crew& crew, Status status) {
+Status renumbered(const ServerRoles& server_roles, Status status) {
     constexpr std::string_view words = " (rank ";
     const std::size_t at = status.text.rfind(words);
     if (at == std::string::npos || !status.text.ends_with(')')) return status;
     int server = -1;
     const char* const end = status.text.data() + status.text.size();
     (void)std::from_chars(status.text.data() + at + words.size(), end, server);
-    if (server < 0 || server >= std::ssize(crew.servers())) return status;
+    if (server < 0 || server >= std::ssize(server_roles.servers())) return status;
     status.text.resize(at);
-    status.text += fmt::format("{}{})", words, crew.servers()[server]);
+    status.text += fmt::format("{}{})", words, server_roles.servers()[server]);
     return status;
 }
 
@@ -41,9 +41,9 @@ Status FileOnServer::describe(const std::vector<char>& body) {
         storage_ = make_tile_storage(std::move(storage_), grid,
                                      place_.writer < grid.parts() ? place_.writer : -1, plan.path);
     map_ = plan.map;
-    const bool looks =
-        place_.crew.nodes() > 1 && place_.crew.servers_of(place_.node).front() == place_.writer;
-    return looks ? check_identity(plan.data_path, plan.options.claimed) : Status{};
+    const bool inspects = place_.server_roles.nodes() > 1 &&
+                          place_.server_roles.servers_of(place_.node).front() == place_.writer;
+    return inspects ? check_identity(plan.data_path, plan.options.claimed) : Status{};
 }
 
 Status FileOnServer::create() {
@@ -59,24 +59,26 @@ Status FileOnServer::create_storage() {
     const ServicePlan& plan = description_.plan;
     const Definitions& definitions = description_.definitions;
     StorageOptions options = plan.options;
-    options.beside_keeper = place_.crew.node_of(place_.crew.servers().front()) == place_.node;
+    options.beside_keeper =
+        place_.server_roles.node_of(place_.server_roles.servers().front()) == place_.node;
     Status status = together([&] {
         return options.existing.is
                    ? storage_->open(place_.peers, plan.path, definitions, options, true, map_)
                    : storage_->create(place_.peers, plan.data_path, definitions, options, true,
                                       map_);
     });
-    if (!status.ok()) with_reserve([&] { status = place_.named(renumbered(place_.crew, status)); });
+    if (!status.ok())
+        with_reserve([&] { status = place_.named(renumbered(place_.server_roles, status)); });
     return status;
 }
 
 /// Makes the queue that takes the units of the ranks.
 Status FileOnServer::set_up() {
     const ServicePlan& plan = description_.plan;
-    const Crew& crew = place_.crew;
+    const ServerRoles& server_roles = place_.server_roles;
     spaces_ = make_spaces(description_.definitions, map_);
-    const auto local = crew.servers_of(place_.node);
-    DeskOptions options;
+    const auto local = server_roles.servers_of(place_.node);
+    UnitWriterOptions options;
     options.path = plan.path;
     options.piece = plan.piece;
     options.durable = plan.durable;
@@ -87,27 +89,29 @@ Status FileOnServer::set_up() {
     options.existing = plan.options.existing;
     options.whole = plan.whole;
     options.wording = plan.options.wording;
-    desk_ = std::make_unique<Desk>(description_.definitions, spaces_, make_layout(plan.layout),
-                                   place_.writer, *storage_, options, *this);
+    unit_writer_ =
+        std::make_unique<UnitWriter>(description_.definitions, spaces_, make_layout(plan.layout),
+                                     place_.writer, *storage_, options, *this);
     if (Status status = add_regions(); !status.ok()) return status;
-    for (const int feeder : crew.feeders(place_.writer)) desk_->sources().add_feeder(feeder);
-    forwards_ = crew.has_models(place_.node) && crew.nodes() > 1;
+    for (const int feeder : server_roles.feeders(place_.writer))
+        unit_writer_->sources().add_feeder(feeder);
+    forwards_ = server_roles.has_models(place_.node) && server_roles.nodes() > 1;
     rounds_.assign(place_.neighbours.below(), 0);
-    if (place_.is_first() && place_.neighbours.below() > 0) desk_->rounds().others_have(0);
+    if (place_.is_first() && place_.neighbours.below() > 0) unit_writer_->rounds().others_have(0);
     return {};
 }
 
 /// Adds the regions of this node's ranks.
 Status FileOnServer::add_regions() {
-    const Crew& crew = place_.crew;
-    for (const int address : crew.models_of(place_.node)) {
+    const ServerRoles& server_roles = place_.server_roles;
+    for (const int address : server_roles.models_of(place_.node)) {
         SegmentName name;
-        if (!place_.board.read(crew.place_of(address), serial_, name))
+        if (!place_.node_table.read(server_roles.place_of(address), serial_, name))
             return failure(TW_EINTERNAL, "{}: the queue of rank {} is not known", path(),
-                           crew.number_of(address));
+                           server_roles.number_of(address));
         Status status;
         auto segment = Segment::map(name, status);
-        if (status.ok()) status = desk_->add_region(std::move(segment));
+        if (status.ok()) status = unit_writer_->add_region(std::move(segment));
         if (!status.ok()) return status;
     }
     return {};
@@ -118,8 +122,8 @@ Status FileOnServer::add_regions() {
 void FileOnServer::reply(const Status& status) {
     replies_.join(serial_, with_reserve([&] {
                       Answer own = place_.answer(status);
-                      if (desk_) own.counts = desk_->counts();
-                      if (desk_) own.records = desk_->records();
+                      if (unit_writer_) own.counts = unit_writer_->counts();
+                      if (unit_writer_) own.records = unit_writer_->records();
                       if (place_.is_first()) own.map = words_of(map_);
                       return own;
                   }));
@@ -136,11 +140,11 @@ void FileOnServer::handle(Message& message) {
             count_wanted_ = true;
             count_durable_ = in.get<bool>();
             break;
-        case MessageKind::parcels: {
+        case MessageKind::unit_parts: {
             const TraceFile file(path());
             Span span("receive");
             span.bytes(message.body.size());
-            desk_->sources().deliver(message.from, std::move(message.body));
+            unit_writer_->sources().deliver(message.from, std::move(message.body));
             break;
         }
         case MessageKind::report:
@@ -152,7 +156,7 @@ void FileOnServer::handle(Message& message) {
         case MessageKind::failed: {
             const Status status = with_reserve([&] { return get_status(in); });
             spread_failure(status, message.from);
-            with_reserve([&] { desk_->hear(status); });
+            with_reserve([&] { unit_writer_->hear(status); });
             break;
         }
         case MessageKind::meets: learn(message); break;
@@ -165,26 +169,26 @@ void FileOnServer::attend() try {
     ask_for_room();
     finish();
     count();
-    tell_standstill();
+    tell_deadlock();
 } catch (const std::exception&) {
     const Status why = exception_status();
-    desk_->fail(
+    unit_writer_->fail(
         {why.code, fmt::format("{}: {} (rank {})", path(), why.text, place_.transport.address())});
 }
 
 /// Answers a finish_file once everything published before it is written, or has failed.
 void FileOnServer::finish() {
     if (marks_wanted_ < 0) return;
-    Status status = desk_->stopped();
-    if (status.ok() && desk_->marks() < marks_wanted_) return;
+    Status status = unit_writer_->stopped();
+    if (status.ok() && unit_writer_->marks() < marks_wanted_) return;
     if (status.ok() && durable_) {
-        const auto held = desk_->hold();
+        const auto held = unit_writer_->hold();
         status = place_.named(storage_->sync());
     }
     marks_wanted_ = -1;
     if (!status.ok()) {
-        desk_->fail(status);
-        (void)desk_->count_written();
+        unit_writer_->fail(status);
+        (void)unit_writer_->count_written();
     }
     reply(status);
 }
@@ -193,10 +197,10 @@ void FileOnServer::finish() {
 /// reports of chunk places may still be in transit.
 void FileOnServer::count() {
     if (!count_wanted_) return;
-    if (desk_->failure().ok() && !desk_->all_have()) return;
-    const Status status = place_.named(desk_->commit_all(count_durable_));
+    if (unit_writer_->failure().ok() && !unit_writer_->all_have()) return;
+    const Status status = place_.named(unit_writer_->commit_all(count_durable_));
     count_wanted_ = false;
-    if (!status.ok()) desk_->fail(status);
+    if (!status.ok()) unit_writer_->fail(status);
     reply(status);
 }
 
@@ -211,9 +215,9 @@ void FileOnServer::close(const std::vector<char>& body) {
         return {};
     });
     good = good && status.ok();
-    if (!good) (void)desk_->count_written();
-    desk_->retire();
-    const std::int64_t records = good ? desk_->ended_records() : desk_->records();
+    if (!good) (void)unit_writer_->count_written();
+    unit_writer_->retire();
+    const std::int64_t records = good ? unit_writer_->ended_records() : unit_writer_->records();
     Status closed = alone([&] { return storage_->close(records, late); });
     if (status.ok()) status = std::move(closed);
     reply(with_reserve([&] { return place_.named(status); }));
@@ -222,17 +226,19 @@ void FileOnServer::close(const std::vector<char>& body) {
 // ---- between the servers ------------------------------------------------------------------------
 
 /// Limits the data that wait on slower servers: the unit that is written there, and the next.
-bool FileOnServer::may_forward() { return under_way_ < 2 * std::ssize(place_.crew.servers()); }
+bool FileOnServer::may_forward() {
+    return under_way_ < 2 * std::ssize(place_.server_roles.servers());
+}
 
-void FileOnServer::forward(std::span<const Parcel> parcels) {
+void FileOnServer::forward(std::span<const UnitPart> unit_parts) {
     for (const int w : place_.fed) {
         std::vector<char> message;
-        for (const Parcel& p : parcels)
-            append_clipped(p, desk_->layout(), w, spaces_, description_.definitions.variables,
-                           message);
+        for (const UnitPart& p : unit_parts)
+            append_clipped(p, unit_writer_->layout(), w, spaces_,
+                           description_.definitions.variables, message);
         Span span("send");
         span.bytes(message.size());
-        place_.transport.send(place_.crew.servers()[w], MessageKind::parcels, serial_,
+        place_.transport.send(place_.server_roles.servers()[w], MessageKind::unit_parts, serial_,
                               std::move(message));
         ++under_way_;
     }
@@ -248,13 +254,13 @@ void FileOnServer::between_pieces() {
 }
 
 void FileOnServer::report() {
-    const Status status = with_reserve([&] { return desk_->failure(); });
+    const Status status = with_reserve([&] { return unit_writer_->failure(); });
     if (!status.ok()) spread_failure(status, -1);
     std::int64_t all = INT64_MAX;
     for (const std::int64_t its : rounds_) all = std::min(all, its);
-    if (place_.is_first()) return desk_->rounds().others_have(all);
+    if (place_.is_first()) return unit_writer_->rounds().others_have(all);
     // Rounds come first: the first server must know the places of their chunks.
-    all = std::min(all, desk_->rounds().done());
+    all = std::min(all, unit_writer_->rounds().done());
     if (Placement* const placement = storage_->placement()) take_places(placement->take_placed());
     if (all <= reported_ && placed_.empty()) return;
     reported_ = std::max(reported_, all);
@@ -275,7 +281,7 @@ void FileOnServer::take_places(std::vector<char> placed) {
         return;
     }
     const Status status = place_.named(storage_->placement()->add_placed(placed));
-    if (!status.ok()) desk_->fail(status);
+    if (!status.ok()) unit_writer_->fail(status);
 }
 
 /// Handles requests for room on the first server, and answers on the others.
@@ -301,7 +307,7 @@ void FileOnServer::ask_for_room() {
     room_asked_ = true;
     WireWriter out;
     out.put(bytes);
-    place_.transport.send(place_.crew.servers().front(), MessageKind::room, serial_,
+    place_.transport.send(place_.server_roles.servers().front(), MessageKind::room, serial_,
                           std::move(out.bytes));
 }
 
@@ -319,20 +325,20 @@ void FileOnServer::spread_failure(const Status& status, int from) {
 
 /// Notes that a rank, or one that another server reports on, has entered a collective call.
 void FileOnServer::learn(const Message& message) {
-    const auto standstill = WireReader(message.body).get<Standstill>();
-    desk_->sources().learn(standstill);
+    const auto deadlock = WireReader(message.body).get<Deadlock>();
+    unit_writer_->sources().learn(deadlock);
     // A rank's own state may be passed on later; a server has waited already.
-    if (!place_.crew.serves(message.from) || !standstill.beyond(told_)) return;
-    told_ = standstill;
+    if (!place_.server_roles.serves(message.from) || !deadlock.beyond(told_)) return;
+    told_ = deadlock;
     place_.neighbours.spread(message.kind, serial_, message.body, message.from);
 }
 
 /// Informs other nodes' servers, which do not see that ranks have entered a collective call. Waits
 /// until nothing has changed for a while: usually the other ranks are only a little behind.
-void FileOnServer::tell_standstill() {
+void FileOnServer::tell_deadlock() {
     constexpr double patience = 0.25;  // s
-    if (place_.crew.nodes() == 1) return;
-    const Standstill seen = desk_->sources().standstill();
+    if (place_.server_roles.nodes() == 1) return;
+    const Deadlock seen = unit_writer_->sources().deadlock();
     if (!seen.beyond(told_)) return;
     if (seen.meeting != seen_.meeting || seen.unit != seen_.unit) {
         seen_ = seen;

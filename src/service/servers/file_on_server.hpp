@@ -6,13 +6,13 @@
 #include <span>
 #include <vector>
 
-#include "service/queue/desk.hpp"
+#include "service/queue/unit_writer.hpp"
 #include "service/servers/file_description.hpp"
 #include "service/servers/replies.hpp"
 
 namespace thalweg::detail {
 
-class FileOnServer final : public DeskHost {
+class FileOnServer final : public UnitWriterHost {
 public:
     FileOnServer(ServerPlace& place, Replies& replies, BetweenPieces& pause, std::int64_t serial)
         : place_(place), replies_(replies), pause_(pause), serial_(serial) {}
@@ -34,11 +34,11 @@ public:
     void handle(Message& message);
     /// Works, at most one unit.
     /// @return true if there was something to do
-    bool work() { return desk_->work(); }
+    bool work() { return unit_writer_->work(); }
     /// Does periodic work, after a unit or without one.
     void attend();
     void fail(const Status& status) {
-        if (desk_) desk_->fail(status);
+        if (unit_writer_) unit_writer_->fail(status);
     }
     /// Closes the file, and answers.
     void close(const std::vector<char>& body);
@@ -47,7 +47,7 @@ public:
     bool may_forward() override;
     /// Forwards data of this node's ranks to other nodes' writers; each of these is served by one
     /// server of the node.
-    void forward(std::span<const Parcel> parcels) override;
+    void forward(std::span<const UnitPart> unit_parts) override;
     /// Counts records that all have written, on the first server; spreads errors.
     void report() override;
     void accepted(int feeder) override;
@@ -64,7 +64,7 @@ private:
     void ask_for_room();
     void spread_failure(const Status& status, int from);
     void learn(const Message& message);
-    void tell_standstill();
+    void tell_deadlock();
 
     ServerPlace& place_;
     Replies& replies_;
@@ -74,7 +74,7 @@ private:
     FileMap map_;
     std::unique_ptr<Storage> storage_;
     Spaces spaces_;
-    std::unique_ptr<Desk> desk_;
+    std::unique_ptr<UnitWriter> unit_writer_;
     bool forwards_ = false;
     std::int64_t marks_wanted_ = -1;  ///< a finish_file waits for so many marks
     bool durable_ = false;
@@ -86,9 +86,9 @@ private:
     std::int64_t reported_ = 0;         ///< rounds that were reported to the server above
     std::vector<char> placed_;          ///< places to be reported to it, see Placement
     bool failed_ = false;               ///< all have been informed of an error
-    Standstill seen_;                   ///< state of the ranks that this server knows of,
+    Deadlock seen_;                     ///< state of the ranks that this server knows of,
     double seen_at_ = 0;
-    Standstill told_;  ///< and the last one that was passed on
+    Deadlock told_;  ///< and the last one that was passed on
 };
 
 }  // namespace thalweg::detail

@@ -8,13 +8,13 @@
 
 namespace thalweg::detail {
 
-Neighbours::Neighbours(const Crew& crew, int server, Transport& transport)
+Neighbours::Neighbours(const ServerRoles& server_roles, int server, Transport& transport)
     : transport_(transport),
-      above_(server == 0 ? crew.model(0) : crew.servers()[server_above(server)]),
+      above_(server == 0 ? server_roles.model(0) : server_roles.servers()[server_above(server)]),
       first_(server == 0),
-      ranks_(crew.told_by(server)) {
-    for (const int s : servers_below(server, crew.servers().size()))
-        below_.push_back(crew.servers()[s]);
+      ranks_(server_roles.ranks_of(server)) {
+    for (const int s : servers_below(server, server_roles.servers().size()))
+        below_.push_back(server_roles.servers()[s]);
 }
 
 std::size_t Neighbours::place_of(int address) const {

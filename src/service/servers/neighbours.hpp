@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "service/servers/crew.hpp"
+#include "service/servers/server_roles.hpp"
 #include "service/servers/transport.hpp"
 
 namespace thalweg::detail {
@@ -13,7 +13,7 @@ namespace thalweg::detail {
 class Neighbours {
 public:
     /// @param server  number of this server
-    Neighbours(const Crew& crew, int server, Transport& transport);
+    Neighbours(const ServerRoles& server_roles, int server, Transport& transport);
 
     /// Returns the number of servers below, to which commands are passed on.
     std::size_t below() const { return below_.size(); }

@@ -24,7 +24,9 @@ void Port::poll() {
         if (found == inboxes_.end()) continue;  // of a file that was closed after an error
         Inbox& box = found->second;
         switch (message.kind) {
-            case MessageKind::accepted: ++box.accepted[crew_.number_of(message.from)]; break;
+            case MessageKind::accepted:
+                ++box.accepted[server_roles_.number_of(message.from)];
+                break;
             case MessageKind::failed: {
                 WireReader in(message.body);
                 if (box.region != nullptr)
@@ -32,7 +34,7 @@ void Port::poll() {
                 break;
             }
             case MessageKind::meets:
-                box.standstill.take(WireReader(message.body).get<Standstill>());
+                box.deadlock.take(WireReader(message.body).get<Deadlock>());
                 break;
             case MessageKind::reply:
                 with_reserve([&] { box.replies.push_back(std::move(message)); });
@@ -44,8 +46,8 @@ void Port::poll() {
 
 Answer Port::ask(MessageKind kind, std::int64_t file, std::vector<char> body) {
     const Waiting waiting("the servers to answer");
-    transport_.send(crew_.servers().front(), kind, file, std::move(body));
-    ring(board_.doorbell());
+    transport_.send(server_roles_.servers().front(), kind, file, std::move(body));
+    ring(node_table_.doorbell());
     Inbox& box = inbox(file);
     while (box.replies.empty()) {
         poll();
@@ -57,8 +59,8 @@ Answer Port::ask(MessageKind kind, std::int64_t file, std::vector<char> body) {
 }
 
 void Port::end() {
-    transport_.send(crew_.servers().front(), MessageKind::end_session, 0, {});
-    ring(board_.doorbell());
+    transport_.send(server_roles_.servers().front(), MessageKind::end_session, 0, {});
+    ring(node_table_.doorbell());
 }
 
 namespace {
@@ -69,30 +71,31 @@ public:
         : team_(team), port_(port), plan_(plan), layout_(make_layout(plan.layout)), spare_(spare) {}
     ~ServedFile() override {
         port_.forget(plan_.serial);
-        if (closed_) spare_ = outbox_->release();
+        if (closed_) spare_ = unit_queue_->release();
     }
 
     Status begin() {
-        const Crew& crew = port_.crew();
-        const int address = crew.model(team_.rank());
-        const int agents = crew.servers_of(crew.node_of(address)).size();
+        const ServerRoles& server_roles = port_.server_roles();
+        const int address = server_roles.model(team_.rank());
+        const int agents = server_roles.servers_of(server_roles.node_of(address)).size();
         const auto prepare = [&]() -> Status {
             if (agents > Region::max_agents)
                 return failure(TW_ESETTING, "{} servers on a node; at most {} are possible", agents,
                                Region::max_agents);
             Status made;
-            auto memory = Outbox::memory_for(plan_.queue, *plan_.boxes, made, plan_.queue_grows,
-                                             std::move(spare_));
+            auto memory = UnitQueue::memory_for(plan_.queue, *plan_.boxes, made, plan_.queue_grows,
+                                                std::move(spare_));
             if (!made.ok()) return made;
-            port_.board().write(crew.place_of(address), plan_.serial, memory->name());
-            outbox_ = std::make_unique<Outbox>(std::move(memory), agents, port_.board().doorbell(),
-                                               team_.world(), plan_.queue_grows);
+            port_.node_table().write(server_roles.place_of(address), plan_.serial, memory->name());
+            unit_queue_ = std::make_unique<UnitQueue>(std::move(memory), agents,
+                                                      port_.node_table().doorbell(), team_.world(),
+                                                      plan_.queue_grows);
             Port::Inbox& box = port_.inbox(plan_.serial);
-            box.region = &outbox_->region();
+            box.region = &unit_queue_->region();
             lone_ = agents == 0;
             if (!lone_) return {};
-            box.accepted.assign(crew.servers().size(), 0);
-            outbox_->watch(*this);
+            box.accepted.assign(server_roles.servers().size(), 0);
+            unit_queue_->watch(*this);
             return {};
         };
         if (Status s = team_.agree(alone(prepare)); !s.ok()) return s;
@@ -118,15 +121,15 @@ public:
         return status;
     }
 
-    bool publish(Parcel& parcel, std::int64_t keep) override {
-        const std::int64_t before = outbox_->published();
-        if (!outbox_->publish(parcel, keep)) return false;
-        if (is_mark(parcel.head.kind)) ++marks_;
-        boxed_ |= parcel.head.kind == UnitKind::boxes;
+    bool publish(UnitPart& unit_part, std::int64_t keep) override {
+        const std::int64_t before = unit_queue_->published();
+        if (!unit_queue_->publish(unit_part, keep)) return false;
+        if (is_mark(unit_part.head.kind)) ++marks_;
+        boxed_ |= unit_part.head.kind == UnitKind::boxes;
         if (!lone_) return true;
-        if (outbox_->published() == before)
+        if (unit_queue_->published() == before)
             tell_failure();
-        else if (Status status = alone([&] { return send(parcel); }); !status.ok())
+        else if (Status status = alone([&] { return send(unit_part); }); !status.ok())
             fail(failure(TW_ENOMEM, "{}: out of memory for the messages to the servers (rank {})",
                          plan_.path, team_.rank()));
         return true;
@@ -144,23 +147,23 @@ public:
             return {};
         };
         if (Status status = lone_ ? alone(look) : Status{}; !status.ok()) return status;
-        return outbox_->failure();
+        return unit_queue_->failure();
     }
 
     void meet() override {
-        outbox_->meet();
+        unit_queue_->meet();
         if (!lone_) return;
         // No server sees this rank's memory. If there is no memory for a message, only the watchdog
         // can report ranks in different calls.
         (void)tell(MessageKind::meets, [&](WireWriter& out) {
-            out.put(Standstill{outbox_->published(),
-                               outbox_->region().meetings.load(std::memory_order_relaxed)});
+            out.put(Deadlock{unit_queue_->published(),
+                             unit_queue_->region().meetings.load(std::memory_order_relaxed)});
         });
     }
 
     Status finish(bool durable) override {
-        outbox_->drain();
-        Status status = team_.agree(outbox_->failure());
+        unit_queue_->drain();
+        Status status = team_.agree(unit_queue_->failure());
         Answer answer;
         // Called after an error, too: the first server then learns what the others have written.
         Status finished = ask(
@@ -174,7 +177,7 @@ public:
         if (status.ok())
             status = ask(
                 MessageKind::count_file, [&](WireWriter& out) { out.put(durable); }, answer);
-        if (!status.ok()) outbox_->region().fail(status);
+        if (!status.ok()) unit_queue_->region().fail(status);
         records_ = answer.records;
         return status;
     }
@@ -195,7 +198,7 @@ public:
     }
 
     WriteCounts counts() const override { return counts_; }
-    int writers() const override { return port_.crew().servers().size(); }
+    int writers() const override { return port_.server_roles().servers().size(); }
     std::int64_t records() const override { return records_; }
 
 private:
@@ -218,8 +221,8 @@ private:
     /// Sends news of this rank to the server that is its contact.
     template <class Write>
     Status tell(MessageKind kind, Write&& write) {
-        const Crew& crew = port_.crew();
-        const int to = crew.servers()[crew.contact(team_.rank())];
+        const ServerRoles& server_roles = port_.server_roles();
+        const int to = server_roles.servers()[server_roles.contact(team_.rank())];
         return alone([&]() -> Status {
             with_reserve([&] {
                 WireWriter out;
@@ -232,18 +235,18 @@ private:
 
     void tell_failure() {
         (void)tell(MessageKind::failed,
-                   [&](WireWriter& out) { put_status(out, outbox_->failure()); });
+                   [&](WireWriter& out) { put_status(out, unit_queue_->failure()); });
     }
 
     /// Sends a unit to all servers.
-    Status send(const Parcel& parcel) {
+    Status send(const UnitPart& unit_part) {
         const auto& variables = plan_.definitions->variables;
-        const std::vector<int>& servers = port_.crew().servers();
-        const Parcel packed = with_data(parcel, outbox_->base(), variables, *plan_.boxes);
+        const std::vector<int>& servers = port_.server_roles().servers();
+        const UnitPart packed = with_data(unit_part, unit_queue_->base(), variables, *plan_.boxes);
         for (std::size_t w = 0; w < servers.size(); ++w) {
             std::vector<char> message;
             append_clipped(packed, *layout_, w, spaces_, variables, message);
-            port_.transport().send(servers[w], MessageKind::parcels, plan_.serial,
+            port_.transport().send(servers[w], MessageKind::unit_parts, plan_.serial,
                                    std::move(message));
         }
         return {};
@@ -253,12 +256,12 @@ private:
     std::int64_t sent() override {
         port_.poll();
         const Port::Inbox& box = port_.inbox(plan_.serial);
-        Region& region = outbox_->region();
+        Region& region = unit_queue_->region();
         if (region.has_failed()) return INT64_MAX;
         const std::uint32_t meetings = region.meetings.load(std::memory_order_relaxed);
         // With boxes, each rank has its own number of units, which are written while others wait at
         // a mark.
-        if (!boxed_ && box.standstill.stops(outbox_->published(), meetings))
+        if (!boxed_ && box.deadlock.stops(unit_queue_->published(), meetings))
             region.stuck.store(meetings + 1, std::memory_order_release);
         const auto& n = box.accepted;
         return *std::min_element(n.begin(), n.end());
@@ -269,7 +272,7 @@ private:
     ServicePlan plan_;
     std::unique_ptr<Layout> layout_;
     Spaces spaces_;
-    bool lone_ = false;   ///< no server on this node: parcels are sent as messages
+    bool lone_ = false;   ///< no server on this node: unit parts are sent as messages
     bool boxed_ = false;  ///< this rank has published boxes
     std::int64_t marks_ = 0;
     bool closed_ = false;

@@ -6,11 +6,11 @@
 #include <map>
 #include <memory>
 
+#include "service/queue/deadlock.hpp"
 #include "service/queue/publisher.hpp"
-#include "service/queue/standstill.hpp"
 #include "service/servers/answer.hpp"
-#include "service/servers/board.hpp"
-#include "service/servers/crew.hpp"
+#include "service/servers/node_table.hpp"
+#include "service/servers/server_roles.hpp"
 #include "service/servers/transport.hpp"
 
 namespace thalweg::detail {
@@ -18,19 +18,19 @@ namespace thalweg::detail {
 /// A model rank's connection to the servers, shared by the files of a session.
 class Port {
 public:
-    /// @param board  memory of this node
-    Port(const Crew& crew, Transport& transport, const Board& board)
-        : crew_(crew), transport_(transport), board_(board) {}
+    /// @param node_table  memory of this node
+    Port(const ServerRoles& server_roles, Transport& transport, const NodeTable& node_table)
+        : server_roles_(server_roles), transport_(transport), node_table_(node_table) {}
 
     struct Inbox {
         std::vector<std::int64_t> accepted;  ///< units of its messages that each server has used
         Region* region = nullptr;            ///< where errors are entered
-        Standstill standstill;               ///< as reported by the servers
+        Deadlock deadlock;                   ///< as reported by the servers
         std::deque<Message> replies;
     };
 
-    const Crew& crew() const { return crew_; }
-    const Board& board() const { return board_; }
+    const ServerRoles& server_roles() const { return server_roles_; }
+    const NodeTable& node_table() const { return node_table_; }
     Transport& transport() { return transport_; }
     Inbox& inbox(std::int64_t file) { return inboxes_[file]; }
     void forget(std::int64_t file) { inboxes_.erase(file); }
@@ -44,9 +44,9 @@ public:
     void end();
 
 private:
-    const Crew& crew_;
+    const ServerRoles& server_roles_;
     Transport& transport_;
-    Board board_;
+    NodeTable node_table_;
     std::map<std::int64_t, Inbox> inboxes_;
 };
 

@@ -83,7 +83,7 @@ void Server::handle(Message& message) {
             return replies_.join(message.file,
                                  with_reserve([&] { return Answer::of(message.body); }));
         case MessageKind::open_file:
-            if (turns_ == nullptr) return open(message);
+            if (open_order_ == nullptr) return open(message);
             return with_reserve([&] { opening_.push_back(std::move(message)); });
         case MessageKind::close_file:
             // A close of the file in work, after an error elsewhere for which its queue was not
@@ -121,7 +121,7 @@ void Server::open(const Message& message) {
 
 /// Opens the next file when its turn comes, with several sessions.
 bool Server::open_in_turn() {
-    if (opening_.empty() || !turns_->comes(session_, opening_.front().file)) return false;
+    if (opening_.empty() || !open_order_->comes(session_, opening_.front().file)) return false;
     const Message message = std::move(opening_.front());
     opening_.pop_front();
     open(message);

@@ -1,5 +1,5 @@
-// A server's work for one session: takes commands and parcels until the session ends. One thread,
-// without blocking waits except for the system's writes and the creation of files.
+// A server's work for one session: takes commands and unit parts until the session ends. One
+// thread, without blocking waits except for the system's writes and the creation of files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,22 +7,23 @@
 #include <map>
 
 #include "service/servers/file_on_server.hpp"
-#include "service/servers/turns.hpp"
+#include "service/servers/open_order.hpp"
 
 namespace thalweg::detail {
 
 class Server final : public BetweenPieces {
 public:
-    /// @param peers  the servers' communicator, in the crew's order
-    /// @param board  memory of this node
-    Server(const Crew& crew, int writer, Transport& transport, Comm& peers, const Board& board)
-        : place_(crew, writer, transport, peers, board), replies_(place_) {}
+    /// @param peers  the servers' communicator, in the servers' order
+    /// @param node_table  memory of this node
+    Server(const ServerRoles& server_roles, int writer, Transport& transport, Comm& peers,
+           const NodeTable& node_table)
+        : place_(server_roles, writer, transport, peers, node_table), replies_(place_) {}
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
     /// Makes the session one of several that these servers serve.
-    void share(Turns& turns, std::int64_t session) {
-        turns_ = &turns;
+    void share(OpenOrder& turns, std::int64_t session) {
+        open_order_ = &turns;
         session_ = session;
     }
 
@@ -52,9 +53,9 @@ private:
     std::int64_t working_ = -1;       ///< number of the file in work
     std::vector<Message> postponed_;  ///< closes of that file
     bool ended_ = false;
-    Turns* turns_ = nullptr;       ///< null: these servers serve one session
-    std::int64_t session_ = 0;     ///< number of this session among those that they serve
-    std::deque<Message> opening_;  ///< files to open in this order, when their turns come
+    OpenOrder* open_order_ = nullptr;  ///< null: these servers serve one session
+    std::int64_t session_ = 0;         ///< number of this session among those that they serve
+    std::deque<Message> opening_;      ///< files to open in this order, when their turns come
 };
 
 }  // namespace thalweg::detail

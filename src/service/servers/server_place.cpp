@@ -3,18 +3,19 @@
 
 namespace thalweg::detail {
 
-ServerPlace::ServerPlace(const Crew& its_crew, int its_writer, Transport& its_transport,
-                         Comm& its_peers, const Board& its_board)
-    : crew(its_crew),
+ServerPlace::ServerPlace(const ServerRoles& its_server_roles, int its_writer,
+                         Transport& its_transport, Comm& its_peers, const NodeTable& its_node_table)
+    : server_roles(its_server_roles),
       writer(its_writer),
       transport(its_transport),
       peers(its_peers),
-      board(its_board),
-      neighbours(crew, writer, transport),
-      node(crew.node_of(crew.servers()[writer])) {
-    const int servers = crew.servers().size();
-    for (int w = 0; w < servers && crew.has_models(node); ++w)
-        if (crew.node_of(crew.servers()[w]) != node && crew.forwarder(node, w) == writer)
+      node_table(its_node_table),
+      neighbours(server_roles, writer, transport),
+      node(server_roles.node_of(server_roles.servers()[writer])) {
+    const int servers = server_roles.servers().size();
+    for (int w = 0; w < servers && server_roles.has_models(node); ++w)
+        if (server_roles.node_of(server_roles.servers()[w]) != node &&
+            server_roles.forwarder(node, w) == writer)
             fed.push_back(w);
 }
 

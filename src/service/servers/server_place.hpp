@@ -6,16 +6,16 @@
 
 #include "base/reserve.hpp"
 #include "service/servers/answer.hpp"
-#include "service/servers/board.hpp"
-#include "service/servers/crew.hpp"
 #include "service/servers/neighbours.hpp"
+#include "service/servers/node_table.hpp"
+#include "service/servers/server_roles.hpp"
 #include "service/servers/transport.hpp"
 
 namespace thalweg::detail {
 
 struct ServerPlace {
-    ServerPlace(const Crew& crew, int writer, Transport& transport, Comm& peers,
-                const Board& board);
+    ServerPlace(const ServerRoles& server_roles, int writer, Transport& transport, Comm& peers,
+                const NodeTable& node_table);
 
     bool is_first() const { return writer == 0; }
     /// Adds the rank in the session's communicator to an error.
@@ -31,11 +31,11 @@ struct ServerPlace {
     /// Makes this server's own part of an answer.
     Answer answer(const Status& status) const;
 
-    const Crew& crew;
+    const ServerRoles& server_roles;
     int writer;
     Transport& transport;
     Comm& peers;
-    Board board;
+    NodeTable node_table;
     Neighbours neighbours;
     int node;
     std::vector<int> fed;  ///< writers on other nodes that get this node's data from this server

@@ -30,11 +30,12 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
     s->all_ = Team::make(std::move(world), node_size, status);
     if (!status.ok()) return nullptr;
     Comm& ranks = s->all_->world();
-    s->memory_ = s->all_->node().share(Board::bytes(s->all_->node().size()));
+    s->memory_ = s->all_->node().share(NodeTable::bytes(s->all_->node().size()));
     const auto choose = [&]() -> Status {
         if (!s->memory_) return no_shared_memory();
-        s->crew_ = choose_crew(s->all_->topology(), number, last);
-        if (s->crew_.serves(ranks.rank())) s->writer_ = s->crew_.number_of(ranks.rank());
+        s->server_roles_ = choose_server_roles(s->all_->topology(), number, last);
+        if (s->server_roles_.serves(ranks.rank()))
+            s->writer_ = s->server_roles_.number_of(ranks.rank());
         return {};
     };
     if (status = s->all_->agree(alone(choose)); !status.ok()) return nullptr;
@@ -42,7 +43,7 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
     s->part_ = ranks.split(s->is_server() ? 1 : 0, ranks.rank());
     const auto connect = [&]() -> Status {
         s->transport_ = make_mpi_transport(s->messages_->handle());
-        s->port_ = std::make_unique<Port>(s->crew_, *s->transport_, Board(*s->memory_));
+        s->port_ = std::make_unique<Port>(s->server_roles_, *s->transport_, NodeTable(*s->memory_));
         return {};
     };
     if (status = s->all_->agree(alone(connect)); status.ok()) return s;
@@ -62,11 +63,11 @@ void Servers::give_up() { detail::give_up(all_->world()); }
 struct Servers::Post {
     explicit Post(Servers& its_session)
         : session(its_session),
-          server(session.crew_, session.writer_, *session.transport_, *session.part_,
-                 session.port_->board()) {}
+          server(session.server_roles_, session.writer_, *session.transport_, *session.part_,
+                 session.port_->node_table()) {}
 
     /// @return true if there was something to do
-    bool work(std::int64_t number, Turns* turns) {
+    bool work(std::int64_t number, OpenOrder* turns) {
         if (done) return false;
         if (!finished) {
             const TraceInto into(session.trace_ != nullptr ? &session.trace_->own() : nullptr);
@@ -75,7 +76,7 @@ struct Servers::Post {
             finished = with_reserve([&] { return session.transport_->begin_finish(); });
         }
         left = left || finished();
-        done = left && (turns == nullptr || turns->comes(number, Turns::end));
+        done = left && (turns == nullptr || turns->comes(number, OpenOrder::end));
         if (done) session.write_trace();
         return done;
     }
@@ -89,18 +90,18 @@ struct Servers::Post {
 
 void Servers::serve(std::span<Servers* const> sessions, Transport* among) try {
     std::vector<std::unique_ptr<Post>> posts;
-    std::optional<Turns> turns;
+    std::optional<OpenOrder> turns;
     with_reserve([&] {
         posts.clear();
         for (Servers* session : sessions) posts.push_back(std::make_unique<Post>(*session));
         if (among == nullptr) return;
-        turns.emplace(*among, sessions.front()->crew_.servers().size());
+        turns.emplace(*among, sessions.front()->server_roles_.servers().size());
         for (std::size_t i = 0; i < posts.size(); ++i) posts[i]->server.share(*turns, i);
     });
     std::size_t quiet = 0;  // session whose ranks wake the server while nothing happens
     while (!std::all_of(posts.begin(), posts.end(), [](const auto& p) { return p->done; })) {
         quiet = (quiet + 1) % posts.size();
-        Word& doorbell = sessions[quiet]->port_->board().doorbell();
+        Word& doorbell = sessions[quiet]->port_->node_table().doorbell();
         const std::uint32_t heard = doorbell.load(std::memory_order_acquire);
         bool any = false;
         for (std::size_t i = 0; i < posts.size(); ++i)
@@ -128,7 +129,7 @@ void Servers::keep_trace(Trace& trace, const std::string& path) {
     const int rank = all_->rank();
     // Without memory, the trace lacks names.
     (void)alone([&]() -> Status {
-        const int own = crew_.number_of(rank);
+        const int own = server_roles_.number_of(rank);
         if (is_server())
             trace.describe(fmt::format("server rank {}", rank), "server");
         else
@@ -143,13 +144,13 @@ void Servers::keep_trace(Trace& trace, const std::string& path) {
 /// @note Collective over model ranks and servers
 void Servers::write_trace() {
     if (trace_ != nullptr)
-        trace_status_ = trace_->write(all_->world(), crew_.model(0), *trace_path_);
+        trace_status_ = trace_->write(all_->world(), server_roles_.model(0), *trace_path_);
 }
 
 void Servers::end() {
     if (ended_ || is_server() || !port_) return;
     ended_ = true;
-    if (all_->rank() == crew_.model(0)) port_->end();
+    if (all_->rank() == server_roles_.model(0)) port_->end();
     transport_->finish();
     write_trace();
 }

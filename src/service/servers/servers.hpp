@@ -54,7 +54,7 @@ private:
     Servers() = default;
     void write_trace();
     std::unique_ptr<Team> all_;
-    Crew crew_;
+    ServerRoles server_roles_;
     int writer_ = -1;             ///< number of this server
     std::unique_ptr<Comm> part_;  ///< of the model ranks, or of the servers
     std::unique_ptr<Comm> messages_;

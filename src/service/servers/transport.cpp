@@ -110,23 +110,23 @@ private:
     std::list<Sent> sent_;
 };
 
-struct Switchboard {
+struct Mailboxes {
     std::mutex lock;
     std::vector<std::deque<Message>> boxes;
 };
 
 class LocalTransport final : public Transport {
 public:
-    LocalTransport(std::shared_ptr<Switchboard> board, int address)
-        : board_(std::move(board)), address_(address) {}
+    LocalTransport(std::shared_ptr<Mailboxes> mailboxes, int address)
+        : mailboxes_(std::move(mailboxes)), address_(address) {}
     int address() const override { return address_; }
     void send(int to, MessageKind kind, std::int64_t file, std::vector<char> body) override {
-        const std::lock_guard lock(board_->lock);
-        board_->boxes[to].push_back({address_, kind, file, std::move(body)});
+        const std::lock_guard lock(mailboxes_->lock);
+        mailboxes_->boxes[to].push_back({address_, kind, file, std::move(body)});
     }
     bool receive(Message& message) override {
-        const std::lock_guard lock(board_->lock);
-        auto& box = board_->boxes[address_];
+        const std::lock_guard lock(mailboxes_->lock);
+        auto& box = mailboxes_->boxes[address_];
         if (box.empty()) return false;
         message = std::move(box.front());
         box.pop_front();
@@ -135,7 +135,7 @@ public:
     bool idle() override { return true; }
 
 private:
-    std::shared_ptr<Switchboard> board_;
+    std::shared_ptr<Mailboxes> mailboxes_;
     int address_;
 };
 
@@ -152,10 +152,10 @@ std::unique_ptr<Transport> make_mpi_transport(MPI_Comm comm) {
 }
 
 std::vector<std::unique_ptr<Transport>> make_local_transports(int n) {
-    auto board = std::make_shared<Switchboard>();
-    board->boxes.resize(n);
+    auto mailboxes = std::make_shared<Mailboxes>();
+    mailboxes->boxes.resize(n);
     std::vector<std::unique_ptr<Transport>> ends;
-    for (int i = 0; i < n; ++i) ends.push_back(std::make_unique<LocalTransport>(board, i));
+    for (int i = 0; i < n; ++i) ends.push_back(std::make_unique<LocalTransport>(mailboxes, i));
     return ends;
 }
 

@@ -22,15 +22,15 @@ enum class MessageKind : std::int64_t {
     // From a server and those below it to the one above, or to the first model rank:
     reply,
     // Data:
-    parcels,   ///< a unit of some ranks
-    accepted,  ///< back to a rank that sent parcels: a unit of it was written
+    unit_parts,  ///< a unit of some ranks
+    accepted,    ///< back to a rank that sent unit parts: a unit of it was written
     // Between servers:
     report,  ///< to the one above: units written by this one and those below it, and their places
     room,    ///< to the first one: bytes of the file that are needed; back: their place
-    turn,    ///< to those below: see Turns
+    turn,    ///< to those below: see OpenOrder
     // To all servers, and to the ranks that share memory with none; from any of them:
     failed,  ///< a file has failed
-    meets,   ///< a Standstill
+    meets,   ///< a Deadlock
 };
 
 struct Message {

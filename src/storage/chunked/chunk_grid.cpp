@@ -77,8 +77,8 @@ ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
     g.chunk = g.chunked ? ranges(g.shape, g.element, target) : g.shape;
     for (std::size_t d = 0; d < v.packing.chunks.size(); ++d) {
         // Dimensions without a requested length are not cut: the others keep theirs.
-        const std::int64_t wish = v.packing.chunks[d];
-        g.chunk[d] = wish > 0 ? wish : g.shape[d];
+        const std::int64_t arguments = v.packing.chunks[d];
+        g.chunk[d] = arguments > 0 ? arguments : g.shape[d];
     }
     complete(g);
     return g;

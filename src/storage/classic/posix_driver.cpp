@@ -65,7 +65,7 @@ private:
     Status begin_writing(Comm& comm, const StorageOptions& options, bool writer, Status status) {
         if (status.ok())
             status = alone([&] {
-                Status own = options.looks ? check_identity(path_, options.claimed) : Status{};
+                Status own = options.inspects ? check_identity(path_, options.claimed) : Status{};
                 return own.ok() && (writer || keeper_) ? open_file() : own;
             });
         return options.alone ? status : agree(comm, status);

@@ -24,12 +24,12 @@ ChunkPlacer::ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write wr
       unplaced_(lot_bytes) {}
 
 void ChunkPlacer::leave_board() {
-    if (board_) end_ = board_->end();
-    board_.reset();
+    if (table_) end_ = table_->end();
+    table_.reset();
 }
 
 std::int64_t ChunkPlacer::take_room(std::int64_t bytes) {
-    if (board_) return board_->take_room(rounded(bytes, UnplacedChunks::alignment));
+    if (table_) return table_->take_room(rounded(bytes, UnplacedChunks::alignment));
     const std::lock_guard lock(lock_);
     const std::int64_t at = rounded(end_, UnplacedChunks::alignment);
     end_ = at + bytes;
@@ -64,7 +64,7 @@ Status ChunkPlacer::write_waiting(bool& moved) {
         if (const std::int64_t bytes = unplaced_.ask(); bytes > 0)
             unplaced_.place(take_room(bytes));
     Status status = write_placed(moved);
-    if (status.ok() && board_ && tell()) moved = true;
+    if (status.ok() && table_ && tell()) moved = true;
     return status;
 }
 
@@ -81,7 +81,7 @@ Status ChunkPlacer::write_placed(bool& moved) {
         }
         const std::lock_guard lock(lock_);
         placed_.insert(placed_.end(), lot.chunks.begin(), lot.chunks.end());
-        if (keeper_ || !board_) settled_ += lot.chunks.size();
+        if (keeper_ || !table_) settled_ += lot.chunks.size();
     }
     return {};
 }
@@ -89,8 +89,8 @@ Status ChunkPlacer::write_placed(bool& moved) {
 /// Reports the written chunks to the keeper; on the keeper, collects the reports of the others.
 bool ChunkPlacer::tell() {
     const std::lock_guard lock(lock_);
-    if (keeper_) return board_->hear(placed_);
-    const std::size_t n = board_->tell(placed_);
+    if (keeper_) return table_->hear(placed_);
+    const std::size_t n = table_->tell(placed_);
     const auto told = placed_.begin() + n;
     settled_ += std::count_if(placed_.begin(), told, [](const auto& c) { return c.bytes > 0; });
     placed_.erase(placed_.begin(), told);

@@ -12,7 +12,7 @@
 
 #include "storage/chunked/filters.hpp"
 #include "storage/netcdf4/chunk_places.hpp"
-#include "storage/netcdf4/place_board.hpp"
+#include "storage/netcdf4/place_table.hpp"
 #include "storage/netcdf4/unplaced_chunks.hpp"
 #include "storage/placement.hpp"
 
@@ -31,8 +31,8 @@ public:
     void set_end(std::int64_t end) { end_ = end; }
     std::int64_t end() const { return end_; }
     /// Shares the end of the file from now on, on the keeper and the writers of its node.
-    void use(std::unique_ptr<PlaceBoard> board) { board_ = std::move(board); }
-    const PlaceBoard* board() const { return board_.get(); }
+    void use(std::unique_ptr<PlaceTable> board) { table_ = std::move(board); }
+    const PlaceTable* table() const { return table_.get(); }
     /// Ends the sharing. No chunk may wait for a place.
     void leave_board();
 
@@ -55,7 +55,7 @@ public:
     Status settle(bool& moved) override;
     std::int64_t packed() const override { return packed_; }
     std::int64_t settled() const override { return settled_; }
-    bool beside_keeper() const override { return keeper_ || board_; }
+    bool beside_keeper() const override { return keeper_ || table_; }
     std::int64_t room_wanted() override { return beside_keeper() ? 0 : unplaced_.ask(); }
     void give_room(std::int64_t at) override { unplaced_.place(at); }
     std::vector<char> take_placed() override;
@@ -66,7 +66,7 @@ public:
     template <class Counts>
     std::vector<PlacedChunk> take_counted(Counts&& counts) {
         const std::lock_guard lock(lock_);
-        if (board_) (void)board_->hear(placed_);
+        if (table_) (void)table_->hear(placed_);
         const auto later = std::stable_partition(placed_.begin(), placed_.end(), counts);
         std::vector<PlacedChunk> taken(placed_.begin(), later);
         placed_.erase(placed_.begin(), later);
@@ -95,7 +95,7 @@ private:
     double& seconds_;
     ChunkPlaces written_;  ///< chunks of this writer in the file
     UnplacedChunks unplaced_;
-    std::unique_ptr<PlaceBoard> board_;
+    std::unique_ptr<PlaceTable> table_;
     std::int64_t packed_ = 0, settled_ = 0;  ///< numbers of chunks
     std::mutex lock_;                        ///< guards what follows
     std::int64_t end_ = 0;  ///< end of the file; on the keeper, unless it has a board

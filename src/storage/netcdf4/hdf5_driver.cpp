@@ -158,11 +158,12 @@ struct Hdf5Driver::Table {
     }
 };
 
-Status Hdf5Driver::open(unsigned access) {
+Status Hdf5Driver::open(unsigned access, bool modern) {
     const QuietHdf5 quiet;
     const H5FD_class_t table = Table::make();
     driver_ = H5FDregister(&table);
     const hid_t properties = H5Pcreate(H5P_FILE_ACCESS);
+    if (modern) H5Pset_libver_bounds(properties, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     const Hdf5Driver* self = this;
     if (driver_ >= 0 && H5Pset_driver(properties, driver_, &self) >= 0)
         id_ = H5Fopen(path_.c_str(), access, properties);

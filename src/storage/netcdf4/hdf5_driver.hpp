@@ -69,7 +69,8 @@ public:
     Hdf5Driver& operator=(const Hdf5Driver&) = delete;
 
     /// @param access  H5F_ACC_RDONLY or H5F_ACC_RDWR
-    Status open(unsigned access);
+    /// @param modern  new attributes may be longer than 64 KiB, as netCDF-C lets them
+    Status open(unsigned access, bool modern = false);
     /// Closes the file, all handles of which must be closed.
     Status close();
     /// Returns TW_OK, or the error after which HDF5's writes were ignored.

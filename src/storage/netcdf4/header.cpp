@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "storage/chunked/filters.hpp"
+#include "storage/netcdf4/dimension_lists.hpp"
 #include "storage/netcdf4/hdf5_driver.hpp"
 #include "storage/posix/memory_file.hpp"
 #include "storage/posix/system.hpp"
@@ -23,6 +24,12 @@
 namespace thalweg::detail {
 
 namespace {
+
+#ifdef NC_NODIMSCALE_ATTACH
+constexpr int no_attach = NC_NODIMSCALE_ATTACH;
+#else
+constexpr int no_attach = 0;
+#endif
 
 Status netcdf_status(int code, const std::string& path, const std::string& what) {
     if (code == NC_NOERR) return {};
@@ -205,8 +212,8 @@ Status create_netcdf4(const std::string& path, const Definitions& d,
                       std::span<const ChunkGrid> grids, Format format) {
     if (Status status = check_size_limit(path, d); !status.ok()) return status;
     const QuietHdf5 quiet;
-    const int mode =
-        NC_CLOBBER | NC_NETCDF4 | (format == Format::netcdf4_classic ? NC_CLASSIC_MODEL : 0);
+    const int mode = NC_CLOBBER | NC_NETCDF4 | no_attach |
+                     (format == Format::netcdf4_classic ? NC_CLASSIC_MODEL : 0);
     int ncid = 0;
     errno = 0;
     const int code = nc_create(path.c_str(), mode, &ncid);
@@ -221,7 +228,10 @@ Status create_netcdf4(const std::string& path, const Definitions& d,
     }
     errno = 0;
     status = netcdf_status(nc_close(ncid), path, "cannot write the header");
-    return status.ok() && in_memory ? memory.copy_to(path) : status;
+    std::vector<char> image;
+    if (status.ok()) status = read_file(in_memory ? memory.path() : path, image);
+    if (status.ok() && no_attach != 0) status = write_dimension_lists(image, path, d);
+    return status.ok() ? write_file(path, image) : status;
 }
 
 }  // namespace thalweg::detail

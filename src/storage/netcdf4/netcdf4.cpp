@@ -287,8 +287,8 @@ private:
         Status status = agree(comm, alone([&] {
                                   Status made;
                                   if (!first_) return made;
-                                  placer_->use(PlaceBoard::make(all_beside_, placer_->end(), made));
-                                  if (made.ok()) name = placer_->board()->name();
+                                  placer_->use(PlaceTable::make(all_beside_, placer_->end(), made));
+                                  if (made.ok()) name = placer_->table()->name();
                                   return made;
                               }));
         if (!status.ok()) return status;
@@ -296,7 +296,7 @@ private:
         const int place = comm.sum_before(beside_ ? 1 : 0);
         if (!beside_) return {};
         (void)alone([&] {
-            placer_->use(PlaceBoard::map(name, place, status));
+            placer_->use(PlaceTable::map(name, place, status));
             return status;
         });
         return {};

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -31,16 +30,6 @@ public:
 
     bool good() const { return fd_ >= 0; }
     const std::string& path() const { return path_; }
-
-    /// Returns all bytes written to it.
-    Status read(std::vector<char>& bytes) const {
-        struct stat info {};
-        if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot read");
-        bytes.resize(info.st_size);
-        const ssize_t n = pread(fd_, bytes.data(), bytes.size(), 0);
-        if (n != info.st_size) return system_failure(path_, "cannot read");
-        return {};
-    }
 
     /// Takes the place of a file on disk that a library has open for writing, if the library cannot
     /// be given another path: later writes go to memory.
@@ -67,32 +56,6 @@ public:
         return read_fully(only, path, bytes.data(), wanted.st_size, 0).ok() &&
                write_fully(fd_, path_, bytes.data(), wanted.st_size, 0).ok() &&
                dup2(fd_, only) == only;
-    }
-
-    /// Replaces the contents of a file on disk by those of this one; holes stay holes.
-    Status copy_to(const std::string& path) const {
-        const int to = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        if (to < 0) return system_failure(path, "cannot create");
-        Status status;
-        std::vector<char> bytes(1 << 20);
-        off_t end = 0;
-        while (status.ok()) {
-            const off_t start = lseek(fd_, end, SEEK_DATA);
-            if (start < 0 && errno == ENXIO) break;  // no data from here on
-            end = start < 0 ? -1 : lseek(fd_, start, SEEK_HOLE);
-            if (end < 0) status = system_failure(path, "cannot read the header");
-            for (off_t at = start; at < end && status.ok();) {
-                const auto n = std::min<std::int64_t>(end - at, std::ssize(bytes));
-                status = read_fully(fd_, path_, bytes.data(), n, at);
-                if (status.ok()) status = write_fully(to, path, bytes.data(), n, at);
-                at += n;
-            }
-        }
-        if (status.ok() && ftruncate(to, lseek(fd_, 0, SEEK_END)) != 0)
-            status = system_failure(path, "cannot write the header");
-        if (close_file(to) != 0 && status.ok())
-            status = system_failure(path, "cannot write the header");
-        return status;
     }
 
 private:

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -73,6 +74,29 @@ Status write_fully(int fd, const std::string& path, const char* data, std::int64
         bytes -= n;
     }
     return {};
+}
+
+Status read_file(const std::string& path, std::vector<char>& bytes) {
+    const int from = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat info {};
+    if (from < 0) return system_failure(path, "cannot open");
+    Status status;
+    if (fstat(from, &info) != 0) status = system_failure(path, "cannot get its size");
+    if (status.ok())
+        status = alone([&] {
+            bytes.resize(info.st_size);
+            return read_fully(from, path, bytes.data(), info.st_size, 0);
+        });
+    close_file(from);
+    return status;
+}
+
+Status write_file(const std::string& path, const std::vector<char>& bytes) {
+    const int to = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (to < 0) return system_failure(path, "cannot create");
+    Status status = write_fully(to, path, bytes.data(), std::ssize(bytes), 0);
+    if (close_file(to) != 0 && status.ok()) status = system_failure(path, "cannot write");
+    return status;
 }
 
 bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes) {

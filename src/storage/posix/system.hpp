@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/size_signal.hpp"
 #include "base/status.hpp"
@@ -32,6 +33,12 @@ Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
 /// Writes all bytes, or returns an error.
 Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
                    std::int64_t offset);
+
+/// Reads all bytes of a file.
+Status read_file(const std::string& path, std::vector<char>& bytes);
+
+/// Creates a file, or replaces its contents.
+Status write_file(const std::string& path, const std::vector<char>& bytes);
 
 /// Reserves space by fallocate(2); false if the disk has none. True if the file system cannot tell.
 bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes);

@@ -106,12 +106,12 @@ public:
 
     void go_on() {
         if (done()) return;
-        if (given_up_ >= 0 && rank_ == size_ / 2 && turns_ == given_up_) {
+        if (given_up_ >= 0 && rank_ == size_ / 2 && open_order_ == given_up_) {
             CHECK(tw_cancel(&session_, "no more") == TW_OK);
             session_ = nullptr;
             return;
         }
-        ++turns_;
+        ++open_order_;
         if (make_calls() || done()) return;
         CHECK(tw_finalize(&session_) == TW_ECANCELED);
         session_ = nullptr;
@@ -163,7 +163,7 @@ private:
 
     tw_session session_;
     std::vector<Output> outputs_;
-    std::int64_t given_up_, turns_ = 0;
+    std::int64_t given_up_, open_order_ = 0;
     std::size_t next_ = 0;
     tw_file file_ = nullptr;
     int record_ = 0, rank_ = 0, size_ = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "restart/wishes.hpp"
+#include "restart/read_arguments.hpp"
 
 namespace thalweg::detail {
 
@@ -63,18 +63,18 @@ Status check_exact(const Source& source, tw_type type, const Variable& theirs) {
 }
 
 Status ask_for(const Source& source, const std::string& path, const Definitions& definitions,
-               const Variable& own, const Wording& wording, const RegisteredArray& a, Wish& wish,
-               std::vector<ExpectedChecksum>& checks) {
+               const Variable& own, const Wording& wording, const RegisteredArray& a,
+               GetArguments& arguments, std::vector<ExpectedChecksum>& checks) {
     const int at = source.definitions().find_variable(own.name);
     if (at < 0) return no_variable(source.definitions(), path, own.name);
     const Variable& theirs = source.definitions().variables[at];
-    wish.wrong = match(source, definitions, own, theirs, wording, a.by_position);
-    wish.name = own.name;
+    arguments.wrong = match(source, definitions, own, theirs, wording, a.by_position);
+    arguments.name = own.name;
     if (!a.holding->decomposition->replicated) {
-        wish.decomposition = a.holding->decomposition;
-        wish.order = a.holding->order;  // the names may be others
+        arguments.decomposition = a.holding->decomposition;
+        arguments.order = a.holding->order;  // the names may be others
     }
-    wish.array = a.array;
+    arguments.array = a.array;
     for (const Attribute& attribute : theirs.attributes)
         if (attribute.name == checksum_attribute)
             checks.push_back({&own,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/desk.hpp"
+#include "service/queue/unit_writer.hpp"
 
 #include <algorithm>
 #include <new>
@@ -11,8 +11,9 @@
 
 namespace thalweg::detail {
 
-Desk::Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr<Layout> layout,
-           int writer, Storage& storage, DeskOptions options, DeskHost& host)
+UnitWriter::UnitWriter(const Definitions& definitions, const Spaces& spaces,
+                       std::unique_ptr<Layout> layout, int writer, Storage& storage,
+                       UnitWriterOptions options, UnitWriterHost& host)
     : definitions_(definitions),
       spaces_(spaces),
       layout_(std::move(layout)),
@@ -26,7 +27,7 @@ Desk::Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr
       rounds_(storage, options_, sources_, host, writer == 0 || options_.own_file,
               composer_.records()) {}
 
-Status Desk::add_region(std::unique_ptr<Segment> memory) try {
+Status UnitWriter::add_region(std::unique_ptr<Segment> memory) try {
     sources_.add_region(std::move(memory));
     return {};
 } catch (const std::bad_alloc&) {
@@ -34,12 +35,12 @@ Status Desk::add_region(std::unique_ptr<Segment> memory) try {
                            options_.path, options_.rank);
 }
 
-Status Desk::stopped() const {
+Status UnitWriter::stopped() const {
     const std::lock_guard lock(small_);
     return failed_;
 }
 
-Status Desk::failure() const {
+Status UnitWriter::failure() const {
     {
         const std::lock_guard lock(small_);
         if (!failed_.ok()) return failed_;
@@ -48,7 +49,7 @@ Status Desk::failure() const {
     return sources_.failure();
 }
 
-void Desk::hear(const Status& status) {
+void UnitWriter::hear(const Status& status) {
     {
         const std::lock_guard lock(small_);
         if (heard_.ok()) heard_ = status;
@@ -57,7 +58,7 @@ void Desk::hear(const Status& status) {
     host_.report();
 }
 
-void Desk::fail(const Status& status) {
+void UnitWriter::fail(const Status& status) {
     {
         const std::lock_guard lock(small_);
         if (failed_.ok()) failed_ = status;
@@ -66,32 +67,32 @@ void Desk::fail(const Status& status) {
     host_.report();
 }
 
-WriteCounts Desk::counts() const {
+WriteCounts UnitWriter::counts() const {
     const std::lock_guard lock(small_);
     return counts_;
 }
 
-void Desk::take(DeskSource& source) {
+void UnitWriter::take(UnitSource& source) {
     if (sources_.take(source)) host_.accepted(source.rank);
 }
 
-bool Desk::work() {
+bool UnitWriter::work() {
     const std::lock_guard lock(working_);
     return !retired_ && work_locked();
 }
 
-bool Desk::try_work() {
+bool UnitWriter::try_work() {
     const std::unique_lock lock(working_, std::try_to_lock);
     return lock.owns_lock() && !retired_ && work_locked();
 }
 
-void Desk::retire() {
+void UnitWriter::retire() {
     const std::lock_guard lock(working_);
     retired_ = true;
 }
 
 /// Works, and turns exceptions into the file's error, as no caller could catch them.
-bool Desk::work_locked() try {
+bool UnitWriter::work_locked() try {
     if (!stopped().ok()) {
         const bool any = discard();
         return end_written() || any;
@@ -118,9 +119,9 @@ bool Desk::work_locked() try {
 }
 
 /// Discards units after an error: nothing is written, and no rank waits for another.
-bool Desk::discard() {
+bool UnitWriter::discard() {
     bool any = false;
-    for (DeskSource& s : sources_)
+    for (UnitSource& s : sources_)
         for (; sources_.has_next(s); any = true) take(s);
     return any;
 }
@@ -129,9 +130,9 @@ bool Desk::discard() {
 /// some ranks while others wait at a mark; if all of this node wait, the other nodes keep that
 /// information until all ranks are there.
 /// @return false if it cannot be sent now
-bool Desk::send_on(std::span<const Parcel> own) {
+bool UnitWriter::send_on(std::span<const UnitPart> own) {
     const bool marks =
-        std::all_of(own.begin(), own.end(), [](const Parcel& p) { return is_mark(p.head.kind); });
+        std::all_of(own.begin(), own.end(), [](const UnitPart& p) { return is_mark(p.head.kind); });
     const bool news = !marks || !marks_sent_;
     if (news && !host_.may_forward()) return false;
     ++forwarded_;
@@ -141,77 +142,77 @@ bool Desk::send_on(std::span<const Parcel> own) {
 }
 
 /// Works on one unit of all ranks.
-bool Desk::work_units() {
-    const DeskSources::Presence there = sources_.look();
+bool UnitWriter::work_units() {
+    const UnitWriterSources::Presence there = sources_.look();
     if (!there.near) return false;
     // New units have come since, and there may be boxes among them.
     if (boxes_next()) return true;
-    std::vector<Parcel> parcels;
-    for (DeskSource& s : sources_) {
+    std::vector<UnitPart> unit_parts;
+    for (UnitSource& s : sources_) {
         if (!s.region) continue;
         auto its = sources_.open(s);
-        std::move(its.begin(), its.end(), std::back_inserter(parcels));
+        std::move(its.begin(), its.end(), std::back_inserter(unit_parts));
     }
     bool worked = false;
     if (host_.forwards() && forwarded_ == worked_) {
-        if (!send_on(parcels)) return false;
-        for (DeskSource& s : sources_)
+        if (!send_on(unit_parts)) return false;
+        for (UnitSource& s : sources_)
             if (s.region) s.sent = s.next + 1;
         worked = true;
     }
     if (!there.all) return worked;
-    for (DeskSource& s : sources_) {
+    for (UnitSource& s : sources_) {
         if (s.region) continue;
         auto its = sources_.open(s);
-        std::move(its.begin(), its.end(), std::back_inserter(parcels));
+        std::move(its.begin(), its.end(), std::back_inserter(unit_parts));
     }
-    write_units(parcels);
-    const bool mark = !parcels.empty() && is_mark(parcels.front().head.kind);
+    write_units(unit_parts);
+    const bool mark = !unit_parts.empty() && is_mark(unit_parts.front().head.kind);
     if (mark) marks_sent_ = false;
-    for (DeskSource& s : sources_) take(s);
+    for (UnitSource& s : sources_) take(s);
     finish_round(mark);
     return true;
 }
 
-void Desk::write_units(std::span<const Parcel> parcels) {
-    if (parcels.empty()) return;
+void UnitWriter::write_units(std::span<const UnitPart> unit_parts) {
+    if (unit_parts.empty()) return;
     if (Status status =
-            check_units(parcels, definitions_.variables, options_.path, options_.wording);
+            check_units(unit_parts, definitions_.variables, options_.path, options_.wording);
         !status.ok())
         return fail(status);
-    Status status = composer_.write(parcels);
+    Status status = composer_.write(unit_parts);
     if (status.ok()) status = storage_.end_unit(composer_.records(), false);
     if (status.ok()) status = sync_where_durable();
     if (!status.ok()) fail_here(std::move(status));
 }
 
 /// Syncs after a write, if durable. Data that wait for places are not in the file yet.
-Status Desk::sync_where_durable() {
+Status UnitWriter::sync_where_durable() {
     return options_.durable && placement_ == nullptr ? storage_.sync() : Status{};
 }
 
 /// Fails with an error that does not name its rank yet.
-void Desk::fail_here(Status status) {
+void UnitWriter::fail_here(Status status) {
     status.text += fmt::format(" (rank {})", options_.rank);
     fail(status);
 }
 
 /// @param seconds  duration of the work
-void Desk::note_counts(double seconds) {
+void UnitWriter::note_counts(double seconds) {
     const std::lock_guard lock(small_);
     const double busy = counts_.busy + seconds;
     counts_ = storage_.counts();
     counts_.busy = busy;
 }
 
-void Desk::finish_round(bool mark) {
+void UnitWriter::finish_round(bool mark) {
     ++worked_;
     if (stopped().ok()) rounds_.add(composer_.records(), mark);  // else incomplete
     (void)settle();
 }
 
 /// @return true if there was something to do
-bool Desk::settle() {
+bool UnitWriter::settle() {
     bool any = false;
     if (!stopped().ok()) return false;
     if (Status status = rounds_.settle(any); !status.ok()) {
@@ -221,19 +222,19 @@ bool Desk::settle() {
     return any;
 }
 
-bool Desk::settle_all() {
+bool UnitWriter::settle_all() {
     (void)settle();
     return !rounds_.any_open() || !stopped().ok();
 }
 
-bool Desk::commit() {
+bool UnitWriter::commit() {
     bool any = false;
     if (!stopped().ok()) return false;
     if (Status status = rounds_.commit(any); !status.ok()) fail_here(std::move(status));
     return any;
 }
 
-bool Desk::end_written() {
+bool UnitWriter::end_written() {
     bool any = false;
     const auto end = [&]() -> Status {
         Status status = lost_ ? Status{} : rounds_.settle(any);
@@ -243,12 +244,12 @@ bool Desk::end_written() {
     return alone(end).ok() && any;
 }
 
-bool Desk::count_written() {
+bool UnitWriter::count_written() {
     const std::lock_guard lock(working_);
     return end_written();
 }
 
-Status Desk::commit_all(bool durable) {
+Status UnitWriter::commit_all(bool durable) {
     const std::lock_guard lock(working_);
     if (Status status = failure(); !status.ok()) return status;
     return rounds_.commit_all(composer_.records(), durable);
@@ -257,17 +258,17 @@ Status Desk::commit_all(bool durable) {
 // ---- ranks that write by boxes ------------------------------------------------------------------
 
 /// Tests if some rank writes by boxes: its units then wait for no others.
-bool Desk::boxes_next() { return composer_.boxed() || sources_.any_boxes(); }
+bool UnitWriter::boxes_next() { return composer_.boxed() || sources_.any_boxes(); }
 
 /// Works on boxes. A step ends when all ranks have ended it, or wait at a mark: a tw_sync or
 /// tw_close, which is collective.
-bool Desk::work_boxes() {
+bool UnitWriter::work_boxes() {
     if (take_boxes()) return true;
     bool worked = false;
     bool all = true, near = true, all_marks = true;
-    std::vector<Parcel> parcels, own;
-    for (DeskSource& s : sources_) {
-        std::vector<Parcel> its;
+    std::vector<UnitPart> unit_parts, own;
+    for (UnitSource& s : sources_) {
+        std::vector<UnitPart> its;
         if (!s.ended.empty()) {
             its = s.ended.front();
             all_marks = false;
@@ -278,16 +279,16 @@ bool Desk::work_boxes() {
             near &= !s.region;
         }
         if (s.region) own.insert(own.end(), its.begin(), its.end());
-        std::move(its.begin(), its.end(), std::back_inserter(parcels));
+        std::move(its.begin(), its.end(), std::back_inserter(unit_parts));
     }
     if (near && host_.forwards() && forwarded_ == worked_) {
         if (!send_on(own)) return false;
         worked = true;
     }
     if (!all) return worked;
-    end_boxes(parcels, all_marks);
+    end_boxes(unit_parts, all_marks);
     if (all_marks) marks_sent_ = false;
-    for (DeskSource& s : sources_) {
+    for (UnitSource& s : sources_) {
         if (all_marks)
             take(s);
         else if (!s.ended.empty())
@@ -298,24 +299,24 @@ bool Desk::work_boxes() {
 }
 
 /// @return true if there were any
-bool Desk::take_boxes() {
+bool UnitWriter::take_boxes() {
     const bool alone = std::all_of(sources_.begin(), sources_.end(),
-                                   [](const DeskSource& s) { return s.region != nullptr; });
+                                   [](const UnitSource& s) { return s.region != nullptr; });
     std::vector<BoxUnit> units =
         alone && !host_.forwards() ? units_together(sources_) : units_as_they_come(sources_, host_);
     if (units.empty()) return false;
-    write_boxes(take_parcels(units));
+    write_boxes(take_unit_parts(units));
     for (BoxUnit& u : units) {
         // The unit was sent before boxes came: the next data go to the other nodes in another
         // round, unless the step has ended with it.
         if (u.sent && !u.ends) forwarded_ = worked_;
         if (u.goes_on) {
             // The end of the step is sent when all ranks of this node have ended it.
-            for (Parcel& p : u.parcels) {
+            for (UnitPart& p : u.unit_parts) {
                 if (p.head.kind == UnitKind::step) p.head.kind = UnitKind::boxes;
                 p.head.ends = false;
             }
-            host_.forward(u.parcels);
+            host_.forward(u.unit_parts);
         }
         if (u.ends) u.source->ended.push_back(std::move(u.ended));
         take(*u.source);
@@ -323,36 +324,36 @@ bool Desk::take_boxes() {
     return true;
 }
 
-void Desk::write_boxes(std::span<const Parcel> parcels) {
-    if (parcels.empty() || !stopped().ok()) return;
-    Status status = composer_.boxes().write(parcels);
+void UnitWriter::write_boxes(std::span<const UnitPart> unit_parts) {
+    if (unit_parts.empty() || !stopped().ok()) return;
+    Status status = composer_.boxes().write(unit_parts);
     if (status.ok()) status = sync_where_durable();
     if (!status.ok()) fail_here(std::move(status));
 }
 
 /// Ends a step, when all ranks have ended it or all are at a mark.
-void Desk::end_boxes(std::span<const Parcel> parcels, bool all_marks) {
+void UnitWriter::end_boxes(std::span<const UnitPart> unit_parts, bool all_marks) {
     std::int64_t records = 0;
     bool marks = false;
-    for (const Parcel& p : parcels) {
+    for (const UnitPart& p : unit_parts) {
         records = std::max(records, p.head.records);
         marks |= is_mark(p.head.kind);
         given_ |= p.head.given;
     }
     // In a file that only tw_put writes, each step is a record.
     if (!given_ && !marks && !spaces_.record.places.empty())
-        records = std::max(records, parcels.front().head.record + 1);
+        records = std::max(records, unit_parts.front().head.record + 1);
     Status status = stopped();
     if (!status.ok()) return;
     // Ranks that are at a mark while others end a step have put nothing into it.
     if (all_marks || !marks)
-        status = check_units(parcels, definitions_.variables, options_.path, options_.wording);
+        status = check_units(unit_parts, definitions_.variables, options_.path, options_.wording);
     BoxComposer& boxes = composer_.boxes();
-    if (status.ok() && all_marks) status = boxes.write(parcels);
+    if (status.ok() && all_marks) status = boxes.write(unit_parts);
     if (status.ok()) status = boxes.end_step(records, all_marks);
-    const UnitKind kind = parcels.front().head.kind;
+    const UnitKind kind = unit_parts.front().head.kind;
     if (status.ok() && all_marks && (kind == UnitKind::last || kind == UnitKind::fill))
-        status = boxes.fill_fixed(parcels.front());
+        status = boxes.fill_fixed(unit_parts.front());
     if (status.ok()) status = storage_.end_unit(composer_.records(), all_marks);
     if (status.ok()) status = sync_where_durable();
     if (!status.ok()) fail(status);

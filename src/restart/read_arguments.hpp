@@ -13,6 +13,6 @@ Status check_exact(const Source& source, tw_type type, const Variable& theirs);
 /// @param definitions  those that `own` is of
 Status ask_for(const Source& source, const std::string& path, const Definitions& definitions,
                const Variable& own, const Wording& wording, const RegisteredArray& array,
-               Wish& wish, std::vector<ExpectedChecksum>& checks);
+               GetArguments& arguments, std::vector<ExpectedChecksum>& checks);
 
 }  // namespace thalweg::detail

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reading/shelves.hpp"
+#include "reading/read_caches.hpp"
 
 #include <new>
 
 namespace thalweg::detail {
 
-Status Shelves::make() {
-    if (shelf() != nullptr || !file_.source->reads_behind()) return {};
+Status ReadCaches::make() {
+    if (read_cache() != nullptr || !file_.source->reads_behind()) return {};
     const std::int64_t staging = file_.options.staging;
-    const std::size_t bytes = Shelf::data_at + staging;
+    const std::size_t bytes = ReadCache::data_at + staging;
     Status status = share_segments(file_.team.node(), file_.reads() ? bytes : 0, false, segments_);
     const auto fill = [&]() -> Status {
         for (const auto& segment : segments_)
-            shelf_.memory.push_back(segment ? segment->data() : nullptr);
+            read_cache_.memory.push_back(segment ? segment->data() : nullptr);
         if (!file_.reads()) return {};
-        char* const memory = shelf_.memory[file_.team.topology().node_rank];
-        ahead_ = std::make_unique<ReadAhead>(*file_.source, memory + Shelf::data_at, staging);
+        char* const memory = read_cache_.memory[file_.team.topology().node_rank];
+        ahead_ = std::make_unique<ReadAhead>(*file_.source, memory + ReadCache::data_at, staging);
         return ahead_->start();
     };
     if (status.ok()) status = alone(fill);
     if (status = file_.team.agree(status); status.ok())
-        shelf_.ahead = ahead_.get();
+        read_cache_.ahead = ahead_.get();
     else
         end();
     return status;
 }
 
-void Shelves::end() {
+void ReadCaches::end() {
     ahead_.reset();
-    shelf_ = {};
+    read_cache_ = {};
     segments_.clear();
 }
 
-void Shelves::expect(const std::vector<PlaceSource>& sources, const Scatter& scatter, bool asked,
-                     bool spare) try {
+void ReadCaches::expect(const std::vector<PlaceSource>& sources, const Scatter& scatter, bool asked,
+                        bool spare) try {
     if (!ahead_) return;
     const std::int64_t first = ahead_->expect(sources, asked, spare);
     scatter.read_ahead(ahead_->expected(), first, *ahead_);
@@ -41,8 +41,8 @@ void Shelves::expect(const std::vector<PlaceSource>& sources, const Scatter& sca
 }
 
 /// Returns the same variables of a later record; empty if there is none.
-std::vector<PlaceSource> Shelves::later(const std::vector<PlaceSource>& sources,
-                                        int records) const {
+std::vector<PlaceSource> ReadCaches::later(const std::vector<PlaceSource>& sources,
+                                           int records) const {
     std::vector<PlaceSource> result(sources);
     bool any = false;
     for (PlaceSource& s : result) {
@@ -59,8 +59,8 @@ std::vector<PlaceSource> Shelves::later(const std::vector<PlaceSource>& sources,
 /// Guesses that the next record of the same variables will be read next. If nothing else is
 /// expected, the one behind it follows, so that the file system has work while the next one is
 /// used.
-void Shelves::look_ahead(const std::vector<PlaceSource>& sources, const Scatter& scatter,
-                         bool good) try {
+void ReadCaches::look_ahead(const std::vector<PlaceSource>& sources, const Scatter& scatter,
+                            bool good) try {
     if (!ahead_) return;
     ahead_->release();
     std::vector<PlaceSource> next[2];
@@ -74,7 +74,7 @@ void Shelves::look_ahead(const std::vector<PlaceSource>& sources, const Scatter&
 } catch (const std::bad_alloc&) {  // nothing is read ahead then
 }
 
-void Shelves::add_to(ReadFigures& figures) const {
+void ReadCaches::add_to(ReadFigures& figures) const {
     if (!ahead_) return;
     figures.ahead = ahead_->counts().taken;
     figures.unused = ahead_->counts().unused;

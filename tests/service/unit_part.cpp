@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/parcel.hpp"
+#include "service/queue/unit_part.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 
 using namespace thalweg::detail;
 
-TEST(Parcel, IsReadAsItWasDescribed) {
+TEST(UnitPart, IsReadAsItWasDescribed) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         Random random(seed);
         const Plan plan = random_plan(random);
-        Parcel p = empty_parcel(plan, UnitKind::boxes, 7).parcel;
+        UnitPart p = empty_unit_part(plan, UnitKind::boxes, 7).unit_part;
         p.head.unit = random.below(1000);
         p.head.kind = static_cast<UnitKind>(random.below(5));
         p.head.records = random.below(100);
@@ -28,20 +28,20 @@ TEST(Parcel, IsReadAsItWasDescribed) {
             for (const auto& of :
                  random_boxes(plan.definitions.variables[i], plan.whole[i] != 0, 3, random))
                 for (const Box& box : of) {
-                    Parcel::Entry e;
+                    UnitPart::Entry e;
                     e.variable = static_cast<int>(i);
                     e.record = random.below(9);
                     e.at = random.below(1000);
                     e.held = held_box(box, plan.definitions.variables[i].shape);
                     p.entries.push_back(e);
                 }
-        const auto words = describe_parcel(p);
+        const auto words = describe_unit_part(p);
         EXPECT_EQ(words[0], static_cast<std::int64_t>(words.size()));
         EXPECT_EQ(head_of(words.data()).kind, p.head.kind);
-        EXPECT_EQ(has_data(words.data()), !p.entries.empty() || !p.told.empty());
+        EXPECT_EQ(has_data(words.data()), !p.entries.empty() || !p.whole.empty());
         const char* base = reinterpret_cast<const char*>(&random);
-        const Parcel q = parse_parcel(words.data(), base, plan.definitions.variables, {});
-        EXPECT_EQ(describe_parcel(q), words);
+        const UnitPart q = parse_unit_part(words.data(), base, plan.definitions.variables, {});
+        EXPECT_EQ(describe_unit_part(q), words);
         ASSERT_EQ(q.entries.size(), p.entries.size());
         for (std::size_t i = 0; i < p.entries.size(); ++i) {
             EXPECT_EQ(q.entries[i].data, base + p.entries[i].at);
@@ -53,7 +53,7 @@ TEST(Parcel, IsReadAsItWasDescribed) {
 
 // The writers' data of a step are what the ranks hold: every element once, with its value, within
 // the writer's share.
-TEST(Parcel, ClippedPartsMakeTheWhole) {
+TEST(UnitPart, ClippedPartsMakeTheWhole) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         Random random(seed + 1000);
         const Plan plan = random_plan(random);
@@ -63,7 +63,7 @@ TEST(Parcel, ClippedPartsMakeTheWhole) {
         const int ranks = static_cast<int>(random.between(1, 4));
         std::vector<Sent> sent;
         for (int r = 0; r < ranks; ++r)
-            sent.push_back(empty_parcel(plan, boxes ? UnitKind::boxes : UnitKind::step, r));
+            sent.push_back(empty_unit_part(plan, boxes ? UnitKind::boxes : UnitKind::step, r));
         std::vector<std::vector<int>> held, seen;
         std::vector<std::int64_t> record_of;
         for (std::size_t i = 0; i < variables.size(); ++i) {
@@ -84,14 +84,14 @@ TEST(Parcel, ClippedPartsMakeTheWhole) {
             std::vector<char> message;
             bool any = false;
             for (const Sent& s : sent)
-                any |= append_clipped(s.parcel, *layout, w, plan.spaces, variables, message);
-            const auto parcels = parse_message(message, variables);
-            ASSERT_EQ(parcels.size(), sent.size());
+                any |= append_clipped(s.unit_part, *layout, w, plan.spaces, variables, message);
+            const auto unit_parts = parse_message(message, variables);
+            ASSERT_EQ(unit_parts.size(), sent.size());
             bool found = false;
             for (std::size_t r = 0; r < sent.size(); ++r) {
-                EXPECT_EQ(parcels[r].head.rank, static_cast<int>(r));
-                EXPECT_EQ(parcels[r].put, sent[r].parcel.put);
-                for (const Parcel::Entry& e : parcels[r].entries) {
+                EXPECT_EQ(unit_parts[r].head.rank, static_cast<int>(r));
+                EXPECT_EQ(unit_parts[r].put, sent[r].unit_part.put);
+                for (const UnitPart::Entry& e : unit_parts[r].entries) {
                     found = true;
                     const auto i = static_cast<std::size_t>(e.variable);
                     const Variable& v = variables[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/servers/crew.hpp"
+#include "service/servers/server_roles.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -14,7 +14,7 @@ std::vector<int> servers_below(int server, std::size_t servers) {
     return result;
 }
 
-Crew::Crew(Topology topology, std::vector<int> servers)
+ServerRoles::ServerRoles(Topology topology, std::vector<int> servers)
     : topology_(std::move(topology)),
       servers_(std::move(servers)),
       by_node_(servers_.size()),
@@ -27,17 +27,17 @@ Crew::Crew(Topology topology, std::vector<int> servers)
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }
 
-bool Crew::serves(int address) const {
+bool ServerRoles::serves(int address) const {
     return std::binary_search(servers_.begin(), servers_.end(), address);
 }
 
-int Crew::number_of(int address) const {
+int ServerRoles::number_of(int address) const {
     const auto at = std::lower_bound(servers_.begin(), servers_.end(), address);
     const int before = at - servers_.begin();
     return at != servers_.end() && *at == address ? before : address - before;
 }
 
-int Crew::model(int number) const {
+int ServerRoles::model(int number) const {
     // Each server ranked before the model rank shifts its address by one.
     std::size_t low = 0, high = servers_.size();
     while (low < high) {
@@ -50,17 +50,17 @@ int Crew::model(int number) const {
     return number + static_cast<int>(low);
 }
 
-int Crew::place_of(int address) const {
+int ServerRoles::place_of(int address) const {
     const int node = node_of(address);
     const auto ranks = topology_.by_place.subspan(topology_.first[node], topology_.sizes[node]);
     return std::lower_bound(ranks.begin(), ranks.end(), address) - ranks.begin();
 }
 
-std::span<const int> Crew::servers_of(int node) const {
+std::span<const int> ServerRoles::servers_of(int node) const {
     return std::span(by_node_).subspan(first_[node], first_[node + 1] - first_[node]);
 }
 
-std::vector<int> Crew::models_of(int node) const {
+std::vector<int> ServerRoles::models_of(int node) const {
     std::vector<int> result;
     for (int place = 0; place < topology_.sizes[node]; ++place)
         if (const int address = topology_.rank_of(node, place); !serves(address))
@@ -68,11 +68,11 @@ std::vector<int> Crew::models_of(int node) const {
     return result;
 }
 
-bool Crew::has_models(int node) const {
+bool ServerRoles::has_models(int node) const {
     return topology_.sizes[node] > first_[node + 1] - first_[node];
 }
 
-std::vector<int> Crew::feeders(int w) const {
+std::vector<int> ServerRoles::feeders(int w) const {
     std::vector<int> result;
     const int here = node_of(servers_[w]);
     for (int node = 0; node < nodes(); ++node) {
@@ -87,7 +87,7 @@ std::vector<int> Crew::feeders(int w) const {
     return result;
 }
 
-std::vector<int> Crew::told_by(int server) const {
+std::vector<int> ServerRoles::ranks_of(int server) const {
     std::vector<int> result;
     for (int node = 0; node < nodes(); ++node) {
         if (!servers_of(node).empty()) continue;
@@ -97,7 +97,7 @@ std::vector<int> Crew::told_by(int server) const {
     return result;
 }
 
-Crew choose_crew(const Topology& topology, int number, bool last) {
+ServerRoles choose_server_roles(const Topology& topology, int number, bool last) {
     const int ranks = topology.node_of.size();
     std::vector<int> servers;
     if (last) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "comm/comm.hpp"
-#include "service/queue/parcel.hpp"
 #include "service/queue/region.hpp"
+#include "service/queue/unit_part.hpp"
 
 namespace thalweg::detail {
 
@@ -22,13 +22,13 @@ public:
     virtual std::int64_t sent() { return INT64_MAX; }
 };
 
-class Outbox {
+class UnitQueue {
 public:
     /// @param agents    writers on this node, all of which must be done with a unit
     /// @param doorbell  word on which they sleep
     /// @param grows     see memory_for()
-    Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world,
-           bool grows = false);
+    UnitQueue(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world,
+              bool grows = false);
 
     /// Makes the memory of a rank, with its holdings for the writers.
     /// @param queue  bytes for data
@@ -68,7 +68,7 @@ public:
     /// Publishes the open unit; errors are returned later.
     /// @param keep  mark of the first space that stays open, -1: none does
     /// @return false if stuck(); then the unit stays open
-    bool publish(Parcel& parcel, std::int64_t keep = -1);
+    bool publish(UnitPart& unit_part, std::int64_t keep = -1);
     std::int64_t published() const { return next_; }
 
     /// Waits until the writers of the node are done with all published units.

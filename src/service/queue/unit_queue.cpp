@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/outbox.hpp"
+#include "service/queue/unit_queue.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -31,20 +31,21 @@ private:
 
 }  // namespace
 
-Outbox::Outbox(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world, bool grows)
+UnitQueue::UnitQueue(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world,
+                     bool grows)
     : memory_(std::move(memory)),
       agents_(agents),
       doorbell_(doorbell),
       world_(world),
       touched_(grows ? 0 : capacity()) {}
 
-std::unique_ptr<Segment> Outbox::memory_for(std::int64_t queue, const PackedBoxes& holdings,
-                                            Status& status, bool grows,
-                                            std::unique_ptr<Segment> spare) try {
+std::unique_ptr<Segment> UnitQueue::memory_for(std::int64_t queue, const PackedBoxes& holdings,
+                                               Status& status, bool grows,
+                                               std::unique_ptr<Segment> spare) try {
     constexpr std::int64_t least = 4 << 20;
-    const std::vector<std::int64_t> told = holdings.words();
+    const std::vector<std::int64_t> held = holdings.words();
     queue = rounded(queue);
-    const auto needed = [&] { return Region::data_at + queue + 8 * told.size(); };
+    const auto needed = [&] { return Region::data_at + queue + 8 * held.size(); };
     std::unique_ptr<Segment> memory;
     if (spare && spare->size() >= needed() && (grows || spare->touch(Region::data_at, queue))) {
         memory = std::move(spare);
@@ -61,14 +62,14 @@ std::unique_ptr<Segment> Outbox::memory_for(std::int64_t queue, const PackedBoxe
         return nullptr;
     }
     Region::of(*memory).queue = queue;
-    std::copy(told.begin(), told.end(), Region::told(*memory));
+    std::copy(held.begin(), held.end(), Region::holdings(*memory));
     return memory;
 } catch (const std::bad_alloc&) {
     status = detail::failure(TW_ENOMEM, "no memory to tell the writers what this rank holds");
     return nullptr;
 }
 
-std::int64_t Outbox::done() const {
+std::int64_t UnitQueue::done() const {
     std::int64_t n = watcher_ != nullptr ? std::min(next_, watcher_->sent()) : next_;
     const Region& region = Region::of(*memory_);
     for (int a = 0; a < agents_; ++a)
@@ -76,7 +77,7 @@ std::int64_t Outbox::done() const {
     return n;
 }
 
-void Outbox::reclaim() {
+void UnitQueue::reclaim() {
     const std::int64_t n = done();
     while (!units_.empty() && units_.front().number < n) {
         tail_ = units_.front().end;
@@ -84,7 +85,7 @@ void Outbox::reclaim() {
     }
 }
 
-void Outbox::wait_for_more() {
+void UnitQueue::wait_for_more() {
     const Waiting waiting("the writers to make room in the queue");
     if (watcher_ != nullptr && watcher_->help()) return;
     Region& region = Region::of(*memory_);
@@ -101,7 +102,7 @@ void Outbox::wait_for_more() {
 }
 
 /// Tests if the first `bytes` of the memory are allocated, or can be.
-bool Outbox::touch(std::int64_t bytes) {
+bool UnitQueue::touch(std::int64_t bytes) {
     if (bytes <= touched_) return true;
     constexpr std::int64_t step = 1 << 20;
     const std::int64_t end = std::min(capacity(), (bytes + step - 1) / step * step);
@@ -110,12 +111,12 @@ bool Outbox::touch(std::int64_t bytes) {
     return true;
 }
 
-void Outbox::limit(std::int64_t bytes) {
+void UnitQueue::limit(std::int64_t bytes) {
     limit_ = bytes;
     if (bytes < INT64_MAX) (void)touch(std::min(bytes, capacity()));
 }
 
-char* Outbox::take(std::int64_t bytes, std::int64_t after) {
+char* UnitQueue::take(std::int64_t bytes, std::int64_t after) {
     bytes = std::max(rounded(bytes), grain);
     after = rounded(after);
     const std::int64_t size = capacity();
@@ -161,17 +162,17 @@ char* Outbox::take(std::int64_t bytes, std::int64_t after) {
     }
 }
 
-bool Outbox::stuck() const {
+bool UnitQueue::stuck() const {
     const Region& region = Region::of(*memory_);
     return region.stuck.load(std::memory_order_acquire) ==
            region.meetings.load(std::memory_order_relaxed) + 1;
 }
 
-void Outbox::meet() { Region::of(*memory_).meetings.fetch_add(1, std::memory_order_release); }
+void UnitQueue::meet() { Region::of(*memory_).meetings.fetch_add(1, std::memory_order_release); }
 
-bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
-    parcel.head.unit = next_;
-    const auto words = with_reserve([&] { return describe_parcel(parcel); });
+bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
+    unit_part.head.unit = next_;
+    const auto words = with_reserve([&] { return describe_unit_part(unit_part); });
     char* at = take(words.size() * 8);
     Region& region = Region::of(*memory_);
     if (at == nullptr) {
@@ -199,12 +200,12 @@ bool Outbox::publish(Parcel& parcel, std::int64_t keep) {
     return true;
 }
 
-bool Outbox::drained() {
+bool UnitQueue::drained() {
     reclaim();
     return units_.empty();
 }
 
-void Outbox::drain() {
+void UnitQueue::drain() {
     const Waiting waiting("the writers to write what is in the queue");
     for (reclaim(); !units_.empty(); reclaim()) wait_for_more();
 }

@@ -9,7 +9,7 @@ namespace thalweg::detail {
 
 /// The state of a rank in its collective call number `meeting`, which has published the units
 /// before `unit`: until all ranks are in that call, no writer can complete the unit.
-struct Standstill {
+struct Deadlock {
     std::int64_t unit = 0;
     std::uint32_t meeting = 0;  ///< wraps around; 0: none yet
 
@@ -24,11 +24,11 @@ struct Standstill {
         return published > unit && later_than(meetings);
     }
     /// Tests if it says more than another one: a later call or, for the same call, a lower unit.
-    bool beyond(const Standstill& other) const {
+    bool beyond(const Deadlock& other) const {
         return later_than(other.meeting) || (meeting == other.meeting && unit < other.unit);
     }
     /// Keeps the one that says more.
-    void take(const Standstill& other) {
+    void take(const Deadlock& other) {
         if (other.beyond(*this)) *this = other;
     }
 };

@@ -10,20 +10,20 @@
 #include <vector>
 
 #include "comm/segment.hpp"
-#include "service/queue/parcel.hpp"
+#include "service/queue/deadlock.hpp"
 #include "service/queue/region.hpp"
-#include "service/queue/standstill.hpp"
+#include "service/queue/unit_part.hpp"
 
 namespace thalweg::detail {
 
-struct DeskSource {
-    std::unique_ptr<Segment> region;         ///< memory of a rank of this node,
-    PackedBoxes holdings;                    ///< and its holdings; or
-    int rank = -1;                           ///< rank of a feeder
-    std::deque<std::vector<char>> messages;  ///< messages of a feeder
-    std::int64_t next = 0;                   ///< number of the next unit
-    std::int64_t sent = 0;                   ///< units before it were sent to other nodes
-    std::deque<std::vector<Parcel>> ended;   ///< with boxes: steps that not all have ended
+struct UnitSource {
+    std::unique_ptr<Segment> region;          ///< memory of a rank of this node,
+    PackedBoxes holdings;                     ///< and its holdings; or
+    int rank = -1;                            ///< rank of a feeder
+    std::deque<std::vector<char>> messages;   ///< messages of a feeder
+    std::int64_t next = 0;                    ///< number of the next unit
+    std::int64_t sent = 0;                    ///< units before it were sent to other nodes
+    std::deque<std::vector<UnitPart>> ended;  ///< with boxes: steps that not all have ended
 
     const std::int64_t* descriptor(std::int64_t unit) const;  ///< for a region
     /// Tests if a rank of this node cannot go on, or not far, before its next unit is written.
@@ -32,10 +32,10 @@ struct DeskSource {
     bool far_ahead() const;
 };
 
-class DeskSources {
+class UnitWriterSources {
 public:
     /// @param agent  number of this writer on its node
-    DeskSources(const Definitions& definitions, int agent)
+    UnitWriterSources(const Definitions& definitions, int agent)
         : definitions_(definitions), agent_(agent) {}
 
     // Adds a rank's memory, before the first unit is taken.
@@ -45,10 +45,10 @@ public:
     // Called by any thread:
     void deliver(int feeder, std::vector<char> message);
     /// Notes that a rank which shares no memory with this writer has entered a collective call.
-    void learn(const Standstill& standstill);
+    void learn(const Deadlock& deadlock);
     /// Returns the last collective call that a rank of this node, or one reported to learn(), has
     /// entered without the current unit.
-    Standstill standstill() const;
+    Deadlock deadlock() const;
     /// Returns the bytes of waiting messages.
     std::int64_t waiting_bytes() const { return waiting_.load(std::memory_order_relaxed); }
     /// Returns the first error in a rank's memory.
@@ -62,9 +62,9 @@ public:
     auto end() { return all_.end(); }
     auto begin() const { return all_.begin(); }
     auto end() const { return all_.end(); }
-    bool has_next(const DeskSource& source) const;
+    bool has_next(const UnitSource& source) const;
     /// Tests if the next unit is a mark.
-    bool at_mark(const DeskSource& source) const;
+    bool at_mark(const UnitSource& source) const;
     /// Tests if the next unit of some source holds boxes.
     bool any_boxes() const;
     struct Presence {
@@ -74,24 +74,24 @@ public:
     /// Looks for next units. If some are missing, informs ranks of this node that wait for room
     /// forever.
     Presence look() const;
-    /// Returns the parcels of a source's next unit; their data stay where they are until take().
-    std::vector<Parcel> open(const DeskSource& source) const;
+    /// Returns the unit parts of a source's next unit; their data stay where they are until take().
+    std::vector<UnitPart> open(const UnitSource& source) const;
     /// Releases a source's next unit.
     /// @return true if it was a message
-    bool take(DeskSource& source);
+    bool take(UnitSource& source);
 
 private:
-    bool has(const DeskSource& source) const;
-    Standstill find_standstill() const;
+    bool has(const UnitSource& source) const;
+    Deadlock find_deadlock() const;
     void tell_stuck() const;
     template <class Visit>
-    void visit(const DeskSource& source, Visit&& visit) const;
+    void visit(const UnitSource& source, Visit&& visit) const;
 
     const Definitions& definitions_;
     int agent_;
     mutable std::mutex small_;  ///< guards the messages and elsewhere_
-    std::vector<DeskSource> all_;
-    Standstill elsewhere_;
+    std::vector<UnitSource> all_;
+    Deadlock elsewhere_;
     std::atomic<std::int64_t> waiting_{0};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/desk.hpp"
+#include "service/queue/unit_writer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "service/queue/outbox.hpp"
+#include "service/queue/unit_queue.hpp"
 #include "service/setup.hpp"
 
 using namespace thalweg::detail;
@@ -15,16 +15,16 @@ using namespace thalweg::detail;
 namespace {
 
 /// The ranks of a node and its only writer. Variable 'v' has 8 ints per record, 'f' 4 without
-/// records. Counts the events of the desk, and lets it send when the test allows it.
-struct Host final : DeskHost {
+/// records. Counts the events of the unit writer, and lets it send when the test allows it.
+struct Host final : UnitWriterHost {
     bool sends_on = false, may = false;
     int sent = 0, reports = 0;
     std::vector<int> feeders;  ///< ranks whose messages were used
 
     bool forwards() const override { return sends_on; }
     bool may_forward() override { return may; }
-    void forward(std::span<const Parcel> parcels) override {
-        EXPECT_EQ(parcels.size(), 2U);
+    void forward(std::span<const UnitPart> unit_parts) override {
+        EXPECT_EQ(unit_parts.size(), 2U);
         ++sent;
     }
     void report() override { ++reports; }
@@ -62,8 +62,8 @@ struct Office {
     PlacedFile file;
     std::unique_ptr<Comm> comm = make_serial_comm();
     Word doorbell{0};
-    std::vector<std::unique_ptr<Outbox>> ranks;
-    std::unique_ptr<Desk> desk;
+    std::vector<std::unique_ptr<UnitQueue>> ranks;
+    std::unique_ptr<UnitWriter> unit_writer;
     Host host;
 
     /// @param first   bytes of the first rank's queue
@@ -73,48 +73,48 @@ struct Office {
         plan.add("v", TW_INT, {8}, true);
         plan.add("f", TW_INT, {4}, false);
         plan.lay_out();
-        DeskOptions options;
+        UnitWriterOptions options;
         options.whole = plan.whole;
         options.path = "x.nc";
         options.rank = 9;
         options.durable = placed;
-        desk = std::make_unique<Desk>(plan.definitions, plan.spaces, make_serial_layout(), 0, file,
-                                      options, host);
+        unit_writer = std::make_unique<UnitWriter>(plan.definitions, plan.spaces,
+                                                   make_serial_layout(), 0, file, options, host);
         for (int r = 0; r < n; ++r) {
             Status status;
-            auto memory = Outbox::memory_for(r == 0 ? first : 1 << 16, {}, status);
+            auto memory = UnitQueue::memory_for(r == 0 ? first : 1 << 16, {}, status);
             auto same = Segment::map(memory->name(), status);
-            ranks.push_back(std::make_unique<Outbox>(std::move(memory), 1, doorbell, *comm));
-            EXPECT_TRUE(desk->add_region(std::move(same)).ok());
+            ranks.push_back(std::make_unique<UnitQueue>(std::move(memory), 1, doorbell, *comm));
+            EXPECT_TRUE(unit_writer->add_region(std::move(same)).ok());
         }
         if (others) {
-            desk->sources().add_feeder(77);
-            desk->rounds().others_have(0);
+            unit_writer->sources().add_feeder(77);
+            unit_writer->rounds().others_have(0);
         }
     }
     std::int64_t done(int rank) { return ranks[static_cast<std::size_t>(rank)]->region().done[0]; }
     Status failure(int rank) { return ranks[static_cast<std::size_t>(rank)]->failure(); }
     void work() {
-        while (desk->work()) {
+        while (unit_writer->work()) {
         }
     }
     /// @return false if the rank is stuck
     bool publish(int rank, Sent sent) {
-        Outbox& outbox = *ranks[static_cast<std::size_t>(rank)];
-        for (std::size_t i = 0; i < sent.parcel.entries.size(); ++i) {
-            char* to = outbox.take(static_cast<std::int64_t>(sent.data[i]->size()));
+        UnitQueue& unit_queue = *ranks[static_cast<std::size_t>(rank)];
+        for (std::size_t i = 0; i < sent.unit_part.entries.size(); ++i) {
+            char* to = unit_queue.take(static_cast<std::int64_t>(sent.data[i]->size()));
             if (to == nullptr) return false;
             std::memcpy(to, sent.data[i]->data(), sent.data[i]->size());
-            sent.parcel.entries[i].at = outbox.position(to);
+            sent.unit_part.entries[i].at = unit_queue.position(to);
         }
-        return outbox.publish(sent.parcel);
+        return unit_queue.publish(sent.unit_part);
     }
     /// Makes a unit in which a rank puts its part of a variable, or nothing.
     Sent unit(UnitKind kind, int rank, int of, int variable) {
-        Sent s = empty_parcel(plan, kind, rank);
+        Sent s = empty_unit_part(plan, kind, rank);
         for (int i = 0; i < 2; ++i) {
             if (i == variable) continue;
-            s.parcel.lacking[0] |= 1 << i;
+            s.unit_part.lacking[0] |= 1 << i;
         }
         if (variable < 0) return s;
         set_put(s, variable);
@@ -134,59 +134,59 @@ struct Office {
 
 }  // namespace
 
-TEST(Desk, WaitsForAllRanks) {
+TEST(UnitWriter, WaitsForAllRanks) {
     Office o(3);
-    EXPECT_FALSE(o.desk->work());
+    EXPECT_FALSE(o.unit_writer->work());
     o.publish(0, o.unit(UnitKind::step, 0, 3, 0));
     o.publish(2, o.unit(UnitKind::step, 2, 3, 0));
     o.publish(2, o.unit(UnitKind::step, 2, 3, 0));
     o.work();
-    EXPECT_EQ(o.desk->rounds().done(), 0);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 0);
     EXPECT_EQ(o.done(0), 0);
     o.publish(1, o.unit(UnitKind::step, 1, 3, 0));
     o.work();
-    EXPECT_EQ(o.desk->rounds().done(), 1);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 1);
     for (int r = 0; r < 3; ++r) EXPECT_EQ(o.done(r), 1);
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
-    EXPECT_EQ(o.desk->records(), 1);
-    EXPECT_EQ(o.desk->marks(), 0);
+    EXPECT_EQ(o.unit_writer->records(), 1);
+    EXPECT_EQ(o.unit_writer->marks(), 0);
     EXPECT_GT(o.host.reports, 0);
-    EXPECT_EQ(o.desk->counts().bytes, 32);
+    EXPECT_EQ(o.unit_writer->counts().bytes, 32);
 }
 
-TEST(Desk, NamesTheRanksThatLackAVariable) {
+TEST(UnitWriter, NamesTheRanksThatLackAVariable) {
     Office o(4);
     for (int r = 0; r < 4; ++r) o.publish(r, o.unit(UnitKind::step, r, 4, r % 2 == 0 ? 0 : -1));
     o.work();
-    EXPECT_EQ(o.desk->failure().code, TW_EMISSING);
-    EXPECT_EQ(o.desk->failure().text,
+    EXPECT_EQ(o.unit_writer->failure().code, TW_EMISSING);
+    EXPECT_EQ(o.unit_writer->failure().text,
               "x.nc: variable 'v' of record 0 was not put on rank 1, 3, but was on others");
-    for (int r = 0; r < 4; ++r) EXPECT_EQ(o.failure(r).text, o.desk->failure().text);
+    for (int r = 0; r < 4; ++r) EXPECT_EQ(o.failure(r).text, o.unit_writer->failure().text);
     EXPECT_EQ(o.file.counts().calls, 0);
 }
 
-TEST(Desk, TellsRanksInDifferentCalls) {
+TEST(UnitWriter, TellsRanksInDifferentCalls) {
     Office o(2);
     o.publish(0, o.unit(UnitKind::step, 0, 2, 0));
     o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
     o.work();
-    EXPECT_EQ(o.desk->failure().code, TW_EMISMATCH);
-    EXPECT_EQ(o.desk->failure().text,
+    EXPECT_EQ(o.unit_writer->failure().code, TW_EMISMATCH);
+    EXPECT_EQ(o.unit_writer->failure().text,
               "x.nc: the ranks are in different calls: tw_end_step on rank 0, tw_close on rank 1");
     Office parts(2);
     for (int r = 0; r < 2; ++r) {
-        Sent s = empty_parcel(parts.plan, UnitKind::part, r);
-        s.parcel.head.variable = r;
-        s.parcel.head.end = 4;
+        Sent s = empty_unit_part(parts.plan, UnitKind::part, r);
+        s.unit_part.head.variable = r;
+        s.unit_part.head.end = 4;
         parts.publish(r, std::move(s));
     }
     parts.work();
-    EXPECT_EQ(parts.desk->failure().text,
+    EXPECT_EQ(parts.unit_writer->failure().text,
               "x.nc: the ranks are in different calls: tw_put of variable 'v' on rank 0, tw_put of "
               "variable 'f' on rank 1");
 }
 
-TEST(Desk, KeepsAFailureAndDiscardsTheRest) {
+TEST(UnitWriter, KeepsAFailureAndDiscardsTheRest) {
     Office o(2);
     for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
     o.work();
@@ -207,30 +207,30 @@ TEST(Desk, KeepsAFailureAndDiscardsTheRest) {
     EXPECT_EQ(o.done(1), 4);
     EXPECT_EQ(o.done(0), 2);
     EXPECT_EQ(*o.file.bytes, before);
-    EXPECT_EQ(o.desk->records(), 1);
+    EXPECT_EQ(o.unit_writer->records(), 1);
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
 }
 
-TEST(Desk, CountsRecordsThatAllWritersHave) {
+TEST(UnitWriter, CountsRecordsThatAllWritersHave) {
     Office o(1, true);
     for (int k = 0; k < 3; ++k) {
         o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
-        o.desk->sources().deliver(77, {});
+        o.unit_writer->sources().deliver(77, {});
     }
     o.work();
-    EXPECT_EQ(o.desk->rounds().done(), 3);
-    EXPECT_EQ(o.desk->ended_records(), 3);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 3);
+    EXPECT_EQ(o.unit_writer->ended_records(), 3);
     EXPECT_TRUE(o.file.records.empty());
-    o.desk->rounds().others_have(2);
+    o.unit_writer->rounds().others_have(2);
     o.work();
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{2});
-    o.desk->rounds().others_have(3);
+    o.unit_writer->rounds().others_have(3);
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
 }
 
 // Packed chunks leave the queue, but records count only when the chunks have a place in the file.
-TEST(Desk, CountsRecordsThatHaveAPlace) {
+TEST(UnitWriter, CountsRecordsThatHaveAPlace) {
     Office o(1, false, 1 << 16, true);
     for (int k = 0; k < 3; ++k) o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
     o.publish(0, o.unit(UnitKind::fixed, 0, 1, -1));
@@ -238,23 +238,23 @@ TEST(Desk, CountsRecordsThatHaveAPlace) {
     EXPECT_EQ(o.done(0), 4);
     EXPECT_EQ(o.file.given, 3);
     EXPECT_EQ(o.file.ended, 3);
-    EXPECT_EQ(o.desk->rounds().done(), 0);
-    EXPECT_EQ(o.desk->marks(), 0);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 0);
+    EXPECT_EQ(o.unit_writer->marks(), 0);
     EXPECT_TRUE(o.file.records.empty());
     EXPECT_EQ(o.file.syncs, 0);
     o.file.there = 2;
     o.work();
-    EXPECT_EQ(o.desk->rounds().done(), 2);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 2);
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{2});
     EXPECT_GT(o.file.syncs, 0);
     {
-        const auto held = o.desk->hold();
-        EXPECT_FALSE(o.desk->settle_all());
+        const auto held = o.unit_writer->hold();
+        EXPECT_FALSE(o.unit_writer->settle_all());
         o.file.there = 3;
-        EXPECT_TRUE(o.desk->settle_all());
+        EXPECT_TRUE(o.unit_writer->settle_all());
     }
-    EXPECT_EQ(o.desk->rounds().done(), 4);
-    EXPECT_EQ(o.desk->marks(), 1);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 4);
+    EXPECT_EQ(o.unit_writer->marks(), 1);
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
     // If placing fails, no record counts.
@@ -266,13 +266,13 @@ TEST(Desk, CountsRecordsThatHaveAPlace) {
     o.file.broken = {};
     o.file.there = 4;
     o.work();
-    EXPECT_EQ(o.desk->rounds().done(), 4);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 4);
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
-    const auto held = o.desk->hold();
-    EXPECT_TRUE(o.desk->settle_all());  // no rank waits for it any more
+    const auto held = o.unit_writer->hold();
+    EXPECT_TRUE(o.unit_writer->settle_all());  // no rank waits for it any more
 }
 
-TEST(Desk, SendsOnOnceAndTellsWhatWasAccepted) {
+TEST(UnitWriter, SendsOnOnceAndTellsWhatWasAccepted) {
     Office o(2, true);
     o.host.sends_on = true;
     for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
@@ -283,25 +283,25 @@ TEST(Desk, SendsOnOnceAndTellsWhatWasAccepted) {
     o.work();
     EXPECT_EQ(o.host.sent, 1);
     EXPECT_TRUE(o.host.feeders.empty());
-    o.desk->sources().deliver(77, std::vector<char>{});
+    o.unit_writer->sources().deliver(77, std::vector<char>{});
     o.work();
     EXPECT_EQ(o.host.sent, 1);
     EXPECT_EQ(o.host.feeders, std::vector<int>{77});
-    EXPECT_EQ(o.desk->rounds().done(), 1);
-    EXPECT_EQ(o.desk->sources().waiting_bytes(), 0);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 1);
+    EXPECT_EQ(o.unit_writer->sources().waiting_bytes(), 0);
 }
 
 // Parts of a step have been sent to the other nodes when the first boxes arrive from there.
-TEST(Desk, WhatBoxesOvertakeIsSentOnceAndTheMarkAfterIt) {
+TEST(UnitWriter, WhatBoxesOvertakeIsSentOnceAndTheMarkAfterIt) {
     Office o(2, true);
     o.host.sends_on = o.host.may = true;
     const auto arrive = [&](UnitKind kind) {
         std::vector<char> message;
-        Sent s = empty_parcel(o.plan, kind, 5);
-        s.parcel.head.ends = kind != UnitKind::boxes;
-        append_clipped(s.parcel, o.desk->layout(), 0, o.plan.spaces, o.plan.definitions.variables,
-                       message);
-        o.desk->sources().deliver(77, std::move(message));
+        Sent s = empty_unit_part(o.plan, kind, 5);
+        s.unit_part.head.ends = kind != UnitKind::boxes;
+        append_clipped(s.unit_part, o.unit_writer->layout(), 0, o.plan.spaces,
+                       o.plan.definitions.variables, message);
+        o.unit_writer->sources().deliver(77, std::move(message));
     };
     for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::part, r, 2, -1));
     o.work();
@@ -315,31 +315,31 @@ TEST(Desk, WhatBoxesOvertakeIsSentOnceAndTheMarkAfterIt) {
     arrive(UnitKind::last);
     o.work();
     EXPECT_EQ(o.host.sent, 2);
-    EXPECT_EQ(o.desk->marks(), 1);
-    EXPECT_TRUE(o.desk->failure().ok()) << o.desk->failure().text;
+    EXPECT_EQ(o.unit_writer->marks(), 1);
+    EXPECT_TRUE(o.unit_writer->failure().ok()) << o.unit_writer->failure().text;
 }
 
-TEST(Desk, MarksArePassedTogether) {
+TEST(UnitWriter, MarksArePassedTogether) {
     Office o(2);
     o.publish(0, o.unit(UnitKind::fixed, 0, 2, 1));
     o.publish(0, o.unit(UnitKind::last, 0, 2, -1));
     o.work();
-    EXPECT_EQ(o.desk->marks(), 0);
+    EXPECT_EQ(o.unit_writer->marks(), 0);
     o.publish(1, o.unit(UnitKind::fixed, 1, 2, 1));
     o.work();
-    EXPECT_EQ(o.desk->marks(), 1);
+    EXPECT_EQ(o.unit_writer->marks(), 1);
     o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
     o.work();
-    EXPECT_EQ(o.desk->marks(), 2);
+    EXPECT_EQ(o.unit_writer->marks(), 2);
 }
 
 // Boxes of a rank that is ahead leave its queue; its steps end with those of the others.
-TEST(Desk, BoxesAreWrittenAsTheyCome) {
+TEST(UnitWriter, BoxesAreWrittenAsTheyCome) {
     Office o(2);
     const auto boxes = [&](int rank, std::int64_t record, bool ends) {
-        Sent s = empty_parcel(o.plan, UnitKind::boxes, rank);
-        s.parcel.head.ends = ends;
-        s.parcel.head.records = record + 1;
+        Sent s = empty_unit_part(o.plan, UnitKind::boxes, rank);
+        s.unit_part.head.ends = ends;
+        s.unit_part.head.records = record + 1;
         s.add(o.plan, 0, o.part(0, rank, 2), 1, record);
         return s;
     };
@@ -349,7 +349,7 @@ TEST(Desk, BoxesAreWrittenAsTheyCome) {
     o.work();
     // The last box waits, to be written together with those of the other ranks.
     EXPECT_EQ(o.done(0), 2);
-    EXPECT_EQ(o.desk->rounds().done(), 0);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 0);
     EXPECT_TRUE(o.file.records.empty());
     // A rank that puts nothing.
     o.publish(1, o.unit(UnitKind::step, 1, 2, -1));
@@ -359,39 +359,39 @@ TEST(Desk, BoxesAreWrittenAsTheyCome) {
     o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{1, 2}));
-    EXPECT_EQ(o.desk->marks(), 0);
+    EXPECT_EQ(o.unit_writer->marks(), 0);
     o.publish(0, o.unit(UnitKind::last, 0, 2, -1));
     o.work();
-    EXPECT_EQ(o.desk->marks(), 1);
-    EXPECT_TRUE(o.desk->failure().ok());
+    EXPECT_EQ(o.unit_writer->marks(), 1);
+    EXPECT_TRUE(o.unit_writer->failure().ok());
     // A rank's boxes and another rank's part of a step are written together; the rank that lacks
     // the step is named.
     Office mixed(2);
     mixed.publish(0, boxes(0, 0, true));
     Sent step = mixed.unit(UnitKind::step, 1, 2, 0);
-    step.parcel.head.records = 1;
+    step.unit_part.head.records = 1;
     mixed.publish(1, step);
     mixed.work();
-    EXPECT_TRUE(mixed.desk->failure().ok());
+    EXPECT_TRUE(mixed.unit_writer->failure().ok());
     EXPECT_EQ(mixed.file.records, (std::vector<std::int64_t>{1}));
     Office lacking(2);
     Sent none = boxes(0, 0, true);
-    none.parcel.lacking[0] = 1;
+    none.unit_part.lacking[0] = 1;
     lacking.publish(0, none);
     lacking.publish(1, step);
     lacking.work();
-    EXPECT_EQ(lacking.desk->failure().text,
+    EXPECT_EQ(lacking.unit_writer->failure().text,
               "x.nc: variable 'v' of record 0 was not put on rank 0, but was on others");
 }
 
 // Boxes of a single rank would be written as parts of rows, which the others' boxes would read and
 // write again; a close waits for all ranks, so it does not force that.
-TEST(Desk, BoxesOfAllRanksAreWrittenOnce) {
+TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
     Office o(3);
     const auto boxes = [&](int rank) {
-        Sent s = empty_parcel(o.plan, UnitKind::boxes, rank);
-        s.parcel.head.ends = false;
-        s.parcel.head.records = 1;
+        Sent s = empty_unit_part(o.plan, UnitKind::boxes, rank);
+        s.unit_part.head.ends = false;
+        s.unit_part.head.records = 1;
         s.add(o.plan, 0, o.part(0, rank, 3), 1, 0);
         return s;
     };
@@ -401,7 +401,7 @@ TEST(Desk, BoxesOfAllRanksAreWrittenOnce) {
         o.publish(r, o.unit(UnitKind::last, r, 3, -1));
         o.work();
     }
-    EXPECT_EQ(o.desk->marks(), 1);
+    EXPECT_EQ(o.unit_writer->marks(), 1);
     EXPECT_EQ(o.file.counts().bytes, 32 + 16);  // and 'f', which is filled
     EXPECT_EQ(o.file.counts().calls, 2);
     // A rank that waits for room does not wait for the others.
@@ -416,15 +416,15 @@ TEST(Desk, BoxesOfAllRanksAreWrittenOnce) {
 
 // A rank of another node is in a collective call without the unit that this node's ranks have
 // published.
-TEST(Desk, WhoWaitsForRanksOfOtherNodesIsTold) {
+TEST(UnitWriter, WhoWaitsForRanksOfOtherNodesIsTold) {
     Office o(2, true);
     for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
     Region& first = o.ranks[0]->region();
     first.waiting = 1;
-    o.desk->sources().learn({1, 1});
+    o.unit_writer->sources().learn({1, 1});
     o.work();
     EXPECT_FALSE(o.ranks[0]->stuck());  // it has every unit that the other rank has
-    o.desk->sources().learn({0, 1});
+    o.unit_writer->sources().learn({0, 1});
     o.work();
     EXPECT_TRUE(o.ranks[0]->stuck());
     EXPECT_FALSE(o.ranks[1]->stuck());  // it has room
@@ -432,15 +432,15 @@ TEST(Desk, WhoWaitsForRanksOfOtherNodesIsTold) {
     for (auto& rank : o.ranks) rank->meet();
     o.work();
     EXPECT_FALSE(o.ranks[0]->stuck());
-    o.desk->sources().learn({0, 2});
+    o.unit_writer->sources().learn({0, 2});
     o.work();
     EXPECT_TRUE(o.ranks[0]->stuck());
-    EXPECT_EQ(o.desk->sources().standstill().meeting, 2U);
+    EXPECT_EQ(o.unit_writer->sources().deadlock().meeting, 2U);
 }
 
 // Ranks publish the same units and make a collective call; the first one waits for room, the last
 // one is slow.
-TEST(Desk, ARankThatWaitsForRoomIsNotStuck) {
+TEST(UnitWriter, ARankThatWaitsForRoomIsNotStuck) {
     Office o(3, false, 512);
     std::atomic<bool> stuck{false};
     std::atomic<int> there{0}, running{3};
@@ -458,16 +458,16 @@ TEST(Desk, ARankThatWaitsForRoomIsNotStuck) {
             }
             --running;
         });
-    while (running > 0) o.desk->work();
+    while (running > 0) o.unit_writer->work();
     for (std::thread& t : ranks) t.join();
     EXPECT_FALSE(stuck);
 }
 
-TEST(Desk, RetiredDoesNothing) {
+TEST(UnitWriter, RetiredDoesNothing) {
     Office o(1);
     o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
-    o.desk->retire();
-    EXPECT_FALSE(o.desk->work());
-    EXPECT_FALSE(o.desk->try_work());
+    o.unit_writer->retire();
+    EXPECT_FALSE(o.unit_writer->work());
+    EXPECT_FALSE(o.unit_writer->try_work());
     EXPECT_EQ(o.done(0), 0);
 }

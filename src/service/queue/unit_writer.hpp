@@ -1,5 +1,5 @@
-// A writer's queue of one file: takes the parcels of all ranks, writes unit after unit, counts the
-// records in the header when all writers have written them, and informs the ranks of errors.
+// A writer's queue of one file: takes the unit parts of all ranks, writes unit after unit, counts
+// the records in the header when all writers have written them, and informs the ranks of errors.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,23 +9,23 @@
 
 #include "base/thread.hpp"
 #include "service/queue/composer.hpp"
-#include "service/queue/desk_host.hpp"
-#include "service/queue/desk_sources.hpp"
 #include "service/queue/file_rounds.hpp"
+#include "service/queue/unit_sources.hpp"
+#include "service/queue/unit_writer_host.hpp"
 
 namespace thalweg::detail {
 
-class Desk {
+class UnitWriter {
 public:
-    Desk(const Definitions& definitions, const Spaces& spaces, std::unique_ptr<Layout> layout,
-         int writer, Storage& storage, DeskOptions options, DeskHost& host);
+    UnitWriter(const Definitions& definitions, const Spaces& spaces, std::unique_ptr<Layout> layout,
+               int writer, Storage& storage, UnitWriterOptions options, UnitWriterHost& host);
 
     /// Adds a rank of this node, before the first work(); fails if there is no memory for its
     /// holdings.
     Status add_region(std::unique_ptr<Segment> memory);
     /// Returns the sources. Feeders are added before the first work(), too. The following functions
     /// may be called by any thread.
-    DeskSources& sources() { return sources_; }
+    UnitWriterSources& sources() { return sources_; }
     Rounds& rounds() { return rounds_.rounds(); }
 
     /// Does what can be done now, at most one unit. Any thread.
@@ -75,10 +75,10 @@ private:
     bool work_locked();
     bool discard();
     bool end_written();
-    void take(DeskSource& source);
+    void take(UnitSource& source);
     bool work_units();
-    bool send_on(std::span<const Parcel> own);
-    void write_units(std::span<const Parcel> parcels);
+    bool send_on(std::span<const UnitPart> own);
+    void write_units(std::span<const UnitPart> unit_parts);
     Status sync_where_durable();
     void fail_here(Status status);
     void note_counts(double seconds);
@@ -90,17 +90,17 @@ private:
     bool boxes_next();
     bool work_boxes();
     bool take_boxes();
-    void write_boxes(std::span<const Parcel> parcels);
-    void end_boxes(std::span<const Parcel> parcels, bool all_marks);
+    void write_boxes(std::span<const UnitPart> unit_parts);
+    void end_boxes(std::span<const UnitPart> unit_parts, bool all_marks);
 
     const Definitions& definitions_;
     const Spaces& spaces_;
     std::unique_ptr<Layout> layout_;
     Storage& storage_;
     Placement* placement_;  ///< null: data passed to the storage are in the file at once
-    DeskOptions options_;
-    DeskHost& host_;
-    DeskSources sources_;
+    UnitWriterOptions options_;
+    UnitWriterHost& host_;
+    UnitWriterSources sources_;
     Composer composer_;
     FileRounds rounds_;
     WaitingLock working_;       ///< held by the thread that works

@@ -12,14 +12,14 @@
 
 namespace thalweg::detail {
 
-class PlaceBoard {
+class PlaceTable {
 public:
-    /// Makes the board on the keeper.
+    /// Makes the table on the keeper.
     /// @param writers  number of other writers that share it
     /// @param end      end of the file
-    static std::unique_ptr<PlaceBoard> make(int writers, std::int64_t end, Status& status);
-    /// Maps the board on the n-th of the other writers, from 0.
-    static std::unique_ptr<PlaceBoard> map(const SegmentName& name, int n, Status& status);
+    static std::unique_ptr<PlaceTable> make(int writers, std::int64_t end, Status& status);
+    /// Maps the table on the n-th of the other writers, from 0.
+    static std::unique_ptr<PlaceTable> map(const SegmentName& name, int n, Status& status);
 
     const SegmentName& name() const { return memory_->name(); }
 
@@ -36,7 +36,7 @@ public:
 private:
     struct Head;
     struct Slot;
-    explicit PlaceBoard(std::unique_ptr<Segment> memory, int own)
+    explicit PlaceTable(std::unique_ptr<Segment> memory, int own)
         : memory_(std::move(memory)), own_(own) {}
     Head& head() const;
     Slot& slot(int n) const;

@@ -13,11 +13,11 @@ namespace thalweg::detail {
 
 /// The word on which the servers of a node sleep, and the names of the ranks' regions for the file
 /// that is being created. No rank creates another file before all servers have answered.
-class Board {
+class NodeTable {
 public:
     static std::size_t bytes(int ranks) { return slot_at(ranks); }
     /// @param memory  zeroed; must outlive this
-    explicit Board(const Memory& memory) : memory_(memory.data()) {}
+    explicit NodeTable(const Memory& memory) : memory_(memory.data()) {}
 
     Word& doorbell() const { return *reinterpret_cast<Word*>(memory_); }
     /// Writes the name for the rank at a place of the node, before the servers learn of the file.

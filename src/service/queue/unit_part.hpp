@@ -1,5 +1,5 @@
 // The contribution of one rank to one unit of work: boxes of variables in file order, or the
-// elements of lists in boxes, dense, in the byte order of the file. A parcel lies in its rank's
+// elements of lists in boxes, dense, in the byte order of the file. A unit part lies in its rank's
 // region, or comes as a message; either way, it is a descriptor of 64-bit words and the data that
 // this points to.
 // SPDX-License-Identifier: Apache-2.0
@@ -40,7 +40,7 @@ struct UnitHead {
     std::int64_t unit = 0;
     UnitKind kind = UnitKind::step;
     int rank = 0;                     ///< rank that made the unit
-    std::int64_t record = 0;          ///< record of `told` record variables: the open step's
+    std::int64_t record = 0;          ///< record of `whole` record variables: the open step's
     std::int64_t step = 0;            ///< steps that the rank has ended since all were at a mark
     std::int64_t records = 0;         ///< with boxes: records of the file, as far as the rank knows
     bool ends = true;                 ///< with boxes: the rank ended a step
@@ -49,7 +49,7 @@ struct UnitHead {
     std::int64_t begin = 0, end = 0;  ///< range of a part: elements in file order
 };
 
-struct Parcel {
+struct UnitPart {
     struct Entry {
         int variable = 0;
         std::int64_t record = 0;  ///< of a record variable
@@ -58,44 +58,45 @@ struct Parcel {
         const char* data = nullptr;   ///< once parsed
         const Box* within = nullptr;  ///< of `held`, if that is not meant as a whole
     };
-    /// A variable of which the parcel has all that its rank has told to hold, or of a part what
-    /// that has of the range; in that order, one behind the other.
-    struct Told {
+    /// A variable of which the unit part has every element that its rank holds, or that its rank
+    /// holds within the unit's range; the elements lie in the order of the holding.
+    struct Whole {
         int variable = 0;
         std::int64_t at = 0;  ///< place of the data, in bytes from the base
     };
     UnitHead head;
     /// One bit per variable: put; held and not put; put from an array without, or with, a halo.
     std::vector<std::int64_t> put, lacking, bare, with_halo;
-    std::vector<Told> told;
+    std::vector<Whole> whole;
     std::vector<Entry> entries;
 };
 
-/// Returns the descriptor of a parcel.
-std::vector<std::int64_t> describe_parcel(const Parcel& parcel);
+/// Returns the descriptor of a unit part.
+std::vector<std::int64_t> describe_unit_part(const UnitPart& unit_part);
 /// Parses a descriptor; the data lie behind `base`. `variables` give the shapes, `holdings` are
-/// those of the parcel's rank.
-Parcel parse_parcel(const std::int64_t* words, const char* base,
-                    std::span<const Variable> variables, const PackedBoxes& holdings);
+/// those of the unit part's rank.
+UnitPart parse_unit_part(const std::int64_t* words, const char* base,
+                         std::span<const Variable> variables, const PackedBoxes& holdings);
 
-/// Sets the data of a parcel that has not been described.
-Parcel with_data(Parcel parcel, const char* base, std::span<const Variable> variables,
-                 const PackedBoxes& holdings);
+/// Sets the data of a unit part that has not been described.
+UnitPart with_data(UnitPart unit_part, const char* base, std::span<const Variable> variables,
+                   const PackedBoxes& holdings);
 
 /// Returns the head of a descriptor.
 UnitHead head_of(const std::int64_t* words);
 /// Tests if a descriptor has data with it.
 bool has_data(const std::int64_t* words);
 
-/// Returns a parcel without its boxes: the head, and which variables its rank has put.
-Parcel without_data(const Parcel& parcel);
+/// Returns a unit part without its boxes: the head, and which variables its rank has put.
+UnitPart without_data(const UnitPart& unit_part);
 
-/// Appends the part of a parcel that belongs to a writer's share, as a message of its own. Several
-/// may be appended to one another.
+/// Appends the part of a unit part that belongs to a writer's share, as a message of its own.
+/// Several may be appended to one another.
 /// @return true if there are any elements
-bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, const Spaces& spaces,
-                    std::span<const Variable> variables, std::vector<char>& message);
-/// Calls visit(descriptor) for the parcels of a message.
+bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
+                    const Spaces& spaces, std::span<const Variable> variables,
+                    std::vector<char>& message);
+/// Calls visit(descriptor) for the unit parts of a message.
 template <class Visit>
 void for_descriptors(std::span<const char> message, Visit&& visit) {
     for (std::size_t at = 0; at < message.size();) {
@@ -105,8 +106,8 @@ void for_descriptors(std::span<const char> message, Visit&& visit) {
         at += 8 + static_cast<std::size_t>(length);
     }
 }
-/// Returns the parcels of a message, whose data stay in it.
-std::vector<Parcel> parse_message(std::span<const char> message,
-                                  std::span<const Variable> variables);
+/// Returns the unit parts of a message, whose data stay in it.
+std::vector<UnitPart> parse_message(std::span<const char> message,
+                                    std::span<const Variable> variables);
 
 }  // namespace thalweg::detail

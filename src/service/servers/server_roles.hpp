@@ -17,11 +17,11 @@ std::vector<int> servers_below(int server, std::size_t servers);
 
 /// The roles of all ranks. An address is the rank in the session; servers are numbered by their
 /// addresses, in the order of the layout's writers, and so are model ranks.
-class Crew {
+class ServerRoles {
 public:
-    Crew() = default;
+    ServerRoles() = default;
     /// @param servers  addresses, ascending
-    Crew(Topology topology, std::vector<int> servers);
+    ServerRoles(Topology topology, std::vector<int> servers);
 
     const std::vector<int>& servers() const { return servers_; }
     int models() const { return topology_.node_of.size() - servers_.size(); }
@@ -52,7 +52,7 @@ public:
     /// Returns the server that exchanges news with a model rank which shares memory with no server.
     int contact(int model) const { return model % static_cast<int>(servers_.size()); }
     /// Returns the addresses of the model ranks for which this server is the contact.
-    std::vector<int> told_by(int server) const;
+    std::vector<int> ranks_of(int server) const;
 
 private:
     Topology topology_;
@@ -63,6 +63,6 @@ private:
 
 /// Chooses `number` of the ranks as servers: with `last` those at the end, else spread over the
 /// nodes, the last ranks of each. At least one model rank remains.
-Crew choose_crew(const Topology& topology, int number, bool last);
+ServerRoles choose_server_roles(const Topology& topology, int number, bool last);
 
 }  // namespace thalweg::detail

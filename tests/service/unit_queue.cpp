@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/outbox.hpp"
+#include "service/queue/unit_queue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,24 +17,24 @@ namespace {
 struct Queue {
     std::unique_ptr<Comm> comm = make_serial_comm();
     Word doorbell{0};
-    Outbox outbox;
+    UnitQueue unit_queue;
     Queue(std::int64_t bytes, int agents, bool grows = false)
-        : outbox(memory(bytes, grows), agents, doorbell, *comm, grows) {}
+        : unit_queue(memory(bytes, grows), agents, doorbell, *comm, grows) {}
     static std::unique_ptr<Segment> memory(std::int64_t bytes, bool grows) {
         Status status;
-        auto m = Outbox::memory_for(bytes, {}, status, grows);
+        auto m = UnitQueue::memory_for(bytes, {}, status, grows);
         EXPECT_TRUE(status.ok()) << status.text;
         return m;
     }
     void done(int agent, std::int64_t units) {
-        Word& word = outbox.region().done[agent];
+        Word& word = unit_queue.region().done[agent];
         word.store(static_cast<std::uint32_t>(units));
         wake_all(word);
     }
 };
 
-Parcel boxes_parcel() {
-    Parcel p;
+UnitPart boxes_unit_part() {
+    UnitPart p;
     p.head.kind = UnitKind::boxes;
     return p;
 }
@@ -49,78 +49,78 @@ std::vector<Variable> one_variable() {
 
 }  // namespace
 
-TEST(Outbox, TakesNoMoreThanThereIs) {
+TEST(UnitQueue, TakesNoMoreThanThereIs) {
     Queue q(4096, 1);
-    EXPECT_EQ(q.outbox.capacity(), 4096);
-    EXPECT_EQ(q.outbox.take(4097), nullptr);
-    EXPECT_NE(q.outbox.take(4000), nullptr);
-    EXPECT_EQ(q.outbox.take(100), nullptr);  // the open unit alone fills it
-    EXPECT_EQ(q.outbox.waits, 0);
-    EXPECT_EQ(q.outbox.most_bytes, 4032);
+    EXPECT_EQ(q.unit_queue.capacity(), 4096);
+    EXPECT_EQ(q.unit_queue.take(4097), nullptr);
+    EXPECT_NE(q.unit_queue.take(4000), nullptr);
+    EXPECT_EQ(q.unit_queue.take(100), nullptr);  // the open unit alone fills it
+    EXPECT_EQ(q.unit_queue.waits, 0);
+    EXPECT_EQ(q.unit_queue.most_bytes, 4032);
 }
 
 // A box must leave room for the unit's descriptor, in this lap of the ring or the next.
-TEST(Outbox, LeavesRoomForWhatComesAfter) {
+TEST(UnitQueue, LeavesRoomForWhatComesAfter) {
     Queue q(4096, 1);
-    EXPECT_NE(q.outbox.take(3500, 500), nullptr);
-    EXPECT_EQ(q.outbox.take(100, 500), nullptr);
-    EXPECT_NE(q.outbox.take(500), nullptr);
+    EXPECT_NE(q.unit_queue.take(3500, 500), nullptr);
+    EXPECT_EQ(q.unit_queue.take(100, 500), nullptr);
+    EXPECT_NE(q.unit_queue.take(500), nullptr);
 
     Queue ring(4096, 1);
-    ASSERT_NE(ring.outbox.take(1600), nullptr);
-    Parcel p = boxes_parcel();
-    ring.outbox.publish(p);
-    ASSERT_NE(ring.outbox.take(1900), nullptr);
+    ASSERT_NE(ring.unit_queue.take(1600), nullptr);
+    UnitPart p = boxes_unit_part();
+    ring.unit_queue.publish(p);
+    ASSERT_NE(ring.unit_queue.take(1900), nullptr);
     ring.done(0, 1);
-    EXPECT_EQ(ring.outbox.take(1500, 700), nullptr);
-    EXPECT_NE(ring.outbox.take(1500), nullptr);
+    EXPECT_EQ(ring.unit_queue.take(1500, 700), nullptr);
+    EXPECT_NE(ring.unit_queue.take(1500), nullptr);
 }
 
 // The memory of a queue can be used for another one.
-TEST(Outbox, UsesSpareMemory) {
+TEST(UnitQueue, UsesSpareMemory) {
     Status status;
-    auto first = Outbox::memory_for(8192, {}, status, true);
+    auto first = UnitQueue::memory_for(8192, {}, status, true);
     ASSERT_TRUE(status.ok());
     Region::of(*first).published.store(5);
     Region::of(*first).fail(failure(TW_EIO, "before"));
     const char* const at = first->data();
-    auto second = Outbox::memory_for(4096, {}, status, true, std::move(first));
+    auto second = UnitQueue::memory_for(4096, {}, status, true, std::move(first));
     EXPECT_EQ(second->data(), at);
     EXPECT_EQ(Region::of(*second).published.load(), 0U);
     EXPECT_TRUE(Region::of(*second).failure().ok());
     EXPECT_EQ(Region::of(*second).queue, 4096);
-    auto third = Outbox::memory_for(1 << 20, {}, status, true, std::move(second));
+    auto third = UnitQueue::memory_for(1 << 20, {}, status, true, std::move(second));
     EXPECT_GE(third->size(), std::size_t(1) << 20);
 }
 
 // A queue that grows allocates memory for its data, and reuses it.
-TEST(Outbox, GrowsWithWhatIsPut) {
+TEST(UnitQueue, GrowsWithWhatIsPut) {
     Queue q(64 << 20, 1, true);
-    EXPECT_EQ(q.outbox.capacity(), 64 << 20);
-    EXPECT_EQ(q.outbox.touched(), 0);
+    EXPECT_EQ(q.unit_queue.capacity(), 64 << 20);
+    EXPECT_EQ(q.unit_queue.touched(), 0);
     for (std::int64_t unit = 0; unit < 50; ++unit) {
         for (int i = 0; i < 3; ++i) {
-            char* to = q.outbox.take(1 << 20);
+            char* to = q.unit_queue.take(1 << 20);
             ASSERT_NE(to, nullptr);
             std::memset(to, 1, 1 << 20);
         }
-        Parcel p = boxes_parcel();
-        q.outbox.publish(p);
+        UnitPart p = boxes_unit_part();
+        q.unit_queue.publish(p);
         // The writer is one unit behind.
         q.done(0, unit);
     }
-    EXPECT_GE(q.outbox.touched(), 6 << 20);
-    EXPECT_LE(q.outbox.touched(), 14 << 20);
-    EXPECT_LE(q.outbox.most_bytes, q.outbox.touched());
-    EXPECT_EQ(q.outbox.waits, 0);
-    EXPECT_FALSE(q.outbox.drained());
+    EXPECT_GE(q.unit_queue.touched(), 6 << 20);
+    EXPECT_LE(q.unit_queue.touched(), 14 << 20);
+    EXPECT_LE(q.unit_queue.most_bytes, q.unit_queue.touched());
+    EXPECT_EQ(q.unit_queue.waits, 0);
+    EXPECT_FALSE(q.unit_queue.drained());
     q.done(0, 50);
-    EXPECT_TRUE(q.outbox.drained());
+    EXPECT_TRUE(q.unit_queue.drained());
 }
 
 // A slow agent reads every unit before it gives the memory back, and finds the data that were put
 // there.
-TEST(Outbox, ManyUnitsThroughASmallRing) {
+TEST(UnitQueue, ManyUnitsThroughASmallRing) {
     for (const int agents : {1, 3}) {
         Queue q(8192, agents);
         std::atomic<bool> wrong{false};
@@ -129,14 +129,14 @@ TEST(Outbox, ManyUnitsThroughASmallRing) {
         std::vector<std::thread> threads;
         for (int a = 0; a < agents; ++a)
             threads.emplace_back([&, a] {
-                Region& region = q.outbox.region();
+                Region& region = q.unit_queue.region();
                 for (std::int64_t n = 0; n < units; ++n) {
                     while (region.published.load(std::memory_order_acquire) <= n)
                         wait_briefly(region.published, static_cast<std::uint32_t>(n), nullptr);
-                    const char* base = q.outbox.base();
+                    const char* base = q.unit_queue.base();
                     const auto at = region.unit_at[n % Region::max_units].load();
-                    const Parcel p = parse_parcel(reinterpret_cast<const std::int64_t*>(base + at),
-                                                  base, variables, {});
+                    const UnitPart p = parse_unit_part(
+                        reinterpret_cast<const std::int64_t*>(base + at), base, variables, {});
                     if (p.head.unit != n) wrong = true;
                     if (n % 97 == a) sleep_seconds(1e-3);
                     for (const auto& e : p.entries)
@@ -147,39 +147,39 @@ TEST(Outbox, ManyUnitsThroughASmallRing) {
             });
         Random random(3);
         for (std::int64_t n = 0; n < units; ++n) {
-            Parcel p = boxes_parcel();
+            UnitPart p = boxes_unit_part();
             for (std::int64_t k = random.below(4); k > 0; --k) {
                 const std::int64_t bytes = random.between(1, 1500);
-                char* to = q.outbox.take(bytes);
+                char* to = q.unit_queue.take(bytes);
                 ASSERT_NE(to, nullptr);
-                EXPECT_LE(q.outbox.position(to) + bytes, q.outbox.capacity());
+                EXPECT_LE(q.unit_queue.position(to) + bytes, q.unit_queue.capacity());
                 for (std::int64_t i = 0; i < bytes; ++i) to[i] = static_cast<char>(n * 7 + i);
-                Parcel::Entry e;
+                UnitPart::Entry e;
                 Box box;
                 box.nd = 1;
                 box.count[0] = bytes;
                 e.held.box = box;
-                e.at = q.outbox.position(to);
+                e.at = q.unit_queue.position(to);
                 p.entries.push_back(e);
             }
-            q.outbox.publish(p);
+            q.unit_queue.publish(p);
         }
-        q.outbox.drain();
+        q.unit_queue.drain();
         for (auto& t : threads) t.join();
         EXPECT_FALSE(wrong);
-        EXPECT_EQ(q.outbox.published(), units);
-        EXPECT_TRUE(q.outbox.failure().ok());
-        EXPECT_LE(q.outbox.most_bytes, q.outbox.capacity());
-        EXPECT_GT(q.outbox.waits, 0);
-        EXPECT_GT(q.outbox.wait_seconds, 0);
+        EXPECT_EQ(q.unit_queue.published(), units);
+        EXPECT_TRUE(q.unit_queue.failure().ok());
+        EXPECT_LE(q.unit_queue.most_bytes, q.unit_queue.capacity());
+        EXPECT_GT(q.unit_queue.waits, 0);
+        EXPECT_GT(q.unit_queue.wait_seconds, 0);
     }
 }
 
-TEST(Outbox, WaitsForTheSlowestAgent) {
+TEST(UnitQueue, WaitsForTheSlowestAgent) {
     Queue q(4096, 2);
-    ASSERT_NE(q.outbox.take(3000), nullptr);
-    Parcel p = boxes_parcel();
-    q.outbox.publish(p);
+    ASSERT_NE(q.unit_queue.take(3000), nullptr);
+    UnitPart p = boxes_unit_part();
+    q.unit_queue.publish(p);
     q.done(0, 1);
     std::atomic<bool> freed{false};
     std::thread slow([&] {
@@ -187,14 +187,14 @@ TEST(Outbox, WaitsForTheSlowestAgent) {
         freed = true;
         q.done(1, 1);
     });
-    EXPECT_NE(q.outbox.take(3000), nullptr);
+    EXPECT_NE(q.unit_queue.take(3000), nullptr);
     EXPECT_TRUE(freed);
-    EXPECT_EQ(q.outbox.waits, 1);
+    EXPECT_EQ(q.unit_queue.waits, 1);
     slow.join();
 }
 
 // A thread that helps does not sleep.
-TEST(Outbox, HelpsItself) {
+TEST(UnitQueue, HelpsItself) {
     Queue q(4096, 1);
     struct Helper final : QueueWatcher {
         explicit Helper(Queue& its_queue) : queue(its_queue) {}
@@ -205,59 +205,59 @@ TEST(Outbox, HelpsItself) {
         Queue& queue;
         std::int64_t helped = 0;
     } helper(q);
-    q.outbox.watch(helper);
+    q.unit_queue.watch(helper);
     for (int n = 0; n < 5; ++n) {
-        ASSERT_NE(q.outbox.take(3500), nullptr);
-        Parcel p = boxes_parcel();
-        q.outbox.publish(p);
+        ASSERT_NE(q.unit_queue.take(3500), nullptr);
+        UnitPart p = boxes_unit_part();
+        q.unit_queue.publish(p);
     }
     EXPECT_EQ(helper.helped, 4);
 }
 
 // Messages in transit keep a unit, too.
-TEST(Outbox, WaitsForMessages) {
+TEST(UnitQueue, WaitsForMessages) {
     Queue q(4096, 0);
     struct Messages final : QueueWatcher {
         std::int64_t sent() override { return ++asked > 20 ? ++used : 0; }
         std::int64_t used = 0, asked = 0;
     } messages;
-    q.outbox.watch(messages);
+    q.unit_queue.watch(messages);
     for (int n = 0; n < 3; ++n) {
-        ASSERT_NE(q.outbox.take(3500), nullptr);
-        Parcel p = boxes_parcel();
-        q.outbox.publish(p);
+        ASSERT_NE(q.unit_queue.take(3500), nullptr);
+        UnitPart p = boxes_unit_part();
+        q.unit_queue.publish(p);
     }
-    q.outbox.drain();
+    q.unit_queue.drain();
     EXPECT_GT(messages.asked, 20);
     EXPECT_GE(messages.used, 3);
 }
 
-TEST(Outbox, KeepsWhatStaysOpen) {
+TEST(UnitQueue, KeepsWhatStaysOpen) {
     Queue q(4096, 1);
-    ASSERT_NE(q.outbox.take(500), nullptr);
-    char* kept = q.outbox.take(500);
-    const std::int64_t mark = q.outbox.mark();
+    ASSERT_NE(q.unit_queue.take(500), nullptr);
+    char* kept = q.unit_queue.take(500);
+    const std::int64_t mark = q.unit_queue.mark();
     std::iota(kept, kept + 500, 0);
-    ASSERT_NE(q.outbox.take(500), nullptr);
-    Parcel p = boxes_parcel();
-    q.outbox.publish(p, mark);
+    ASSERT_NE(q.unit_queue.take(500), nullptr);
+    UnitPart p = boxes_unit_part();
+    q.unit_queue.publish(p, mark);
     q.done(0, 1);
-    q.outbox.drain();
+    q.unit_queue.drain();
     // Everything before the kept bytes is free; the kept bytes are not.
-    char* next = q.outbox.take(1500);
+    char* next = q.unit_queue.take(1500);
     ASSERT_NE(next, nullptr);
     std::memset(next, -1, 1500);
-    EXPECT_EQ(q.outbox.take(2500), nullptr);
+    EXPECT_EQ(q.unit_queue.take(2500), nullptr);
     for (int i = 0; i < 500; ++i) ASSERT_EQ(kept[i], static_cast<char>(i));
-    q.outbox.restart();
-    EXPECT_EQ(q.outbox.position(q.outbox.take(64)), 0);
+    q.unit_queue.restart();
+    EXPECT_EQ(q.unit_queue.position(q.unit_queue.take(64)), 0);
 }
 
 // There is room for the descriptors, however small the units are.
-TEST(Outbox, BoundsTheNumberOfUnits) {
+TEST(UnitQueue, BoundsTheNumberOfUnits) {
     Queue q(1 << 20, 1);
     std::thread agent([&] {
-        Region& region = q.outbox.region();
+        Region& region = q.unit_queue.region();
         for (std::int64_t n = 0; n < 2000; ++n) {
             while (region.published.load() <= n) sleep_seconds(1e-5);
             if (region.published.load() - n > Region::max_units) ADD_FAILURE() << n;
@@ -265,16 +265,16 @@ TEST(Outbox, BoundsTheNumberOfUnits) {
         }
     });
     for (int n = 0; n < 2000; ++n) {
-        Parcel p = boxes_parcel();
-        q.outbox.publish(p);
+        UnitPart p = boxes_unit_part();
+        q.unit_queue.publish(p);
     }
-    q.outbox.drain();
+    q.unit_queue.drain();
     agent.join();
 }
 
 TEST(Region, KeepsTheFirstFailure) {
     Queue q(4096, 1);
-    Region& region = q.outbox.region();
+    Region& region = q.unit_queue.region();
     EXPECT_TRUE(region.failure().ok());
     region.fail(failure(TW_EIO, "{}", std::string(10000, 'x')));
     region.fail(failure(TW_ENOMEM, "later"));
@@ -282,7 +282,7 @@ TEST(Region, KeepsTheFirstFailure) {
     EXPECT_EQ(region.failure().text, std::string(Region::max_text - 1, 'x'));
     // A process that maps the memory sees the data.
     Status status;
-    const auto same = Segment::map(q.outbox.name(), status);
+    const auto same = Segment::map(q.unit_queue.name(), status);
     ASSERT_TRUE(status.ok());
     EXPECT_EQ(Region::of(*same).failure().code, TW_EIO);
 }

@@ -11,7 +11,7 @@
 
 namespace thalweg::detail {
 
-struct DeskOptions {
+struct UnitWriterOptions {
     std::string path;  ///< for messages
     std::int64_t piece = 2 << 20;
     bool durable = false;
@@ -24,14 +24,14 @@ struct DeskOptions {
     Wording wording = {};
 };
 
-class DeskHost : public BetweenPieces {
+class UnitWriterHost : public BetweenPieces {
 public:
     /// Tests if this queue forwards its node's data to other nodes' writers; and if it may do so
     /// now.
     virtual bool forwards() const { return false; }
     virtual bool may_forward() { return true; }
     /// Called when all ranks of the node have published a unit.
-    virtual void forward(std::span<const Parcel> parcels) { (void)parcels; }
+    virtual void forward(std::span<const UnitPart> unit_parts) { (void)unit_parts; }
     /// Called when this writer's state has changed: units done, errors.
     virtual void report() {}
     /// Called when a feeder's message has been used.

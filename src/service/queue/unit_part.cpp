@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/parcel.hpp"
+#include "service/queue/unit_part.hpp"
 
 #include <cstring>
 
@@ -12,14 +12,14 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::size_t parcel_head_words = 14;
+constexpr std::size_t unit_part_head_words = 14;
 
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 }  // namespace
 
-std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
-    const UnitHead& h = parcel.head;
+std::vector<std::int64_t> describe_unit_part(const UnitPart& unit_part) {
+    const UnitHead& h = unit_part.head;
     std::vector<std::int64_t> words{0,
                                     h.unit,
                                     static_cast<std::int64_t>(h.kind),
@@ -31,17 +31,17 @@ std::vector<std::int64_t> describe_parcel(const Parcel& parcel) {
                                     h.end,
                                     h.record,
                                     h.step,
-                                    std::ssize(parcel.put),
-                                    std::ssize(parcel.told),
-                                    std::ssize(parcel.entries)};
-    words.insert(words.end(), parcel.put.begin(), parcel.put.end());
-    words.insert(words.end(), parcel.lacking.begin(), parcel.lacking.end());
-    words.insert(words.end(), parcel.bare.begin(), parcel.bare.end());
-    words.insert(words.end(), parcel.with_halo.begin(), parcel.with_halo.end());
-    for (const Parcel::Told& t : parcel.told) words.insert(words.end(), {t.variable, t.at});
+                                    std::ssize(unit_part.put),
+                                    std::ssize(unit_part.whole),
+                                    std::ssize(unit_part.entries)};
+    words.insert(words.end(), unit_part.put.begin(), unit_part.put.end());
+    words.insert(words.end(), unit_part.lacking.begin(), unit_part.lacking.end());
+    words.insert(words.end(), unit_part.bare.begin(), unit_part.bare.end());
+    words.insert(words.end(), unit_part.with_halo.begin(), unit_part.with_halo.end());
+    for (const UnitPart::Whole& t : unit_part.whole) words.insert(words.end(), {t.variable, t.at});
     // A list that several entries have is written once: entries give its number, from 1.
     std::vector<const Listing*> lists;
-    for (const Parcel::Entry& e : parcel.entries) {
+    for (const UnitPart::Entry& e : unit_part.entries) {
         const Box& box = e.held.box;
         std::size_t list = 0;
         if (e.held.list) {
@@ -78,21 +78,21 @@ UnitHead head_of(const std::int64_t* words) {
 
 bool has_data(const std::int64_t* words) { return words[12] > 0 || words[13] > 0; }
 
-Parcel parse_parcel(const std::int64_t* words, const char* base,
-                    std::span<const Variable> variables, const PackedBoxes& holdings) {
-    Parcel p;
+UnitPart parse_unit_part(const std::int64_t* words, const char* base,
+                         std::span<const Variable> variables, const PackedBoxes& holdings) {
+    UnitPart p;
     p.head = head_of(words);
-    const std::int64_t masks = words[11], told = words[12], entries = words[13];
-    const std::int64_t* at = words + parcel_head_words;
+    const std::int64_t masks = words[11], whole = words[12], entries = words[13];
+    const std::int64_t* at = words + unit_part_head_words;
     for (auto* mask : {&p.put, &p.lacking, &p.bare, &p.with_halo}) {
         mask->assign(at, at + masks);
         at += masks;
     }
-    for (std::int64_t t = 0; t < told; ++t, at += 2)
-        p.told.push_back({static_cast<int>(at[0]), at[1]});
+    for (std::int64_t t = 0; t < whole; ++t, at += 2)
+        p.whole.push_back({static_cast<int>(at[0]), at[1]});
     p.entries.resize(entries);
     std::vector<std::int64_t> list_of;
-    for (Parcel::Entry& e : p.entries) {
+    for (UnitPart::Entry& e : p.entries) {
         e.variable = at[0];
         e.record = at[1];
         Box box;
@@ -118,53 +118,54 @@ Parcel parse_parcel(const std::int64_t* words, const char* base,
     return with_data(std::move(p), base, variables, holdings);
 }
 
-Parcel with_data(Parcel p, const char* base, std::span<const Variable> variables,
-                 const PackedBoxes& holdings) {
-    for (const Parcel::Told& told : p.told) {
-        const Variable& v = variables[told.variable];
-        std::int64_t at = told.at;
+UnitPart with_data(UnitPart p, const char* base, std::span<const Variable> variables,
+                   const PackedBoxes& holdings) {
+    for (const UnitPart::Whole& whole : p.whole) {
+        const Variable& v = variables[whole.variable];
+        std::int64_t at = whole.at;
         const auto add = [&](const HeldBox& held) {
-            Parcel::Entry entry;
-            entry.variable = told.variable;
+            UnitPart::Entry entry;
+            entry.variable = whole.variable;
             entry.record = v.record ? p.head.record : 0;
             entry.held = held;
             entry.at = at;
             at += elements_of(held) * v.element();
             p.entries.push_back(std::move(entry));
         };
-        const std::span<const HeldBox> all = holdings.of(told.variable);
+        const std::span<const HeldBox> all = holdings.of(whole.variable);
         if (p.head.kind == UnitKind::part)
             for (const HeldBox& held : held_of_range(all, v.shape, {p.head.begin, p.head.end}))
                 add(held);
         else
             for (const HeldBox& held : all) add(held);
     }
-    p.told.clear();
-    for (Parcel::Entry& e : p.entries) e.data = base + e.at;
+    p.whole.clear();
+    for (UnitPart::Entry& e : p.entries) e.data = base + e.at;
     return p;
 }
 
-Parcel without_data(const Parcel& parcel) {
-    Parcel left;
-    left.head = parcel.head;
-    left.put = parcel.put;
-    left.lacking = parcel.lacking;
-    left.bare = parcel.bare;
-    left.with_halo = parcel.with_halo;
+UnitPart without_data(const UnitPart& unit_part) {
+    UnitPart left;
+    left.head = unit_part.head;
+    left.put = unit_part.put;
+    left.lacking = unit_part.lacking;
+    left.bare = unit_part.bare;
+    left.with_halo = unit_part.with_halo;
     return left;
 }
 
-bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, const Spaces& spaces,
-                    std::span<const Variable> variables, std::vector<char>& message) {
-    Parcel clipped = without_data(parcel);
+bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
+                    const Spaces& spaces, std::span<const Variable> variables,
+                    std::vector<char>& message) {
+    UnitPart clipped = without_data(unit_part);
     std::vector<char> data;
     std::int64_t most = 0;
-    for (const Parcel::Entry& e : parcel.entries)
+    for (const UnitPart::Entry& e : unit_part.entries)
         most += rounded(elements_of(e.held, e.within != nullptr ? *e.within : e.held.box) *
                         variables[e.variable].element());
     data.reserve(most);
     Clips clips;
-    for (const Parcel::Entry& e : parcel.entries) {
+    for (const UnitPart::Entry& e : unit_part.entries) {
         const Variable& v = variables[e.variable];
         const Space& space = spaces.of(v.record);
         const std::int64_t base = spaces.base(v.record, e.record);
@@ -180,7 +181,7 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
             for_frames(share, place, range, {&e.held, 1}, [&](const HeldBox& held, Box box) {
                 if (e.within != nullptr && !intersect(Box(box), *e.within, box)) return;
                 if (!has_any(held, box)) return;
-                Parcel::Entry entry;
+                UnitPart::Entry entry;
                 entry.variable = e.variable;
                 entry.record = e.record;
                 entry.held = held_box(box, v.shape);
@@ -199,7 +200,7 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
             });
         }
     }
-    const std::vector<std::int64_t> words = describe_parcel(clipped);
+    const std::vector<std::int64_t> words = describe_unit_part(clipped);
     const auto length = static_cast<std::int64_t>(words.size() * 8) + rounded(data.size());
     const auto start = message.size();
     message.resize(start + 8 + length);
@@ -210,9 +211,9 @@ bool append_clipped(const Parcel& parcel, const Layout& layout, int writer, cons
     return !clipped.entries.empty();
 }
 
-std::vector<Parcel> parse_message(std::span<const char> message,
-                                  std::span<const Variable> variables) {
-    std::vector<Parcel> parcels;
+std::vector<UnitPart> parse_message(std::span<const char> message,
+                                    std::span<const Variable> variables) {
+    std::vector<UnitPart> unit_parts;
     const PackedBoxes none;
     for (std::size_t at = 0; at < message.size();) {
         std::int64_t length, n;
@@ -220,11 +221,11 @@ std::vector<Parcel> parse_message(std::span<const char> message,
         std::memcpy(&n, message.data() + at + 8, 8);
         std::vector<std::int64_t> words(n);
         std::memcpy(words.data(), message.data() + at + 8, words.size() * 8);
-        parcels.push_back(parse_parcel(words.data(), message.data() + at + 8 + words.size() * 8,
-                                       variables, none));
+        unit_parts.push_back(parse_unit_part(
+            words.data(), message.data() + at + 8 + words.size() * 8, variables, none));
         at += 8 + static_cast<std::size_t>(length);
     }
-    return parcels;
+    return unit_parts;
 }
 
 }  // namespace thalweg::detail

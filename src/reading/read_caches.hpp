@@ -11,9 +11,9 @@
 
 namespace thalweg::detail {
 
-class Shelves {
+class ReadCaches {
 public:
-    explicit Shelves(ReadContext& file) : file_(file) {}
+    explicit ReadCaches(ReadContext& file) : file_(file) {}
 
     /// Makes the memory, and a thread on readers; does nothing if they exist, or the format does
     /// not permit it.
@@ -22,7 +22,9 @@ public:
     /// Joins the thread.
     void end();
     /// Returns the data read ahead; null: nothing is read ahead.
-    const Shelf* shelf() const { return shelf_.memory.empty() ? nullptr : &shelf_; }
+    const ReadCache* read_cache() const {
+        return read_cache_.memory.empty() ? nullptr : &read_cache_;
+    }
 
     /// Reads sources ahead, as far as there is room and memory.
     /// @param asked  the user requested them; else they are a guess
@@ -47,7 +49,7 @@ private:
 
     ReadContext& file_;
     std::vector<std::unique_ptr<Segment>> segments_;  ///< by reader of the node
-    Shelf shelf_;
+    ReadCache read_cache_;
     std::unique_ptr<ReadAhead> ahead_;  ///< exists on readers
 };
 

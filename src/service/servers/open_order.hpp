@@ -8,18 +8,18 @@
 
 #include "base/reserve.hpp"
 #include "base/wire.hpp"
-#include "service/servers/crew.hpp"
+#include "service/servers/server_roles.hpp"
 #include "service/servers/transport.hpp"
 
 namespace thalweg::detail {
 
-class Turns {
+class OpenOrder {
 public:
     /// The value of `file` for a session's end.
     static constexpr std::int64_t end = -1;
 
     /// @param among    servers of all sessions; the first one decides
-    Turns(Transport& among, std::size_t servers)
+    OpenOrder(Transport& among, std::size_t servers)
         : among_(among), below_(servers_below(among.address(), servers)) {}
 
     /// Tests if it is the turn of this file of this session. The first server decides by asking:

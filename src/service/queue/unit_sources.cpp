@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/desk_sources.hpp"
+#include "service/queue/unit_sources.hpp"
 
 #include <utility>
 
 namespace thalweg::detail {
 
-const std::int64_t* DeskSource::descriptor(std::int64_t unit) const {
+const std::int64_t* UnitSource::descriptor(std::int64_t unit) const {
     const std::int64_t at =
         Region::of(*region).unit_at[unit % Region::max_units].load(std::memory_order_relaxed);
     return reinterpret_cast<const std::int64_t*>(Region::data(*region) + at);
 }
 
-bool DeskSource::ahead() const {
+bool UnitSource::ahead() const {
     const Region& own = Region::of(*region);
     if (own.waiting.load(std::memory_order_acquire) != 0) return true;
     const std::int64_t published = whole_count(own.published.load(std::memory_order_acquire), next);
@@ -20,75 +20,75 @@ bool DeskSource::ahead() const {
     return published - next > 2 || !is_mark(head_of(descriptor(published - 1)).kind);
 }
 
-bool DeskSource::far_ahead() const {
+bool UnitSource::far_ahead() const {
     if (!region) return true;
     const Region& own = Region::of(*region);
     return own.waiting.load(std::memory_order_acquire) != 0 ||
            own.published.load(std::memory_order_acquire) - static_cast<std::uint32_t>(next) >= 2;
 }
 
-void DeskSources::add_region(std::unique_ptr<Segment> memory) {
-    DeskSource source;
-    source.holdings = PackedBoxes(Region::told(*memory), definitions_.variables);
+void UnitWriterSources::add_region(std::unique_ptr<Segment> memory) {
+    UnitSource source;
+    source.holdings = PackedBoxes(Region::holdings(*memory), definitions_.variables);
     source.region = std::move(memory);
     all_.push_back(std::move(source));
 }
 
-void DeskSources::add_feeder(int rank) {
-    DeskSource source;
+void UnitWriterSources::add_feeder(int rank) {
+    UnitSource source;
     source.rank = rank;
     all_.push_back(std::move(source));
 }
 
-void DeskSources::deliver(int feeder, std::vector<char> message) {
+void UnitWriterSources::deliver(int feeder, std::vector<char> message) {
     const std::lock_guard lock(small_);
     waiting_ += std::ssize(message);
-    for (DeskSource& s : all_)
+    for (UnitSource& s : all_)
         if (!s.region && s.rank == feeder) s.messages.push_back(std::move(message));
 }
 
-void DeskSources::learn(const Standstill& standstill) {
+void UnitWriterSources::learn(const Deadlock& deadlock) {
     const std::lock_guard lock(small_);
-    elsewhere_.take(standstill);
+    elsewhere_.take(deadlock);
 }
 
-Standstill DeskSources::standstill() const {
+Deadlock UnitWriterSources::deadlock() const {
     const std::lock_guard lock(small_);
-    return find_standstill();
+    return find_deadlock();
 }
 
-Status DeskSources::failure() const {
-    for (const DeskSource& s : all_)
+Status UnitWriterSources::failure() const {
+    for (const UnitSource& s : all_)
         if (s.region)
             if (Status status = Region::of(*s.region).failure(); !status.ok()) return status;
     return {};
 }
 
-void DeskSources::fail(const Status& status) const {
-    for (const DeskSource& s : all_)
+void UnitWriterSources::fail(const Status& status) const {
+    for (const UnitSource& s : all_)
         if (s.region) Region::of(*s.region).fail(status);
 }
 
-void DeskSources::tell_rounds(std::int64_t rounds) const {
-    for (const DeskSource& s : all_)
+void UnitWriterSources::tell_rounds(std::int64_t rounds) const {
+    for (const UnitSource& s : all_)
         if (s.region) Region::of(*s.region).rounds[agent_].store(rounds, std::memory_order_release);
 }
 
 /// Requires small_ to be locked.
-bool DeskSources::has(const DeskSource& source) const {
+bool UnitWriterSources::has(const UnitSource& source) const {
     if (!source.region) return !source.messages.empty();
     const Region& region = Region::of(*source.region);
     return whole_count(region.published.load(std::memory_order_acquire), source.next) > source.next;
 }
 
-bool DeskSources::has_next(const DeskSource& source) const {
+bool UnitWriterSources::has_next(const UnitSource& source) const {
     const std::lock_guard lock(small_);
     return has(source);
 }
 
-/// Calls visit(descriptor) for the parcels of a source's next unit.
+/// Calls visit(descriptor) for the unit parts of a source's next unit.
 template <class Visit>
-void DeskSources::visit(const DeskSource& source, Visit&& visit) const {
+void UnitWriterSources::visit(const UnitSource& source, Visit&& visit) const {
     if (source.region) {
         visit(source.descriptor(source.next));
     } else {
@@ -97,7 +97,7 @@ void DeskSources::visit(const DeskSource& source, Visit&& visit) const {
     }
 }
 
-bool DeskSources::at_mark(const DeskSource& source) const {
+bool UnitWriterSources::at_mark(const UnitSource& source) const {
     bool mark = has_next(source);
     if (mark)
         visit(source,
@@ -105,19 +105,19 @@ bool DeskSources::at_mark(const DeskSource& source) const {
     return mark;
 }
 
-bool DeskSources::any_boxes() const {
+bool UnitWriterSources::any_boxes() const {
     bool any = false;
-    for (const DeskSource& s : all_) {
+    for (const UnitSource& s : all_) {
         if (any || !has_next(s)) continue;
         visit(s, [&](const std::int64_t* words) { any |= head_of(words).kind == UnitKind::boxes; });
     }
     return any;
 }
 
-DeskSources::Presence DeskSources::look() const {
+UnitWriterSources::Presence UnitWriterSources::look() const {
     const std::lock_guard lock(small_);
     Presence found;
-    for (const DeskSource& s : all_) {
+    for (const UnitSource& s : all_) {
         if (has(s)) continue;
         found.all = false;
         found.near &= !s.region;
@@ -127,9 +127,9 @@ DeskSources::Presence DeskSources::look() const {
 }
 
 /// Requires small_ to be locked.
-Standstill DeskSources::find_standstill() const {
-    Standstill last = elsewhere_;
-    for (const DeskSource& s : all_) {
+Deadlock UnitWriterSources::find_deadlock() const {
+    Deadlock last = elsewhere_;
+    for (const UnitSource& s : all_) {
         if (!s.region) continue;
         // Read before the units: a unit that the rank published before that call is then visible.
         const std::uint32_t meetings =
@@ -140,31 +140,32 @@ Standstill DeskSources::find_standstill() const {
 }
 
 /// Informs ranks of this node that wait for room forever. Requires small_ to be locked.
-void DeskSources::tell_stuck() const {
+void UnitWriterSources::tell_stuck() const {
     constexpr auto order = std::memory_order_acquire;
-    const Standstill standstill = find_standstill();
-    for (const DeskSource& s : all_) {
+    const Deadlock deadlock = find_deadlock();
+    for (const UnitSource& s : all_) {
         if (!s.region || !has(s)) continue;
         if (head_of(s.descriptor(s.next)).kind == UnitKind::boxes) continue;  // just published
         Region& region = Region::of(*s.region);
         const std::uint32_t here = region.meetings.load(order);
-        if (standstill.stops(s.next + 1, here) && region.waiting.load(order) != 0)
+        if (deadlock.stops(s.next + 1, here) && region.waiting.load(order) != 0)
             region.stuck.store(here + 1, std::memory_order_release);
     }
 }
 
-std::vector<Parcel> DeskSources::open(const DeskSource& source) const {
+std::vector<UnitPart> UnitWriterSources::open(const UnitSource& source) const {
     if (!source.region) {
         const std::lock_guard lock(small_);
         return parse_message(source.messages.front(), definitions_.variables);
     }
-    std::vector<Parcel> parcels;
-    parcels.push_back(parse_parcel(source.descriptor(source.next), Region::data(*source.region),
-                                   definitions_.variables, source.holdings));
-    return parcels;
+    std::vector<UnitPart> unit_parts;
+    unit_parts.push_back(parse_unit_part(source.descriptor(source.next),
+                                         Region::data(*source.region), definitions_.variables,
+                                         source.holdings));
+    return unit_parts;
 }
 
-bool DeskSources::take(DeskSource& source) {
+bool UnitWriterSources::take(UnitSource& source) {
     ++source.next;
     if (source.region) {
         Word& done = Region::of(*source.region).done[agent_];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/netcdf4/place_board.hpp"
+#include "storage/netcdf4/place_table.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -8,47 +8,47 @@
 
 namespace thalweg::detail {
 
-struct PlaceBoard::Head {
+struct PlaceTable::Head {
     alignas(64) std::atomic<std::int64_t> end;
     std::int64_t writers;
 };
 
 /// A message of chunks, which its writer fills and the keeper empties.
-struct PlaceBoard::Slot {
+struct PlaceTable::Slot {
     static constexpr std::size_t most = 400;  ///< chunks
     alignas(64) Word full;
     std::int64_t n;
     PlacedChunk chunks[most];
 };
 
-PlaceBoard::Head& PlaceBoard::head() const { return *reinterpret_cast<Head*>(memory_->data()); }
+PlaceTable::Head& PlaceTable::head() const { return *reinterpret_cast<Head*>(memory_->data()); }
 
-PlaceBoard::Slot& PlaceBoard::slot(int n) const {
+PlaceTable::Slot& PlaceTable::slot(int n) const {
     return reinterpret_cast<Slot*>(memory_->data() + sizeof(Head))[n];
 }
 
-std::unique_ptr<PlaceBoard> PlaceBoard::make(int writers, std::int64_t end, Status& status) {
+std::unique_ptr<PlaceTable> PlaceTable::make(int writers, std::int64_t end, Status& status) {
     auto memory = Segment::make(sizeof(Head) + writers * sizeof(Slot), true, status);
     if (!memory) return nullptr;
-    std::unique_ptr<PlaceBoard> board(new PlaceBoard(std::move(memory), -1));
-    board->head().end.store(end, std::memory_order_relaxed);
-    board->head().writers = writers;
-    return board;
+    std::unique_ptr<PlaceTable> table(new PlaceTable(std::move(memory), -1));
+    table->head().end.store(end, std::memory_order_relaxed);
+    table->head().writers = writers;
+    return table;
 }
 
-std::unique_ptr<PlaceBoard> PlaceBoard::map(const SegmentName& name, int n, Status& status) {
+std::unique_ptr<PlaceTable> PlaceTable::map(const SegmentName& name, int n, Status& status) {
     auto memory = Segment::map(name, status);
     if (!memory) return nullptr;
-    return std::unique_ptr<PlaceBoard>(new PlaceBoard(std::move(memory), n));
+    return std::unique_ptr<PlaceTable>(new PlaceTable(std::move(memory), n));
 }
 
-std::int64_t PlaceBoard::take_room(std::int64_t bytes) {
+std::int64_t PlaceTable::take_room(std::int64_t bytes) {
     return head().end.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-std::int64_t PlaceBoard::end() const { return head().end.load(std::memory_order_relaxed); }
+std::int64_t PlaceTable::end() const { return head().end.load(std::memory_order_relaxed); }
 
-std::size_t PlaceBoard::tell(std::span<const PlacedChunk> chunks) {
+std::size_t PlaceTable::tell(std::span<const PlacedChunk> chunks) {
     Slot& own = slot(own_);
     if (chunks.empty() || own.full.load(std::memory_order_acquire) != 0) return 0;
     const std::size_t n = std::min(chunks.size(), Slot::most);
@@ -58,7 +58,7 @@ std::size_t PlaceBoard::tell(std::span<const PlacedChunk> chunks) {
     return n;
 }
 
-bool PlaceBoard::hear(std::vector<PlacedChunk>& chunks) {
+bool PlaceTable::hear(std::vector<PlacedChunk>& chunks) {
     bool any = false;
     for (int i = 0; i < head().writers; ++i) {
         Slot& s = slot(i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/servers/crew.hpp"
+#include "service/servers/server_roles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,42 +24,44 @@ Topology make_topology(int ranks, int nodes, bool in_turn) {
 }  // namespace
 
 // Every rank serves or is served, and the data of a node's ranks reach every writer once.
-TEST(Crew, CoversEveryNodeAndWriterOnce) {
+TEST(ServerRoles, CoversEveryNodeAndWriterOnce) {
     for (int ranks = 2; ranks <= 13; ++ranks)
         for (int nodes = 1; nodes <= 6; ++nodes)
             for (int number = 1; number < ranks; ++number)
                 for (const bool in_turn : {false, true})
                     for (const bool last : {false, true}) {
                         const Topology t = make_topology(ranks, nodes, in_turn);
-                        const Crew crew = choose_crew(t, number, last);
-                        const std::vector<int>& servers = crew.servers();
+                        const ServerRoles server_roles = choose_server_roles(t, number, last);
+                        const std::vector<int>& servers = server_roles.servers();
                         ASSERT_EQ(servers.size(), static_cast<std::size_t>(number));
                         EXPECT_TRUE(std::is_sorted(servers.begin(), servers.end()));
-                        EXPECT_EQ(crew.models(), ranks - number);
-                        EXPECT_EQ(crew.nodes(), t.nodes);
+                        EXPECT_EQ(server_roles.models(), ranks - number);
+                        EXPECT_EQ(server_roles.nodes(), t.nodes);
                         if (last) {
                             EXPECT_EQ(servers.front(), ranks - number);
                         }
                         for (int w = 0; w < number; ++w) {
                             const int writer = servers[static_cast<std::size_t>(w)];
-                            const int here = crew.node_of(writer);
+                            const int here = server_roles.node_of(writer);
                             // model ranks whose data come with these messages
                             std::multiset<int> reached;
-                            for (const int f : crew.feeders(w)) {
-                                const int node = crew.node_of(f);
+                            for (const int f : server_roles.feeders(w)) {
+                                const int node = server_roles.node_of(f);
                                 EXPECT_NE(node, here);
-                                if (crew.serves(f)) {
-                                    EXPECT_EQ(
-                                        servers[static_cast<std::size_t>(crew.forwarder(node, w))],
-                                        f);
-                                    for (int m : crew.models_of(node)) reached.insert(m);
+                                if (server_roles.serves(f)) {
+                                    EXPECT_EQ(servers[static_cast<std::size_t>(
+                                                  server_roles.forwarder(node, w))],
+                                              f);
+                                    for (int m : server_roles.models_of(node)) reached.insert(m);
                                 } else {
-                                    EXPECT_TRUE(crew.servers_of(node).empty());
+                                    EXPECT_TRUE(server_roles.servers_of(node).empty());
                                     reached.insert(f);
                                 }
                             }
-                            for (int m : crew.models_of(here)) reached.insert(m);  // in memory
-                            EXPECT_EQ(reached.size(), static_cast<std::size_t>(crew.models()));
+                            for (int m : server_roles.models_of(here))
+                                reached.insert(m);  // in memory
+                            EXPECT_EQ(reached.size(),
+                                      static_cast<std::size_t>(server_roles.models()));
                             EXPECT_EQ(std::set<int>(reached.begin(), reached.end()).size(),
                                       reached.size());
                         }
@@ -67,46 +69,48 @@ TEST(Crew, CoversEveryNodeAndWriterOnce) {
 }
 
 // Numbers and addresses of model ranks and of servers, and their places on nodes.
-TEST(Crew, Numbers) {
+TEST(ServerRoles, Numbers) {
     for (int ranks = 2; ranks <= 13; ++ranks)
         for (int number = 1; number < ranks; ++number)
             for (const bool in_turn : {false, true}) {
                 const Topology t = make_topology(ranks, 4, in_turn);
-                const Crew crew = choose_crew(t, number, false);
+                const ServerRoles server_roles = choose_server_roles(t, number, false);
                 int models = 0, servers = 0;
                 for (int a = 0; a < ranks; ++a) {
-                    if (crew.serves(a)) {
-                        EXPECT_EQ(crew.servers()[static_cast<std::size_t>(servers)], a);
-                        EXPECT_EQ(crew.number_of(a), servers++);
+                    if (server_roles.serves(a)) {
+                        EXPECT_EQ(server_roles.servers()[static_cast<std::size_t>(servers)], a);
+                        EXPECT_EQ(server_roles.number_of(a), servers++);
                     } else {
-                        EXPECT_EQ(crew.model(models), a);
-                        EXPECT_EQ(crew.number_of(a), models++);
+                        EXPECT_EQ(server_roles.model(models), a);
+                        EXPECT_EQ(server_roles.number_of(a), models++);
                     }
-                    const int node = crew.node_of(a);
-                    EXPECT_EQ(t.rank_of(node, crew.place_of(a)), a);
-                    const auto mine = crew.models_of(node);
-                    EXPECT_EQ(std::count(mine.begin(), mine.end(), a), crew.serves(a) ? 0 : 1);
-                    EXPECT_EQ(crew.has_models(node), !mine.empty());
+                    const int node = server_roles.node_of(a);
+                    EXPECT_EQ(t.rank_of(node, server_roles.place_of(a)), a);
+                    const auto mine = server_roles.models_of(node);
+                    EXPECT_EQ(std::count(mine.begin(), mine.end(), a),
+                              server_roles.serves(a) ? 0 : 1);
+                    EXPECT_EQ(server_roles.has_models(node), !mine.empty());
                 }
-                EXPECT_EQ(models, crew.models());
+                EXPECT_EQ(models, server_roles.models());
                 EXPECT_EQ(servers, number);
             }
 }
 
 // A message of the first server reaches every server once, with few messages from each; and every
 // rank without a server on its node gets one.
-TEST(Crew, Tree) {
+TEST(ServerRoles, Tree) {
     for (int number = 1; number <= 40; ++number) {
-        const Crew crew = choose_crew(make_topology(2 * number + 9, 5, false), number, true);
+        const ServerRoles server_roles =
+            choose_server_roles(make_topology(2 * number + 9, 5, false), number, true);
         std::vector<int> order{0}, lone;
         for (std::size_t i = 0; i < order.size(); ++i) {
-            const auto below = servers_below(order[i], crew.servers().size());
+            const auto below = servers_below(order[i], server_roles.servers().size());
             EXPECT_LE(below.size(), 2U);
             for (const int b : below) {
                 EXPECT_EQ(server_above(b), order[i]);
                 order.push_back(b);
             }
-            const auto told = crew.told_by(order[i]);
+            const auto told = server_roles.ranks_of(order[i]);
             lone.insert(lone.end(), told.begin(), told.end());
         }
         std::sort(order.begin(), order.end());
@@ -116,26 +120,26 @@ TEST(Crew, Tree) {
         EXPECT_EQ(server_above(0), -1);
         std::sort(lone.begin(), lone.end());
         std::vector<int> wanted;
-        for (int m = 0; m < crew.models(); ++m)
-            if (crew.servers_of(crew.node_of(crew.model(m))).empty())
-                wanted.push_back(crew.model(m));
+        for (int m = 0; m < server_roles.models(); ++m)
+            if (server_roles.servers_of(server_roles.node_of(server_roles.model(m))).empty())
+                wanted.push_back(server_roles.model(m));
         EXPECT_EQ(lone, wanted);
         EXPECT_FALSE(lone.empty());
     }
 }
 
 // Spread: no node gives two more ranks than a node that could give another one.
-TEST(Crew, SpreadsServersOverNodes) {
+TEST(ServerRoles, SpreadsServersOverNodes) {
     for (int ranks = 2; ranks <= 13; ++ranks)
         for (int nodes = 1; nodes <= 6; ++nodes)
             for (int number = 1; number < ranks; ++number) {
                 const Topology t = make_topology(ranks, nodes, false);
-                const Crew crew = choose_crew(t, number, false);
+                const ServerRoles server_roles = choose_server_roles(t, number, false);
                 std::size_t most = 0;
                 for (int node = 0; node < t.nodes; ++node)
-                    most = std::max(most, crew.servers_of(node).size());
+                    most = std::max(most, server_roles.servers_of(node).size());
                 for (int node = 0; node < t.nodes; ++node) {
-                    const auto n = crew.servers_of(node).size();
+                    const auto n = server_roles.servers_of(node).size();
                     if (n < static_cast<std::size_t>(t.sizes[static_cast<std::size_t>(node)])) {
                         EXPECT_GE(n + 1, most);
                     }
@@ -148,13 +152,13 @@ TEST(Transport, LocalMessagesKeepTheirOrder) {
     Message m;
     EXPECT_FALSE(ends[1]->receive(m));
     for (char k = 0; k < 5; ++k) {
-        ends[0]->send(1, MessageKind::parcels, k, {k, k});
+        ends[0]->send(1, MessageKind::unit_parts, k, {k, k});
         ends[2]->send(1, MessageKind::report, 10 + k, {});
     }
     char from_0 = 0, from_2 = 0;
     while (ends[1]->receive(m)) {
         if (m.from == 0) {
-            EXPECT_EQ(m.kind, MessageKind::parcels);
+            EXPECT_EQ(m.kind, MessageKind::unit_parts);
             EXPECT_EQ(m.file, from_0);
             EXPECT_EQ(m.body, (std::vector<char>{from_0, from_0}));
             ++from_0;
