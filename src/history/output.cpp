@@ -43,7 +43,7 @@ std::string Output::path_of(const Window& record) const {
     values.begin = periods_ ? std::max(periods_->at(period - 1), rules_.begin()) : record.begin;
     values.end = periods_ ? periods_->at(period) : record.end;
     if (periods_) values.begin = periods_->at(period - 1);
-    values.coarseness = stream_.new_file ? stream_.new_file->unit : Unit::day;
+    values.coarseness = file_unit(stream_);
     return fill_path(stream_.path, values);
 }
 

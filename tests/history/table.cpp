@@ -116,6 +116,8 @@ TEST(Table, Examples) {
     EXPECT_EQ(air.streams[1].levels->nearest.at(1), 50000);
     EXPECT_EQ(air.streams[1].path, "{stream}_{start}.nc");
     EXPECT_EQ(air.streams[2].records, 8760);
+    EXPECT_EQ(file_unit(air.streams[2]), Unit::hour);
+    EXPECT_EQ(file_unit(air.streams[0]), Unit::year);
     EXPECT_EQ(air.regions.at("towers").points.at(1)[0], 262.5);
     EXPECT_EQ(air.time_units.text, "days since 2000-01-01 00:00:00");
     EXPECT_EQ(air.bounds, "time_bnds");
