@@ -11,6 +11,13 @@ namespace {
 /// Most holdings that are remembered.
 constexpr std::size_t most_known = 64;
 
+/// Adds an entry; the oldest one leaves.
+template <class Entry>
+void keep(std::vector<Entry>& entries, std::type_identity_t<Entry> entry) {
+    if (entries.size() == most_known) entries.erase(entries.begin());
+    entries.push_back(std::move(entry));
+}
+
 Status data_missing(const FileContext& file, const std::string& variable) {
     return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
                    file.path, variable, file.team.rank());
@@ -20,38 +27,29 @@ Status data_missing(const FileContext& file, const std::string& variable) {
 
 // ---- holdings of a variable ---------------------------------------------------------------------
 
-void PartPuts::keep(Known known) {
-    if (known_.size() == most_known) known_.erase(known_.begin());
-    known_.push_back(std::move(known));
-}
-
 /// Finds or makes the holding of a variable by a decomposition.
 Status PartPuts::find_holding(int variable,
                               const std::shared_ptr<const Decomposition>& decomposition,
                               std::shared_ptr<const Holding>& holding) {
     holding = file_.holdings[variable];
     if (holding->decomposition == decomposition) return {};
-    for (const auto& [of, known] : known_) {
-        if (of != variable || known->decomposition != decomposition) continue;
-        holding = known;
-        return {};
-    }
     const Variable& v = file_.variable(variable);
-    if (Status s = hold(decomposition, file_.definitions.fixed_dims(v), v.shape, holding); !s.ok())
+    if (Status s = hold(decomposition, file_.definitions.fixed_dims(v), v.shape, known_, holding);
+        !s.ok())
         return s;
-    keep({variable, holding});
+    if (std::ranges::find(known_, holding) == known_.end()) keep(known_, holding);
     return {};
 }
 
 /// Returns a holding with all of a variable on one rank; the others' arrays, if any, are ignored.
 std::shared_ptr<const Holding> PartPuts::find_whole(int variable, int holder) {
     const std::int64_t key = Holding::key_of_holder(holder);
-    for (const auto& [of, known] : known_)
+    for (const auto& [of, known] : wholes_)
         if (of == variable && known->key == key) return known;
     const Variable& v = file_.variable(variable);
     auto made = hold_whole(file_.team.rank(), holder, file_.definitions.fixed_dims(v), v.shape,
                            file_.options.wording);
-    keep({variable, made});
+    keep(wholes_, {variable, made});
     return made;
 }
 

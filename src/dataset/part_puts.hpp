@@ -40,11 +40,9 @@ public:
     Status put_record(const std::string& name, const RecordToPut& put);
 
 private:
-    using Known = std::pair<int, std::shared_ptr<const Holding>>;  ///< variable and holding
     Status find_holding(int variable, const std::shared_ptr<const Decomposition>& decomposition,
                         std::shared_ptr<const Holding>& holding);
     std::shared_ptr<const Holding> find_whole(int variable, int holder);
-    void keep(Known known);
     bool is_whole(int variable, const SectionToPut& section) const;
     Status put_record_of(int variable, const RecordToPut& put);
     Status put_parts(Part part, std::int64_t records, std::int64_t step, std::int64_t bytes,
@@ -53,7 +51,9 @@ private:
     FileContext& file_;
     Batch& batch_;
     Service& service_;
-    std::vector<Known> known_;  ///< the latest ones
+    Holdings known_;  ///< the latest that are not declared
+    std::vector<std::pair<int, std::shared_ptr<const Holding>>>
+        wholes_;  ///< of the latest variables
 };
 
 }  // namespace thalweg::detail

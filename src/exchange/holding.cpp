@@ -24,13 +24,15 @@ void add_up(Holding& holding) {
     }
 }
 
-/// Finds one of the latest variables that is held alike. @return its holding; null: there is none
-std::shared_ptr<const Holding> find_alike(const Holdings& holdings, const Holding& made) {
-    if (made.decomposition->replicated) return nullptr;
+/// Finds the holding by a decomposition and order among the latest. @return null: there is none
+std::shared_ptr<const Holding> find_alike(const Holdings& holdings,
+                                          const Decomposition& decomposition,
+                                          const std::vector<int>& order) {
+    if (decomposition.replicated) return nullptr;
     constexpr std::size_t latest = 256;
     const std::size_t end = holdings.size() > latest ? holdings.size() - latest : 0;
     for (std::size_t i = holdings.size(); i-- > end;)
-        if (holdings[i]->decomposition == made.decomposition && holdings[i]->order == made.order)
+        if (holdings[i]->decomposition.get() == &decomposition && holdings[i]->order == order)
             return holdings[i];
     return nullptr;
 }
@@ -67,13 +69,15 @@ std::shared_ptr<const Holding> hold_section(const HeldBox& section) {
 }
 
 Status hold(std::shared_ptr<const Decomposition> decomposition, std::span<const std::string> dims,
-            std::span<const std::int64_t> shape, std::shared_ptr<const Holding>& made) {
+            std::span<const std::int64_t> shape, const Holdings& known,
+            std::shared_ptr<const Holding>& made) {
     std::vector<int> order;
     if (Status s = match_dimensions(*decomposition, dims, shape, order); !s.ok()) return s;
     if (decomposition->listed && decomposition->listed->shared)
         return failure(TW_EOVERLAP,
                        "the decomposition was made with TW_LIST_SHARED, which is for reading only");
-    made = make_holding(std::move(decomposition), std::move(order), shape);
+    made = find_alike(known, *decomposition, order);
+    if (!made) made = make_holding(std::move(decomposition), std::move(order), shape);
     return {};
 }
 
@@ -103,7 +107,7 @@ Status define_held_variable(Definitions& definitions, Holdings& holdings, const 
             made = hold_whole(rank, 0, {fixed.begin(), fixed.end()}, v.shape, wording);
             return {};
         }
-        Status status = hold(decomposition, fixed, v.shape, made);
+        Status status = hold(decomposition, fixed, v.shape, holdings, made);
         if (!status.ok())
             status.text = fmt::format("{}: variable '{}': {}", path, name, status.text);
         return status;
@@ -111,7 +115,6 @@ Status define_held_variable(Definitions& definitions, Holdings& holdings, const 
     Status status = define_variable(definitions, path, name, type, dims,
                                     decomposition ? &given : nullptr, accept);
     if (!status.ok()) return status;
-    if (auto alike = find_alike(holdings, *made)) made = std::move(alike);
     holdings.push_back(std::move(made));
     return {};
 }

@@ -47,9 +47,11 @@ std::shared_ptr<const Holding> make_holding(std::shared_ptr<const Decomposition>
                                             std::span<const std::int64_t> shape);
 
 /// Matches a decomposition with the dimensions of a variable, without the record dimension.
+/// @param known  holdings of the same file: one that is alike is used again
 /// @return TW_OK, TW_ESHAPE, TW_EOVERLAP (the decomposition is for reading only)
 Status hold(std::shared_ptr<const Decomposition> decomposition, std::span<const std::string> dims,
-            std::span<const std::int64_t> shape, std::shared_ptr<const Holding>& made);
+            std::span<const std::int64_t> shape, const Holdings& known,
+            std::shared_ptr<const Holding>& made);
 
 /// Holds one box of a variable, or a list's part of it, without a decomposition.
 std::shared_ptr<const Holding> hold_section(const HeldBox& section);

@@ -150,7 +150,7 @@ void Rank::define() {
         if (v.shape.empty())
             holding = hold_whole(team_->rank(), 0, {}, v.shape, {});
         else
-            ok(hold(held_.back().decomposition, file_->definitions.fixed_dims(v), v.shape,
+            ok(hold(held_.back().decomposition, file_->definitions.fixed_dims(v), v.shape, {},
                     holding));
         file_->holdings.push_back(std::move(holding));
     }
