@@ -17,7 +17,7 @@ SRC = ROOT / "src"
 ORDER = [
     *("base", "index", "comm", "decomposition", "layout", "definitions", "storage", "publish"),
     *("zarr", "exchange", "telemetry", "service", "choose", "reading"),
-    *("dataset", "restart", "session", "api"),
+    *("dataset", "restart", "session", "api", "history"),
 ]
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)

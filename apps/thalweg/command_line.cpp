@@ -187,6 +187,32 @@ CLI::App* add_show(CLI::App& app, ShowOptions& options) {
     return command;
 }
 
+CLI::App* add_history(CLI::App& app, HistoryOptions& options) {
+    CLI::App* const command = app.add_subcommand("history",
+                                                 "Check the configuration of a history: all "
+                                                 "problems, with lines; with --run also the files, "
+                                                 "sizes and memory of a run");
+    CLI::Option* const config =
+        command->add_option("HISTORY.toml", options.config, "Configuration to check");
+    CLI::Option* const run =
+        command->add_option("--run", options.run,
+                            "TOML file with calendar, start, end, step, dims and fields of a run");
+    command->add_option("--calendar", options.calendar, "Calendar of the model")
+        ->capture_default_str()
+        ->excludes(run);
+    command->add_option("--start", options.start, "Date at which the model starts")
+        ->capture_default_str()
+        ->excludes(run);
+    command
+        ->add_option(
+            "--from", options.from,
+            "Print the TOML of another program's configuration instead: an FMS diag_table, "
+            "or ice_in of CICE")
+        ->excludes(config);
+    command->require_option(1, 4);
+    return command;
+}
+
 CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
     CLI::App* const command = app.add_subcommand(
         "doctor",

@@ -10,6 +10,7 @@
 #include "repack.hpp"
 #include "run/run.hpp"
 #include "show/show.hpp"
+#include "streams/command.hpp"
 #include "verify.hpp"
 #include "zarr.hpp"
 
@@ -23,6 +24,7 @@ inline constexpr const char* common_records_help =
 CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options);
 CLI::App* add_compare(CLI::App& app, CompareOptions& options);
 CLI::App* add_doctor(CLI::App& app, DoctorOptions& options);
+CLI::App* add_history(CLI::App& app, HistoryOptions& options);
 CLI::App* add_repack(CLI::App& app, RepackOptions& options);
 /// Adds the command `run`; the program to run is in its remaining().
 CLI::App* add_run(CLI::App& app, RunOptions& options);

@@ -162,6 +162,8 @@ int main(int argc, char** argv) try {
     CLI::App* const shows = thalweg::app::add_show(app, showing);
     thalweg::app::DoctorOptions examining;
     CLI::App* const examines = thalweg::app::add_doctor(app, examining);
+    thalweg::app::HistoryOptions recording;
+    CLI::App* const records = thalweg::app::add_history(app, recording);
     thalweg::app::RunOptions running;
     CLI::App* const runs = thalweg::app::add_run(app, running);
     thalweg::app::PlanOptions planning;
@@ -195,6 +197,7 @@ int main(int argc, char** argv) try {
         }
         return refer(references);
     }
+    if (records->parsed()) return thalweg::app::check_history(recording);
     if (plans->parsed()) return thalweg::app::plan(planning);
     if (reports->parsed()) return report(summary, page);
     if (shows->parsed()) return show_file(showing);

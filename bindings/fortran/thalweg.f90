@@ -20,6 +20,7 @@ module thalweg
   use thalweg_reading
   use thalweg_inquiry
   use thalweg_restart
+  use thalweg_history
   implicit none
   public
 end module thalweg

@@ -7,7 +7,16 @@ from pathlib import Path
 
 from prose import CONDITION, definition, inline, markdown
 
-PARTS = ("array", "session", "decomposition", "definitions", "writing", "reading", "restart")
+PARTS = (
+    "array",
+    "session",
+    "decomposition",
+    "definitions",
+    "writing",
+    "reading",
+    "restart",
+    "history",
+)
 
 
 @dataclass

@@ -12,7 +12,16 @@ from prose import CONDITION
 from tree_sitter import Language, Node, Parser
 
 # In this order; base.hpp has the types.
-PARTS = ("session", "decomposition", "definitions", "writing", "reading", "restart", "base")
+PARTS = (
+    "session",
+    "decomposition",
+    "definitions",
+    "writing",
+    "reading",
+    "restart",
+    "history",
+    "base",
+)
 
 INTRODUCTION = """# C++ reference
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prose import inline, markdown
 
-PARTS = ("base", "session", "decomposition", "writing", "reading", "inquiry", "restart")
+PARTS = ("base", "session", "decomposition", "writing", "reading", "inquiry", "restart", "history")
 ENTITY = re.compile(
     r"(?P<kind>interface|type|function|subroutine|\w.*\bparameter\b)\b.*?"
     r"\b(?P<name>(?:tw_|TW_)\w+)",

@@ -8,6 +8,7 @@ module restart
   use thalweg
   use halo, only: patch_t
   use model, only: model_t, resume
+  use streams, only: streams_t, save_streams
   implicit none
   private
   public :: restart_t, open_restart, write_restart, read_restart
@@ -54,11 +55,18 @@ contains
 
   end subroutine register
 
-  subroutine write_restart(self, p, m, path)
+  !> Writes the state of the model, and of open windows of its means if there are any.
+  subroutine write_restart(self, p, m, path, means)
     type(restart_t), intent(in) :: self
     type(patch_t), intent(in) :: p
     type(model_t), intent(inout), target :: m
     character(len=*), intent(in) :: path
+    type(streams_t), intent(in), optional :: means
+    if (present(means)) then
+      ! The arrays come first, as in a run that has read them.
+      call register(self, p, m)
+      call save_streams(means, self%arrays)
+    end if
     call register(self, p, m)
     call tw_put_att(tw_restart_file(self%arrays), '', 'step', m%step)
     call tw_put_att(tw_restart_file(self%arrays), '', 'time_step', m%c%dt)

@@ -9,7 +9,8 @@
 !> With THALWEG_SERVICE=servers THALWEG_SERVERS=1 in the environment, or the same in the namelist's
 !> settings, one of the ranks writes and the model runs on the others.
 !> With restart_every it writes restarts, and with restart_from it continues from one, on any number
-!> of ranks, with bit-identical results.
+!> of ranks, with bit-identical results. With stream_file = 'history.toml' it also writes means and
+!> others, as that file asks for them.
 !> Exit status: 0, or 1 if the model failed or, with check = .true., lost mass.
 program shallow_water
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, real64
@@ -19,6 +20,8 @@ program shallow_water
   use model, only: model_t, parameters_t, initialize, longest_step, advance, total_mass, healthy
   use history, only: history_t, open_history, write_history, close_history
   use restart, only: restart_t, open_restart, write_restart, read_restart
+  use streams, only: streams_t, open_streams, send_streams, load_streams, &
+    close_streams
   implicit none
 
   integer :: nx = 128, ny = 80, layers = 8
@@ -26,7 +29,7 @@ program shallow_water
   integer :: layer_ranks = 1, restart_every = 0
   real(real64) :: dx = 10e3_real64, dt = 720, jet_speed = 0.5_real64
   character(len=1024) :: output = 'history.nc', method = 'auto', settings = ''
-  character(len=1024) :: restart_file = 'restart.nc', restart_from = ''
+  character(len=1024) :: restart_file = 'restart.nc', restart_from = '', stream_file = ''
   logical :: progress = .true., summary = .true., check = .false.
 
   type(tw_session) :: io
@@ -35,6 +38,7 @@ program shallow_water
   type(model_t), target :: state
   type(history_t) :: file
   type(restart_t) :: saved
+  type(streams_t) :: means
   real(real64) :: mass, drift, begin, total
   real(real64) :: output_seconds = 0
   character(len=80) :: trouble
@@ -66,11 +70,14 @@ program shallow_water
   mass = total_mass(state, patch)
   begin = MPI_Wtime()
   if (output /= '') call open_history(file, io, patch, state, trim(output))
+  if (stream_file /= '') call open_streams(means, io, patch, state, trim(stream_file))
+  if (stream_file /= '' .and. restart_from /= '') call load_streams(means, io, trim(restart_from))
   output_seconds = MPI_Wtime() - begin
 
   ok = .true.
   do step = first, steps
     if (step > first) call advance(state, patch)
+    if (step > first .and. stream_file /= '') call send_streams(means, patch, state)
     if (mod(step, interval) == 0) then
       ok = healthy(state, patch)
       if (.not. ok) exit
@@ -101,7 +108,8 @@ contains
   !> Every rank reads the few lines for itself.
   subroutine read_namelist()
     namelist /shallow_water_nml/ nx, ny, layers, dx, dt, steps, interval, jet_speed, layer_ranks, &
-      output, method, settings, progress, summary, check, restart_every, restart_file, restart_from
+      output, method, settings, progress, summary, check, restart_every, restart_file, &
+      restart_from, stream_file
     character(len=1024) :: path, message
     integer :: unit, status
     logical :: there
@@ -131,13 +139,18 @@ contains
     if (restart_every == 0) return
     if (mod(step, restart_every) /= 0) return
     start = MPI_Wtime()
-    call write_restart(saved, patch, state, trim(restart_file))
+    if (stream_file /= '') then
+      call write_restart(saved, patch, state, trim(restart_file), means)
+    else
+      call write_restart(saved, patch, state, trim(restart_file))
+    end if
     output_seconds = output_seconds + (MPI_Wtime() - start)
   end subroutine save_state
 
   subroutine finish_output()
     real(real64) :: start
     character(len=:), allocatable :: table
+    if (stream_file /= '') call close_streams(means)
     if (output == '') return
     start = MPI_Wtime()
     call close_history(file)

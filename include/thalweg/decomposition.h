@@ -123,6 +123,40 @@ tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges);
 tw_status tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes);
 
 /**
+ * Properties of a decomposition, as tw_inq_decomposition returns them. Dimensions are in the order
+ * of the array in memory, slowest first.
+ */
+typedef struct tw_decomposition_info {
+    const char* dims;         /**< names, separated by blanks; a blank or a backslash in a name is
+                                   escaped with a backslash. Asterisks if matched by position */
+    int ndims;                /**< number of dimensions */
+    int nblocks;              /**< number of this rank's boxes; 0 for a list */
+    const int64_t* shape;     /**< [ndims] global lengths */
+    const int64_t* start;     /**< [nblocks * ndims] first global index of each box */
+    const int64_t* count;     /**< [nblocks * ndims] lengths of each box */
+    const int64_t* halo_low;  /**< [ndims] elements before each box */
+    const int64_t* halo_high; /**< [ndims] elements after each box */
+    const int64_t* extent;    /**< [ndims] as set by tw_pad, or NULL */
+    int64_t boxes;            /**< as set by tw_pad, or 0 */
+    int first_listed;         /**< the first dimension that the list covers; 0 for boxes */
+    int nlisted;              /**< number of dimensions that the list covers; 0 for boxes */
+    int64_t n;                /**< length of this rank's list, holes included; 0 for boxes */
+    const int64_t* indices;   /**< [n] as for tw_decompose_list */
+    tw_list_kind kind;        /**< TW_LIST_UNIQUE for boxes */
+    int64_t held;             /**< elements that this rank holds: no halo, padding or hole */
+    int64_t stored;           /**< elements of this rank's dense array, halos (and, after tw_pad,
+                                   padding) included */
+} tw_decomposition_info;
+
+/**
+ * Describes the part that this rank holds. Local.
+ * @param info  receives texts and arrays that belong to the handle: valid until it is freed, or
+ *              changed by tw_pad or tw_fill_halo. The description of a list takes 8 bytes an index
+ * @return TW_OK, TW_EARG, TW_EHANDLE, TW_ENOMEM
+ */
+tw_status tw_inq_decomposition(tw_decomposition decomposition, tw_decomposition_info* info);
+
+/**
  * Frees a decomposition and sets the handle to NULL. Variables, restarts and reads that use it keep
  * what they need. Calls with a copy of the handle return TW_EHANDLE until tw_finalize, which frees
  * all decompositions that are left. Local: ranks may free it at different times, or never.

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "thalweg/history.hpp"
 #include "thalweg/restart.hpp"
 #include "thalweg/writing.hpp"
 
@@ -182,6 +183,14 @@ public:
         tw_file file = nullptr;
         check(tw_open(handle(), path.c_str(), settings.c_str(), &file));
         return {session_, file};
+    }
+    /// tw_history_open @note Collective
+    History history(const std::string& config, const std::string& calendar,
+                    const std::string& start, const std::string& settings = "") {
+        tw_history made = nullptr;
+        check(tw_history_open(handle(), config.c_str(), calendar.c_str(), start.c_str(),
+                              settings.c_str(), &made));
+        return {session_, made};
     }
     /// tw_restart_new @note Collective
     Restart restart(const std::string& settings = "") {

@@ -63,6 +63,7 @@
 #include "thalweg/base.h"
 #include "thalweg/decomposition.h"
 #include "thalweg/definitions.h"
+#include "thalweg/history.h"
 #include "thalweg/reading.h"
 #include "thalweg/restart.h"
 #include "thalweg/session.h"

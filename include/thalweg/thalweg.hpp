@@ -19,6 +19,7 @@
 #include "thalweg/base.hpp"
 #include "thalweg/decomposition.hpp"
 #include "thalweg/definitions.hpp"
+#include "thalweg/history.hpp"
 #include "thalweg/reading.hpp"
 #include "thalweg/restart.hpp"
 #include "thalweg/session.hpp"

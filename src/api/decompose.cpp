@@ -385,6 +385,26 @@ tw_status tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t 
     });
 }
 
+tw_status tw_inq_decomposition(tw_decomposition decomposition, tw_decomposition_info* info) {
+    tell(info, tw_decomposition_info{});
+    if (decomposition == nullptr) return no_handle();
+    tw_session session = decomposition->session;
+    return guarded(session, [&]() -> Status {
+        if (info == nullptr)
+            return failure(TW_EARG, "tw_inq_decomposition: info is missing (null pointer)");
+        std::shared_ptr<const Decomposition> now;
+        if (Status status = decomposition_of(decomposition, session, now); !status.ok()) {
+            status.text = "tw_inq_decomposition: " + status.text;
+            return status;
+        }
+        auto& described = decomposition->described;
+        if (!described || !described->describe(*now))
+            described = std::make_shared<const DecompositionArrays>(*now);
+        *info = described->info();
+        return {};
+    });
+}
+
 tw_status tw_free_decomposition(tw_decomposition* decomposition) {
     if (decomposition == nullptr || *decomposition == nullptr) return no_handle();
     const tw_decomposition d = *decomposition;
@@ -395,6 +415,7 @@ tw_status tw_free_decomposition(tw_decomposition* decomposition) {
             return status;
         }
         d->declared.reset();
+        d->described.reset();
         return {};
     });
     if (!was_refused(code)) *decomposition = nullptr;

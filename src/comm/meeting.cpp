@@ -29,6 +29,12 @@ const char* name_of(Call call) {
         case Call::restart_new: return "tw_restart_new";
         case Call::restart_write: return "tw_restart_write";
         case Call::restart_read: return "tw_restart_read";
+        case Call::history_open: return "tw_history_open";
+        case Call::history_ready: return "tw_history_ready";
+        case Call::history_end_step: return "tw_history_end_step";
+        case Call::history_save: return "tw_history_save";
+        case Call::history_load: return "tw_history_load";
+        case Call::history_close: return "tw_history_close";
         case Call::finalize: return "tw_finalize";
         case Call::cancel: return "tw_cancel";
         case Call::mpi_finalize: return "MPI_Finalize before tw_finalize";

@@ -16,6 +16,7 @@
 #include "comm/team.hpp"
 #include "dataset/file.hpp"
 #include "dataset/readback.hpp"
+#include "decomposition/describe.hpp"
 #include "reading/reader.hpp"
 #include "restart/restart.hpp"
 #include "service/background/background.hpp"
@@ -30,6 +31,8 @@
 struct tw_decomposition_impl {
     tw_session session;
     std::shared_ptr<thalweg::detail::Declared> declared;  ///< null: freed
+    /// What tw_inq_decomposition has returned pointers into.
+    std::shared_ptr<const thalweg::detail::DecompositionArrays> described{};
 };
 
 namespace thalweg::detail {
@@ -143,6 +146,7 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     std::vector<tw_file_impl*> files;
     std::deque<tw_file_impl*> closed;  ///< the latest ones, which still have their paths
     std::vector<std::unique_ptr<tw_restart_impl>> restarts;
+    std::vector<std::shared_ptr<void>> histories;  ///< handles; of closed ones, only a little
     /// With close=later: handles that are closed, of files that are not complete; oldest first, the
     /// same on every rank.
     std::vector<tw_file_impl*> closing;

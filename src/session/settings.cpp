@@ -418,10 +418,8 @@ Status read_text(const std::string& path, std::vector<char>& text) {
     return {};
 }
 
-/// Reads the configuration file on rank 0 and broadcasts it, as the others may have other working
-/// folders.
-/// @return TW_ESETTING if it cannot be read
-/// @note Collective; the same status on every rank
+}  // namespace
+
 Status read_on_root(Comm& comm, const std::string& path, std::vector<char>& content) {
     const Status status = alone([&]() -> Status {
         return comm.rank() == 0 && !path.empty() ? read_text(path, content) : Status{};
@@ -430,8 +428,6 @@ Status read_on_root(Comm& comm, const std::string& path, std::vector<char>& cont
     comm.broadcast(content, 0);
     return {};
 }
-
-}  // namespace
 
 /// Applies the settings of a configuration file.
 Status Settings::apply_toml(const std::string& path, std::string_view content) try {

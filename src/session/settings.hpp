@@ -71,4 +71,10 @@ private:
     std::vector<std::string> ignored_;
 };
 
+/// Reads a configuration file on rank 0 and broadcasts it, as the others may have other working
+/// folders. @param path  of no use on other ranks
+/// @return TW_ESETTING if it cannot be read
+/// @note Collective; the same status on every rank
+Status read_on_root(Comm& comm, const std::string& path, std::vector<char>& content);
+
 }  // namespace thalweg::detail

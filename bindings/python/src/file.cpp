@@ -102,6 +102,11 @@ public:
     void sync(bool durable) {
         written([&] { return tw_sync(file_, durable); });
     }
+    /// Returns the address of the handle, for histories.
+    std::uintptr_t handle() const {
+        (void)session_->get();
+        return reinterpret_cast<std::uintptr_t>(file_);
+    }
     void close() {
         if (file_ == nullptr) return;
         // The handle is invalid after this, even if it fails, unless another thread is in the
@@ -300,6 +305,7 @@ void bind_file(nb::module_& module) {
         .def("put_box", &File::put_box)
         .def("end_step", &File::end_step)
         .def("sync", &File::sync)
+        .def("handle", &File::handle)
         .def("close", &File::close)
         .def("inq", &File::inq)
         .def("dim_name", &File::dim_name)

@@ -95,6 +95,7 @@ NB_MODULE(_core, module) {
     bind_session(module);
     bind_file(module);
     bind_restart(module);
+    bind_history(module);
 }
 
 }  // namespace thalweg::python

@@ -75,6 +75,11 @@ public:
         read_into(path, &file);
         return file_object(session_, file, *path);
     }
+    /// Returns the address of the handle, for histories.
+    std::uintptr_t handle() const {
+        (void)session_->get();
+        return reinterpret_cast<std::uintptr_t>(restart_);
+    }
     void free() {
         if (restart_ == nullptr || session_->handle == nullptr) return;
         call({}, {}, false, [&] { return tw_restart_free(&restart_); });
@@ -114,6 +119,7 @@ void bind_restart(nb::module_& module) {
         .def("write", &Restart::write, nb::arg("path").none())
         .def("read", &Restart::read, nb::arg("path").none())
         .def("open", &Restart::open, nb::arg("path").none())
+        .def("handle", &Restart::handle)
         .def("free", &Restart::free);
 }
 

@@ -103,6 +103,7 @@ private:
 void bind_session(nb::module_& module);
 void bind_file(nb::module_& module);
 void bind_restart(nb::module_& module);
+void bind_history(nb::module_& module);
 
 /// The object of a file that is open for reading.
 nb::object file_object(SessionRef session, tw_file file, std::string path);

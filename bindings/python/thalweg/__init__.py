@@ -17,6 +17,7 @@ from . import _build
 from ._decomposition import Decomposition
 from ._errors import Error
 from ._file import File
+from ._history import Field, History
 from ._restart import Restart
 from ._session import Session, recover
 from ._variable import Variable
@@ -26,7 +27,9 @@ __version__ = _build.VERSION
 __all__ = [
     "Decomposition",
     "Error",
+    "Field",
     "File",
+    "History",
     "Restart",
     "Session",
     "Variable",

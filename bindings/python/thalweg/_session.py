@@ -16,6 +16,7 @@ from ._arrays import UnusableError, integers, names_of, names_text, plain_text, 
 from ._decomposition import Decomposition, halos, parse_boxes, parse_dims
 from ._errors import Error, error
 from ._file import File
+from ._history import History
 from ._keywords import split_keywords
 from ._restart import Restart
 
@@ -369,6 +370,27 @@ class Session:
             lambda: settings_text(settings),
             lambda text: Restart(self, core.Restart(self._core, text)),
             lambda: core.Restart(self._core, "invalid settings on a rank"),
+        )
+
+    def history(
+        self, config: str | os.PathLike[str], *, calendar: str, start: str, **settings: Any
+    ) -> History:
+        """A history: files of instants, means and others of a model's fields.
+
+        Args:
+            config: path of a TOML file, which rank 0 reads; or its text, if it has a newline
+            calendar: CF's name: "standard", "noleap", "360_day", ...
+            start: date of time 0, "2000-01-01" or "2000-01-01 06:00:00"; that of the first run
+            settings: as for create, for all files; and step=1800, the model's step in seconds
+        Raises:
+            Error: TW_EARG, TW_ESETTING (all errors of the configuration), TW_EMISMATCH
+        Note: Collective.
+        """
+        core = _load.core()
+        return self._together(
+            lambda: (os.fspath(config), str(calendar), str(start), settings_text(settings)),
+            lambda args: History(self, core.History(self._core, *args)),
+            lambda: core.History(self._core, None, "", "", ""),
         )
 
     # ---- the session ----------------------------------------------------------------------------

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "streams/command.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "session/settings.hpp"
+#include "size_text.hpp"
+#include "streams/convert.hpp"
+#include "streams/estimate.hpp"
+
+namespace thalweg::app {
+
+namespace {
+
+constexpr int exit_wrong = 1;
+
+detail::Status read_text(const std::string& path, std::string& text) {
+    std::ifstream in(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(in), {});
+    if (!in.good() && !in.eof()) return detail::failure(TW_EIO, "cannot read '{}'", path);
+    return {};
+}
+
+int fail(const detail::Status& status) {
+    fmt::print(stderr, "{}\n", status.text);
+    return exit_wrong;
+}
+
+int convert(const std::string& path) {
+    std::string text, converted;
+    std::vector<history::Problem> problems;
+    if (const detail::Status status = read_text(path, text); !status.ok()) return fail(status);
+    convert_history(text, converted, problems);
+    fmt::print("{}", converted);
+    if (problems.empty()) return 0;
+    return fail(history::problem_status(std::move(problems), path));
+}
+
+void print(const history::StreamTable& stream, const StreamEstimate& found) {
+    fmt::print("stream '{}': {} record{}, {} each{}\n", stream.name, found.records,
+               found.records == 1 ? "" : "s", size_text(found.record_bytes),
+               found.at_most ? " at most" : "");
+    if (found.files > 0)
+        fmt::print("    {} file{} of {} in all before compression: {}{}\n", found.files,
+                   found.files == 1 ? "" : "s", size_text(found.bytes), found.first_file,
+                   found.first_file == found.last_file ? "" : " ... " + found.last_file);
+    if (found.memory > 0)
+        fmt::print("    {} of memory on all ranks together\n", size_text(found.memory));
+}
+
+/// Prints what each stream writes.
+int print_estimates(const history::Table& table, const HistoryRun& run) {
+    std::vector<history::ResolvedStream> streams;
+    std::vector<std::string> warnings;
+    auto problems = history::resolve(table, run.fields, streams, warnings);
+    if (!problems.empty()) return fail(history::problem_status(std::move(problems), table.name));
+    for (const std::string& warning : warnings) fmt::print(stderr, "{}\n", warning);
+    std::int64_t bytes = 0, memory = 0, files = 0;
+    for (const history::ResolvedStream& resolved : streams) {
+        const history::StreamTable& stream =
+            table.streams[static_cast<std::size_t>(resolved.table)];
+        StreamEstimate found;
+        if (const detail::Status status = estimate(table, resolved, run, found); !status.ok())
+            problems.push_back(
+                {stream.line, fmt::format("stream '{}': {}", stream.name, status.text)});
+        else
+            print(stream, found);
+        bytes += found.bytes;
+        memory += found.memory;
+        files += found.files;
+    }
+    if (!problems.empty()) return fail(history::problem_status(std::move(problems), table.name));
+    fmt::print("in all: {} files, {}, {} of memory\n", files, size_text(bytes), size_text(memory));
+    return 0;
+}
+
+}  // namespace
+
+int check_history(const HistoryOptions& options) {
+    if (!options.from.empty()) return convert(options.from);
+    std::string text;
+    if (const detail::Status status = read_text(options.config, text); !status.ok())
+        return fail(status);
+    HistoryRun run;
+    if (!options.run.empty()) {
+        std::string description;
+        if (const detail::Status status = read_text(options.run, description); !status.ok())
+            return fail(status);
+        auto problems = parse_run(description, options.run, run);
+        if (!problems.empty())
+            return fail(history::problem_status(std::move(problems), options.run));
+    } else {
+        history::Date start;
+        detail::Status status = history::parse_calendar(options.calendar, run.times.calendar);
+        if (status.ok()) status = history::parse_date(run.times.calendar, options.start, start);
+        if (!status.ok()) return fail(status);
+        run.times.start = history::time_of(run.times.calendar, start);
+        run.times.step = history::one_second;  // durations in steps are right whatever it is
+    }
+    detail::Settings settings;
+    if (const detail::Status status = detail::Settings::read("", settings); !status.ok())
+        return fail(status);
+    const auto check = [&](const std::string& setting) {
+        detail::Settings of_file;
+        return settings.for_file(setting, of_file);
+    };
+    history::Table table;
+    auto problems = history::parse_table(text, options.config, run.times, check, table);
+    if (!problems.empty())
+        return fail(history::problem_status(std::move(problems), options.config));
+    if (!options.run.empty()) return print_estimates(table, run);
+    fmt::print("{}: {} stream{}, no problems\n", options.config, table.streams.size(),
+               table.streams.size() == 1 ? "" : "s");
+    return 0;
+}
+
+}  // namespace thalweg::app

@@ -1,0 +1,28 @@
+// Converts the configurations of other programs to that of a history.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "history/table.hpp"
+
+namespace thalweg::app {
+
+/// Converts an FMS diag_table or a namelist ice_in of CICE, which its text tells from each other.
+/// @param problems  receives what could not be converted, with lines
+void convert_history(std::string_view text, std::string& converted,
+                     std::vector<history::Problem>& problems);
+
+void convert_diag_table(std::string_view text, std::string& converted,
+                        std::vector<history::Problem>& problems);
+void convert_ice_in(std::string_view text, std::string& converted,
+                    std::vector<history::Problem>& problems);
+
+/// Writes a text as TOML does, in quotes.
+std::string quoted(std::string_view text);
+std::string trimmed(std::string_view text);
+std::string in_lower_case(std::string_view text);
+
+}  // namespace thalweg::app

@@ -1,0 +1,27 @@
+// What a history writes in a run, and the memory that it takes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "history/resolve.hpp"
+#include "streams/run.hpp"
+
+namespace thalweg::app {
+
+struct StreamEstimate {
+    std::int64_t records = 0, files = 0;
+    std::string first_file, last_file;
+    std::int64_t record_bytes = 0;  ///< of the data, before compression
+    std::int64_t bytes = 0;         ///< of all files
+    std::int64_t memory = 0;        ///< of the accumulators of all ranks
+    bool at_most = false;           ///< the region or the levels may be fewer elements
+};
+
+/// Follows the steps of a run.
+/// @return TW_OK, TW_EARG: a step covers a whole window
+detail::Status estimate(const history::Table& table, const history::ResolvedStream& resolved,
+                        const HistoryRun& run, StreamEstimate& found);
+
+}  // namespace thalweg::app

@@ -1,0 +1,60 @@
+/* Fields and coordinates of histories.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fortran.h"
+
+struct fortran_history {
+    tw_history handle;
+    tw_session session;
+};
+struct fortran_field {
+    tw_field handle;
+    tw_session session;
+};
+
+void thalweg_f_coordinate(const struct fortran_history* history, const CFI_cdesc_t* name,
+                          const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
+                          const struct fortran_decomposition* decomposition,
+                          const CFI_cdesc_t* attributes, int* ierr);
+void thalweg_f_coordinate(const struct fortran_history* history, const CFI_cdesc_t* name,
+                          const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
+                          const struct fortran_decomposition* decomposition,
+                          const CFI_cdesc_t* attributes, int* ierr) {
+    const struct name var = thalweg_f_name(name);
+    const struct view view = thalweg_f_view(array);
+    if (thalweg_f_is_empty(decomposition)) {
+        thalweg_f_check(TW_EHANDLE, NULL,
+                        "tw_history_coordinate: the decomposition was never created, or was freed",
+                        ierr);
+        return;
+    }
+    char* names = thalweg_f_reversed(dims);
+    const size_t length = attributes == NULL ? 0 : attributes->elem_len;
+    char* text = malloc(length + 1);
+    int status = TW_ENOMEM;
+    if (names != NULL && text != NULL) {
+        if (length > 0) memcpy(text, attributes->base_addr, length);
+        text[length] = '\0';
+        status = tw_history_coordinate(history->handle, var.text, names,
+                                       decomposition == NULL ? NULL : decomposition->handle,
+                                       thalweg_f_array(&view), text);
+    }
+    free(names);
+    free(text);
+    thalweg_f_check(status, history->session, "tw_history_coordinate", ierr);
+}
+
+void thalweg_f_send(const struct fortran_field* field, const CFI_cdesc_t* array,
+                    const double* weight, int* ierr);
+void thalweg_f_send(const struct fortran_field* field, const CFI_cdesc_t* array,
+                    const double* weight, int* ierr) {
+    const struct view view = thalweg_f_view(array);
+    const int status = weight == NULL
+                           ? tw_send_array(field->handle, thalweg_f_array(&view))
+                           : tw_send_weighted(field->handle, *weight, thalweg_f_array(&view));
+    thalweg_f_check(status, field->session, "tw_send", ierr);
+}

@@ -1,0 +1,233 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+!> Histories: files of instants, means and others, as a configuration asks for them: part of module
+!> thalweg. See docs/history.md.
+module thalweg_history
+  use, intrinsic :: iso_c_binding
+  use thalweg_base, only: tw_session, tw_decomposition, tw_file
+  use thalweg_c, only: check, c_text, c_settings, reversed
+  use thalweg_restart, only: tw_restart
+  implicit none
+  private
+
+  public :: tw_history_open, tw_history_coordinate, tw_history_field, tw_history_ready, &
+    tw_history_time, tw_wants, tw_send, tw_history_end_step, tw_history_save, tw_history_load, &
+    tw_history_close
+
+  !> A history; belongs to its session.
+  type, bind(C), public :: tw_history
+    type(c_ptr) :: handle = c_null_ptr
+    type(c_ptr) :: session = c_null_ptr
+  end type tw_history
+
+  !> A field of a history, which ends with it.
+  type, bind(C), public :: tw_field
+    type(c_ptr) :: handle = c_null_ptr
+    type(c_ptr) :: session = c_null_ptr
+  end type tw_field
+
+  interface
+
+    !> call tw_history_coordinate(h, name, dims, array [, decomposition] [, attributes] [, ierr])
+    !>
+    !> Declares a coordinate, or another variable without time, of the fields that have its
+    !> dimension or name it in an attribute. It is copied, and written once a file.
+    !>   dims           names in file order, fastest first; '' for a scalar
+    !>   array          as for tw_put
+    !>   decomposition  without it every rank has all of it
+    !>   attributes     'units=degrees_north; standard_name=latitude'
+    !> Errors: TW_EARG, TW_EEXISTS, TW_ESHAPE, TW_ETYPE, TW_EHANDLE, TW_ESTATE. Local; the same
+    !> arguments on every rank, except for the array.
+    subroutine tw_history_coordinate(h, name, dims, array, decomposition, attributes, ierr) &
+        bind(C, name='thalweg_f_coordinate')
+      import :: tw_history, tw_decomposition, c_char, c_int
+      type(tw_history), intent(in) :: h
+      character(len=*, kind=c_char), intent(in) :: name, dims
+      type(*), dimension(..), intent(in) :: array
+      type(tw_decomposition), intent(in), optional :: decomposition
+      character(len=*, kind=c_char), intent(in), optional :: attributes
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tw_history_coordinate
+
+    !> call tw_send(field, array [, weight] [, ierr])
+    !>
+    !> Sends this rank's part of a field, for the time of the last tw_history_time. What no stream
+    !> wants is ignored.
+    !>   array   as for tw_put, of the field's type
+    !>   weight  in place of the step's length: 0 adds nothing; the same on every rank
+    !> Errors: TW_ETYPE, TW_ESHAPE, TW_EARG, TW_EHANDLE, TW_ESTATE (before tw_history_time, or sent
+    !> twice in a step). Local.
+    subroutine tw_send(field, array, weight, ierr) bind(C, name='thalweg_f_send')
+      import :: tw_field, c_double, c_int
+      type(tw_field), intent(in) :: field
+      type(*), dimension(..), intent(in) :: array
+      real(c_double), intent(in), optional :: weight
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tw_send
+
+    integer(c_int) function c_open(session, config, calendar, start, settings, history) &
+        bind(C, name='tw_history_open')
+      import
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: config(*), calendar(*), start(*), settings(*)
+      type(c_ptr), intent(inout) :: history
+    end function c_open
+
+    integer(c_int) function c_field(history, name, type, dims, decomposition, attributes, field) &
+        bind(C, name='tw_history_field')
+      import
+      type(c_ptr), value :: history
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: type
+      character(kind=c_char), intent(in) :: dims(*)
+      type(c_ptr), value :: decomposition
+      character(kind=c_char), intent(in) :: attributes(*)
+      type(c_ptr), intent(inout) :: field
+    end function c_field
+
+    integer(c_int) function c_ready(history) bind(C, name='tw_history_ready')
+      import
+      type(c_ptr), value :: history
+    end function c_ready
+
+    integer(c_int) function c_time(history, seconds) bind(C, name='tw_history_time')
+      import
+      type(c_ptr), value :: history
+      real(c_double), value :: seconds
+    end function c_time
+
+    integer(c_int) function c_wants(field) bind(C, name='tw_wants')
+      import
+      type(c_ptr), value :: field
+    end function c_wants
+
+    integer(c_int) function c_end_step(history) bind(C, name='tw_history_end_step')
+      import
+      type(c_ptr), value :: history
+    end function c_end_step
+
+    integer(c_int) function c_save(history, restart) bind(C, name='tw_history_save')
+      import
+      type(c_ptr), value :: history, restart
+    end function c_save
+
+    integer(c_int) function c_load(history, file) bind(C, name='tw_history_load')
+      import
+      type(c_ptr), value :: history, file
+    end function c_load
+
+    integer(c_int) function c_close(history) bind(C, name='tw_history_close')
+      import
+      type(c_ptr), intent(inout) :: history
+    end function c_close
+  end interface
+
+contains
+
+  !> h = tw_history_open(io, config, calendar, start [, settings] [, ierr]): begins a history.
+  !>   config    path of a TOML file; or its text, if it has a newline
+  !>   calendar  CF's name: 'standard', 'noleap', '360_day', ...
+  !>   start     date of time 0, '2000-01-01' or '2000-01-01 06:00:00'; that of the first run
+  !>   settings  as for tw_create, for all files; and 'step=1800', the model's step in seconds
+  !> Errors: TW_EARG, TW_EIO, TW_ESETTING (the text has all errors, with their lines),
+  !> TW_EMISMATCH. Collective.
+  function tw_history_open(io, config, calendar, start, settings, ierr) result(h)
+    type(tw_session), intent(in) :: io
+    character(len=*), intent(in) :: config, calendar, start
+    character(len=*), intent(in), optional :: settings
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_history) :: h
+    integer(c_int) :: status
+    h%session = io%handle
+    status = c_open(io%handle, c_text(config), c_text(calendar), c_text(start), &
+      c_settings(settings), h%handle)
+    call check(status, io%handle, 'tw_history_open', ierr)
+  end function tw_history_open
+
+  !> field = tw_history_field(h, name, type, dims [, decomposition] [, attributes] [, ierr]):
+  !> declares a field.
+  !>   type           TW_FLOAT, ...: type of the arrays that are sent
+  !>   dims           names in file order, fastest first, without time: 'lon lat lev'
+  !>   decomposition  which rank holds what; without it every rank has all of it
+  !>   attributes     'units=K; standard_name=air_temperature; missing=varying; missing_value=1e20'
+  !> Errors: as tw_history_coordinate. Local; the same arguments on every rank.
+  function tw_history_field(h, name, type, dims, decomposition, attributes, ierr) result(field)
+    type(tw_history), intent(in) :: h
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(in) :: type
+    character(len=*), intent(in) :: dims
+    type(tw_decomposition), intent(in), optional :: decomposition
+    character(len=*), intent(in), optional :: attributes
+    integer(c_int), intent(out), optional :: ierr
+    type(tw_field) :: field
+    type(c_ptr) :: holders
+    holders = c_null_ptr
+    if (present(decomposition)) holders = decomposition%handle
+    field%session = h%session
+    call check(c_field(h%handle, c_text(name), type, reversed(dims), holders, &
+      c_settings(attributes), field%handle), h%session, 'tw_history_field', ierr)
+  end function tw_history_field
+
+  !> Ends the declarations, checks the configuration against them and reserves memory.
+  !> Errors: TW_ESETTING (the text has all errors), TW_EMISMATCH, TW_ENOMEM, TW_ESTATE. Collective.
+  subroutine tw_history_ready(h, ierr)
+    type(tw_history), intent(in) :: h
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_ready(h%handle), h%session, 'tw_history_ready', ierr)
+  end subroutine tw_history_ready
+
+  !> Sets the time to which the fields sent from now on belong: the end of the step, in seconds
+  !> since the start. It grows from step to step. Errors: TW_EARG, TW_ESTATE. Local.
+  subroutine tw_history_time(h, seconds, ierr)
+    type(tw_history), intent(in) :: h
+    real(c_double), intent(in) :: seconds
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_time(h%handle, seconds), h%session, 'tw_history_time', ierr)
+  end subroutine tw_history_time
+
+  !> Tests if a field sent now would be used: costs one comparison. Local.
+  function tw_wants(field) result(wanted)
+    type(tw_field), intent(in) :: field
+    logical :: wanted
+    wanted = c_wants(field%handle) /= 0
+  end function tw_wants
+
+  !> Ends the step: writes the records that are due. A step in which none is due makes no call of
+  !> MPI. Errors: TW_EMISSING, TW_EMISMATCH, TW_EARG, TW_ERANGE, TW_ESTATE, or one of the files; the
+  !> record is then lost, and the model may go on. Collective if a record is due.
+  subroutine tw_history_end_step(h, ierr)
+    type(tw_history), intent(in) :: h
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_end_step(h%handle), h%session, 'tw_history_end_step', ierr)
+  end subroutine tw_history_end_step
+
+  !> Makes what the history has written so far safe, and registers all of its state in a restart:
+  !> call it before each tw_restart_write. Collective.
+  subroutine tw_history_save(h, restart, ierr)
+    type(tw_history), intent(in) :: h
+    type(tw_restart), intent(in) :: restart
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_save(h%handle, restart%handle), h%session, 'tw_history_save', ierr)
+  end subroutine tw_history_save
+
+  !> Reads the state that tw_history_save registered, on any number of ranks: after
+  !> tw_history_ready, before the first tw_history_time. The next records continue the files.
+  !>   file  as tw_restart_read has opened it
+  !> Errors: TW_EDIFFERENT (a stream's definition has changed), TW_ENOTFOUND, TW_EFORMAT, or one of
+  !> tw_get. Collective.
+  subroutine tw_history_load(h, file, ierr)
+    type(tw_history), intent(in) :: h
+    type(tw_file), intent(in) :: file
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_load(h%handle, file%handle), h%session, 'tw_history_load', ierr)
+  end subroutine tw_history_load
+
+  !> Ends the history and closes its files. Windows that are not complete are dropped, or written if
+  !> the configuration says at_close = "write". Collective.
+  subroutine tw_history_close(h, ierr)
+    type(tw_history), intent(inout) :: h
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_close(h%handle), h%session, 'tw_history_close', ierr)
+  end subroutine tw_history_close
+
+end module thalweg_history

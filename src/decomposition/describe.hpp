@@ -1,0 +1,33 @@
+// A rank's part of an index space as plain arrays, for tw_inq_decomposition.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "decomposition/decomposition.hpp"
+#include "thalweg/decomposition.h"
+
+namespace thalweg::detail {
+
+/// The texts and arrays that a tw_decomposition_info points to.
+class DecompositionArrays {
+public:
+    explicit DecompositionArrays(const Decomposition& decomposition);
+    DecompositionArrays(const DecompositionArrays&) = delete;
+    DecompositionArrays& operator=(const DecompositionArrays&) = delete;
+
+    const tw_decomposition_info& info() const { return info_; }
+    /// Tests if these are the arrays of a decomposition, which tw_pad and tw_fill_halo replace.
+    bool describe(const Decomposition& decomposition) const {
+        return serial_ == decomposition.serial;
+    }
+
+private:
+    std::string dims_;
+    std::vector<std::int64_t> shape_, start_, count_, halo_low_, halo_high_, extent_, indices_;
+    int serial_;
+    tw_decomposition_info info_{};
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/accumulator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "history/kernels.hpp"
+#include "history/sums.hpp"
+#include "history/values.hpp"
+
+namespace thalweg::history {
+
+namespace {
+
+/// Returns the inner operation as one of its own.
+Statistic inner_of(const Statistic& statistic) {
+    Statistic inner = statistic;
+    inner.op = *statistic.inner;
+    inner.min_valid = 0;
+    inner.ddof = 0;
+    return inner;
+}
+
+/// Returns the outer operation: its samples are the inner one's results, in double.
+Statistic outer_of(const Statistic& statistic) {
+    Statistic outer = statistic;
+    if (!statistic.inner) return outer;
+    outer.type = TW_DOUBLE;
+    if (statistic.weight_field) outer.missing = Missing::varying;
+    outer.weight_field = false;
+    std::memcpy(outer.missing_value.data(), &kernels::missing_mark, sizeof kernels::missing_mark);
+    return outer;
+}
+
+}  // namespace
+
+Accumulator::Accumulator(const Statistic& statistic, std::int64_t elements)
+    : outer_(std::make_unique<Sums>(outer_of(statistic), elements, statistic.inner.has_value())) {
+    if (statistic.inner) inner_ = std::make_unique<Sums>(inner_of(statistic), elements);
+}
+Accumulator::~Accumulator() = default;
+Accumulator::Accumulator(Accumulator&&) noexcept = default;
+Accumulator& Accumulator::operator=(Accumulator&&) noexcept = default;
+
+std::int64_t Accumulator::bytes(const Statistic& statistic, std::int64_t elements) {
+    const Statistic outer = outer_of(statistic);
+    std::int64_t each = SumArrays(outer).bytes(outer.type);
+    if (statistic.inner) each += SumArrays(inner_of(statistic)).bytes(statistic.type);
+    return each * elements;
+}
+
+void Accumulator::begin_sample(double weight) { (inner_ ? inner_ : outer_)->begin_sample(weight); }
+void Accumulator::add(const Run& run) { (inner_ ? inner_ : outer_)->add(run); }
+Status Accumulator::end_sample() { return (inner_ ? inner_ : outer_)->end_sample(); }
+
+Status Accumulator::end_inner(double weight) {
+    if (!inner_ || inner_->samples == 0) return {};
+    std::array<double, piece> results;
+    Value missing{};
+    std::memcpy(missing.data(), &kernels::missing_mark, sizeof kernels::missing_mark);
+    Status status;
+    outer_->begin_sample(weight);
+    for (std::int64_t i = 0; i < inner_->elements(); i += piece) {
+        const std::int64_t count = std::min(piece, inner_->elements() - i);
+        Status own = inner_->result(i, count, TW_DOUBLE, missing, results.data());
+        if (!own.ok()) status = std::move(own);
+        outer_->add({i, count, results.data(), 1, nullptr});
+    }
+    Status own = outer_->end_sample();
+    inner_->reset();
+    return own.ok() ? status : own;
+}
+
+Status Accumulator::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
+                           void* results) const {
+    return outer_->result(first, count, type, fill, results);
+}
+
+bool Accumulator::empty() const {
+    return outer_->samples == 0 && (!inner_ || inner_->samples == 0);
+}
+
+void Accumulator::reset() {
+    outer_->reset();
+    if (inner_) inner_->reset();
+}
+
+std::vector<StateArray> Accumulator::arrays() {
+    std::vector<StateArray> found;
+    outer_->list_arrays("", found);
+    if (inner_) inner_->list_arrays("inner_", found);
+    return found;
+}
+
+StateNumbers Accumulator::numbers() const {
+    return {outer_->weight, inner_ ? inner_->weight : 0, outer_->samples,
+            inner_ ? inner_->samples : 0};
+}
+
+void Accumulator::set_numbers(const StateNumbers& numbers) {
+    outer_->weight = numbers.weight;
+    outer_->samples = numbers.samples;
+    if (!inner_) return;
+    inner_->weight = numbers.inner_weight;
+    inner_->samples = numbers.inner_samples;
+}
+
+}  // namespace thalweg::history

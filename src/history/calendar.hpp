@@ -1,0 +1,96 @@
+// Dates, times and their conversion in the calendars of CF, in integer arithmetic.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.hpp"
+
+namespace thalweg::history {
+
+using detail::Status;
+
+enum class Calendar : std::uint8_t {
+    standard,
+    proleptic_gregorian,
+    julian,
+    noleap,
+    all_leap,
+    days_360
+};
+
+/// Microseconds since 0001-01-01 00:00:00 of the calendar.
+using Time = std::int64_t;
+
+inline constexpr Time one_second = 1'000'000;
+inline constexpr Time one_hour = 3600 * one_second;
+inline constexpr Time one_day = 24 * one_hour;
+
+/// Largest distance of a year from 0 in a date: times, and differences of times, fit into 64 bits.
+inline constexpr std::int64_t most_years = 100'000;
+
+struct Date {
+    std::int64_t year = 1;
+    int month = 1;
+    int day = 1;
+    Time time = 0;  ///< microseconds since midnight
+
+    bool operator==(const Date&) const = default;
+};
+
+/// Reads CF's name of a calendar, synonyms included (gregorian, 365_day, 366_day).
+/// @return TW_OK, TW_EARG
+Status parse_calendar(std::string_view name, Calendar& calendar);
+
+/// Returns the name that is written: standard, noleap, 360_day and so on.
+std::string_view calendar_name(Calendar calendar);
+
+bool leap_year(Calendar calendar, std::int64_t year);
+
+/// Returns the number of the month's last day: 31 for October 1582, which has 21 days in the
+/// standard calendar.
+int last_day(Calendar calendar, std::int64_t year, int month);
+
+/// Tests if the calendar has this date. The standard and the Julian calendar have no year below 1.
+bool valid(Calendar calendar, const Date& date);
+
+/// Converts a valid date, and back.
+Time time_of(Calendar calendar, const Date& date);
+Date date_of(Calendar calendar, Time time);
+
+/// Adds months to a valid date. A day that the month does not have becomes its last one.
+Date add_months(Calendar calendar, const Date& date, std::int64_t months);
+
+/// Reads "YYYY-MM-DD", with " hh:mm", "Thh:mm" and ":ss[.ffffff]" after it.
+/// @return TW_OK, TW_EARG: no date, or one that the calendar does not have
+Status parse_date(Calendar calendar, std::string_view text, Date& date);
+
+/// Writes "YYYY-MM-DD hh:mm:ss", with the fraction of the second if there is one.
+std::string date_text(const Date& date);
+std::string date_text(Calendar calendar, Time time);
+
+/// Rounds seconds to whole microseconds.
+/// @return TW_OK, TW_EARG: not finite, or beyond `most_years`
+Status parse_seconds(double seconds, Time& time);
+
+/// Units of a time coordinate, such as "days since 1850-01-01".
+struct TimeUnits {
+    Time unit = one_day;  ///< length in microseconds
+    Time reference = 0;   ///< time of the value 0
+    std::string text;     ///< as it is written
+
+    /// Returns the double that is nearest to the exact value.
+    double value(Time time) const;
+    /// Returns the time that is nearest to a value, in whole microseconds.
+    /// @return TW_OK, TW_EARG: not finite, or beyond `most_years`
+    Status time(double value, Time& time) const;
+};
+
+/// Reads "UNIT since DATE": seconds, minutes, hours or days, and their usual abbreviations. DATE
+/// may be START, for the start of the run.
+/// @return TW_OK, TW_EARG
+Status parse_time_units(Calendar calendar, std::string_view text, Time start, TimeUnits& units);
+
+}  // namespace thalweg::history

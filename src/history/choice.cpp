@@ -1,0 +1,192 @@
+// The elements of fields and coordinates that a stream takes: levels and regions.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "history/history.hpp"
+
+namespace thalweg::history {
+
+using detail::failure;
+
+namespace {
+
+bool is_east(const std::string& units) {
+    return units.rfind("degree", 0) == 0 &&
+           (units.find("east") != std::string::npos || units.find("_E") != std::string::npos);
+}
+bool is_north(const std::string& units) {
+    return units.rfind("degree", 0) == 0 &&
+           (units.find("north") != std::string::npos || units.find("_N") != std::string::npos);
+}
+
+std::vector<double> numbers_of(const Coordinate& axis) {
+    std::vector<double> numbers;
+    const std::int64_t n = std::ssize(axis.data) / axis.size;
+    for (std::int64_t i = 0; i < n; ++i)
+        numbers.push_back(number_of(axis.type, axis.data.data() + i * axis.size));
+    return numbers;
+}
+
+/// Returns a longitude as one of the turn that begins in the west.
+double turned(double longitude, double west) {
+    const double east_of = std::fmod(longitude - west, 360);
+    return longitude +
+           std::round((west + east_of + (east_of < 0 ? 360 : 0) - longitude) / 360) * 360;
+}
+
+/// Returns the indices of the elements from west to east in a box that may cross the seam.
+Integers eastward(const std::vector<double>& longitudes, double west, double east) {
+    std::vector<std::pair<double, std::int64_t>> inside;
+    if (east < west) east += 360;
+    for (std::size_t i = 0; i < longitudes.size(); ++i) {
+        const double at = turned(longitudes[i], west);
+        if (at <= east) inside.emplace_back(at, static_cast<std::int64_t>(i));
+    }
+    std::stable_sort(inside.begin(), inside.end());
+    Integers indices;
+    for (const auto& [at, index] : inside) indices.push_back(index);
+    return indices;
+}
+
+Integers levels_of(const Levels& levels, std::int64_t length, const Coordinate* axis) {
+    if (!levels.index.empty()) return levels.index;
+    Integers indices;
+    const std::vector<double> values = axis == nullptr ? std::vector<double>{} : numbers_of(*axis);
+    if (levels.range) {
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (values[i] >= (*levels.range)[0] && values[i] <= (*levels.range)[1])
+                indices.push_back(static_cast<std::int64_t>(i));
+        return indices;
+    }
+    for (const double wanted : levels.nearest) {
+        if (std::ssize(values) != length) break;
+        const auto best = std::min_element(values.begin(), values.end(), [&](double a, double b) {
+            return std::abs(a - wanted) < std::abs(b - wanted);
+        });
+        indices.push_back(best - values.begin());
+    }
+    return indices;
+}
+
+/// Adds whole turns to longitudes, or to their bounds, so that they grow eastward.
+/// @param longitudes  of the whole axis, of which some are chosen
+template <class T>
+void make_monotonic(const std::vector<double>& longitudes, const Integers& chosen, double west,
+                    std::vector<char>& data) {
+    const std::size_t n = data.size() / sizeof(T), row = n / chosen.size();
+    T* values = reinterpret_cast<T*>(data.data());
+    for (std::size_t i = 0; i < n; ++i) {
+        const double longitude = longitudes[chosen[i / row]];
+        values[i] += static_cast<T>(turned(longitude, west) - longitude);
+    }
+}
+
+}  // namespace
+
+/// Tests if longitudes and latitudes of these dimensions are declared.
+bool History::has_coordinates(const std::vector<std::string>& dims) const {
+    bool east = false, north = false;
+    for (const std::string& dim : dims)
+        if (const Coordinate* c = axis(dim)) {
+            east |= is_east(text_of(c->attributes, "units"));
+            north |= is_north(text_of(c->attributes, "units"));
+        }
+    return east && north;
+}
+
+const Coordinate* History::axis(const std::string& dim) const {
+    const auto found = context_.coordinates.find(dim);
+    if (found == context_.coordinates.end() || found->second.dims != std::vector{dim} ||
+        !found->second.part.replicated)
+        return nullptr;
+    return &found->second;
+}
+
+/// Finds the elements that a stream takes of a field, or of a coordinate with these dimensions.
+Status History::find_choice(const StreamTable& stream, const std::vector<std::string>& dims,
+                            Choice& choice) const {
+    const auto& shape = lengths_;
+    if (stream.levels && shape.count(stream.levels->dim) != 0 &&
+        std::count(dims.begin(), dims.end(), stream.levels->dim) != 0)
+        choice[stream.levels->dim] =
+            levels_of(*stream.levels, shape.at(stream.levels->dim), axis(stream.levels->dim));
+    if (!stream.map.empty())
+        return failure(TW_EUNSUPPORTED, "stream '{}': maps are not supported yet", stream.name);
+    if (!stream.region.empty()) {
+        const RegionTable& region = table_.regions.at(stream.region);
+        for (const IndexRange& range : region.index)
+            if (std::count(dims.begin(), dims.end(), range.dim) != 0)
+                for (std::int64_t i = range.first; i <= range.last; ++i)
+                    choice[range.dim].push_back(i);
+        if (region.box) {
+            for (const std::string& dim : dims) {
+                const Coordinate* c = axis(dim);
+                if (c == nullptr) continue;
+                const std::string units = text_of(c->attributes, "units");
+                const std::vector<double> values = numbers_of(*c);
+                if (is_east(units))
+                    choice[dim] = eastward(values, (*region.box)[0], (*region.box)[1]);
+                if (!is_north(units)) continue;
+                Integers inside;
+                for (std::size_t i = 0; i < values.size(); ++i)
+                    if (values[i] >= (*region.box)[2] && values[i] <= (*region.box)[3])
+                        inside.push_back(static_cast<std::int64_t>(i));
+                choice[dim] = inside;
+            }
+        }
+        if (region.index.empty() && !region.box)
+            return failure(TW_EUNSUPPORTED,
+                           "stream '{}': region '{}': points and lists are not supported yet",
+                           stream.name, stream.region);
+    }
+    for (const auto& [dim, indices] : choice) {
+        const auto length = shape.find(dim);
+        if (length == shape.end()) continue;
+        for (const std::int64_t index : indices)
+            if (index < 0 || index >= length->second)
+                return failure(TW_ESETTING,
+                               "stream '{}': index {} of dimension '{}' is outside 0 to {}",
+                               stream.name, index, dim, length->second - 1);
+        if (indices.empty())
+            return failure(TW_ESETTING, "stream '{}': nothing is chosen of dimension '{}'",
+                           stream.name, dim);
+    }
+    return {};
+}
+
+/// Makes chosen longitudes, or their bounds, grow in a box that crosses the seam.
+void History::turn_eastward(const StreamTable& stream, const Coordinate& c, const Choice& choice,
+                            std::vector<char>& data) const {
+    if (stream.region.empty() || c.dims.empty()) return;
+    const RegionTable& region = table_.regions.at(stream.region);
+    const Coordinate* along = axis(c.dims.front());
+    if (!region.box || along == nullptr || !is_east(text_of(along->attributes, "units"))) return;
+    if (&c != along && text_of(along->attributes, "bounds") != c.name) return;
+    const Integers& chosen = choice.at(c.dims.front());
+    const double west = (*region.box)[0];
+    if (c.type == TW_DOUBLE) make_monotonic<double>(numbers_of(*along), chosen, west, data);
+    if (c.type == TW_FLOAT) make_monotonic<float>(numbers_of(*along), chosen, west, data);
+}
+
+std::vector<WrittenCoordinate> History::coordinates_of(const StreamTable& stream,
+                                                       const std::vector<Variable*>& variables) {
+    std::vector<WrittenCoordinate> all;
+    for (const Coordinate* c : needed_coordinates(context_.coordinates, variables)) {
+        Choice choice;
+        (void)find_choice(stream, c->part.dims, choice);  // as of the fields
+        Taken& t = taken(c->part, choice);
+        auto& data = coordinate_data_[{c, &t}];
+        if (!data) {
+            auto made = std::make_shared<std::vector<char>>(t.chosen->elements * c->size);
+            for (const SentBox& box : dense_boxes(c->part, c->data.data(), c->size))
+                copy_elements(*t.chosen, box, c->size, made->data());
+            turn_eastward(stream, *c, choice, *made);
+            data = std::move(made);
+        }
+        all.push_back({c, t.chosen, data, &t.target});
+    }
+    return all;
+}
+
+}  // namespace thalweg::history

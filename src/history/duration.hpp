@@ -1,0 +1,70 @@
+// Durations, and the boundaries that they cut time into.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "history/calendar.hpp"
+
+namespace thalweg::history {
+
+enum class Unit : std::uint8_t { step, second, minute, hour, day, week, month, year };
+
+struct Duration {
+    std::int64_t count = 1;
+    Unit unit = Unit::day;
+
+    bool operator==(const Duration&) const = default;
+};
+
+/// Reads "N UNIT", "UNIT", or a duration of ISO 8601 with one number, such as P1M or PT6H.
+/// @return TW_OK, TW_EARG
+Status parse_duration(std::string_view text, Duration& duration);
+
+/// Writes "1 month", "5 days".
+std::string duration_text(const Duration& duration);
+
+/// Point from which boundaries are counted.
+struct Anchor {
+    enum class Kind : std::uint8_t { calendar, start, date } kind = Kind::calendar;
+    Date date;  ///< of Kind::date
+};
+
+/// End of a window that belongs to it.
+enum class Edge : std::uint8_t {
+    end,   ///< (b(k-1), b(k)]: a sample is labelled by the end of its step
+    begin  ///< [b(k-1), b(k)): by its begin
+};
+
+/// Increasing times b(k), for every integer k.
+class Boundaries {
+public:
+    /// @param start  the history's start
+    /// @param step   length of the model's step, needed for durations in steps; 0: unknown
+    /// @return TW_OK, TW_ESETTING: the duration does not fit the calendar without an anchor
+    static Status make(Calendar calendar, const Duration& every, const Anchor& anchor, Time start,
+                       Time step, Boundaries& made);
+
+    Calendar calendar() const { return calendar_; }
+    Time at(std::int64_t k) const;
+    /// Returns the k of the window from b(k-1) to b(k) that a time belongs to.
+    std::int64_t window(Time time, Edge edge) const;
+    /// Returns the largest k with b(k) <= time.
+    std::int64_t last(Time time) const { return window(time, Edge::begin) - 1; }
+    bool has(Time time) const { return at(last(time)) == time; }
+
+    /// Tests if each of these boundaries is one of `finer`, too.
+    bool refined_by(const Boundaries& finer) const;
+
+private:
+    Calendar calendar_ = Calendar::standard;
+    Time origin_ = 0;          ///< b(0)
+    Date date_;                ///< of b(0)
+    Time length_ = one_day;    ///< of a window; 0: it is given in months
+    std::int64_t months_ = 0;  ///< of a window
+};
+
+}  // namespace thalweg::history

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/history.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/log.hpp"
+#include "index/types.hpp"
+
+namespace thalweg::history {
+
+using detail::failure;
+
+History::History(Ranks& ranks, Table table, const RunTimes& run, std::string settings)
+    : ranks_(ranks), table_(std::move(table)) {
+    context_.ranks = &ranks_;
+    context_.table = &table_;
+    context_.run = run;
+    context_.settings = std::move(settings);
+}
+
+History::~History() = default;
+
+std::deque<Field> History::release_fields() {
+    for (Field& field : fields_) {
+        Field closed;
+        closed.declared.name = field.declared.name;
+        field = std::move(closed);
+    }
+    return std::move(fields_);
+}
+
+std::vector<Variable*> History::all_variables() const {
+    std::vector<Variable*> all;
+    for (const auto& stream : streams_)
+        for (const auto& variable : stream->variables()) all.push_back(variable.get());
+    return all;
+}
+
+std::vector<Output*> History::all_outputs() const {
+    std::vector<Output*> all;
+    for (const auto& stream : streams_)
+        for (const auto& output : stream->outputs()) all.push_back(output.get());
+    return all;
+}
+
+Status History::set_time(double seconds) {
+    if (!ready_) return failure(TW_ESTATE, "history: tw_history_ready has not been called");
+    Time since = 0;
+    if (Status status = parse_seconds(seconds, since); !status.ok()) return status;
+    const Time now = context_.run.start + since;
+    const auto text = [&](Time time) { return date_text(context_.run.calendar, time); };
+    if (in_step_ && now == now_) return {};
+    if (in_step_)
+        return failure(TW_ESTATE, "history: the step of {} has not ended: call tw_history_end_step",
+                       text(now_));
+    if (since < 0 || (previous_ && now <= *previous_))
+        return failure(TW_EARG, "history: the time {} is not after {}", text(now),
+                       text(previous_.value_or(context_.run.start)));
+    for (const auto& stream : streams_)
+        if (Status status = stream->plan_step(previous_, now); !status.ok()) return status;
+    for (const auto& stream : streams_) stream->begin_step();
+    const auto wants = [](const Variable* variable) { return variable->wants(); };
+    for (Field& field : fields_)
+        field.wanted = std::any_of(field.users.begin(), field.users.end(), wants) ||
+                       std::any_of(field.weighed.begin(), field.weighed.end(), wants);
+    now_ = now;
+    in_step_ = true;
+    saved_ = false;
+    return {};
+}
+
+Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, tw_type type,
+                     const double* weight) {
+    const std::string& name = field.declared.name;
+    if (!in_step_) return failure(TW_ESTATE, "field '{}' was sent before tw_history_time", name);
+    if (field.wanted == 0) return {};
+    if (type != field.declared.type)
+        return failure(TW_ETYPE, "field '{}' was declared with type {}, but {} was sent", name,
+                       detail::name_of(field.declared.type), detail::name_of(type));
+    if (weight != nullptr && (!std::isfinite(*weight) || *weight < 0))
+        return failure(TW_EARG, "field '{}': the weight {} is negative or not finite", name,
+                       *weight);
+    const int all = whole ? 1 : field.part.boxes;
+    if (whole ? field.boxes_sent > 0
+              : field.boxes_sent >= all || field.sent_boxes[boxes.front().box])
+        return failure(TW_ESTATE, "field '{}' was sent twice in the step of {}", name,
+                       date_text(context_.run.calendar, now_));
+    const bool first = field.boxes_sent == 0;
+    const bool last = whole || field.boxes_sent + 1 == all;
+    for (Variable* variable : field.users)
+        if (variable->wants())
+            if (Status status = variable->check_weight(); !status.ok()) return status;
+    field.boxes_sent = whole ? std::max(field.part.boxes, 1) : field.boxes_sent + 1;
+    if (!whole) field.sent_boxes[boxes.front().box] = true;
+    for (Variable* variable : field.weighed)
+        if (variable->wants()) variable->take_weights(boxes, last);
+    for (Variable* variable : field.users)
+        if (variable->wants()) variable->take(boxes, weight, now_, first, last);
+    return {};
+}
+
+bool History::record_is_due() const {
+    return in_step_ && std::any_of(streams_.begin(), streams_.end(),
+                                   [](const auto& stream) { return !stream->due().empty(); });
+}
+
+Status History::end_step() {
+    if (!in_step_)
+        return failure(TW_ESTATE, "history: tw_history_end_step was called before tw_history_time");
+    std::vector<Due> due;
+    for (const auto& stream : streams_)
+        for (const Window& window : stream->due()) due.push_back({stream.get(), window});
+    for (Field& field : fields_) {
+        if (field.boxes_sent > 0 && field.boxes_sent < field.part.boxes)
+            for (Variable* variable : field.users)
+                if (variable->wants())
+                    variable->fail(failure(
+                        TW_EMISSING, "field '{}': rank {} has sent {} of its {} boxes",
+                        field.declared.name, ranks_.rank(), field.boxes_sent, field.part.boxes));
+        field.boxes_sent = 0;
+        std::fill(field.sent_boxes.begin(), field.sent_boxes.end(), false);
+        field.wanted = 0;
+    }
+    for (Variable* variable : all_variables()) variable->end_step();
+    in_step_ = false;
+    previous_ = now_;
+    return due.empty() ? Status{} : write_records(due);
+}
+
+Status History::close() {
+    Status status;
+    std::vector<Due> due;
+    if (previous_ && !in_step_)
+        for (const auto& stream : streams_) {
+            std::optional<Window> inner;
+            const auto window = open_window(stream->rules(), *previous_, inner);
+            if (!window) continue;
+            if (stream->table().every == Every::run || stream->table().write_open) {
+                for (const auto& variable : stream->variables()) {
+                    (void)open_window(variable->rules(), *previous_, inner);
+                    if (inner) variable->end_inner(window->begin, inner->end);
+                }
+                due.push_back({stream.get(), *window});
+            } else if (!saved_ && ranks_.rank() == 0) {
+                detail::log::warn(
+                    "history: stream '{}': the window that begins at {} is not complete, and is "
+                    "not "
+                    "written",
+                    stream->table().name, date_text(context_.run.calendar, window->begin));
+            }
+        }
+    if (!due.empty()) status = write_records(due);
+    for (Output* output : all_outputs()) keep_first(status, output->close(false));
+    for (Taken& taken : taken_)
+        for (tw_decomposition* d : {&taken.target, &taken.restart})
+            if (*d != nullptr) (void)tw_free_decomposition(d);
+    return ranks_.meet(status, 0, {});
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,135 @@
+// A history: the fields of a model, and the streams that take them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "history/stream.hpp"
+
+namespace thalweg::history {
+
+/// A declaration of tw_history_coordinate or tw_history_field.
+struct Declaration {
+    const char* name = nullptr;
+    tw_type type = TW_FLOAT;
+    const char* dims = nullptr;
+    tw_decomposition decomposition = nullptr;
+    const char* attributes = nullptr;
+};
+
+/// Every method that is marked collective agrees by Ranks::meet; all others are local.
+class History {
+public:
+    History(Ranks& ranks, Table table, const RunTimes& run, std::string settings);
+    ~History();
+    History(const History&) = delete;
+    History& operator=(const History&) = delete;
+
+    /// Finds the part of a declaration that this rank holds.
+    /// @param n  number of elements of an array that every rank has all of; -1: not known
+    Status find_part(const Declaration& declaration, std::int64_t n, Part& part) const;
+    /// @param boxes  this rank's array
+    Status add_coordinate(const Declaration& declaration, Part part,
+                          std::span<const SentBox> boxes);
+    Status add_field(const Declaration& declaration, Part part, Field*& field);
+    /// @note Collective
+    Status ready();
+    bool is_ready() const { return ready_; }
+
+    Status set_time(double seconds);
+    /// @param whole   all boxes of the rank
+    /// @param weight  null: the step's length
+    Status send(Field& field, std::span<const SentBox> boxes, bool whole, tw_type type,
+                const double* weight);
+    /// @note Collective if a record is due
+    Status end_step();
+    /// Tests if end_step() has a record to write.
+    bool record_is_due() const;
+
+    /// @note Collective
+    Status save(tw_restart restart);
+    /// @note Collective
+    Status load(tw_file file);
+    /// @note Collective
+    Status close();
+
+    std::int64_t memory() const { return memory_; }
+    tw_session session() const { return ranks_.session(); }
+    /// Gives up the fields, whose handles stay valid until the session ends.
+    std::deque<Field> release_fields();
+
+private:
+    /// Elements of a field that streams take, and their decomposition.
+    struct Taken {
+        Part part;
+        Choice choice;
+        std::shared_ptr<const Chosen> chosen;
+        tw_decomposition target = nullptr, restart = nullptr;
+    };
+    /// A record that is due.
+    struct Due {
+        Stream* stream;
+        Window window;
+    };
+
+    Status check_declaration(const Declaration& declaration) const;
+    Status resolve_all(std::vector<ResolvedStream>& resolved);
+    std::int64_t declarations_hash() const;
+    Status find_choice(const StreamTable& stream, const std::vector<std::string>& dims,
+                       Choice& choice) const;
+    void turn_eastward(const StreamTable& stream, const Coordinate& c, const Choice& choice,
+                       std::vector<char>& data) const;
+    std::vector<WrittenCoordinate> coordinates_of(const StreamTable& stream,
+                                                  const std::vector<Variable*>& variables);
+    const Coordinate* axis(const std::string& dim) const;
+    bool has_coordinates(const std::vector<std::string>& dims) const;
+    Taken& taken(const Part& part, const Choice& choice);
+    Status declare_all();
+    Status make_variables(const std::vector<ResolvedStream>& resolved);
+
+    Status check_samples(const std::vector<Due>& due);
+    Status find_differences(const std::vector<Due>& due, std::span<const std::int64_t> words);
+    Status check_unsent(const std::vector<Due>& due, std::span<const std::int64_t> words);
+    Status write_records(const std::vector<Due>& due);
+    Status write_record(Stream& stream, const Window& window);
+    Status limit_open();
+    void drop_records(const std::vector<Due>& due);
+    std::vector<Variable*> all_variables() const;
+    std::vector<Output*> all_outputs() const;
+    Status gather_states(std::vector<VariableState>& states);
+    Status declare_for_restart();
+    Status save_arrays(tw_restart restart, tw_file file);
+    Status load_arrays(tw_file file);
+
+    Ranks& ranks_;
+    Table table_;
+    FileContext context_;
+    std::deque<Field> fields_;
+    std::map<std::string, std::int64_t> lengths_;  ///< of dimensions
+    std::deque<Taken> taken_;
+    std::map<const Variable*, Taken*> taken_of_;
+    std::map<std::pair<const Coordinate*, const Taken*>, std::shared_ptr<const std::vector<char>>>
+        coordinate_data_;
+    std::vector<std::unique_ptr<Stream>> streams_;
+    bool ready_ = false;
+    bool in_step_ = false;
+    std::optional<Time> previous_;  ///< time of the last step that has ended
+    Time now_ = 0;
+    bool saved_ = false;  ///< nothing was sent since the last save
+    std::int64_t memory_ = 0;
+    std::set<const Variable*> warned_;  ///< of being unsent
+    std::set<const Variable*> sent_in_record_;
+    std::vector<char> values_;
+};
+
+/// Describes everything of a stream that a restart must have alike: key and value.
+std::vector<std::pair<std::string, std::string>> describe(const StreamTable& stream,
+                                                          const std::vector<Variable*>& variables);
+
+}  // namespace thalweg::history

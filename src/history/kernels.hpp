@@ -1,0 +1,251 @@
+// The innermost loops of accumulators, over adjacent elements. The file that includes this is
+// compiled without fused multiply-add, which would give other bits on some machines.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+namespace thalweg::history::kernels {
+
+/// The neutral element of addition: unlike 0.0, it leaves -0.0 as it is.
+inline constexpr double nothing = -0.0;
+
+template <class T>
+using Bits = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+
+// Tests for values that are not missing: there are no missing ones, they have certain bits, or any
+// NaN is missing.
+struct All {
+    template <class T>
+    bool operator()(T) const {
+        return true;
+    }
+};
+template <class T>
+struct NotBits {
+    Bits<T> bits;
+    bool operator()(T x) const { return std::bit_cast<Bits<T>>(x) != bits; }
+};
+struct NotNan {
+    template <class T>
+    bool operator()(T x) const {
+        return x == x;
+    }
+};
+
+/// Chooses one of two values without a branch, so that loops are vectorised.
+inline double choose(bool first, double a, double b) {
+    const std::uint64_t mask = -static_cast<std::uint64_t>(first);
+    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(a) & mask) |
+                                 (std::bit_cast<std::uint64_t>(b) & ~mask));
+}
+inline std::int32_t choose(bool first, std::int32_t a, std::int32_t b) { return first ? a : b; }
+
+/// Elements of a sample and the weights that they count with.
+template <class T>
+struct Terms {
+    const T* data;
+    std::int64_t count;
+    double factor;          ///< of each value
+    double weight;          ///< of each valid element
+    const double* weights;  ///< of a weight field, or null
+};
+
+/// Returns the term of a sum: the value, or its square, times a weight.
+template <int power, class T>
+double term(T value, double weight) {
+    const double x = static_cast<double>(value);
+    return power == 1 ? weight * x : weight * x * x;
+}
+
+template <int power, class T>
+void add_all(const Terms<T>& terms, double* sum) {
+    for (std::int64_t i = 0; i < terms.count; ++i)
+        sum[i] += term<power>(terms.data[i], terms.factor);
+}
+
+/// Stands for an element that is missing in the whole window.
+inline constexpr std::uint64_t missing_bits = 0x7ff8'7468'616c'7765;
+inline constexpr double missing_mark = std::bit_cast<double>(missing_bits);
+
+inline bool is_missing(double sum) { return std::bit_cast<std::uint64_t>(sum) == missing_bits; }
+
+/// Adds a sample of a fixed mask.
+/// @param first  the sample is the first of the window: its missing elements are marked
+/// @return whether other elements are missing than in the first sample
+template <int power, class T, class Test>
+bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
+    if (first) {
+        for (std::int64_t i = 0; i < terms.count; ++i)
+            sum[i] = choose(present(terms.data[i]),
+                            nothing + term<power>(terms.data[i], terms.factor), missing_mark);
+        return false;
+    }
+    std::uint64_t differs = 0;
+    constexpr std::int64_t piece = 512;  // adjacent elements are often all there
+    for (std::int64_t begin = 0; begin < terms.count; begin += piece) {
+        const std::int64_t end = begin + piece < terms.count ? begin + piece : terms.count;
+        std::uint64_t some = 0;
+        for (std::int64_t i = begin; i < end; ++i)
+            some |= static_cast<std::uint64_t>(!present(terms.data[i])) |
+                    static_cast<std::uint64_t>(sum[i] != sum[i]);
+        if (some == 0) {
+            for (std::int64_t i = begin; i < end; ++i)
+                sum[i] += term<power>(terms.data[i], terms.factor);
+            continue;
+        }
+        for (std::int64_t i = begin; i < end; ++i) {
+            const bool missing = is_missing(sum[i]);
+            differs |= static_cast<std::uint64_t>(missing == present(terms.data[i]));
+            const double next = sum[i] + term<power>(terms.data[i], terms.factor);
+            sum[i] = choose(missing, sum[i], next);
+        }
+    }
+    return differs != 0;
+}
+
+/// Adds a sample of a varying mask.
+template <int power, class T, class Count, class Test>
+void add_varying(const Terms<T>& terms, Test present, double* sum, Count* weights) {
+    const Count weight = static_cast<Count>(terms.weight);
+    for (std::int64_t i = 0; i < terms.count; ++i) {
+        const bool there = present(terms.data[i]);
+        const double value = term<power>(terms.data[i], terms.factor);
+        sum[i] += choose(there, value, nothing);
+        weights[i] += choose(there, weight, Count{0});
+    }
+}
+
+/// Adds a sample with a weight an element.
+/// @return whether a weight is negative
+template <int power, class T, class Test>
+bool add_weighted(const Terms<T>& terms, Test present, double* sum, double* weights) {
+    std::uint64_t negative = 0;
+    for (std::int64_t i = 0; i < terms.count; ++i) {
+        const double own = terms.weights[i];
+        const double weight = terms.weight * own;
+        const bool there = present(terms.data[i]) & (own > 0);
+        negative |= static_cast<std::uint64_t>(own < 0);
+        const double value = term<power>(terms.data[i], weight);
+        sum[i] += choose(there, value, nothing);
+        weights[i] += choose(there, weight, 0.0);
+    }
+    return negative != 0;
+}
+
+/// Adds the weight of valid elements alone.
+template <class T, class Count, class Test>
+void count_present(const Terms<T>& terms, Test present, Count* weights) {
+    const Count weight = static_cast<Count>(terms.weight);
+    for (std::int64_t i = 0; i < terms.count; ++i)
+        weights[i] += choose(present(terms.data[i]), weight, Count{0});
+}
+
+// Mean and sum of squared deviations, updated by each sample (West 1979).
+
+/// @param total  weight of all samples of the window, with this one
+template <class T>
+void deviate_all(const Terms<T>& terms, double total, double* mean, double* squares) {
+    for (std::int64_t i = 0; i < terms.count; ++i) {
+        const double x = static_cast<double>(terms.data[i]);
+        const double delta = x - mean[i];
+        const double next = mean[i] + terms.weight * delta / total;
+        squares[i] += terms.weight * delta * (x - next);
+        mean[i] = next;
+    }
+}
+
+template <class T, class Test>
+bool deviate_fixed(const Terms<T>& terms, Test present, bool first, double total, double* mean,
+                   double* squares) {
+    std::uint64_t differs = 0;
+    for (std::int64_t i = 0; i < terms.count; ++i) {
+        const double x = static_cast<double>(terms.data[i]);
+        const bool there = present(terms.data[i]);
+        const bool missing = first ? !there : is_missing(mean[i]);
+        differs |= static_cast<std::uint64_t>(missing == there);
+        const double delta = x - mean[i];
+        const double next = mean[i] + terms.weight * delta / total;
+        const double more = squares[i] + terms.weight * delta * (x - next);
+        squares[i] = choose(missing, squares[i], more);
+        mean[i] = choose(missing, missing_mark, next);
+    }
+    return differs != 0;
+}
+
+/// @param weighted  the elements have weights
+/// @return whether a weight is negative
+template <bool weighted, class T, class Count, class Test>
+bool deviate_varying(const Terms<T>& terms, Test present, double* mean, double* squares,
+                     Count* weights) {
+    std::uint64_t negative = 0;
+    for (std::int64_t i = 0; i < terms.count; ++i) {
+        const double x = static_cast<double>(terms.data[i]);
+        bool there = present(terms.data[i]);
+        double weight = terms.weight;
+        if constexpr (weighted) {
+            const double own = terms.weights[i];
+            weight *= own;
+            there = there & (own > 0);
+            negative |= static_cast<std::uint64_t>(own < 0);
+        }
+        weights[i] += choose(there, static_cast<Count>(weight), Count{0});
+        const double delta = x - mean[i];
+        const double next = mean[i] + weight * delta / static_cast<double>(weights[i]);
+        const double add = weight * delta * (x - next);
+        squares[i] += choose(there, add, nothing);
+        mean[i] = choose(there, next, mean[i]);
+    }
+    return negative != 0;
+}
+
+/// Tests if a value replaces the extreme so far. A NaN does, and stays.
+template <bool greatest, class T>
+bool replaces(T x, T extreme) {
+    const bool beyond = greatest ? x > extreme : x < extreme;
+    return beyond | (x != x);
+}
+
+/// @param first  the sample is the first of the window
+template <bool greatest, class T>
+void extreme_all(const Terms<T>& terms, bool first, T* extreme) {
+    for (std::int64_t i = 0; i < terms.count; ++i) {
+        const T x = terms.data[i];
+        extreme[i] = first | replaces<greatest>(x, extreme[i]) ? x : extreme[i];
+    }
+}
+
+/// An extreme without a valid sample so far is a missing value itself.
+/// @return whether other elements are missing than in the samples before
+template <bool greatest, class T, class Test>
+bool extreme_present(const Terms<T>& terms, Test present, T* extreme) {
+    std::uint64_t differs = 0;
+    for (std::int64_t i = 0; i < terms.count; ++i) {
+        const T x = terms.data[i];
+        const bool there = present(x), empty = !present(extreme[i]);
+        differs |= static_cast<std::uint64_t>(there == empty);
+        extreme[i] = there & (empty | replaces<greatest>(x, extreme[i])) ? x : extreme[i];
+    }
+    return differs != 0;
+}
+
+/// Stands for an integer sum that has overflowed.
+inline constexpr std::int64_t overflowed = INT64_MIN;
+
+template <class T, class Test>
+void add_integers(const Terms<T>& terms, Test present, std::int64_t* sum) {
+    for (std::int64_t i = 0; i < terms.count; ++i) {
+        const T x = present(terms.data[i]) ? terms.data[i] : T{0};
+        if constexpr (sizeof(T) < 8)
+            sum[i] += static_cast<std::int64_t>(x);
+        else if (sum[i] == overflowed || __builtin_add_overflow(sum[i], x, &sum[i]))
+            sum[i] = overflowed;
+    }
+}
+
+}  // namespace thalweg::history::kernels

@@ -1,0 +1,47 @@
+// The operations of streams and fields, and their names.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/status.hpp"
+
+namespace thalweg::history {
+
+using detail::Status;
+
+enum class Op : std::uint8_t {
+    instant,
+    once,
+    mean,
+    min,
+    max,
+    range,  ///< max - min, as an inner operation
+    sum,
+    rms,
+    mean_square,
+    std
+};
+
+/// Treatment of missing values of a field.
+enum class Missing : std::uint8_t {
+    none,    ///< there are none: every number is a value
+    fixed,   ///< always at the same elements
+    varying  ///< at any
+};
+
+std::string_view op_name(Op op);
+std::optional<Op> op_of(std::string_view name);
+
+/// Returns CF's cell method for time, such as "time: mean"; empty without one.
+/// @param weight  name of the weight field, or empty
+std::string cell_method(std::string_view time, Op op, std::string_view weight);
+/// Returns the same of an operation on the results of an inner one.
+/// @param unit  of the inner windows, such as "days":
+///              "time: maximum within days time: mean over days"
+std::string cell_method(std::string_view time, Op inner, Op op, std::string_view unit);
+
+}  // namespace thalweg::history

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/output.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/log.hpp"
+#include "history/path.hpp"
+#include "index/types.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::history {
+
+Output::Output(FileContext& context, const StreamTable& stream, const WindowRules& rules,
+               std::vector<Variable*> variables, std::vector<WrittenCoordinate> coordinates)
+    : context_(context),
+      stream_(stream),
+      rules_(rules),
+      variables_(std::move(variables)),
+      coordinates_(std::move(coordinates)),
+      periods_(file_boundaries(stream, context.run)) {}
+
+std::int64_t Output::period_of(const Window& record) const {
+    if (!periods_) return 0;
+    return file_period(*periods_, record, rules_.begin(), stream_.next_file);
+}
+
+std::string Output::path_of(const Window& record) const {
+    PathValues values;
+    values.stream = stream_.name;
+    const std::string every = duration_text(stream_.duration);
+    values.every = every;
+    values.region = stream_.region;
+    values.map = stream_.map;
+    values.calendar = context_.run.calendar;
+    values.op = op_name(stream_.op);
+    if (stream_.file_per_variable) {
+        values.variable = variables_.front()->name();
+        values.op = op_name(variables_.front()->about().statistic.op);
+    }
+    const std::int64_t period = period_of(record);
+    values.begin = periods_ ? std::max(periods_->at(period - 1), rules_.begin()) : record.begin;
+    values.end = periods_ ? periods_->at(period) : record.end;
+    if (periods_) values.begin = periods_->at(period - 1);
+    values.coarseness = file_unit(stream_);
+    return fill_path(stream_.path, values);
+}
+
+/// Tests if no record after this one belongs to the file.
+bool Output::full(const Window& record) const {
+    if (timeless()) return true;
+    if (stream_.records > 0 && state_.records >= stream_.records) return true;
+    if (!periods_) return false;
+    const Time end = periods_->at(state_.period);
+    if (rules_.every != Every::window) return record.end >= end && !rules_.instant;
+    const std::int64_t k = rules_.boundaries.window(record.end, Edge::begin);
+    return rules_.boundaries.at(k) > end ||
+           (stream_.next_file && rules_.instant && rules_.boundaries.at(k) >= end);
+}
+
+Status Output::prepare(const Window& record) {
+    used_ = ++context_.uses;
+    const std::int64_t period = period_of(record);
+    const bool other = state_.path.empty() || state_.period != period ||
+                       (stream_.records > 0 && state_.records >= stream_.records);
+    if (!other) return file_ != nullptr ? Status{} : append();
+    Status status = close(false);
+    state_ = {path_of(record), period, 0};
+    if (!context_.paths.insert(state_.path).second) {
+        const std::string path = std::exchange(state_.path, {});
+        keep_first(status, detail::failure(TW_ESETTING,
+                                           "stream '{}': '{}' has been written by this run: two "
+                                           "files of the history have the same path",
+                                           stream_.name, path));
+        return status;
+    }
+    keep_first(status, create());
+    return status;
+}
+
+Status Output::create() {
+    if (context_.ranks->rank() == 0) {
+        std::error_code ignored;  // tw_create says what is wrong
+        const auto folder = std::filesystem::path(state_.path).parent_path();
+        if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+    }
+    const std::string settings = context_.settings + ";" + stream_.settings;
+    Status status =
+        check(tw_create(context_.ranks->session(), state_.path.c_str(), settings.c_str(), &file_));
+    if (status.ok()) {
+        ++context_.opened;
+        status = define();
+        keep_first(status, check(tw_enddef(file_)));
+        if (status.ok()) status = put_coordinates();
+    }
+    if (!status.ok()) {
+        keep_first(status, close(false));
+        state_.path.clear();
+    }
+    return status;
+}
+
+Status Output::append() {
+    const std::string settings = context_.settings + ";" + stream_.settings + ";mode=append";
+    Status status =
+        check(tw_open(context_.ranks->session(), state_.path.c_str(), settings.c_str(), &file_));
+    if (!status.ok()) return status;
+    ++context_.opened;
+    tw_file_info info;
+    status = check(tw_inq(file_, &info));
+    if (status.ok() && !timeless() && info.records < state_.records)
+        status = detail::failure(TW_EFORMAT,
+                                 "{}: the file has {} records, but the history has written {}",
+                                 state_.path, info.records, state_.records);
+    if (status.ok()) status = define();
+    if (status.ok() && !timeless())
+        status = check(tw_set_record(file_, state_.records, TW_DROP_LATER));
+    keep_first(status, check(tw_enddef(file_)));
+    return status;
+}
+
+Status Output::define_dims(const Part& part, const std::vector<std::string>& dims) {
+    Status status;
+    for (const std::string& dim : dims) {
+        const auto at = std::find(part.dims.begin(), part.dims.end(), dim);
+        const tw_status code = tw_def_dim(file_, dim.c_str(), part.shape[at - part.dims.begin()]);
+        if (code != TW_EEXISTS) keep_first(status, check(code));
+    }
+    return status;
+}
+
+Status Output::put_attributes(const std::string& variable,
+                              const std::vector<Attribute>& attributes) {
+    Status status;
+    for (const Attribute& attribute : attributes) {
+        const char* var = variable.c_str();
+        const char* name = attribute.name.c_str();
+        if (const auto* text = std::get_if<std::string>(&attribute.value))
+            keep_first(status, check(tw_put_att_text(file_, var, name, text->c_str())));
+        else if (const auto* reals = std::get_if<std::vector<double>>(&attribute.value))
+            keep_first(status, check(tw_put_att(file_, var, name, TW_DOUBLE, std::ssize(*reals),
+                                                reals->data())));
+        else if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&attribute.value)) {
+            // Of these, classic formats have 32 bits only.
+            const std::vector<std::int32_t> small(whole->begin(), whole->end());
+            const bool fits = std::equal(whole->begin(), whole->end(), small.begin());
+            keep_first(status, fits ? check(tw_put_att(file_, var, name, TW_INT, std::ssize(small),
+                                                       small.data()))
+                                    : check(tw_put_att(file_, var, name, TW_INT64,
+                                                       std::ssize(*whole), whole->data())));
+        }
+    }
+    return status;
+}
+
+Status Output::define_time() {
+    const std::string& time = context_.table->time;
+    const bool bounds = !rules_.instant;
+    Status status = check(tw_def_dim(file_, time.c_str(), TW_UNLIMITED));
+    if (bounds) keep_first(status, check(tw_def_dim(file_, context_.table->bounds_dim.c_str(), 2)));
+    keep_first(status, check(tw_def_var(file_, time.c_str(), TW_DOUBLE, join_dims({time}).c_str(),
+                                        nullptr)));
+    keep_first(status, put_attributes(time, time_attributes(context_, bounds)));
+    if (!bounds) return status;
+    const std::string dims = join_dims({time, context_.table->bounds_dim});
+    keep_first(status, check(tw_def_var(file_, context_.table->bounds.c_str(), TW_DOUBLE,
+                                        dims.c_str(), nullptr)));
+    return status;
+}
+
+Status Output::define_variable(const Variable& variable) {
+    std::vector<std::string> dims = variable.field().declared.dims;
+    Status status = define_dims(variable.chosen().part, dims);
+    if (!timeless()) dims.insert(dims.begin(), context_.table->time);
+    const tw_type type = variable.about().type;
+    const char* name = variable.name().c_str();
+    keep_first(status,
+               check(tw_def_var(file_, name, type, join_dims(dims).c_str(), variable.target())));
+    keep_first(status, put_attributes(name, variable_attributes(context_, stream_, variable)));
+    const bool misses = variable.about().statistic.missing != Missing::none ||
+                        variable.weight_field() != nullptr ||
+                        (!timeless() && !context_.table->unsent_error);
+    if (misses)
+        for (const char* attribute : {"_FillValue", "missing_value"})
+            keep_first(status,
+                       check(tw_put_att(file_, name, attribute, type, 1, variable.fill().data())));
+    const FieldKeys& keys = variable.about().keys;
+    std::string settings;
+    if (keys.chunks) settings += "chunks=" + *keys.chunks + ";";
+    if (keys.quantize) settings += "quantize=" + *keys.quantize + ";";
+    if (!settings.empty()) keep_first(status, check(tw_set_var(file_, name, settings.c_str())));
+    return status;
+}
+
+Status Output::define() {
+    Status status = timeless() ? Status{} : define_time();
+    for (const auto& [c, chosen, data, target] : coordinates_) {
+        keep_first(status, define_dims(chosen->part, c->dims));
+        keep_first(status, check(tw_def_var(file_, c->name.c_str(), c->type,
+                                            join_dims(c->dims).c_str(), *target)));
+        keep_first(status, put_attributes(c->name, c->attributes));
+    }
+    for (const Variable* variable : variables_) keep_first(status, define_variable(*variable));
+    keep_first(status, put_attributes("", file_attributes(context_, stream_, state_.path)));
+    return status;
+}
+
+Status Output::put_coordinates() {
+    Status status;
+    for (const auto& [c, chosen, data, target] : coordinates_)
+        keep_first(status,
+                   check(tw_put(file_, c->name.c_str(), c->type, data->data(), chosen->elements)));
+    return status;
+}
+
+Status Output::put(const Variable& variable, const std::vector<char>& values) {
+    if (file_ == nullptr) return {};
+    const tw_type type = variable.about().type;
+    return check(tw_put(file_, variable.name().c_str(), type, values.data(),
+                        std::ssize(values) / detail::size_of(type)));
+}
+
+Status Output::end_record(const Window& record) {
+    if (file_ == nullptr) return {};
+    Status status;
+    if (!timeless()) {
+        const TimeUnits& units = context_.table->time_units;
+        const Time stamp = rules_.instant ? record.end : record.stamp(stream_.stamp);
+        const double time = units.value(stamp);
+        const double bounds[2] = {units.value(record.begin), units.value(record.end)};
+        keep_first(status, check(tw_put(file_, context_.table->time.c_str(), TW_DOUBLE, &time, 1)));
+        if (!rules_.instant)
+            keep_first(status,
+                       check(tw_put(file_, context_.table->bounds.c_str(), TW_DOUBLE, bounds, 2)));
+        keep_first(status, check(tw_end_step(file_)));
+        ++state_.records;
+    }
+    if (full(record))
+        keep_first(status, close(false));
+    else if (stream_.sync > 0 && state_.records % stream_.sync == 0)
+        keep_first(status, sync());
+    return status;
+}
+
+Status Output::sync() { return file_ == nullptr ? Status{} : check(tw_sync(file_, 1)); }
+
+Status Output::close(bool again) {
+    Status status;
+    if (file_ != nullptr) {
+        status = check(tw_close(&file_));
+        --context_.opened;
+    }
+    if (!again) state_ = {};
+    return status;
+}
+
+Status Output::resume(const OutputState& state) {
+    state_ = state;
+    if (state_.path.empty()) return {};
+    context_.paths.insert(state_.path);
+    Status status = recover();
+    return status.ok() ? append() : status;
+}
+
+/// Completes the file that a killed run left under its temporary name. One that has fewer records
+/// than the history has written is of another run, and stays.
+Status Output::recover() {
+    const std::string part = state_.path + ".part";
+    std::int64_t found = 0;
+    if (context_.ranks->rank() == 0)
+        found = std::filesystem::exists(part) ? 2 : std::filesystem::exists(state_.path) ? 0 : 1;
+    Status status = context_.ranks->meet({}, 0, {&found, 1});
+    if (!status.ok() || found == 0) return status;
+    if (found == 2) {
+        tw_file file = nullptr;
+        tw_file_info info{};
+        if (tw_open(context_.ranks->session(), part.c_str(), nullptr, &file) == TW_OK) {
+            status = check(tw_inq(file, &info));
+            keep_first(status, check(tw_close(&file)));
+        }
+        if (!status.ok() || info.records < state_.records) return status;
+    }
+    if (context_.ranks->rank() == 0) {
+        char text[1000];
+        const tw_status code =
+            tw_recover(state_.path.c_str(), TW_REPLACE_LONGER, text, sizeof text);
+        if (code != TW_OK) status = {code, text};
+    }
+    return context_.ranks->meet(status, 0, {});
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,111 @@
+// The files of a stream, one after another.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "history/ranks.hpp"
+#include "history/variable.hpp"
+
+namespace thalweg::history {
+
+/// Everything that the files of a history have in common.
+struct FileContext {
+    Ranks* ranks = nullptr;
+    const Table* table = nullptr;
+    RunTimes run;
+    std::string settings;  ///< of tw_create, for all files
+    std::map<std::string, Coordinate> coordinates;
+    std::set<std::string> paths;  ///< of the files that were begun
+    std::int64_t uses = 0;        ///< counts uses of files
+    std::int64_t opened = 0;      ///< files that are open
+    /// Seconds since 1970 and two random words, the same on every rank, for stamps of files.
+    std::array<std::int64_t, 3> stamp{};
+};
+
+/// A coordinate, or the elements of it that a stream takes.
+struct WrittenCoordinate {
+    const Coordinate* about = nullptr;
+    std::shared_ptr<const Chosen> chosen;
+    std::shared_ptr<const std::vector<char>> data;
+    const tw_decomposition* target = nullptr;
+};
+
+/// Place of a series of files in a restart.
+struct OutputState {
+    std::string path;          ///< of the file that is not complete; empty: there is none
+    std::int64_t period = 0;   ///< number of its period
+    std::int64_t records = 0;  ///< that it has
+};
+
+class Output {
+public:
+    /// @param variables  of one file; they belong to the stream
+    Output(FileContext& context, const StreamTable& stream, const WindowRules& rules,
+           std::vector<Variable*> variables, std::vector<WrittenCoordinate> coordinates);
+
+    const std::vector<Variable*>& variables() const { return variables_; }
+    /// Takes care that the file of a record is open. @note Collective
+    Status prepare(const Window& record);
+    /// Puts the values of a variable of the record. Local.
+    Status put(const Variable& variable, const std::vector<char>& values);
+    /// Completes the record; closes the file if no more records belong to it. @note Collective
+    Status end_record(const Window& record);
+    /// Makes the records safe. @note Collective
+    Status sync();
+    /// Closes the file, which goes on by appending if `again`. @note Collective
+    Status close(bool again);
+    bool is_open() const { return file_ != nullptr; }
+    std::int64_t last_use() const { return used_; }
+
+    const OutputState& state() const { return state_; }
+    /// Continues the file of a state. @note Collective
+    Status resume(const OutputState& state);
+
+private:
+    std::int64_t period_of(const Window& record) const;
+    std::string path_of(const Window& record) const;
+    bool full(const Window& record) const;
+    Status create();
+    Status append();
+    Status recover();
+    Status define();
+    Status define_variable(const Variable& variable);
+    Status define_time();
+    Status define_dims(const Part& part, const std::vector<std::string>& dims);
+    Status put_coordinates();
+    Status check(tw_status code) const { return context_.ranks->status(code); }
+    Status put_attributes(const std::string& variable, const std::vector<Attribute>& attributes);
+    bool timeless() const { return rules_.every == Every::once; }
+
+    FileContext& context_;
+    const StreamTable& stream_;
+    const WindowRules& rules_;
+    std::vector<Variable*> variables_;
+    std::vector<WrittenCoordinate> coordinates_;
+    std::optional<Boundaries> periods_;
+    OutputState state_;
+    tw_file file_ = nullptr;
+    std::int64_t used_ = 0;
+};
+
+/// Returns the coordinates that belong into a file of these variables.
+std::vector<const Coordinate*> needed_coordinates(const std::map<std::string, Coordinate>& declared,
+                                                  const std::vector<Variable*>& variables);
+
+/// Returns the attributes of a variable of a stream.
+std::vector<Attribute> variable_attributes(const FileContext& context, const StreamTable& stream,
+                                           const Variable& variable);
+/// Returns those of the time coordinate.
+std::vector<Attribute> time_attributes(const FileContext& context, bool bounds);
+/// Returns those of a file.
+std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
+                                       const std::string& path);
+
+}  // namespace thalweg::history

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/part.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace thalweg::history {
+
+namespace {
+
+/// Elements along one dimension that follow each other in memory and among the chosen ones.
+struct Range {
+    std::int64_t from = 0;  ///< position in memory
+    std::int64_t to = 0;    ///< index among the chosen ones
+    std::int64_t count = 0;
+};
+
+/// Returns the chosen elements of [low, low + count). @param chosen  null: all
+std::vector<Range> chosen_ranges(std::int64_t low, std::int64_t count, const Integers* chosen) {
+    if (chosen == nullptr) return {{0, low, count}};
+    std::vector<Range> found;
+    for (std::size_t i = 0; i < chosen->size(); ++i) {
+        const std::int64_t at = (*chosen)[i] - low;
+        if (at < 0 || at >= count) continue;
+        const auto to = static_cast<std::int64_t>(i);
+        if (!found.empty() && found.back().from + found.back().count == at &&
+            found.back().to + found.back().count == to)
+            ++found.back().count;
+        else
+            found.push_back({at, to, 1});
+    }
+    return found;
+}
+
+/// Calls visit(one range of each dimension) for all combinations.
+template <class Visit>
+void combine_ranges(const std::vector<std::vector<Range>>& all, std::vector<Range>& one,
+                    Visit&& visit) {
+    const std::size_t d = one.size();
+    if (d == all.size()) {
+        visit(std::as_const(one));
+        return;
+    }
+    for (const Range& range : all[d]) {
+        one.push_back(range);
+        combine_ranges(all, one, visit);
+        one.pop_back();
+    }
+}
+
+/// Returns the distances of neighbours in a dense array.
+Integers dense_steps(const Integers& count) {
+    Integers step(count.size(), 1);
+    for (std::size_t d = count.size(); d-- > 1;) step[d - 1] = step[d] * count[d];
+    return step;
+}
+
+std::int64_t elements_of(const Integers& count) {
+    std::int64_t n = 1;
+    for (const std::int64_t c : count) n *= c;
+    return n;
+}
+
+const Integers* chosen_along(const Choice& choice, const std::string& dim) {
+    const auto found = choice.find(dim);
+    return found == choice.end() ? nullptr : &found->second;
+}
+
+/// Chooses elements of boxes: each combination of ranges becomes a box.
+/// The chosen elements of what every rank has all of stay one box.
+void choose_boxes(const Part& part, const Choice& choice, Chosen& chosen) {
+    if (part.replicated) {
+        chosen.part.boxes = 1;
+        chosen.part.start.assign(part.shape.size(), 0);
+        chosen.part.count = chosen.part.shape;
+        chosen.elements = elements_of(chosen.part.shape);
+    }
+    const Integers whole = dense_steps(chosen.part.shape);
+    const auto nd = static_cast<std::size_t>(part.nd());
+    for (int b = 0; b < part.boxes; ++b) {
+        std::vector<std::vector<Range>> all;
+        for (std::size_t d = 0; d < nd; ++d)
+            all.push_back(chosen_ranges(part.start[b * nd + d], part.count[b * nd + d],
+                                        chosen_along(choice, part.dims[d])));
+        std::vector<Range> one;
+        combine_ranges(all, one, [&](const std::vector<Range>& box) {
+            ChosenBox piece;
+            piece.box = b;
+            std::int64_t in_whole = 0;
+            for (std::size_t d = 0; d < nd; ++d) {
+                piece.start.push_back(box[d].from);
+                piece.count.push_back(box[d].count);
+                in_whole += whole[d] * box[d].to;
+            }
+            piece.step = part.replicated ? whole : dense_steps(piece.count);
+            piece.to = part.replicated ? in_whole : chosen.elements;
+            if (!part.replicated) {
+                for (const Range& range : box) {
+                    chosen.part.start.push_back(range.to);
+                    chosen.part.count.push_back(range.count);
+                }
+                ++chosen.part.boxes;
+                chosen.elements += elements_of(piece.count);
+            }
+            if (elements_of(piece.count) > 0) chosen.pieces.push_back(std::move(piece));
+        });
+    }
+}
+
+/// Returns the index of a listed element among the chosen ones, -1 if it is not one.
+/// @param renumbered  [listed dimensions] new index of each index, empty: the same
+std::int64_t renumber(const Part& part, const Chosen& chosen,
+                      const std::vector<Integers>& renumbered, std::int64_t index) {
+    if (index < 0) return -1;
+    std::int64_t result = 0, scale = 1;
+    for (int i = part.listed; i-- > 0;) {
+        const int d = part.first_listed + i;
+        std::int64_t at = index % part.shape[d];
+        index /= part.shape[d];
+        if (!renumbered[i].empty()) at = renumbered[i][at];
+        if (at < 0) return -1;
+        result += scale * at;
+        scale *= chosen.part.shape[d];
+    }
+    return result;
+}
+
+void choose_listed(const Part& part, const Choice& choice, Chosen& chosen) {
+    std::vector<Integers> renumbered(part.listed);
+    for (int i = 0; i < part.listed; ++i) {
+        const int d = part.first_listed + i;
+        const Integers* along = chosen_along(choice, part.dims[d]);
+        if (along == nullptr) continue;
+        renumbered[i].assign(part.shape[d], -1);
+        for (std::size_t k = 0; k < along->size(); ++k)
+            renumbered[i][(*along)[k]] = static_cast<std::int64_t>(k);
+    }
+    std::vector<Range> positions;
+    for (std::size_t p = 0; p < part.indices.size(); ++p) {
+        const std::int64_t index = renumber(part, chosen, renumbered, part.indices[p]);
+        if (index < 0) continue;
+        const auto at = static_cast<std::int64_t>(p);
+        if (!positions.empty() && positions.back().from + positions.back().count == at)
+            ++positions.back().count;
+        else
+            positions.push_back({at, std::ssize(chosen.part.indices), 1});
+        chosen.part.indices.push_back(index);
+    }
+    std::vector<std::vector<Range>> all;
+    Integers extent;
+    for (int d = 0; d < part.nd(); ++d) {
+        if (d == part.first_listed) {
+            all.push_back(positions);
+            extent.push_back(std::ssize(chosen.part.indices));
+        }
+        if (part.lists(d)) continue;
+        all.push_back(chosen_ranges(0, part.shape[d], chosen_along(choice, part.dims[d])));
+        extent.push_back(chosen.part.shape[d]);
+    }
+    const Integers step = dense_steps(extent);
+    std::vector<Range> one;
+    combine_ranges(all, one, [&](const std::vector<Range>& box) {
+        ChosenBox piece;
+        piece.step = step;
+        for (std::size_t d = 0; d < box.size(); ++d) {
+            piece.start.push_back(box[d].from);
+            piece.count.push_back(box[d].count);
+            piece.to += step[d] * box[d].to;
+        }
+        if (elements_of(piece.count) > 0) chosen.pieces.push_back(std::move(piece));
+    });
+    chosen.elements = elements_of(extent);
+}
+
+}  // namespace
+
+std::vector<std::string> split_dims(const char* names) {
+    std::vector<std::string> list;
+    bool inside = false;
+    for (const char* c = names == nullptr ? "" : names; *c != '\0'; ++c) {
+        if (*c == ' ') {
+            inside = false;
+            continue;
+        }
+        if (!inside) list.emplace_back();
+        inside = true;
+        if (*c == '\\' && c[1] != '\0') ++c;
+        list.back() += *c;
+    }
+    return list;
+}
+
+std::string join_dims(const std::vector<std::string>& names) {
+    std::string list;
+    for (const std::string& name : names) {
+        if (!list.empty()) list += ' ';
+        for (const char c : name) {
+            if (c == ' ' || c == '\\') list += '\\';
+            list += c;
+        }
+    }
+    return list;
+}
+
+Status part_of(tw_decomposition decomposition, Part& part) {
+    tw_decomposition_info info;
+    if (const tw_status code = tw_inq_decomposition(decomposition, &info); code != TW_OK)
+        return detail::failure(code, "the decomposition cannot be used: {}", tw_strerror(code));
+    part = {};
+    part.dims = split_dims(info.dims);
+    part.shape.assign(info.shape, info.shape + info.ndims);
+    part.boxes = info.nblocks;
+    const std::int64_t numbers = static_cast<std::int64_t>(info.nblocks) * info.ndims;
+    part.start.assign(info.start, info.start + numbers);
+    part.count.assign(info.count, info.count + numbers);
+    part.first_listed = info.first_listed;
+    part.listed = info.nlisted;
+    part.indices.assign(info.indices, info.indices + info.n);
+    return {};
+}
+
+Part replicated_part(std::vector<std::string> dims, Integers shape) {
+    Part part;
+    part.replicated = true;
+    part.boxes = 1;
+    part.start.assign(shape.size(), 0);
+    part.count = shape;
+    part.dims = std::move(dims);
+    part.shape = std::move(shape);
+    return part;
+}
+
+Chosen choose(const Part& part, const Choice& choice) {
+    Chosen chosen;
+    chosen.part.dims = part.dims;
+    chosen.part.shape = part.shape;
+    chosen.part.replicated = part.replicated;
+    chosen.part.first_listed = part.first_listed;
+    chosen.part.listed = part.listed;
+    for (int d = 0; d < part.nd(); ++d)
+        if (const Integers* along = chosen_along(choice, part.dims[d]))
+            chosen.part.shape[d] = std::ssize(*along);
+    if (part.listed > 0)
+        choose_listed(part, choice, chosen);
+    else
+        choose_boxes(part, choice, chosen);
+    return chosen;
+}
+
+tw_status declare(tw_session session, const Part& part, tw_decomposition* decomposition) {
+    *decomposition = nullptr;
+    if (part.replicated) return TW_OK;
+    const std::string dims = join_dims(part.dims);
+    if (part.listed == 0)
+        return tw_decompose(session, dims.c_str(), part.boxes, part.shape.data(), part.start.data(),
+                            part.count.data(), decomposition);
+    const auto first = part.dims.begin() + part.first_listed;
+    const std::string listed = join_dims({first, first + part.listed});
+    return tw_decompose_list(session, dims.c_str(), part.shape.data(), listed.c_str(),
+                             std::ssize(part.indices), part.indices.data(), TW_LIST_UNIQUE,
+                             decomposition);
+}
+
+}  // namespace thalweg::history

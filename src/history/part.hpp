@@ -1,0 +1,70 @@
+// The elements of a field that this rank holds, and those of them that a stream takes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "thalweg/decomposition.h"
+
+namespace thalweg::history {
+
+using detail::Status;
+using Integers = std::vector<std::int64_t>;
+
+/// A rank's part of an index space: boxes, or a list of indices. Dimensions are in memory order.
+struct Part {
+    std::vector<std::string> dims;
+    Integers shape;
+    bool replicated = false;  ///< every rank has all of it, as one box
+    int boxes = 0;
+    Integers start, count;  ///< [boxes * dims]
+    int first_listed = 0, listed = 0;
+    Integers indices;  ///< of a list; -1 is a hole
+
+    int nd() const { return static_cast<int>(dims.size()); }
+    /// Tests if a dimension is one of those that the list covers.
+    bool lists(int dim) const { return dim >= first_listed && dim < first_listed + listed; }
+};
+
+/// Splits a list of names separated by blanks; a backslash escapes the character after it.
+std::vector<std::string> split_dims(const char* names);
+/// Joins names to such a list.
+std::string join_dims(const std::vector<std::string>& names);
+
+/// Describes this rank's part. @return TW_OK, TW_EHANDLE, TW_ENOMEM
+Status part_of(tw_decomposition decomposition, Part& part);
+
+/// Returns the part of an array that every rank has all of.
+Part replicated_part(std::vector<std::string> dims, Integers shape);
+
+/// A box of elements in memory, and its place in an array of the chosen elements.
+struct ChosenBox {
+    int box = 0;     ///< of the part; 0 for a list, whose listed dimensions are one in memory
+    Integers start;  ///< first element, relative to the box's first held one
+    Integers count;
+    std::int64_t to = 0;  ///< place of the first element
+    Integers step;        ///< distance of neighbours there along each dimension
+};
+
+/// Global indices that are chosen along dimensions, by name; of the others, all are. The chosen
+/// ones are numbered anew, in this order.
+using Choice = std::map<std::string, Integers>;
+
+/// The chosen elements of a part: a part itself, without halos and holes, and dense in memory.
+struct Chosen {
+    Part part;
+    std::vector<ChosenBox> pieces;
+    std::int64_t elements = 0;
+};
+
+/// Chooses elements of a part.
+Chosen choose(const Part& part, const Choice& choice);
+
+/// Declares the decomposition of a part; NULL if it is replicated. @note Collective
+tw_status declare(tw_session session, const Part& part, tw_decomposition* decomposition);
+
+}  // namespace thalweg::history

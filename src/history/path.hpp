@@ -1,0 +1,34 @@
+// Templates of file names.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "history/calendar.hpp"
+#include "history/duration.hpp"
+
+namespace thalweg::history {
+
+/// Values for the placeholders of a template.
+struct PathValues {
+    std::string_view stream, variable, op, every, region, map;
+    Calendar calendar = Calendar::standard;
+    Time begin = 0, end = 0;      ///< nominal period of the file
+    Unit coarseness = Unit::day;  ///< of a date without a format: the unit of new_file
+};
+
+/// Checks a template: placeholders and formats of dates.
+/// @return TW_OK, TW_ESETTING
+Status check_path(std::string_view path);
+
+/// Tests if a template has a placeholder of this name.
+bool path_has(std::string_view path, std::string_view placeholder);
+
+/// Tests if the dates in a template tell periods of a unit from each other.
+bool path_separates(std::string_view path, Unit unit);
+
+/// Returns the path of a file; the template is valid.
+std::string fill_path(std::string_view path, const PathValues& values);
+
+}  // namespace thalweg::history

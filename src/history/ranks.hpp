@@ -1,0 +1,39 @@
+// The agreements of the ranks that a history makes: none but at records.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/status.hpp"
+#include "thalweg/session.h"
+
+namespace thalweg::history {
+
+using detail::Status;
+
+class Ranks {
+public:
+    virtual ~Ranks() = default;
+
+    virtual tw_session session() const = 0;
+    virtual int rank() const = 0;
+    /// Meets the other ranks in the present call.
+    /// @param mine    this rank's own failure so far
+    /// @param detail  value that must be the same on all ranks
+    /// @param any     words that are combined by `or`
+    /// @return the same on every rank @note Collective
+    virtual Status meet(const Status& mine, std::int64_t detail, std::span<std::int64_t> any) = 0;
+
+    /// Returns the status of a call of the public interface, with its text.
+    Status status(tw_status code) const {
+        return code == TW_OK ? Status{} : Status{code, tw_error_message(session())};
+    }
+};
+
+/// Keeps the first failure of several calls.
+inline void keep_first(Status& kept, Status status) {
+    if (kept.ok() && !status.ok()) kept = std::move(status);
+}
+
+}  // namespace thalweg::history

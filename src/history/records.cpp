@@ -1,0 +1,156 @@
+// The records of a history: the ranks agree on their samples, then write them.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "history/history.hpp"
+
+namespace thalweg::history {
+
+using detail::failure;
+
+namespace {
+
+/// Calls visit(variable, its two words) for the variables of records that are due.
+template <class Due, class Words, class Visit>
+void for_words(const std::vector<Due>& due, Words&& words, Visit&& visit) {
+    std::size_t at = 0;
+    for (const Due& one : due)
+        for (const auto& variable : one.stream->variables()) {
+            visit(*variable, words[at], words[at + 1]);
+            at += 2;
+        }
+}
+
+std::string quoted_list(const std::vector<std::string>& names) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "'" : ", '") + name + "'";
+    return list;
+}
+
+}  // namespace
+
+Status History::write_records(const std::vector<Due>& due) {
+    Status status = check_samples(due);
+    if (!status.ok()) {
+        drop_records(due);
+        return status;
+    }
+    for (const Due& one : due) {
+        keep_first(status, write_record(*one.stream, one.window));
+        drop_records({one});
+    }
+    return ranks_.meet(status, 0, {});
+}
+
+/// Takes the records that are due as written, so that the next windows begin.
+void History::drop_records(const std::vector<Due>& due) {
+    for (const Due& one : due)
+        for (const auto& variable : one.stream->variables()) variable->end_record();
+}
+
+/// Checks that the ranks have the same samples, of all variables that they must have.
+Status History::check_samples(const std::vector<Due>& due) {
+    Status mine;
+    std::vector<std::int64_t> words;
+    for (const Due& one : due)
+        for (const auto& variable : one.stream->variables()) {
+            const std::int64_t log = variable->record_log();
+            words.push_back(variable->held() ? log : 0);
+            words.push_back(variable->held() ? ~log : 0);
+            keep_first(mine, variable->record_failure());
+        }
+    if (Status status = ranks_.meet(mine, now_, words); !status.ok()) return status;
+    if (Status status = find_differences(due, words); !status.ok()) return status;
+    return check_unsent(due, words);
+}
+
+/// Finds variables of which the ranks have different samples. @note Collective if there are any
+Status History::find_differences(const std::vector<Due>& due, std::span<const std::int64_t> words) {
+    bool alike = true;
+    Status mine;
+    for_words(due, words, [&](const Variable& variable, std::int64_t all, std::int64_t none) {
+        if ((all & none) == 0) return;
+        alike = false;
+        const std::string& name = variable.field().declared.name;
+        if (variable.held() && variable.record_log() == 0)
+            keep_first(mine,
+                       failure(TW_EMISSING, "field '{}' was sent by some ranks, but not by rank {}",
+                               name, ranks_.rank()));
+    });
+    if (alike) return {};
+    if (Status status = ranks_.meet(mine, 0, {}); !status.ok()) return status;
+    for_words(due, words, [&](const Variable& variable, std::int64_t all, std::int64_t none) {
+        if ((all & none) != 0)
+            keep_first(mine,
+                       failure(TW_EMISMATCH,
+                               "field '{}': the ranks have sent it at different times or with "
+                               "different weights",
+                               variable.field().declared.name));
+    });
+    return mine;
+}
+
+/// Checks variables without samples; the result is the same on every rank.
+Status History::check_unsent(const std::vector<Due>& due, std::span<const std::int64_t> words) {
+    std::vector<std::string> never, unsent;
+    sent_in_record_.clear();
+    for_words(due, words, [&](Variable& variable, std::int64_t all, std::int64_t none) {
+        const std::string& name = variable.field().declared.name;
+        if (all != 0 || none == 0) {
+            variable.set_ever();
+            sent_in_record_.insert(&variable);
+            return;
+        }
+        if (!variable.ever()) {
+            never.push_back(name);
+            return;
+        }
+        unsent.push_back(name);
+        if (!table_.unsent_error && ranks_.rank() == 0 && warned_.insert(&variable).second)
+            detail::log::warn(
+                "history: field '{}' was not sent in the window before {}; its record "
+                "has the fill value",
+                name, date_text(context_.run.calendar, now_));
+    });
+    if (!never.empty()) return failure(TW_EMISSING, "history: never sent: {}", quoted_list(never));
+    if (table_.unsent_error && !unsent.empty())
+        return failure(TW_EMISSING, "history: not sent in the window before {}: {}",
+                       date_text(context_.run.calendar, now_), quoted_list(unsent));
+    return {};
+}
+
+Status History::write_record(Stream& stream, const Window& window) {
+    Status status;
+    for (const auto& output : stream.outputs()) {
+        if (!output->is_open()) keep_first(status, limit_open());
+        keep_first(status, output->prepare(window));
+        for (Variable* variable : output->variables()) {
+            if (sent_in_record_.count(variable) == 0) continue;
+            Status result = variable->result(values_);
+            if (result.code == TW_ERANGE)
+                result.text = fmt::format("stream '{}': variable '{}': {}", stream.table().name,
+                                          variable->name(), result.text);
+            keep_first(status, result);
+            keep_first(status, output->put(*variable, values_));
+        }
+        keep_first(status, output->end_record(window));
+    }
+    return status;
+}
+
+/// Closes the file that was not used for the longest time, if there are as many as may be open.
+Status History::limit_open() {
+    Status status;
+    while (context_.opened >= table_.max_open) {
+        Output* oldest = nullptr;
+        for (Output* output : all_outputs())
+            if (output->is_open() && (!oldest || output->last_use() < oldest->last_use()))
+                oldest = output;
+        if (oldest == nullptr) break;
+        keep_first(status, oldest->close(true));
+    }
+    return status;
+}
+
+}  // namespace thalweg::history

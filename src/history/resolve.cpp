@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/resolve.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/nearest.hpp"
+#include "history/parse.hpp"
+
+namespace thalweg::history {
+
+namespace {
+
+/// Tests if a name matches a pattern of '*' and '?', in time that grows with the product of
+/// lengths.
+bool matches(std::string_view pattern, std::string_view name) {
+    std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
+    while (n < name.size()) {
+        if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) &&
+            pattern[p] != '*') {
+            ++p;
+            ++n;
+        } else if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            mark = n;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            n = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+bool is_real(tw_type type) { return type == TW_FLOAT || type == TW_DOUBLE; }
+
+/// Replaces what another says of a field.
+FieldKeys merged(FieldKeys base, const FieldKeys& over) {
+    const auto take = [](auto& value, const auto& other) {
+        if (other) value = other;
+    };
+    base.line = over.line;
+    base.name = over.name;
+    base.of = over.of;
+    take(base.op, over.op);
+    take(base.type, over.type);
+    take(base.weight, over.weight);
+    take(base.inner, over.inner);
+    take(base.units, over.units);
+    take(base.long_name, over.long_name);
+    take(base.standard_name, over.standard_name);
+    take(base.cell_methods, over.cell_methods);
+    take(base.chunks, over.chunks);
+    take(base.quantize, over.quantize);
+    take(base.fill, over.fill);
+    for (const Attribute& attribute : over.attributes) {
+        std::erase_if(base.attributes,
+                      [&](const Attribute& other) { return other.name == attribute.name; });
+        base.attributes.push_back(attribute);
+    }
+    return base;
+}
+
+class Resolver {
+public:
+    Resolver(const Table& table, std::span<const DeclaredField> declared,
+             std::vector<Problem>& problems, std::vector<std::string>& warnings)
+        : table_(table), declared_(declared), problems_(problems), warnings_(warnings) {
+        for (std::size_t i = 0; i < declared.size(); ++i) {
+            names_.push_back(declared[i].name);
+            positions_.emplace(declared[i].name, static_cast<int>(i));
+        }
+    }
+
+    ResolvedStream stream(int position) {
+        const StreamTable& stream = table_.streams[static_cast<std::size_t>(position)];
+        where_ = fmt::format("stream '{}'", stream.name);
+        std::map<std::string, FieldKeys, std::less<>> own;
+        for (const FieldKeys& keys : stream.field) own.emplace(keys.name, keys);
+        std::vector<std::string> selected;
+        select(stream.fields, own, selected);
+        for (const FieldKeys& keys : stream.field)
+            if (std::ranges::find(selected, keys.name) == selected.end())
+                selected.push_back(keys.name);
+        ResolvedStream resolved{position, {}};
+        for (const std::string& name : selected) {
+            const auto keys = own.find(name);
+            add(stream, name, keys != own.end() ? &keys->second : nullptr, resolved);
+        }
+        if (resolved.fields.empty() && problems_.empty())
+            fail(stream.line, fmt::format("{}: it has no fields", where_));
+        return resolved;
+    }
+
+private:
+    using Own = std::map<std::string, FieldKeys, std::less<>>;
+
+    void fail(std::int64_t line, std::string text) { problems_.push_back({line, std::move(text)}); }
+
+    /// Applies selectors to a list, one after another.
+    void select(const Selectors& selectors, const Own& own, std::vector<std::string>& list) {
+        for (const Selector& selector : selectors.list) {
+            if (selector.remove) {
+                remove(selectors, selector, list);
+                continue;
+            }
+            bool found = !selector.glob();
+            for (const std::string& name : named(selector)) {
+                found = true;
+                if (std::ranges::find(list, name) != list.end()) continue;
+                if (positions_.contains(name) || own.contains(name))
+                    list.push_back(name);
+                else
+                    miss(selectors.line, name);
+            }
+            if (!found)
+                fail(selectors.line,
+                     fmt::format("{}: no field matches '{}'", where_, selector.text));
+        }
+    }
+
+    void remove(const Selectors& selectors, const Selector& selector,
+                std::vector<std::string>& list) {
+        const std::vector<std::string> group =
+            selector.group ? named(selector) : std::vector<std::string>{};
+        const auto removed = std::erase_if(list, [&](const std::string& name) {
+            return selector.group ? std::ranges::find(group, name) != group.end()
+                                  : matches(selector.text, name);
+        });
+        if (removed == 0)
+            fail(selectors.line, fmt::format("{}: '-{}{}' removes nothing", where_,
+                                             selector.group ? "@" : "", selector.text));
+    }
+
+    /// Returns the names that a selector stands for, whether they are declared or not.
+    std::vector<std::string> named(const Selector& selector) {
+        if (selector.group) return group(selector.text);
+        if (!selector.glob()) return {selector.text};
+        std::vector<std::string> found;
+        std::ranges::copy_if(names_, std::back_inserter(found),
+                             [&](const std::string& name) { return matches(selector.text, name); });
+        return found;
+    }
+
+    const std::vector<std::string>& group(const std::string& name) {
+        const auto known = groups_.find(name);
+        if (known != groups_.end()) return known->second;
+        groups_[name] = {};
+        std::vector<std::string> list;
+        const auto found = table_.groups.find(name);
+        if (found != table_.groups.end())
+            for (const Selector& selector : found->second.list) {
+                if (selector.remove) {
+                    remove(found->second, selector, list);
+                    continue;
+                }
+                for (const std::string& each : named(selector))
+                    if (std::ranges::find(list, each) == list.end()) list.push_back(each);
+            }
+        return groups_[name] = std::move(list);
+    }
+
+    void miss(std::int64_t line, const std::string& name) {
+        std::string text = fmt::format("{}: the model declares no field '{}'{}", where_, name,
+                                       detail::did_you_mean(name, names_));
+        if (table_.missing_fields_error)
+            fail(line, std::move(text));
+        else
+            warnings_.push_back(std::move(text));
+    }
+
+    void add(const StreamTable& stream, const std::string& name, const FieldKeys* own,
+             ResolvedStream& resolved) {
+        StreamField field;
+        field.name = name;
+        if (const auto all = table_.fields.find(name); all != table_.fields.end())
+            field.keys = all->second;
+        if (own != nullptr) field.keys = merged(std::move(field.keys), *own);
+        const std::int64_t line = own != nullptr ? own->line : stream.fields.line;
+        const std::string& of = field.keys.of.empty() ? name : field.keys.of;
+        const auto position = positions_.find(of);
+        if (position == positions_.end()) {
+            miss(line, of);
+            return;
+        }
+        field.declared = position->second;
+        const DeclaredField& declared = declared_[static_cast<std::size_t>(field.declared)];
+        field.inner = field.keys.inner ? field.keys.inner : stream.inner;
+        Statistic& statistic = field.statistic;
+        statistic.op = field.keys.op.value_or(stream.op);
+        if (field.inner) statistic.inner = field.inner->op;
+        statistic.type = declared.type;
+        statistic.missing = declared.missing;
+        statistic.missing_value = declared.missing_value;
+        statistic.counts = stream.counts;
+        statistic.min_valid = stream.min_valid;
+        statistic.ddof = statistic.op == Op::std ? stream.ddof : 0;
+        find_weight(stream, line, declared, field);
+        choose_type(stream, line, declared, field);
+        check_region(stream, declared);
+        resolved.fields.push_back(std::move(field));
+    }
+
+    void find_weight(const StreamTable& stream, std::int64_t line, const DeclaredField& declared,
+                     StreamField& field) {
+        const std::string& name = field.keys.weight ? *field.keys.weight : stream.weight;
+        const Op op = field.statistic.inner.value_or(field.statistic.op);
+        if (name.empty() ||
+            (op != Op::mean && op != Op::rms && op != Op::mean_square && op != Op::std))
+            return;
+        const auto position = positions_.find(name);
+        if (position == positions_.end()) {
+            fail(field.keys.weight ? line : stream.line_of("weight"),
+                 fmt::format("{}: the model declares no field '{}', the weight of '{}'{}", where_,
+                             name, field.name, detail::did_you_mean(name, names_)));
+            return;
+        }
+        const DeclaredField& weight = declared_[static_cast<std::size_t>(position->second)];
+        for (const std::string& dim : weight.dims)
+            if (std::ranges::find(declared.dims, dim) == declared.dims.end())
+                fail(line, fmt::format("{}: the weight '{}' has the dimension '{}', which '{}' has "
+                                       "not",
+                                       where_, name, dim, field.name));
+        field.weight = position->second;
+        field.statistic.weight_field = true;
+    }
+
+    void choose_type(const StreamTable& stream, std::int64_t line, const DeclaredField& declared,
+                     StreamField& field) {
+        const FileType wanted = field.keys.type.value_or(stream.type);
+        const Op op = field.statistic.op;
+        field.type = wanted == FileType::double_  ? TW_DOUBLE
+                     : wanted == FileType::float_ ? TW_FLOAT
+                                                  : declared.type;
+        if (is_real(declared.type)) return;
+        if (!is_statistic(op)) {
+            field.type = declared.type;
+        } else if (declared.type == TW_CHAR) {
+            fail(line, fmt::format("{}: field '{}' is a text, which has no {}", where_, field.name,
+                                   op_name(op)));
+        } else if (wanted == FileType::same &&
+                   (field.inner || (op != Op::min && op != Op::max && op != Op::sum))) {
+            fail(line, fmt::format("{}: field '{}' has integers, but its {} has not: its type has "
+                                   "to be \"float\" or \"double\"",
+                                   where_, field.name, op_name(op)));
+        }
+    }
+
+    void check_region(const StreamTable& stream, const DeclaredField& declared) {
+        const auto found = table_.regions.find(stream.region);
+        if (found == table_.regions.end()) return;
+        const RegionTable& region = found->second;
+        if ((region.box || !region.points.empty() || !region.points_file.empty()) &&
+            !declared.has_coordinates)
+            fail(stream.line_of("region"),
+                 fmt::format("{}: region '{}' needs longitudes and latitudes, which field '{}' has "
+                             "not",
+                             where_, region.name, declared.name));
+        for (const IndexRange& range : region.index) {
+            const auto dim = std::ranges::find(declared.dims, range.dim);
+            const auto place = static_cast<std::size_t>(dim - declared.dims.begin());
+            if (dim == declared.dims.end())
+                fail(stream.line_of("region"),
+                     fmt::format("{}: region '{}': field '{}' has no dimension '{}'", where_,
+                                 region.name, declared.name, range.dim));
+            else if (place < declared.shape.size() && range.last >= declared.shape[place])
+                fail(region.line,
+                     fmt::format("region '{}': '{}' has the indices 0 to {}, not {}", region.name,
+                                 range.dim, declared.shape[place] - 1, range.last));
+        }
+    }
+
+    const Table& table_;
+    std::span<const DeclaredField> declared_;
+    std::vector<Problem>& problems_;
+    std::vector<std::string>& warnings_;
+    std::vector<std::string> names_;
+    std::map<std::string, int, std::less<>> positions_;
+    std::map<std::string, std::vector<std::string>, std::less<>> groups_;
+    std::string where_;
+};
+
+/// Finds variables of different streams whose files have the same name.
+void check_files(const Table& table, const std::vector<ResolvedStream>& streams,
+                 std::vector<Problem>& problems) {
+    std::map<std::pair<std::string, std::string>, const StreamTable*> files;
+    for (const ResolvedStream& resolved : streams) {
+        const StreamTable& stream = table.streams[static_cast<std::size_t>(resolved.table)];
+        if (!stream.file_per_variable) continue;
+        for (const StreamField& field : resolved.fields) {
+            const auto [place, fresh] = files.try_emplace({path_of(stream), field.name}, &stream);
+            if (!fresh)
+                problems.push_back(
+                    {stream.line_of("path"),
+                     fmt::format("stream '{}': 'path': the file of '{}' has the name of that of "
+                                 "stream '{}'",
+                                 stream.name, field.name, place->second->name)});
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<Problem> resolve(const Table& table, std::span<const DeclaredField> declared,
+                             std::vector<ResolvedStream>& streams,
+                             std::vector<std::string>& warnings) {
+    std::vector<Problem> problems;
+    Resolver resolver(table, declared, problems, warnings);
+    streams.clear();
+    for (std::size_t i = 0; i < table.streams.size(); ++i)
+        streams.push_back(resolver.stream(static_cast<int>(i)));
+    check_files(table, streams, problems);
+    std::ranges::stable_sort(problems, {}, &Problem::line);
+    // A field of several streams, or a group of several, would be reported as often.
+    const auto same = [](const Problem& a, const Problem& b) {
+        return a.line == b.line && a.text == b.text;
+    };
+    problems.erase(std::unique(problems.begin(), problems.end(), same), problems.end());
+    return problems;
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,53 @@
+// The fields of each stream: the configuration applied to the fields that the model declares.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "history/accumulator.hpp"
+#include "history/table.hpp"
+
+namespace thalweg::history {
+
+/// A field of the model.
+struct DeclaredField {
+    std::string name;
+    tw_type type = TW_FLOAT;
+    std::vector<std::string> dims;  ///< in file order, without time
+    std::vector<std::int64_t> shape;
+    Missing missing = Missing::none;
+    Value missing_value{};
+    bool has_coordinates = false;  ///< longitudes and latitudes of its elements are declared
+    std::int64_t horizontal = 0;   ///< number of its horizontal elements, for maps; 0: not known
+};
+
+/// One variable of a stream.
+struct StreamField {
+    std::string name;  ///< in the file
+    int declared = 0;  ///< position of the model's field
+    int weight = -1;   ///< position of the weight field, or -1
+    Statistic statistic;
+    std::optional<Inner> inner;
+    tw_type type = TW_FLOAT;  ///< in the file
+    FieldKeys keys;           ///< what the stream and all streams say, merged; for metadata
+};
+
+struct ResolvedStream {
+    int table = 0;  ///< position in Table::streams
+    std::vector<StreamField> fields;
+};
+
+/**
+ * Applies selectors and overrides, and checks what needs the declared fields: selectors that match
+ * nothing, unknown fields, weights with other dimensions, regions without coordinates, levels.
+ * @param warnings  receives missing fields, where the configuration says so
+ * @return problems, empty if all is right
+ */
+std::vector<Problem> resolve(const Table& table, std::span<const DeclaredField> declared,
+                             std::vector<ResolvedStream>& streams,
+                             std::vector<std::string>& warnings);
+
+}  // namespace thalweg::history

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/stream.hpp"
+
+#include "base/log.hpp"
+
+namespace thalweg::history {
+
+Stream::Stream(FileContext& context, const StreamTable& table)
+    : context_(context),
+      table_(table),
+      rules_(window_rules(*context.table, table, context.run, std::nullopt)),
+      steps_(1) {}
+
+void Stream::make_outputs(
+    const std::function<std::vector<WrittenCoordinate>(const std::vector<Variable*>&)>&
+        coordinates) {
+    std::vector<Variable*> all;
+    const auto make = [&] {
+        outputs_.push_back(
+            std::make_unique<Output>(context_, table_, rules_, all, coordinates(all)));
+        all.clear();
+    };
+    for (const auto& variable : variables_) {
+        all.push_back(variable.get());
+        if (table_.file_per_variable) make();
+    }
+    if (!all.empty()) make();
+}
+
+Status Stream::plan_step(std::optional<Time> previous, Time now) {
+    steps_.resize(1);
+    Status status = take_step(rules_, previous, now, steps_.front());
+    for (const auto& variable : variables_) {
+        if (!variable->about().inner) continue;
+        steps_.emplace_back();
+        keep_first(status, take_step(variable->rules(), previous, now, steps_.back()));
+    }
+    if (!status.ok()) status.text = fmt::format("stream '{}': {}", table_.name, status.text);
+    return status;
+}
+
+void Stream::begin_step() {
+    auto own = steps_.begin() + 1;
+    for (const auto& variable : variables_)
+        variable->begin_step(variable->about().inner ? *own++ : steps_.front());
+    if (step().crossed && !warned_ && context_.ranks->rank() == 0)
+        detail::log::warn(
+            "history: stream '{}': a step of the model crosses the boundary of a window; it "
+            "belongs "
+            "to the window of its end",
+            table_.name);
+    warned_ = warned_ || step().crossed;
+}
+
+std::vector<Window> Stream::due() const {
+    std::vector<Window> windows;
+    if (step().before) windows.push_back(*step().before);
+    if (step().ends) windows.push_back(step().window);
+    return windows;
+}
+
+}  // namespace thalweg::history

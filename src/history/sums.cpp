@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/sums.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "history/kernels.hpp"
+#include "history/values.hpp"
+
+namespace thalweg::history {
+
+namespace {
+
+bool sums_integers(const Statistic& statistic) {
+    return statistic.op == Op::sum && !is_real(statistic.type) && !statistic.weight_field;
+}
+
+bool counts_elements(const Statistic& statistic) {
+    if (statistic.weight_field) return true;
+    if (is_extreme(statistic.op))
+        return statistic.missing == Missing::varying && statistic.min_valid > 0;
+    // The integer sum of a fixed mask has no mark for missing elements.
+    return statistic.missing == Missing::varying ||
+           (statistic.missing == Missing::fixed && sums_integers(statistic));
+}
+
+/// Copies every stride-th element.
+template <class T>
+void gather(const T* from, std::int64_t count, std::int64_t stride, T* to) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
+}
+
+}  // namespace
+
+std::int64_t type_size(tw_type type) {
+    return with_type(type, [](auto named) {
+        return static_cast<std::int64_t>(sizeof(typename decltype(named)::type));
+    });
+}
+
+SumArrays::SumArrays(const Statistic& statistic)
+    : sum(!is_extreme(statistic.op) && !sums_integers(statistic)),
+      squares(statistic.op == Op::std),
+      whole(sums_integers(statistic)),
+      least(statistic.op == Op::min || statistic.op == Op::range),
+      greatest(statistic.op == Op::max || statistic.op == Op::range),
+      weights(counts_elements(statistic) && (!statistic.counts || statistic.weight_field)),
+      counts(counts_elements(statistic) && !weights) {}
+
+std::int64_t SumArrays::bytes(tw_type type) const {
+    return 8 * (sum + squares + whole + weights) + 4 * counts +
+           type_size(type) * (least + greatest);
+}
+
+Sums::Sums(const Statistic& statistic, std::int64_t elements, bool exact)
+    : statistic_(statistic),
+      elements_(elements),
+      used_(statistic),
+      nan_missing_(!exact && statistic.missing != Missing::none && is_real(statistic.type) &&
+                   (statistic.type == TW_FLOAT
+                        ? std::isnan(value_as<float>(statistic.missing_value))
+                        : std::isnan(value_as<double>(statistic.missing_value)))) {
+    const auto size = static_cast<std::size_t>(elements);
+    const std::size_t extreme = size * static_cast<std::size_t>(type_size(statistic.type));
+    if (used_.sum) sum_.resize(size);
+    if (used_.squares) squares_.resize(size);
+    if (used_.whole) whole_.resize(size);
+    if (used_.weights) weights_.resize(size);
+    if (used_.counts) counts_.resize(size);
+    if (used_.least) least_.resize(extreme);
+    if (used_.greatest) greatest_.resize(extreme);
+    reset();
+}
+
+void Sums::reset() {
+    weight = 0;
+    samples = 0;
+    std::ranges::fill(sum_, statistic_.op == Op::std ? 0 : kernels::nothing);
+    std::ranges::fill(squares_, 0);
+    std::ranges::fill(whole_, 0);
+    std::ranges::fill(weights_, 0);
+    std::ranges::fill(counts_, 0);
+    const auto size = static_cast<std::size_t>(type_size(statistic_.type));
+    for (std::vector<std::byte>* extreme : {&least_, &greatest_})
+        for (std::size_t i = 0; i < extreme->size(); i += size)
+            std::memcpy(extreme->data() + i, statistic_.missing_value.data(), size);
+}
+
+void Sums::begin_sample(double sample_weight) {
+    sample_weight_ = sample_weight;
+    mask_changed_ = negative_ = false;
+    weight += sample_weight;
+}
+
+Status Sums::end_sample() {
+    if (sample_weight_ > 0) ++samples;
+    if (negative_) return detail::failure(TW_EARG, "the weight field has values below 0");
+    if (mask_changed_)
+        return detail::failure(TW_EARG,
+                               "other elements are missing than in the window's first sample: the "
+                               "field needs missing=varying");
+    return {};
+}
+
+void Sums::add(const Run& run) {
+    if (sample_weight_ == 0) return;
+    with_type(statistic_.type, [&](auto named) { add_run<typename decltype(named)::type>(run); });
+}
+
+template <class T>
+void Sums::add_run(const Run& run) {
+    const T* const data = static_cast<const T*>(run.data);
+    constexpr bool real = std::is_floating_point_v<T>;
+    const bool exact = real || !used_.sum;
+    if (run.stride == 1 && exact) {
+        add_values(data, run);
+        return;
+    }
+    std::array<T, piece> gathered;
+    std::array<double, piece> converted;
+    for (std::int64_t i = 0; i < run.count; i += piece) {
+        const std::int64_t count = std::min(piece, run.count - i);
+        const Run part{run.first + i, count, nullptr, 1,
+                       run.weights == nullptr ? nullptr : run.weights + i};
+        gather(data + i * run.stride, count, run.stride, gathered.data());
+        if (exact) {
+            add_values(gathered.data(), part);
+            continue;
+        }
+        for (std::int64_t j = 0; j < count; ++j)
+            converted[j] = statistic_.missing != Missing::none && is_missing(gathered[j])
+                               ? std::numeric_limits<double>::quiet_NaN()
+                               : static_cast<double>(gathered[j]);
+        add_values(converted.data(), part);
+    }
+}
+
+template <class T>
+void Sums::add_values(const T* data, const Run& run) {
+    if (statistic_.missing == Missing::none)
+        add_present(data, run, kernels::All{});
+    else if (std::is_floating_point_v<T> && (nan_missing_ || !is_real(statistic_.type)))
+        add_present(data, run, kernels::NotNan{});
+    else
+        add_present(data, run,
+                    kernels::NotBits<T>{value_as<kernels::Bits<T>>(statistic_.missing_value)});
+}
+
+template <class T, class Test>
+void Sums::add_present(const T* data, const Run& run, Test present) {
+    if (used_.least || used_.greatest) {
+        add_extremes(data, run, present);
+    } else if (used_.whole) {
+        if constexpr (!std::is_floating_point_v<T>) {
+            kernels::add_integers(kernels::Terms<T>{data, run.count, 1, 1, nullptr}, present,
+                                  whole_.data() + run.first);
+            add_extremes(data, run, present);  // counts
+        }
+    } else if constexpr (std::is_floating_point_v<T>) {
+        if (used_.squares)
+            add_deviations(data, run, present);
+        else if (statistic_.op == Op::rms || statistic_.op == Op::mean_square)
+            add_terms<2>(data, run, present);
+        else
+            add_terms<1>(data, run, present);
+    }
+}
+
+/// Adds to the extremes, and to the weights of valid samples of what has no other sum of them.
+template <class T, class Test>
+void Sums::add_extremes(const T* data, const Run& run, Test present) {
+    const kernels::Terms<T> terms{data, run.count, 1, sample_weight_, nullptr};
+    bool differs = false;
+    const auto extreme = [&](std::vector<std::byte>& values, auto greatest) {
+        T* const to = reinterpret_cast<T*>(values.data()) + run.first;
+        if constexpr (std::is_same_v<Test, kernels::All>)
+            kernels::extreme_all<greatest.value>(terms, samples == 0, to);
+        else
+            differs = kernels::extreme_present<greatest.value>(terms, present, to) || differs;
+    };
+    if (used_.least) extreme(least_, std::false_type{});
+    if (used_.greatest) extreme(greatest_, std::true_type{});
+    // The first sample finds every element empty.
+    if (statistic_.missing == Missing::fixed && samples > 0 && differs) mask_changed_ = true;
+    if (used_.weights) kernels::count_present(terms, present, weights_.data() + run.first);
+    if (used_.counts) kernels::count_present(terms, present, counts_.data() + run.first);
+}
+
+template <int power, class T, class Test>
+void Sums::add_terms(const T* data, const Run& run, Test present) {
+    const double factor = statistic_.op == Op::sum ? 1 : sample_weight_;
+    const kernels::Terms<T> terms{data, run.count, factor, sample_weight_, run.weights};
+    double* const sum = sum_.data() + run.first;
+    bool differs = false;
+    if (statistic_.weight_field)
+        negative_ =
+            kernels::add_weighted<power>(terms, present, sum, weights_.data() + run.first) ||
+            negative_;
+    else if (statistic_.missing == Missing::none)
+        kernels::add_all<power>(terms, sum);
+    else if (statistic_.missing == Missing::fixed)
+        differs = kernels::add_fixed<power>(terms, present, samples == 0, sum);
+    else if (used_.counts)
+        kernels::add_varying<power>(terms, present, sum, counts_.data() + run.first);
+    else
+        kernels::add_varying<power>(terms, present, sum, weights_.data() + run.first);
+    mask_changed_ = mask_changed_ || differs;
+}
+
+template <class T, class Test>
+void Sums::add_deviations(const T* data, const Run& run, Test present) {
+    const kernels::Terms<T> terms{data, run.count, 1, sample_weight_, run.weights};
+    double* const mean = sum_.data() + run.first;
+    double* const squares = squares_.data() + run.first;
+    bool differs = false;
+    if (statistic_.weight_field)
+        negative_ = kernels::deviate_varying<true>(terms, present, mean, squares,
+                                                   weights_.data() + run.first) ||
+                    negative_;
+    else if (statistic_.missing == Missing::none)
+        kernels::deviate_all(terms, weight, mean, squares);
+    else if (statistic_.missing == Missing::fixed)
+        differs = kernels::deviate_fixed(terms, present, samples == 0, weight, mean, squares);
+    else if (used_.counts)
+        kernels::deviate_varying<false>(terms, present, mean, squares, counts_.data() + run.first);
+    else
+        kernels::deviate_varying<false>(terms, present, mean, squares, weights_.data() + run.first);
+    mask_changed_ = mask_changed_ || differs;
+}
+
+void Sums::list_arrays(const std::string& prefix, std::vector<StateArray>& arrays) {
+    const auto list = [&](bool used, const char* name, tw_type type, void* data) {
+        if (used) arrays.push_back({prefix + name, type, data});
+    };
+    list(used_.sum, statistic_.op == Op::std ? "mean" : "sum", TW_DOUBLE, sum_.data());
+    list(used_.squares, "squares", TW_DOUBLE, squares_.data());
+    list(used_.whole, "sum", TW_INT64, whole_.data());
+    list(used_.weights, "weight", TW_DOUBLE, weights_.data());
+    list(used_.counts, "count", TW_INT, counts_.data());
+    list(used_.least, "min", statistic_.type, least_.data());
+    list(used_.greatest, "max", statistic_.type, greatest_.data());
+}
+
+}  // namespace thalweg::history

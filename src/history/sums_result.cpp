@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "history/kernels.hpp"
+#include "history/sums.hpp"
+#include "history/values.hpp"
+
+namespace thalweg::history {
+
+bool Sums::counted() const { return used_.weights || used_.counts; }
+
+void Sums::weights_of(std::int64_t first, std::int64_t count, double* own) const {
+    for (std::int64_t i = 0; i < count; ++i)
+        own[i] = used_.weights ? weights_[first + i] : static_cast<double>(counts_[first + i]);
+}
+
+bool Sums::find_valid(std::int64_t first, std::int64_t count, const double* own,
+                      bool* valid) const {
+    const double least_weight =
+        statistic_.op == Op::std && statistic_.ddof > 0 ? 1.0 + statistic_.ddof : 0;
+    const bool all = samples > 0 && weight > 0 && (counted() || weight >= least_weight);
+    std::fill_n(valid, count, all);
+    if (!all || (!counted() && statistic_.missing == Missing::none)) return all;
+    if (counted()) {
+        const double share = statistic_.weight_field ? 0 : statistic_.min_valid * weight;
+        const double least = std::max(share, least_weight);
+        for (std::int64_t i = 0; i < count; ++i) valid[i] = (own[i] > 0) & (own[i] >= least);
+    } else if (used_.sum) {
+        for (std::int64_t i = 0; i < count; ++i) valid[i] = !kernels::is_missing(sum_[first + i]);
+    }
+    if (used_.least || used_.greatest)
+        with_type(statistic_.type, [&](auto named) {
+            const auto* const extreme =
+                extremes<typename decltype(named)::type>(used_.greatest) + first;
+            for (std::int64_t i = 0; i < count; ++i) valid[i] &= !is_missing(extreme[i]);
+        });
+    return false;
+}
+
+template <class T>
+const T* Sums::extremes(bool greatest) const {
+    return reinterpret_cast<const T*>((greatest ? greatest_ : least_).data());
+}
+
+void Sums::values(std::int64_t first, std::int64_t count, const double* own, double* found) const {
+    const auto each = [&](auto value) {
+        for (std::int64_t i = 0; i < count; ++i) found[i] = value(i);
+    };
+    // Calls with the weight of an element: one number for all is no array.
+    const auto weighted = [&](auto value) {
+        if (counted())
+            each([&](std::int64_t i) { return value(i, own[i]); });
+        else
+            each([&, all = weight](std::int64_t i) { return value(i, all); });
+    };
+    const double* const sum = sum_.data() + first;
+    const double* const squares = squares_.data() + first;
+    if (used_.whole)
+        each([&](std::int64_t i) { return static_cast<double>(whole_[first + i]); });
+    else if (is_extreme(statistic_.op))
+        with_type(statistic_.type, [&](auto named) {
+            using T = typename decltype(named)::type;
+            const T* const one = extremes<T>(used_.greatest) + first;
+            if (statistic_.op != Op::range) {
+                each([&](std::int64_t i) { return static_cast<double>(one[i]); });
+                return;
+            }
+            const T* const least = extremes<T>(false) + first;
+            each([&](std::int64_t i) {
+                return static_cast<double>(one[i]) - static_cast<double>(least[i]);
+            });
+        });
+    else if (statistic_.op == Op::sum)
+        each([&](std::int64_t i) { return sum[i]; });
+    else if (statistic_.op == Op::rms)
+        weighted([&](std::int64_t i, double w) { return std::sqrt(sum[i] / w); });
+    else if (statistic_.op == Op::std)
+        weighted([&, ddof = double(statistic_.ddof)](std::int64_t i, double w) {
+            return std::sqrt(squares[i] / (w - ddof));
+        });
+    else
+        weighted([&](std::int64_t i, double w) { return sum[i] / w; });
+}
+
+Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
+                    void* results) const {
+    // Else an infinite result may come from an overflow.
+    const bool exact = statistic_.type != TW_DOUBLE || is_extreme(statistic_.op);
+    bool fits = true;
+    std::array<double, piece> own{};
+    std::array<double, piece> found;
+    std::array<bool, piece> valid;
+    const auto in_real = [&](auto named, std::int64_t begin, std::int64_t n) {
+        using Out = typename decltype(named)::type;
+        auto* const out = static_cast<Out*>(results) + begin;
+        const bool all = find_valid(first + begin, n, own.data(), valid.data());
+        values(first + begin, n, own.data(), found.data());
+        std::uint64_t infinite = 0;
+        for (std::int64_t j = 0; j < n; ++j) out[j] = static_cast<Out>(found[j]);
+        for (std::int64_t j = 0; j < n; ++j)
+            infinite |=
+                static_cast<std::uint64_t>(std::abs(out[j]) > std::numeric_limits<Out>::max());
+        if (all && infinite == 0 && !used_.whole) return;
+        for (std::int64_t j = 0; j < n; ++j) {
+            const bool overflowed = used_.whole && whole_[first + begin + j] == kernels::overflowed;
+            const bool beyond = std::is_same_v<Out, float> && std::isinf(out[j]) &&
+                                !(std::isinf(found[j]) && exact);
+            const bool held = !valid[j] || (!overflowed && !beyond);
+            fits = fits && held;
+            if (!held || !valid[j]) out[j] = value_as<Out>(fill);
+        }
+    };
+    const auto in_integers = [&](auto named, std::int64_t begin, std::int64_t n) {
+        using Out = typename decltype(named)::type;
+        auto* const out = static_cast<Out*>(results) + begin;
+        find_valid(first + begin, n, own.data(), valid.data());
+        for (std::int64_t j = 0; j < n; ++j) {
+            bool held = true;
+            if (used_.whole) {
+                const std::int64_t sum = whole_[first + begin + j];
+                held = !valid[j] || (sum != kernels::overflowed && std::in_range<Out>(sum));
+                out[j] = static_cast<Out>(sum);
+            } else {
+                out[j] = extremes<Out>(used_.greatest)[first + begin + j];
+            }
+            fits = fits && held;
+            if (!held || !valid[j]) out[j] = value_as<Out>(fill);
+        }
+    };
+    const bool integers = used_.whole || statistic_.op == Op::min || statistic_.op == Op::max;
+    if (!is_real(type) && (type != statistic_.type || !integers))
+        return detail::failure(TW_ETYPE, "'{}' has no results of this type",
+                               op_name(statistic_.op));
+    with_type(type, [&](auto named) {
+        for (std::int64_t i = 0; i < count; i += piece) {
+            const std::int64_t n = std::min(piece, count - i);
+            if (counted()) weights_of(first + i, n, own.data());
+            if constexpr (std::is_floating_point_v<typename decltype(named)::type>)
+                in_real(named, i, n);
+            else
+                in_integers(named, i, n);
+        }
+    });
+    if (!fits) return detail::failure(TW_ERANGE, "results are out of range for the file's type");
+    return {};
+}
+
+}  // namespace thalweg::history

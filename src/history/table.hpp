@@ -1,0 +1,198 @@
+// The configuration of a history, as its TOML text says it: every value is checked by itself.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "history/operation.hpp"
+#include "history/window.hpp"
+#include "thalweg/base.h"
+
+namespace thalweg::history {
+
+/// An error in the text; line 0: none in particular.
+struct Problem {
+    std::int64_t line = 0;
+    std::string text;
+};
+
+/// Returns TW_ESETTING with all problems, in the order of their lines, one a line of the text:
+/// "history.toml:17: stream 'daily': ...". TW_OK if there are none.
+Status problem_status(std::vector<Problem> problems, std::string_view name);
+
+/// Attribute of a file or a variable.
+struct Attribute {
+    std::string name;
+    std::variant<std::string, std::vector<std::int64_t>, std::vector<double>> value;
+};
+
+/// One selector: a name, a glob, or all of a group.
+struct Selector {
+    std::string text;     ///< without '-' and '@'
+    bool remove = false;  ///< -NAME
+    bool group = false;   ///< @NAME
+    bool glob() const { return text.find_first_of("*?") != std::string::npos; }
+};
+
+struct Selectors {
+    std::vector<Selector> list;
+    std::int64_t line = 0;
+};
+
+struct Inner {
+    Op op = Op::max;
+    Duration every;
+};
+
+enum class FileType : std::uint8_t { float_, double_, same };
+
+/// Choice of elements along a dimension.
+struct Levels {
+    std::string dim;
+    std::vector<std::int64_t> index;
+    std::optional<std::array<double, 2>> range;
+    std::vector<double> nearest;
+};
+
+/// What a field says in a stream, or for all streams. Absent keys leave the stream's values.
+struct FieldKeys {
+    std::int64_t line = 0;
+    std::string name;
+    std::string of;  ///< the model's field; empty: `name`
+    std::optional<Op> op;
+    std::optional<FileType> type;
+    std::optional<std::string> weight;
+    std::optional<Inner> inner;
+    std::optional<std::string> units, long_name, standard_name, cell_methods;
+    std::vector<Attribute> attributes;
+    std::optional<std::string> chunks, quantize;
+    std::optional<double> fill;
+};
+
+struct StreamTable {
+    std::int64_t line = 0;
+    std::string name;
+    Selectors fields;
+    Every every = Every::window;
+    Duration duration;  ///< of Every::window
+    Op op = Op::mean;
+    std::string path;  ///< template, the default filled in
+    std::optional<Date> from, to;
+    std::optional<Duration> new_file;
+    std::int64_t records = 0;  ///< a file; 0: no limit
+    bool file_per_variable = false;
+    FileType type = FileType::float_;
+    Stamp stamp = Stamp::middle;
+    Anchor anchor;
+    bool drop_partial = false, initial = false, next_file = false, write_open = false;
+    std::optional<Duration> sample;
+    std::vector<Time> hours;  ///< since midnight
+    std::optional<Inner> inner;
+    std::string weight;  ///< field; empty: none
+    bool counts = false;
+    double min_valid = 0;
+    int ddof = 0;
+    bool interval = false;
+    std::string region, map;  ///< names; empty: none
+    std::optional<Levels> levels;
+    std::string settings;  ///< of tw_create: "zstd=3; format=netcdf4"
+    std::vector<Attribute> attributes;
+    std::int64_t sync = 0;  ///< records
+    std::vector<FieldKeys> field;
+    /// Line of each key.
+    std::map<std::string, std::int64_t, std::less<>> lines;
+
+    /// Returns the line of a key, or the stream's.
+    std::int64_t line_of(std::string_view key) const;
+};
+
+/// A range of a dimension, from 0, both ends inclusive.
+struct IndexRange {
+    std::string dim;
+    std::int64_t first = 0, last = 0;
+};
+
+struct RegionTable {
+    std::int64_t line = 0;
+    std::string name;
+    // One of these four is given.
+    std::vector<IndexRange> index;
+    std::optional<std::array<double, 4>> box;   ///< west, east, south, north
+    std::vector<std::array<double, 2>> points;  ///< longitude, latitude
+    std::string points_file;
+    std::string list_file;
+
+    std::vector<std::string> names;  ///< of the points
+    std::string list_var;
+    std::int64_t base = 0;  ///< index of the first element in the list
+};
+
+struct MapTable {
+    std::int64_t line = 0;
+    std::string name, file;
+    std::string missing = "renormalize";
+    double min_fraction = 0;
+    std::map<std::string, std::string> names;
+};
+
+/// The whole configuration.
+struct Table {
+    std::string name;  ///< of the file, for messages
+    TimeUnits time_units;
+    Edge edge = Edge::end;
+    std::string time = "time", bounds = "time_bnds", bounds_dim = "bnds";
+    std::vector<Attribute> attributes;
+    bool missing_fields_error = true;
+    bool unsent_error = false;
+    int max_open = 512;
+    bool stamp_files = false;
+    std::string tracking_prefix;
+    std::map<std::string, Selectors, std::less<>> groups;
+    std::vector<StreamTable> streams;
+    std::map<std::string, FieldKeys, std::less<>> fields;
+    std::map<std::string, RegionTable, std::less<>> regions;
+    std::map<std::string, MapTable, std::less<>> maps;
+
+    const StreamTable* stream(std::string_view name) const;
+};
+
+/// The run that a configuration is read for.
+struct RunTimes {
+    Calendar calendar = Calendar::standard;
+    Time start = 0;
+    Time step = 0;  ///< length of the model's step; 0: unknown
+};
+
+/// Checks the settings of a file ("zstd=3; format=netcdf4") as tw_create would.
+using CheckSettings = std::function<Status(const std::string&)>;
+
+/**
+ * Reads a configuration and checks all that needs no declared field: keys, types, dates, durations,
+ * boundaries, paths, operations, names of groups, regions and maps.
+ * @param name      of the file, for messages
+ * @param settings  may be null: the files' settings are not checked
+ * @return problems, empty if all is right; then `table` is complete
+ */
+std::vector<Problem> parse_table(std::string_view text, std::string_view name, const RunTimes& run,
+                                 const CheckSettings& settings, Table& table);
+
+/// Returns the rules of a stream's windows.
+/// @param inner  of one field; the stream's own if null
+WindowRules window_rules(const Table& table, const StreamTable& stream, const RunTimes& run,
+                         const std::optional<Inner>& inner);
+
+/// Returns the unit in which the dates of a stream's files differ.
+Unit file_unit(const StreamTable& stream);
+
+/// Returns the boundaries of a stream's files, if it begins new ones.
+std::optional<Boundaries> file_boundaries(const StreamTable& stream, const RunTimes& run);
+
+}  // namespace thalweg::history

@@ -1,0 +1,48 @@
+// Values of any type, as sums take and give them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "history/accumulator.hpp"
+
+namespace thalweg::history {
+
+/// Elements that are converted at a time: they stay in the nearest cache.
+inline constexpr std::int64_t piece = 1024;
+
+template <class T>
+struct Named {
+    using type = T;
+};
+
+/// Calls act with the C++ type of a numeric type, as Named<T>.
+template <class Act>
+auto with_type(tw_type type, Act&& act) {
+    switch (type) {
+        case TW_BYTE: return act(Named<std::int8_t>{});
+        case TW_SHORT: return act(Named<std::int16_t>{});
+        case TW_INT: return act(Named<std::int32_t>{});
+        case TW_FLOAT: return act(Named<float>{});
+        case TW_UBYTE: return act(Named<std::uint8_t>{});
+        case TW_USHORT: return act(Named<std::uint16_t>{});
+        case TW_UINT: return act(Named<std::uint32_t>{});
+        case TW_INT64: return act(Named<std::int64_t>{});
+        case TW_UINT64: return act(Named<std::uint64_t>{});
+        default: return act(Named<double>{});
+    }
+}
+
+inline bool is_real(tw_type type) { return type == TW_FLOAT || type == TW_DOUBLE; }
+
+inline bool is_extreme(Op op) { return op == Op::min || op == Op::max || op == Op::range; }
+
+template <class T>
+T value_as(const Value& value) {
+    T read;
+    std::memcpy(&read, value.data(), sizeof read);
+    return read;
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,145 @@
+// A statistic of a field in a stream: takes samples, and gives a record for each window.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "history/accumulator.hpp"
+#include "history/field.hpp"
+#include "history/resolve.hpp"
+#include "history/window.hpp"
+
+namespace thalweg::history {
+
+/// The numbers of a variable that go into a restart; those of the samples are the same on all ranks
+/// that hold elements.
+struct VariableState {
+    std::int64_t log = 0;   ///< hash of the times and weights of the window's samples
+    std::int64_t ever = 0;  ///< 1: it was sent since the history's start
+    DurationWeight weight, inner_weight;
+    StateNumbers numbers;
+
+    using Words = std::array<std::int64_t, 10>;
+    Words to_words() const;
+    static VariableState from_words(const Words& words);
+};
+
+/// A weight field's values of a step, for the elements of a variable.
+struct Weights {
+    Field* field = nullptr;                ///< null: there is none
+    std::shared_ptr<const Chosen> chosen;  ///< elements of the weight field
+    /// Element of it for each one of the variable; empty: the same.
+    std::vector<std::int64_t> places;
+};
+
+class Variable {
+public:
+    /// @param rules  of its windows: the stream's, or with an inner operation of its own
+    Variable(const StreamField& about, Field& field, Weights weights, const WindowRules& rules,
+             std::shared_ptr<const Chosen> chosen);
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+
+    const StreamField& about() const { return about_; }
+    const std::string& name() const { return about_.name; }
+    Field& field() const { return field_; }
+    const Field* weight_field() const { return weights_.field; }
+    const Chosen& chosen() const { return *chosen_; }
+    tw_decomposition target() const { return target_; }
+    void set_target(tw_decomposition target) { target_ = target; }
+    const WindowRules& rules() const { return rules_; }
+    bool once() const { return about_.statistic.op == Op::once; }
+    bool instant() const { return about_.statistic.op == Op::instant || once(); }
+    /// Tests if this rank has elements of it, which it has to send.
+    bool held() const { return chosen_->elements > 0; }
+    /// Returns the bytes that are kept from step to step.
+    std::int64_t bytes() const;
+
+    /// Begins a step: ends the windows that ended before it.
+    void begin_step(const Step& step);
+    bool wants() const { return step_.used; }
+    /// @return TW_OK, TW_ESTATE: the weight field was not sent before
+    Status check_weight() const;
+    /// Takes boxes of a sample.
+    /// @param own_weight   null: the weight is that of the step's length
+    /// @param first, last  these are the first or the last boxes of the sample in this step
+    void take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
+              bool last);
+    /// Keeps boxes of the weight field until the step ends. @param last  these are the last ones
+    void take_weights(std::span<const SentBox> boxes, bool last);
+    /// Ends a step, and the inner windows that end with it.
+    void end_step();
+
+    /// Tests if a record is ready that lacks the samples of this step.
+    bool has_before() const { return before_.has_value(); }
+    /// Returns the hash of the samples of the record that is due; 0 without any.
+    std::int64_t record_log() const { return before_ ? before_->log : state_.log; }
+    /// Notes that the samples of this window cannot be used.
+    void fail(Status why) {
+        if (failure_.ok()) failure_ = std::move(why);
+    }
+    /// Ends an inner window that is not complete.
+    void end_inner(Time begin, Time end);
+    /// Returns what went wrong with these samples.
+    Status record_failure() const { return before_ ? before_->failure : failure_; }
+    bool ever() const { return state_.ever != 0; }
+    void set_ever() { state_.ever = 1; }
+    /// Computes the values of the record, dense as the chosen part. @return TW_OK, TW_ERANGE
+    Status result(std::vector<char>& values);
+    /// Begins the next window.
+    void end_record();
+
+    /// Sets the value of elements without a result.
+    void set_fill(const Value& fill) { fill_ = fill; }
+    const Value& fill() const { return fill_; }
+
+    VariableState state() const;
+    void set_state(const VariableState& state);
+    std::vector<StateArray> arrays();
+
+private:
+    /// A record that waits for the end of the step.
+    struct Before {
+        std::int64_t log = 0;
+        Status failure, status;
+        std::vector<char> values;
+    };
+
+    Status compute(std::vector<char>& values) const;
+    void reset();
+    void add(const SentBox& box);
+
+    StreamField about_;
+    Field& field_;
+    Weights weights_;
+    WindowRules rules_;
+    std::shared_ptr<const Chosen> chosen_;
+    tw_decomposition target_ = nullptr;  ///< of the chosen part
+    std::optional<Accumulator> sums_;    ///< of an instant, from the sample until the record
+    VariableState state_;
+    Step step_;
+    Status failure_;
+    Value fill_{};
+    std::optional<Before> before_;
+    std::vector<double> weight_sent_, weight_;  ///< of this step, as sent and as used
+    bool weights_ready_ = false;
+    std::vector<char> row_;  ///< elements whose distance in memory is not a number of elements
+};
+
+/// Finds the elements of a weight field for those of a variable.
+/// @return TW_OK, TW_ESETTING: this rank does not hold the same elements of both
+Status match_weights(const Chosen& chosen, Weights& weights);
+
+/// Returns a value of a type as a number.
+double number_of(tw_type type, const char* data);
+/// Returns a number as a value of a type.
+Value value_of(tw_type type, double number);
+/// Returns netCDF's fill value of a type; 1e20 of float and double.
+Value fill_of(tw_type type);
+
+}  // namespace thalweg::history

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/window.hpp"
+
+#include <algorithm>
+
+namespace thalweg::history {
+
+namespace {
+
+Window window_at(const WindowRules& rules, const Boundaries& boundaries, std::int64_t k) {
+    return {k, std::max(boundaries.at(k - 1), rules.begin()), boundaries.at(k)};
+}
+
+/// Tests if a window of a sequence, the stream's own or the inner one, lies in one that is written.
+bool active(const WindowRules& rules, const Boundaries& boundaries, std::int64_t k) {
+    const Time end = boundaries.at(k);
+    if (rules.every == Every::run) return end > rules.begin() && (!rules.to || end <= *rules.to);
+    const std::int64_t outer = rules.boundaries.window(end, Edge::end);
+    const Time outer_end = rules.boundaries.at(outer);
+    return end > rules.begin() && (!rules.to || outer_end <= *rules.to) &&
+           (!rules.drop_partial || rules.boundaries.at(outer - 1) >= rules.begin());
+}
+
+/// Tests if a time is one of a sample that a window with this edge can take.
+bool after_begin(const WindowRules& rules, Time time) {
+    return rules.edge == Edge::end ? time > rules.begin() : time >= rules.begin();
+}
+
+/// Tests if this is the first time at or after one of the boundaries.
+bool passes(const Boundaries& boundaries, std::optional<Time> previous, Time now) {
+    return previous ? boundaries.last(now) > boundaries.last(*previous) : boundaries.has(now);
+}
+
+bool passes(Time of_day, std::optional<Time> previous, Time now) {
+    const auto days = [&](Time time) {
+        const Time since = time - of_day;
+        return since / one_day - (since % one_day < 0 ? 1 : 0);
+    };
+    return previous ? days(now) > days(*previous) : (now - of_day) % one_day == 0;
+}
+
+/// Tests if the stream's filters take a step.
+bool filtered(const WindowRules& rules, std::optional<Time> previous, Time now) {
+    if (!previous && now > rules.start) previous = rules.start;
+    if (rules.sample && !passes(*rules.sample, previous, now)) return false;
+    return rules.hours.empty() ||
+           std::any_of(rules.hours.begin(), rules.hours.end(),
+                       [&](Time of_day) { return passes(of_day, previous, now); });
+}
+
+/// Windows of one sequence that a step ends, enters and completes.
+struct Passage {
+    std::optional<Window> before;
+    Window window;
+    bool active = false, ends = false, crossed = false;
+};
+
+/// Tests if a window is complete with the step at a time that belongs to it.
+bool completes(const WindowRules& rules, const Boundaries& boundaries, std::int64_t k, Time time) {
+    return rules.edge == Edge::end ? time == boundaries.at(k)
+                                   : rules.step > 0 && time + rules.step >= boundaries.at(k);
+}
+
+Status pass(const WindowRules& rules, const Boundaries& boundaries, std::optional<Time> previous,
+            Time now, Passage& passage) {
+    const Time from = previous.value_or(rules.start);
+    const std::int64_t left = boundaries.window(from, rules.edge);
+    const std::int64_t entered = boundaries.window(now, rules.edge);
+    // A window that a step covers has no sample.
+    for (std::int64_t k = std::max(left, boundaries.window(rules.begin(), Edge::end)) + 1;
+         k < entered && !(rules.to && boundaries.at(k) > *rules.to); ++k) {
+        if (!active(rules, boundaries, k)) continue;
+        const auto text = [&](Time time) { return date_text(boundaries.calendar(), time); };
+        return detail::failure(
+            TW_EARG, "the step from {} to {} covers the whole window from {} to {}", text(from),
+            text(now), text(boundaries.at(k - 1)), text(boundaries.at(k)));
+    }
+    passage.active = active(rules, boundaries, entered);
+    passage.window = window_at(rules, boundaries, entered);
+    passage.ends =
+        passage.active && after_begin(rules, now) && completes(rules, boundaries, entered, now);
+    if (entered == left) return {};
+    const bool open = previous && after_begin(rules, from) && active(rules, boundaries, left) &&
+                      !completes(rules, boundaries, left, from);
+    if (open) passage.before = window_at(rules, boundaries, left);
+    passage.crossed =
+        (open || passage.active) &&
+        (rules.edge == Edge::end ? from < boundaries.at(left) : now != boundaries.at(entered - 1));
+    return {};
+}
+
+bool until_end(const WindowRules& rules, Time time) { return !rules.to || time <= *rules.to; }
+
+void take_instant(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
+    const Time begin = rules.begin();
+    const bool begins = rules.initial && now == begin;
+    const std::optional<Time> from =
+        previous || now == rules.start ? previous : std::optional(rules.start);
+    const bool due =
+        rules.every == Every::step || (from && passes(rules.boundaries, from, now) &&
+                                       rules.boundaries.at(rules.boundaries.last(now)) > begin);
+    step.used =
+        until_end(rules, now) && (begins || (now > begin && due)) && filtered(rules, previous, now);
+    step.ends = step.used;
+    step.window = {0, now, now};
+    step.crossed =
+        step.used && !begins && rules.every == Every::window && !rules.boundaries.has(now);
+}
+
+/// Takes a step of a stream with a record a step.
+void take_each(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
+    const bool known = rules.edge == Edge::end || rules.step > 0;
+    if (!known && previous && after_begin(rules, *previous) && until_end(rules, now))
+        step.before = Window{0, *previous, now};
+    step.used = after_begin(rules, now) && until_end(rules, now) && filtered(rules, previous, now);
+    step.ends = step.used && known;
+    if (rules.edge == Edge::end)
+        step.window = {0, std::max(previous.value_or(rules.start), rules.begin()), now};
+    else
+        step.window = {0, now, now + rules.step};
+}
+
+/// Takes a step of a stream with one window.
+void take_run(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
+    step.used = after_begin(rules, now) && until_end(rules, now) && filtered(rules, previous, now);
+    step.window = {1, rules.begin(), now};
+    step.ends = rules.to && now == *rules.to;
+    if (rules.to && previous && after_begin(rules, *previous) && *previous < *rules.to &&
+        now > *rules.to)
+        step.before = Window{1, rules.begin(), *rules.to};
+}
+
+std::optional<Window> open_of(const WindowRules& rules, const Boundaries& boundaries, Time last) {
+    const std::int64_t k = boundaries.window(last, rules.edge);
+    if (!active(rules, boundaries, k) || completes(rules, boundaries, k, last)) return {};
+    Window open = window_at(rules, boundaries, k);
+    open.end = rules.edge == Edge::end ? last : std::min(open.end, last + rules.step);
+    return open;
+}
+
+}  // namespace
+
+Time WindowRules::begin() const { return from ? std::max(*from, start) : start; }
+
+Time Window::stamp(Stamp at) const {
+    return at == Stamp::begin ? begin : at == Stamp::end ? end : begin + (end - begin) / 2;
+}
+
+Status take_step(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
+    step = {};
+    if (rules.every == Every::once) {
+        step.used = step.ends = !previous;
+        step.window = {0, now, now};
+        return {};
+    }
+    Passage passage;
+    if (rules.every == Every::window) {
+        if (Status status = pass(rules, rules.boundaries, previous, now, passage); !status.ok())
+            return status;
+    }
+    if (rules.instant) {
+        take_instant(rules, previous, now, step);
+        return {};
+    }
+    if (rules.every == Every::step) {
+        take_each(rules, previous, now, step);
+        return {};
+    }
+    if (rules.every == Every::run) {
+        take_run(rules, previous, now, step);
+    } else {
+        step.before = passage.before;
+        step.window = passage.window;
+        step.ends = passage.ends;
+        step.crossed = passage.crossed;
+        step.used = passage.active && after_begin(rules, now) && filtered(rules, previous, now);
+    }
+    if (!rules.inner) return {};
+    Passage inner;
+    if (Status status = pass(rules, *rules.inner, previous, now, inner); !status.ok())
+        return status;
+    step.inner_before = inner.before;
+    step.inner = inner.window;
+    step.inner_ends = inner.ends;
+    step.crossed = step.crossed || inner.crossed;
+    return {};
+}
+
+std::optional<Window> open_window(const WindowRules& rules, Time last,
+                                  std::optional<Window>& inner) {
+    inner.reset();
+    if (rules.instant || rules.every == Every::once || !after_begin(rules, last)) return {};
+    if (rules.every == Every::step) {
+        if (rules.edge == Edge::end || rules.step > 0 || !until_end(rules, last)) return {};
+        return Window{0, last, last};
+    }
+    if (rules.every == Every::run) {
+        if (rules.to && last >= *rules.to) return {};
+        if (rules.inner) inner = open_of(rules, *rules.inner, last);
+        return Window{1, rules.begin(), last};
+    }
+    if (rules.inner) inner = open_of(rules, *rules.inner, last);
+    return open_of(rules, rules.boundaries, last);
+}
+
+std::int64_t file_period(const Boundaries& files, const Window& record, Time begin, bool next) {
+    const bool instant = record.begin == record.end;
+    const bool later = instant && (next || record.end == begin);
+    return files.window(record.end, later ? Edge::begin : Edge::end);
+}
+
+double DurationWeight::next(Time begin, Time now) {
+    const Time duration = now - std::max(previous, begin);
+    previous = now;
+    if (unit == 0) unit = duration;
+    return duration == unit ? 1 : static_cast<double>(duration) / static_cast<double>(unit);
+}
+
+}  // namespace thalweg::history

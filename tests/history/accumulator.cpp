@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/accumulator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace thalweg::history {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double fill = 1e20;
+
+template <class T>
+Value value_of(T value) {
+    Value bits{};
+    std::memcpy(bits.data(), &value, sizeof value);
+    return bits;
+}
+
+Statistic statistic(Op op, Missing missing = Missing::none, double missing_value = 1e20) {
+    Statistic made;
+    made.op = op;
+    made.type = TW_DOUBLE;
+    made.missing = missing;
+    made.missing_value = value_of(missing_value);
+    return made;
+}
+
+/// Accumulates samples of one element.
+struct One {
+    Accumulator accumulator;
+    Status status, sample_status;
+
+    explicit One(const Statistic& made) : accumulator(made, 1) {}
+    One& add(double x, double weight = 1, double field = 1) {
+        accumulator.begin_sample(weight);
+        accumulator.add({0, 1, &x, 1, &field});
+        if (Status own = accumulator.end_sample(); !own.ok()) sample_status = own;
+        return *this;
+    }
+    double result() {
+        double found = 0;
+        status = accumulator.result(0, 1, TW_DOUBLE, value_of(fill), &found);
+        return found;
+    }
+    float result_in_float() {
+        float found = 0;
+        status = accumulator.result(0, 1, TW_FLOAT, value_of(1e20f), &found);
+        return found;
+    }
+};
+
+double result_of(const Statistic& made, std::initializer_list<double> samples) {
+    One one(made);
+    for (const double x : samples) one.add(x);
+    return one.result();
+}
+
+// Case 12: samples 1, missing, 3, missing.
+TEST(Accumulator, Missing) {
+    const auto of = [](Op op, double min_valid = 0) {
+        Statistic made = statistic(op, Missing::varying);
+        made.min_valid = min_valid;
+        return result_of(made, {1, 1e20, 3, 1e20});
+    };
+    EXPECT_EQ(of(Op::mean), 2);
+    EXPECT_EQ(of(Op::max), 3);
+    EXPECT_EQ(of(Op::sum), 4);
+    EXPECT_EQ(of(Op::mean, 0.5), 2);
+    EXPECT_EQ(of(Op::mean, 0.6), fill);
+    EXPECT_EQ(of(Op::max, 0.6), fill);
+}
+
+// Case 13: nothing valid in one window, but in the next.
+TEST(Accumulator, NothingValid) {
+    for (const Op op : {Op::mean, Op::min, Op::max, Op::sum, Op::rms, Op::std, Op::range}) {
+        One one(statistic(op, Missing::varying));
+        EXPECT_EQ(one.result(), fill);
+        EXPECT_EQ(one.add(1e20).add(1e20).result(), fill);
+        one.accumulator.reset();
+        EXPECT_TRUE(one.accumulator.empty());
+        one.add(4);
+        EXPECT_EQ(one.result(), op == Op::std || op == Op::range ? 0 : 4);
+    }
+}
+
+// Case 14: a missing value is no extreme, however large.
+TEST(Accumulator, Extremes) {
+    EXPECT_EQ(result_of(statistic(Op::max, Missing::varying), {1e20, 2, 3}), 3);
+    EXPECT_EQ(result_of(statistic(Op::max, Missing::varying, -1e34), {2, -1e34, 3}), 3);
+    EXPECT_EQ(result_of(statistic(Op::min, Missing::varying), {1e20, 2, 3}), 2);
+    EXPECT_EQ(result_of(statistic(Op::min, Missing::varying, -1e34), {2, -1e34, 3}), 2);
+    EXPECT_EQ(result_of(statistic(Op::max), {-5, -7}), -5);
+    EXPECT_EQ(result_of(statistic(Op::range), {-5, 2, -7}), 9);
+    EXPECT_TRUE(std::signbit(result_of(statistic(Op::min), {-0.0, 0.0})));
+    EXPECT_FALSE(std::signbit(result_of(statistic(Op::min), {0.0, -0.0})));
+}
+
+// Case 15: a NaN stays, unless it is the missing value.
+TEST(Accumulator, NotANumber) {
+    for (const Op op : {Op::mean, Op::min, Op::max, Op::sum, Op::std}) {
+        EXPECT_TRUE(std::isnan(result_of(statistic(op), {nan, 1, 2})));
+        EXPECT_TRUE(std::isnan(result_of(statistic(op), {1, nan, 2})));
+        EXPECT_TRUE(std::isnan(result_of(statistic(op, Missing::varying), {1, nan, 2})));
+    }
+    EXPECT_EQ(result_of(statistic(Op::mean, Missing::varying, nan), {nan, 1, 2}), 1.5);
+    EXPECT_EQ(result_of(statistic(Op::min, Missing::varying, nan), {nan, 1, 2}), 1);
+    EXPECT_EQ(result_of(statistic(Op::max, Missing::varying, -nan), {nan, 1, 2}), 2);
+}
+
+// Case 16: thickness where there is ice.
+TEST(Accumulator, WeightField) {
+    Statistic made = statistic(Op::mean);
+    made.weight_field = true;
+    EXPECT_EQ(One(made).add(2, 1, 0.5).add(0, 1, 0).result(), 2);
+    EXPECT_EQ(One(made).add(0, 1, 0).add(0, 1, 0).result(), fill);
+    EXPECT_EQ(One(made).add(2, 1, 0.5).add(nan, 1, 0).result(), 2);
+    One negative(made);
+    negative.add(2, 1, -0.5);
+    EXPECT_EQ(negative.sample_status.code, TW_EARG);
+}
+
+// Case 18: deviations.
+TEST(Accumulator, Deviations) {
+    EXPECT_EQ(result_of(statistic(Op::std), {2, 4, 4, 4, 5, 5, 7, 9}), 2);
+    EXPECT_EQ(result_of(statistic(Op::std), {1e8, 1e8 + 1}), 0.5);
+    Statistic sample = statistic(Op::std);
+    sample.counts = true;
+    sample.ddof = 1;
+    EXPECT_DOUBLE_EQ(result_of(sample, {2, 4, 4, 4, 5, 5, 7, 9}), 2.138089935299395);
+    EXPECT_EQ(result_of(sample, {2}), fill);
+}
+
+// Case 19: a mean of daily maxima.
+TEST(Accumulator, Inner) {
+    Statistic made = statistic(Op::mean);
+    made.inner = Op::max;
+    One one(made);
+    one.add(1).add(3);
+    EXPECT_TRUE(one.accumulator.end_inner(1).ok());
+    one.add(2).add(8);
+    EXPECT_TRUE(one.accumulator.end_inner(1).ok());
+    EXPECT_TRUE(one.accumulator.end_inner(1).ok());  // a window without samples
+    EXPECT_EQ(one.result(), 5.5);
+    EXPECT_EQ(result_of(statistic(Op::max), {1, 3, 2, 8}), 8);
+    made.missing = Missing::varying;
+    One masked(made);
+    masked.add(1e20).add(1e20);
+    EXPECT_TRUE(masked.accumulator.end_inner(1).ok());
+    masked.add(2).add(1e20);
+    EXPECT_TRUE(masked.accumulator.end_inner(1).ok());
+    EXPECT_EQ(masked.result(), 2);
+}
+
+TEST(Accumulator, Weights) {
+    EXPECT_EQ(One(statistic(Op::mean)).add(10, 1).add(2, 3).result(), 4);
+    EXPECT_EQ(One(statistic(Op::mean)).add(10, 0).add(2, 3).result(), 2);
+    EXPECT_EQ(One(statistic(Op::sum)).add(10, 1).add(2, 3).result(), 12);
+    EXPECT_EQ(One(statistic(Op::mean)).add(10, 0).result(), fill);
+}
+
+TEST(Accumulator, FixedMask) {
+    for (const Op op : {Op::mean, Op::std, Op::max}) {
+        One same(statistic(op, Missing::fixed));
+        EXPECT_EQ(same.add(1e20).add(1e20).result(), fill);
+        EXPECT_TRUE(same.sample_status.ok());
+        One other(statistic(op, Missing::fixed));
+        other.add(1e20).add(1);
+        EXPECT_EQ(other.sample_status.code, TW_EARG);
+        other.accumulator.reset();
+        other.sample_status = {};
+        other.add(1);
+        EXPECT_TRUE(other.sample_status.ok());
+    }
+}
+
+// Case 32, and what passes through.
+TEST(Accumulator, LargeNumbers) {
+    One large(statistic(Op::mean));
+    EXPECT_EQ(large.add(1e308).add(1e308).result(), infinity);
+    EXPECT_TRUE(large.status.ok());
+    EXPECT_EQ(large.result_in_float(), 1e20f);
+    EXPECT_EQ(large.status.code, TW_ERANGE);
+    One beyond(statistic(Op::max));
+    EXPECT_EQ(beyond.add(1e300).result_in_float(), 1e20f);
+    EXPECT_EQ(beyond.status.code, TW_ERANGE);
+    One passes(statistic(Op::max));
+    EXPECT_TRUE(std::isinf(passes.add(-infinity).add(infinity).result_in_float()));
+    EXPECT_TRUE(passes.status.ok());
+    EXPECT_TRUE(std::signbit(result_of(statistic(Op::mean), {-0.0, -0.0})));
+    EXPECT_FALSE(std::signbit(result_of(statistic(Op::mean), {-0.0, 0.0})));
+}
+
+TEST(Accumulator, IntegerSums) {
+    Statistic made = statistic(Op::sum);
+    made.type = TW_INT;
+    Accumulator sums(made, 1);
+    const std::int32_t most = INT32_MAX;
+    for (int i = 0; i < 2; ++i) {
+        sums.begin_sample(1);
+        sums.add({0, 1, &most, 1, nullptr});
+        ASSERT_TRUE(sums.end_sample().ok());
+    }
+    float in_float = 0;
+    EXPECT_TRUE(sums.result(0, 1, TW_FLOAT, value_of(1e20f), &in_float).ok());
+    EXPECT_EQ(in_float, 4294967294.0f);
+    std::int32_t same = 0;
+    EXPECT_EQ(sums.result(0, 1, TW_INT, value_of(std::int32_t{-1}), &same).code, TW_ERANGE);
+    EXPECT_EQ(same, -1);
+    EXPECT_EQ(sums.result(0, 1, TW_SHORT, value_of(std::int32_t{-1}), &same).code, TW_ETYPE);
+}
+
+// Bytes an element, as they are promised.
+TEST(Accumulator, Memory) {
+    const auto bytes = [](Statistic made) { return Accumulator::bytes(made, 1000) / 1000; };
+    Statistic made = statistic(Op::mean);
+    made.type = TW_FLOAT;
+    EXPECT_EQ(bytes(made), 8);
+    made.op = Op::max;
+    EXPECT_EQ(bytes(made), 4);
+    made.op = Op::std;
+    EXPECT_EQ(bytes(made), 16);
+    made.missing = Missing::fixed;
+    EXPECT_EQ(bytes(made), 16);
+    made.missing = Missing::varying;
+    EXPECT_EQ(bytes(made), 24);
+    made.counts = true;
+    EXPECT_EQ(bytes(made), 20);
+    made.op = Op::mean;
+    EXPECT_EQ(bytes(made), 12);
+    made.inner = Op::max;
+    EXPECT_EQ(bytes(made), 16);
+}
+
+}  // namespace
+}  // namespace thalweg::history

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the records of random streams with a model in cftime: check_windows.py PROGRAM CASES"""
+
+import subprocess
+import sys
+from datetime import timedelta
+
+import cftime
+import numpy as np
+
+CALENDARS = ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"]
+MICRO = timedelta(microseconds=1)
+FIXED = {"S": 1, "M": 60, "H": 3600, "D": 86400, "W": 7 * 86400}
+
+
+class Case:
+    def __init__(self, seed):
+        random = np.random.default_rng(seed)
+
+        def pick(*values):
+            return values[random.integers(len(values))]
+
+        self.calendar = pick(*CALENDARS)
+        year, month = int(pick(5, 1582, 1899, 1900, 2000, 2003)), int(random.integers(1, 13))
+        first = int(random.integers(1, 5)) if random.random() < 0.7 else 1
+        hour, minute = (0, 0) if random.random() < 0.5 else (int(random.integers(24)), 30)
+        self.start = self.date(year, month, first, hour, minute)
+        self.n, self.unit, self.clock = pick(
+            *((1, "M", False), (1, "M", False), (3, "M", False), (5, "M", False)),
+            *((1, "Y", False), (2, "Y", False), (1, "D", False), (5, "D", False)),
+            *((1, "W", False), (6, "H", True), (5, "H", True), (90, "M", True), (1, "H", True)),
+        )
+        length = self.length() or 28 * 86400 * self.n * (12 if self.unit == "Y" else 1)
+        # From many steps a window to steps that cross boundaries, or cover windows.
+        per_window = float(pick(24, 8, 4, 3, 2.5, 1.7, 1.0, 0.7))
+        self.dt = max(1, int(length * 1e6 / per_window))
+        if random.random() < 0.8 and self.dt > 3600e6:
+            self.dt = int(self.dt // 3600e6 * 3600e6)
+        self.steps = int(random.integers(1, 60))
+        self.anchor = None
+        anchor = pick("calendar", "calendar", "start", "date")
+        if anchor == "date":
+            self.anchor = self.date(year, month, int(pick(1, 4, 28, 30)), int(pick(0, 12)), 0)
+        self.anchor_word = word(self.anchor) if self.anchor else anchor
+        self.instant = random.random() < 0.3
+        self.initial = bool(self.instant and random.random() < 0.5)
+        self.drop = random.random() < 0.3
+        self.edge = "begin" if not self.instant and random.random() < 0.3 else "end"
+        self.known = self.edge == "begin" and random.random() < 0.5
+        run = timedelta(microseconds=self.dt) * self.steps
+        self.first = self.start + run * 0.3 if random.random() < 0.3 else None
+        self.last = self.start + run * 0.8 if random.random() < 0.3 else None
+
+    def date(self, *parts):
+        """A date that the calendar has: a later day if it has not this one."""
+        for day in (parts[2], 28, 15):
+            try:
+                return cftime.datetime(*parts[:2], day, *parts[3:], calendar=self.calendar)
+            except ValueError:
+                continue
+        raise AssertionError(parts)
+
+    def length(self):
+        """Seconds of a window, or None."""
+        if self.unit == "Y" or (self.unit == "M" and not self.clock):
+            return None
+        return self.n * FIXED[self.unit]
+
+    def line(self):
+        every = f"P{'T' if self.clock else ''}{self.n}{self.unit}"
+        return " ".join(
+            str(int(v) if isinstance(v, bool) else v)
+            for v in (
+                *(self.calendar, word(self.start), every, self.anchor_word, self.dt, self.steps),
+                *(self.instant, self.initial, self.drop, self.edge, self.known),
+                *(word(self.first), word(self.last)),
+            )
+        )
+
+    def origin(self):
+        if self.anchor:
+            return self.anchor
+        if self.anchor_word == "start":
+            return self.start
+        year = self.start.year
+        midnight = self.start.replace(hour=0, minute=0, second=0, microsecond=0)
+        if self.length() is None:
+            if self.unit == "M" and 12 % self.n:
+                return None
+            return cftime.datetime(year, 1, 1, calendar=self.calendar)
+        if self.clock and 86400 % self.length():
+            return None
+        return midnight
+
+    def boundary(self, origin, k):
+        if self.length() is not None:
+            return origin + timedelta(seconds=k * self.length())
+        months = origin.year * 12 + origin.month - 1 + k * self.n * (12 if self.unit == "Y" else 1)
+        for day in range(origin.day, 0, -1):
+            try:
+                return origin.replace(year=months // 12, month=months % 12 + 1, day=day)
+            except ValueError:
+                continue
+        raise AssertionError(k)
+
+    def boundaries(self, origin):
+        """Numbers and times from one before the start to one after the end."""
+        end = self.start + timedelta(microseconds=self.dt) * (self.steps + 1)
+        k = 0
+        while self.boundary(origin, k) >= self.start:
+            k -= 1
+        found = [self.boundary(origin, k)]
+        while found[-1] <= end:
+            k += 1
+            found.append(self.boundary(origin, k))
+        k += 1
+        return [*found, self.boundary(origin, k)]
+
+    def expected(self):
+        origin = self.origin()
+        if origin is None:
+            return "REFUSED", []
+        b = self.boundaries(origin)
+        begin = max(self.start, self.first) if self.first else self.start
+        dt = timedelta(microseconds=self.dt)
+        times = [self.start + dt * i for i in range(self.steps + 1)]
+
+        def written(k):
+            """Tests if the window from b[k - 1] to b[k] is one of the stream's."""
+            return (
+                b[k] > begin
+                and (not self.last or b[k] <= self.last)
+                and (not self.drop or b[k - 1] >= begin)
+            )
+
+        def inside(time, k):
+            if self.edge == "end":
+                return b[k - 1] < time <= b[k]
+            return b[k - 1] <= time < b[k]
+
+        def window_of(time):
+            return next(k for k in range(1, len(b)) if inside(time, k))
+
+        # The first step that covers a window which is written.
+        steps = len(times)
+        status = "OK"
+        for i in range(1, len(times)):
+            left, entered = window_of(times[i - 1]), window_of(times[i])
+            whole = range(max(left, window_before(b, begin)) + 1, entered)
+            if any(written(k) for k in whole):
+                steps, status = i, "COVERED"
+                break
+        times = times[:steps]
+        if self.instant:
+            return status, self.instants(b, begin, times)
+        records = []
+        for k in range(1, len(b)):
+            if not written(k):
+                continue
+            samples = [t for t in times if inside(t, k)]
+            samples = [t for t in samples if (t > begin if self.edge == "end" else t >= begin)]
+            # Complete: a step at its end, or one after it.
+            complete = times[-1] >= b[k]
+            if self.edge == "begin" and self.known and samples:
+                complete = times[-1] + dt >= b[k]
+            if complete and samples:
+                records.append((max(b[k - 1], begin), b[k], len(samples)))
+        return status, records
+
+    def instants(self, b, begin, times):
+        records = []
+        for i, time in enumerate(times):
+            if self.last and time > self.last:
+                break
+            due = self.initial and time == begin
+            if i > 0 and time > begin:
+                due = due or any(times[i - 1] < edge <= time and edge > begin for edge in b)
+            if due:
+                records.append((time, time, 1))
+        return records
+
+
+def window_before(b, begin):
+    """The window that ends at a time, or has it inside."""
+    return next((k for k in range(1, len(b)) if b[k - 1] < begin <= b[k]), 0)
+
+
+def word(date):
+    return "-" if date is None else date.strftime("%Y-%m-%dT%H:%M:%S.%f").replace(" ", "0")
+
+
+def main():
+    program, count = sys.argv[1], int(sys.argv[2])
+    cases = [Case(seed) for seed in range(count)]
+    asked = "".join(case.line() + "\n" for case in cases)
+    run = subprocess.run([program], input=asked, capture_output=True, text=True, check=True)
+    answers = run.stdout.splitlines()
+    wrong, seen = 0, {}
+    for case, answer in zip(cases, answers, strict=True):
+        status, records = case.expected()
+        seen[status] = seen.get(status, 0) + 1
+        seen["records"] = seen.get("records", 0) + len(records)
+        numbers = [
+            f" {(r[0] - case.start) // MICRO} {(r[1] - case.start) // MICRO} {r[2]}"
+            for r in records
+        ]
+        expected = status + "".join(numbers)
+        if answer == expected:
+            continue
+        wrong += 1
+        if wrong <= 3:
+            print(f"{case.line()}\n  found    {answer[:300]}\n  expected {expected[:300]}")
+    print(f"{count} cases {seen}, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

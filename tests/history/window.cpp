@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/window.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "history/dates.hpp"
+
+namespace thalweg::history {
+namespace {
+
+Boundaries boundaries(Calendar calendar, const char* every, const char* anchor, Time start,
+                      Time step = 0) {
+    Duration duration;
+    EXPECT_TRUE(parse_duration(every, duration).ok()) << every;
+    Anchor from;
+    if (std::string(anchor) == "start") from.kind = Anchor::Kind::start;
+    if (anchor[0] >= '0' && anchor[0] <= '9') {
+        from.kind = Anchor::Kind::date;
+        EXPECT_TRUE(parse_date(calendar, anchor, from.date).ok());
+    }
+    Boundaries made;
+    const Status status = Boundaries::make(calendar, duration, from, start, step, made);
+    EXPECT_TRUE(status.ok()) << status.text;
+    return made;
+}
+
+/// A stream, with the records that its steps complete.
+struct Stream {
+    Calendar calendar;
+    WindowRules rules;
+    std::optional<Time> previous;
+    std::vector<Window> records;
+    std::vector<Time> used;
+    int crossings = 0, inner_records = 0;
+    Status status;
+
+    Stream(Calendar of, const char* start, const char* every, const char* anchor = "calendar")
+        : calendar(of) {
+        rules.start = at(calendar, start);
+        rules.boundaries = boundaries(calendar, every, anchor, rules.start);
+    }
+    void step(Time now) {
+        Step taken;
+        status = take_step(rules, previous, now, taken);
+        if (!status.ok()) return;
+        if (taken.before) records.push_back(*taken.before);
+        inner_records += taken.inner_before.has_value() + taken.inner_ends;
+        if (taken.used) used.push_back(now);
+        if (taken.ends) records.push_back(taken.window);
+        crossings += taken.crossed;
+        previous = now;
+    }
+    /// Takes steps up to an end, which belongs to them.
+    void run(Time length, Time end) {
+        for (Time now = rules.start + length; now <= end && status.ok(); now += length) step(now);
+    }
+    std::optional<Window> open() const {
+        std::optional<Window> inner;
+        return open_window(rules, *previous, inner);
+    }
+    double days(Time time, const char* since) const {
+        return static_cast<double>(time - at(calendar, since)) / static_cast<double>(one_day);
+    }
+};
+
+TEST(Window, Durations) {
+    const std::vector<std::pair<const char*, Duration>> good{
+        {"1 month", {1, Unit::month}},   {"month", {1, Unit::month}},
+        {"P1M", {1, Unit::month}},       {"5 days", {5, Unit::day}},
+        {"PT6H", {6, Unit::hour}},       {"P10Y", {10, Unit::year}},
+        {"PT30M", {30, Unit::minute}},   {"3 steps", {3, Unit::step}},
+        {"1 second", {1, Unit::second}}, {"PT1S", {1, Unit::second}},
+        {"2 weeks", {2, Unit::week}}};
+    for (const auto& [text, expected] : good) {
+        Duration read;
+        EXPECT_TRUE(parse_duration(text, read).ok()) << text;
+        EXPECT_EQ(read, expected) << text;
+    }
+    for (const char* text :
+         {"", "0 days", "-1 day", "1.5 days", "1  day", "day 1", "P", "PT", "P1H", "PT1D", "P1M2D",
+          "monthly", "99999999999999999999 days", "s", "1000000000000 years", "1 day "}) {
+        Duration read;
+        EXPECT_EQ(parse_duration(text, read).code, TW_EARG) << text;
+    }
+    EXPECT_EQ(duration_text({1, Unit::month}), "1 month");
+    EXPECT_EQ(duration_text({5, Unit::day}), "5 days");
+}
+
+// Case 1 and 2: February of 1900 and 2000; October 1582.
+TEST(Window, MonthsOfTheCalendars) {
+    struct Case {
+        Calendar calendar;
+        const char *year, *month;
+        double begin, end, middle;
+    };
+    for (const Case& c : std::vector<Case>{
+             {Calendar::standard, "1900-01-01", "1900-02-10", 31, 59, 45},
+             {Calendar::proleptic_gregorian, "1900-01-01", "1900-02-10", 31, 59, 45},
+             {Calendar::noleap, "1900-01-01", "1900-02-10", 31, 59, 45},
+             {Calendar::julian, "1900-01-01", "1900-02-10", 31, 60, 45.5},
+             {Calendar::all_leap, "1900-01-01", "1900-02-10", 31, 60, 45.5},
+             {Calendar::days_360, "1900-01-01", "1900-02-10", 30, 60, 45},
+             {Calendar::noleap, "2000-01-01", "2000-02-10", 31, 59, 45},
+             {Calendar::standard, "2000-01-01", "2000-02-10", 31, 60, 45.5},
+             {Calendar::standard, "1582-01-01", "1582-10-20", 273, 294, 283.5},
+             {Calendar::proleptic_gregorian, "1582-01-01", "1582-10-10", 273, 304, 288.5}}) {
+        Stream stream(c.calendar, c.year, "1 month");
+        const auto& b = stream.rules.boundaries;
+        const std::int64_t k = b.window(at(c.calendar, c.month), Edge::end);
+        const Window window{k, b.at(k - 1), b.at(k)};
+        EXPECT_EQ(stream.days(window.begin, c.year), c.begin);
+        EXPECT_EQ(stream.days(window.end, c.year), c.end);
+        EXPECT_EQ(stream.days(window.stamp(Stamp::middle), c.year), c.middle);
+    }
+}
+
+// Case 3: a run that starts within a month.
+TEST(Window, PartialMonth) {
+    Stream stream(Calendar::noleap, "2000-01-31 12:00", "1 month");
+    stream.run(6 * one_hour, stream.rules.start + 30 * one_hour);
+    ASSERT_EQ(stream.records.size(), 1u);
+    EXPECT_EQ(stream.records[0].begin, stream.rules.start);
+    EXPECT_EQ(stream.records[0].end, stream.rules.start + 12 * one_hour);
+    EXPECT_EQ(stream.records[0].stamp(Stamp::middle), stream.rules.start + 6 * one_hour);
+    const auto open = stream.open();
+    ASSERT_TRUE(open);
+    EXPECT_EQ(open->begin, stream.rules.start + 12 * one_hour);
+    EXPECT_EQ(open->end, stream.rules.start + 30 * one_hour);
+    EXPECT_EQ(open->stamp(Stamp::middle), stream.rules.start + 21 * one_hour);
+
+    Stream dropped(Calendar::noleap, "2000-01-31 12:00", "1 month");
+    dropped.rules.drop_partial = true;
+    dropped.run(6 * one_hour, dropped.rules.start + 30 * one_hour);
+    EXPECT_TRUE(dropped.records.empty());
+    EXPECT_EQ(dropped.used.size(), 3u);  // those of February
+}
+
+// Case 4: counted from the anchor, not from the boundary before.
+TEST(Window, MonthsFromTheStart) {
+    for (const auto& [calendar, february] :
+         {std::pair{Calendar::noleap, "2000-02-28"}, {Calendar::standard, "2000-02-29"}}) {
+        const Time start = at(calendar, "2000-01-31");
+        const auto b = boundaries(calendar, "1 month", "start", start);
+        EXPECT_EQ(b.at(0), start);
+        EXPECT_EQ(b.at(1), at(calendar, february));
+        EXPECT_EQ(b.at(2), at(calendar, "2000-03-31"));
+        EXPECT_EQ(b.at(3), at(calendar, "2000-04-30"));
+        for (std::int64_t k = -50; k < 50; ++k) {
+            EXPECT_EQ(b.window(b.at(k), Edge::end), k);
+            EXPECT_EQ(b.window(b.at(k) + 1, Edge::end), k + 1);
+            EXPECT_EQ(b.window(b.at(k), Edge::begin), k + 1);
+            EXPECT_EQ(b.last(b.at(k)), k);
+            EXPECT_EQ(b.last(b.at(k) - 1), k - 1);
+        }
+    }
+}
+
+// Case 5 and 6: what samples stand for.
+TEST(Window, WeightsOfSamples) {
+    DurationWeight uneven;
+    EXPECT_EQ(uneven.next(0, one_hour), 1);
+    EXPECT_EQ(uneven.next(0, 4 * one_hour), 3);
+    for (const Time every : {3, 5}) {
+        DurationWeight weight;
+        for (Time now = every; now <= 24; now += every)
+            EXPECT_EQ(weight.next(0, now * one_hour), 1);
+        weight.end_window();
+        if (every == 3) continue;
+        EXPECT_EQ(weight.next(one_day, 25 * one_hour), 1);
+        EXPECT_EQ(weight.next(one_day, 30 * one_hour), 5);
+    }
+}
+
+// Case 7: a window a second, three steps each.
+TEST(Window, ThirdsOfASecond) {
+    Stream stream(Calendar::noleap, "2000-01-01", "1 second");
+    for (int step = 1; step <= 30000; ++step) {
+        Time time = 0;
+        ASSERT_TRUE(parse_seconds(step * (1.0 / 3), time).ok());
+        stream.step(stream.rules.start + time);
+        ASSERT_TRUE(stream.status.ok());
+        ASSERT_EQ(stream.records.size(), static_cast<std::size_t>(step / 3));
+    }
+    EXPECT_EQ(stream.crossings, 0);
+}
+
+// Case 8: steps that cross boundaries, or cover windows.
+TEST(Window, CrossedAndCovered) {
+    Stream stream(Calendar::noleap, "2000-01-01", "1 hour");
+    for (int step = 1; step <= 9; ++step) {
+        stream.step(stream.rules.start + step * 7 * 60 * one_second);
+        EXPECT_EQ(stream.records.size(), step < 9 ? 0u : 1u);
+    }
+    EXPECT_EQ(stream.crossings, 1);
+    EXPECT_EQ(stream.records[0].end, stream.rules.start + one_hour);
+    Stream covering(Calendar::noleap, "2000-01-01", "1 hour");
+    covering.step(covering.rules.start + 3 * one_hour);
+    EXPECT_EQ(covering.status.code, TW_EARG);
+    EXPECT_EQ(covering.status.text,
+              "the step from 2000-01-01 00:00:00 to 2000-01-01 03:00:00 covers the whole window "
+              "from 2000-01-01 00:00:00 to 2000-01-01 01:00:00");
+    Stream whole(Calendar::noleap, "2000-01-01", "1 hour");
+    whole.run(one_hour, whole.rules.start + one_day);
+    EXPECT_EQ(whole.records.size(), 24u);
+    EXPECT_EQ(whole.crossings, 0);
+}
+
+// Case 20: a stream that begins in the run.
+TEST(Window, From) {
+    for (const auto& [calendar, end, middle] :
+         {std::tuple{Calendar::noleap, 59.0, 49.5}, {Calendar::standard, 60.0, 50.0}}) {
+        Stream stream(calendar, "2000-01-01", "1 month");
+        stream.rules.from = at(calendar, "2000-02-10");
+        stream.rules.to = at(calendar, "2000-05-15");
+        stream.run(one_day, at(calendar, "2000-08-01"));
+        ASSERT_EQ(stream.records.size(), 3u);
+        EXPECT_EQ(stream.days(stream.records[0].begin, "2000-01-01"), 40);
+        EXPECT_EQ(stream.days(stream.records[0].end, "2000-01-01"), end);
+        EXPECT_EQ(stream.days(stream.records[0].stamp(Stamp::middle), "2000-01-01"), middle);
+        EXPECT_EQ(stream.records[2].end, at(calendar, "2000-05-01"));
+        EXPECT_EQ(stream.used.front(), at(calendar, "2000-02-11"));
+        EXPECT_EQ(stream.used.back(), at(calendar, "2000-05-01"));
+        EXPECT_FALSE(stream.open());
+    }
+}
+
+// Case 21: daily instants in files of a year.
+TEST(Window, FilesOfAYear) {
+    const Calendar calendar = Calendar::standard;
+    for (const bool next : {false, true})
+        for (const bool initial : {false, true}) {
+            Stream stream(calendar, "2000-01-01", "1 day");
+            stream.rules.instant = true;
+            stream.rules.initial = initial;
+            stream.step(stream.rules.start);
+            stream.run(6 * one_hour, at(calendar, "2001-03-01"));
+            const auto files = boundaries(calendar, "1 year", "calendar", stream.rules.start);
+            const std::int64_t year = files.window(at(calendar, "2000-06-01"), Edge::end);
+            std::vector<Window> inside;
+            for (const Window& record : stream.records)
+                if (file_period(files, record, stream.rules.begin(), next) == year)
+                    inside.push_back(record);
+            ASSERT_EQ(inside.size(), (next ? 365u : 366u) + initial);
+            EXPECT_EQ(inside[initial].end, at(calendar, "2000-01-02"));
+            EXPECT_EQ(inside.back().end, at(calendar, next ? "2000-12-31" : "2001-01-01"));
+        }
+}
+
+// Case 22: windows of five days.
+TEST(Window, FiveDays) {
+    for (const auto& [calendar, twelfth] :
+         {std::pair{Calendar::standard, "2000-03-01"}, {Calendar::noleap, "2000-03-02"}}) {
+        const auto b = boundaries(calendar, "5 days", "2000-01-01", at(calendar, "2000-01-01"));
+        EXPECT_EQ(b.at(11), at(calendar, "2000-02-25"));
+        EXPECT_EQ(b.at(12), at(calendar, twelfth));
+    }
+    const Calendar calendar = Calendar::standard;
+    const auto b = boundaries(calendar, "5 days", "2000-01-01", at(calendar, "2000-01-01"));
+    const auto files = boundaries(calendar, "1 year", "calendar", 0);
+    const Window last{74, b.at(73), b.at(74)};
+    EXPECT_EQ(last.begin, at(calendar, "2000-12-31"));
+    EXPECT_EQ(files.at(file_period(files, last, b.at(0), false)), at(calendar, "2002-01-01"));
+}
+
+// Case 23: a run that ends at a boundary.
+TEST(Window, EndsAtABoundary) {
+    Stream stream(Calendar::noleap, "2000-01-01", "1 month");
+    stream.run(one_day, at(Calendar::noleap, "2001-01-01"));
+    EXPECT_EQ(stream.records.size(), 12u);
+    EXPECT_FALSE(stream.open());
+}
+
+// Case 28: a sample at the start.
+TEST(Window, SampleAtTheStart) {
+    for (const bool instant : {false, true})
+        for (const bool initial : {false, true}) {
+            Stream stream(Calendar::noleap, "2000-01-01", "1 day");
+            stream.rules.instant = instant;
+            stream.rules.initial = initial;
+            stream.step(stream.rules.start);
+            EXPECT_EQ(stream.records.size(), instant && initial ? 1u : 0u);
+            EXPECT_EQ(stream.used.size(), instant && initial ? 1u : 0u);
+            stream.run(one_day, stream.rules.start + one_day);
+            EXPECT_EQ(stream.records.size(), (instant && initial ? 1u : 0u) + 1);
+        }
+}
+
+TEST(Window, InstantsAfterTheBoundary) {
+    Stream stream(Calendar::noleap, "2000-01-01", "1 hour");
+    stream.rules.instant = true;
+    stream.run(7 * 60 * one_second, stream.rules.start + 3 * one_hour);
+    ASSERT_EQ(stream.records.size(), 2u);
+    EXPECT_EQ(stream.records[0].end, stream.rules.start + 63 * 60 * one_second);
+    EXPECT_EQ(stream.records[0].begin, stream.records[0].end);
+    EXPECT_EQ(stream.crossings, 2);
+}
+
+TEST(Window, LabelledByTheBegin) {
+    for (const Time known : {Time{0}, one_hour}) {
+        Stream stream(Calendar::noleap, "2000-01-01", "1 day");
+        stream.rules.edge = Edge::begin;
+        stream.rules.step = known;
+        stream.step(stream.rules.start);
+        for (Time now = one_hour; now < one_day; now += one_hour)
+            stream.step(stream.rules.start + now);
+        EXPECT_EQ(stream.records.size(), known > 0 ? 1u : 0u);
+        EXPECT_EQ(stream.used.size(), 24u);
+        stream.step(stream.rules.start + one_day);
+        ASSERT_EQ(stream.records.size(), 1u);
+        EXPECT_EQ(stream.records[0].begin, stream.rules.start);
+        EXPECT_EQ(stream.records[0].end, stream.rules.start + one_day);
+        EXPECT_EQ(stream.crossings, 0);
+    }
+}
+
+TEST(Window, EveryStepOnceAndRun) {
+    Stream each(Calendar::noleap, "2000-01-01", "1 day");
+    each.rules.every = Every::step;
+    each.run(one_hour, each.rules.start + 3 * one_hour);
+    ASSERT_EQ(each.records.size(), 3u);
+    EXPECT_EQ(each.records[2].begin, each.rules.start + 2 * one_hour);
+    EXPECT_EQ(each.records[2].end, each.rules.start + 3 * one_hour);
+    Stream once(Calendar::noleap, "2000-01-01", "1 day");
+    once.rules.every = Every::once;
+    once.step(once.rules.start);
+    once.run(one_hour, once.rules.start + 3 * one_hour);
+    EXPECT_EQ(once.records.size(), 1u);
+    Stream whole(Calendar::noleap, "2000-01-01", "1 day");
+    whole.rules.every = Every::run;
+    whole.rules.inner = whole.rules.boundaries;
+    whole.run(one_hour, whole.rules.start + 49 * one_hour);
+    EXPECT_TRUE(whole.records.empty());
+    EXPECT_EQ(whole.inner_records, 2);
+    EXPECT_EQ(*whole.open(), (Window{1, whole.rules.start, whole.rules.start + 49 * one_hour}));
+    whole.rules.to = whole.rules.start + 50 * one_hour;
+    whole.run(50 * one_hour, whole.rules.start + 50 * one_hour);
+    EXPECT_EQ(whole.records.size(), 1u);
+    EXPECT_FALSE(whole.open());
+}
+
+TEST(Window, Filters) {
+    Stream stream(Calendar::noleap, "2000-01-01", "1 day");
+    stream.rules.sample = boundaries(Calendar::noleap, "6 hours", "calendar", 0);
+    stream.run(one_hour, stream.rules.start + one_day);
+    EXPECT_EQ(stream.used.size(), 4u);
+    EXPECT_EQ(stream.records.size(), 1u);
+    Stream noon(Calendar::noleap, "2000-01-01", "1 month");
+    noon.rules.hours = {12 * one_hour, 18 * one_hour};
+    noon.run(one_hour, noon.rules.start + 2 * one_day);
+    EXPECT_EQ(noon.used.size(), 4u);
+    EXPECT_EQ(noon.used[0], noon.rules.start + 12 * one_hour);
+}
+
+TEST(Window, InnerWindows) {
+    Stream stream(Calendar::noleap, "2000-01-01", "1 month");
+    stream.rules.inner = boundaries(Calendar::noleap, "1 day", "calendar", 0);
+    stream.run(one_hour, at(Calendar::noleap, "2000-02-01"));
+    EXPECT_EQ(stream.inner_records, 31);
+    EXPECT_EQ(stream.records.size(), 1u);
+}
+
+TEST(Window, BoundariesThatDoNotFit) {
+    const Calendar calendar = Calendar::standard;
+    const Time start = at(calendar, "2000-03-05 06:00");
+    for (const char* every : {"5 hours", "7 minutes", "48 hours", "5 months", "3 steps"}) {
+        Duration duration;
+        ASSERT_TRUE(parse_duration(every, duration).ok());
+        Boundaries made;
+        EXPECT_EQ(Boundaries::make(calendar, duration, {}, start, 0, made).code, TW_ESETTING);
+        if (duration.unit != Unit::step) boundaries(calendar, every, "start", start);
+    }
+    EXPECT_EQ(boundaries(calendar, "3 days", "calendar", start).at(0), at(calendar, "2000-03-05"));
+    EXPECT_EQ(boundaries(calendar, "10 years", "calendar", start).at(0),
+              at(calendar, "2000-01-01"));
+    EXPECT_TRUE(
+        boundaries(calendar, "3 months", "calendar", start).has(at(calendar, "2000-04-01")));
+    EXPECT_EQ(boundaries(calendar, "3 steps", "calendar", start, one_hour).at(1),
+              start + 3 * one_hour);
+}
+
+TEST(Window, Refinement) {
+    const auto refined = [](Calendar calendar, const char* coarse, const char* fine) {
+        const Time start = at(calendar, "2000-01-01");
+        return boundaries(calendar, coarse, "calendar", start)
+            .refined_by(boundaries(calendar, fine, "calendar", start));
+    };
+    EXPECT_TRUE(refined(Calendar::standard, "1 month", "1 day"));
+    EXPECT_TRUE(refined(Calendar::standard, "1 month", "6 hours"));
+    EXPECT_TRUE(refined(Calendar::standard, "1 year", "3 months"));
+    EXPECT_TRUE(refined(Calendar::noleap, "1 year", "5 days"));
+    EXPECT_TRUE(refined(Calendar::days_360, "1 month", "5 days"));
+    EXPECT_TRUE(refined(Calendar::standard, "10 days", "5 days"));
+    EXPECT_FALSE(refined(Calendar::standard, "1 month", "5 days"));
+    EXPECT_FALSE(refined(Calendar::standard, "5 days", "1 month"));
+    EXPECT_FALSE(refined(Calendar::standard, "3 months", "2 months"));
+    EXPECT_FALSE(refined(Calendar::noleap, "1 month", "5 days"));
+}
+
+}  // namespace
+}  // namespace thalweg::history

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Histories: instants, means and extremes against NumPy; restarts; errors on all ranks alike."""
+
+import netCDF4
+import numpy as np
+import pytest
+import thalweg as tw
+from helpers import WORLD, fails, field, rows
+
+NT, NY, NX = 48, 7, 6
+T = field(NT + 1, NY, NX, dtype="f4")
+
+CONFIG = """
+[[stream]]
+name = "mean"
+every = "1 day"
+fields = ["*"]
+path = "{folder}/mean.nc"
+[[stream]]
+name = "max"
+every = "12 hours"
+op = "max"
+fields = ["T"]
+path = "{folder}/max.nc"
+[[stream]]
+name = "now"
+every = "6 hours"
+op = "instant"
+type = "same"
+fields = ["T"]
+new_file = "1 day"
+path = "{folder}/now_{{start:YYYYMMDD}}.nc"
+"""
+
+
+def history(io, folder):
+    first, n = rows(NY)
+    cells = io.decompose(lat=NY, lon=NX, start=(first, 0), count=(n, NX))
+    h = io.history(CONFIG.format(folder=folder), calendar="noleap", start="2000-01-01")
+    h.coordinate("lat", np.arange(NY, dtype="f8"), units="degrees_north")
+    h.field("T", "f4", "lat lon", cells, units="K", standard_name="air_temperature")
+    h.field("g", "f8", "", units="1")
+    return h, slice(first, first + n)
+
+
+def run(h, mine, first, last):
+    for hour in range(first, last + 1):
+        h.time = 3600 * hour
+        h["T"] = T[hour, mine]
+        h["g"].send(np.float64(hour))
+        h.end_step()
+
+
+def check(folder):
+    if WORLD.rank:
+        return
+    with netCDF4.Dataset(folder / "mean.nc") as f:
+        days = T[1:].astype("f8").reshape(2, 24, NY, NX)
+        total = days[:, 0].copy()
+        for hour in range(1, 24):
+            total += days[:, hour]
+        assert np.array_equal(f["T"][:].data, (total / 24).astype("f4"))
+        assert np.array_equal(f["g"][:], [12.5, 36.5])
+        assert np.array_equal(f["time_bnds"][:], [[0, 1], [1, 2]])
+        assert np.array_equal(f["time"][:], [0.5, 1.5])
+        assert f["T"].cell_methods == "time: mean"
+        assert f["T"].standard_name == "air_temperature"
+        assert f["time"].calendar == "noleap" and f["time"].bounds == "time_bnds"
+        assert f["lat"].units == "degrees_north"
+    with netCDF4.Dataset(folder / "max.nc") as f:
+        assert np.array_equal(f["T"][:], T[1:].reshape(4, 12, NY, NX).max(axis=1))
+    for day in (1, 2):
+        with netCDF4.Dataset(folder / f"now_200001{day:02}.nc") as f:
+            right = T[24 * (day - 1) + 6 : 24 * day + 1 : 6]
+            assert np.array_equal(f["T"][:], right)
+            assert "time_bnds" not in f.variables
+            assert f["T"].cell_methods == "time: point"
+
+
+def test_means_and_instants(io, folder):
+    h, mine = history(io, folder)
+    with h:
+        run(h, mine, 1, NT)
+        assert h.memory > 0
+    WORLD.barrier()
+    check(folder)
+
+
+def test_restart(io, folder):
+    h, mine = history(io, folder)
+    with h, io.restart() as restart:
+        run(h, mine, 1, 31)
+        h.save(restart)
+        restart.write(folder / "restart.nc")
+    h, mine = history(io, folder)
+    with h:
+        with io.restart() as restart, restart.open(folder / "restart.nc") as file:
+            h.load(file)
+        run(h, mine, 32, NT)
+    WORLD.barrier()
+    check(folder)
+
+
+def test_errors(io, folder):
+    def begin(text, calendar):
+        return lambda: io.history(text, calendar=calendar, start="2000-01-01")
+
+    wrong = fails("TW_ESETTING", begin("[[stream]]\nevry = 1\n", "noleap"))
+    assert "did you mean 'every'?" in str(wrong)
+    assert "lunar" in str(fails("TW_EARG", begin("[[stream]]\n", "lunar")))
+    h, mine = history(io, folder)
+    with pytest.raises(tw.Error, match="declared before"):
+        h.field("T", "f4", "lat lon", None)
+    h.time = 3600
+    with pytest.raises(tw.Error, match="array"):
+        h["T"].send(np.zeros((1, 1, 1), "f4"))
+    h["T"] = T[1, mine]
+    with pytest.raises(tw.Error, match="twice"):
+        h["T"] = T[1, mine]
+    h.end_step()
+    h.close()

@@ -1,0 +1,127 @@
+// A model of one field, and the contents of a file of its history.
+//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_TESTS_SYSTEM_HISTORY_HISTORY_HPP
+#define THALWEG_TESTS_SYSTEM_HISTORY_HISTORY_HPP
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "system/calls.hpp"
+
+namespace histories {
+
+using calls::session;
+
+inline const double not_sent = std::numeric_limits<double>::infinity();
+
+struct Step {
+    double seconds;
+    double value;  // of all elements; not_sent: the field is not sent
+};
+
+/// Makes an empty folder for the next case. Collective.
+inline std::string fresh_folder() {
+    static int number = 0;
+    const std::string folder = "case" + std::to_string(++number);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check::state.rank == 0) {
+        std::filesystem::remove_all(folder);
+        std::filesystem::create_directories(folder);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return folder;
+}
+
+/// Puts the folder in front of the paths of a configuration; without a path, adds the default one.
+inline std::string in_folder(std::string config, const std::string& folder) {
+    const std::string key = "path = \"";
+    std::size_t at = config.find(key);
+    if (at == std::string::npos) return config + "path = \"" + folder + "/{stream}_{start}.nc\"\n";
+    for (; at != std::string::npos; at = config.find(key, at + 1))
+        config.insert(at + key.size(), folder + "/");
+    return config;
+}
+
+/// Holds two elements a rank, with a halo.
+class Model {
+public:
+    explicit Model(const char* attributes) : attributes_(attributes) {}
+    ~Model() {
+        if (decomposition_ != nullptr) OK(tw_free_decomposition(&decomposition_));
+    }
+    Model(const Model&) = delete;
+    Model& operator=(const Model&) = delete;
+
+    void open(const std::string& config, const char* calendar, const char* start,
+              const char* settings = nullptr) {
+        elements = 2 * check::state.size;
+        const std::int64_t first = 2 * check::state.rank, two = 2, halo = 1;
+        if (decomposition_ == nullptr)
+            OK(tw_decompose_halo(session, "x", 1, &elements, &first, &two, &halo, &halo,
+                                 &decomposition_));
+        OK(tw_history_open(session, config.c_str(), calendar, start, settings, &history));
+        std::vector<double> x(elements);
+        for (std::int64_t i = 0; i < elements; ++i) x[i] = static_cast<double>(i);
+        OK(tw_history_coordinate(history, "x", "x", nullptr,
+                                 tw_dense(TW_DOUBLE, x.data(), elements), "units=m"));
+        OK(tw_history_field(history, "T", TW_DOUBLE, "x", decomposition_, attributes_, &field));
+        OK(tw_history_ready(history));
+    }
+    void step(const Step& step) {
+        OK(tw_history_time(history, step.seconds));
+        const double values[4] = {-1e30, step.value, step.value, 1e30};
+        if (step.value != not_sent) OK(tw_send(field, TW_DOUBLE, values, 4));
+        OK(tw_history_end_step(history));
+    }
+    void close() { OK(tw_history_close(&history)); }
+
+    std::int64_t elements = 0;
+    tw_history history = nullptr;
+    tw_field field = nullptr;
+
+private:
+    const char* attributes_;
+    tw_decomposition decomposition_ = nullptr;
+};
+
+/// The contents of a file, on every rank.
+struct Contents {
+    explicit Contents(const std::string& path, const char* variable = "T") {
+        tw_file file = nullptr;
+        OK(tw_open(session, path.c_str(), nullptr, &file));
+        if (file == nullptr) return;
+        tw_file_info info{};
+        OK(tw_inq(file, &info));
+        time = read(file, "time", info.records);
+        if (tw_inq_var(file, "time_bnds", nullptr, nullptr, nullptr) == TW_OK)
+            bounds = read(file, "time_bnds", info.records);
+        values = read(file, variable, info.records);
+        OK(tw_close(&file));
+    }
+    std::vector<double> time, bounds, values;
+
+private:
+    static std::vector<double> read(tw_file file, const char* name, std::int64_t records) {
+        int nd = 0;
+        OK(tw_inq_var(file, name, nullptr, &nd, nullptr));
+        std::int64_t n = 1;
+        for (int d = 1; d < nd; ++d) {
+            std::int64_t length = 0;
+            OK(tw_inq_var_dim(file, name, d, nullptr, &length));
+            n *= length;
+        }
+        std::vector<double> all(n * records);
+        for (std::int64_t r = 0; r < records; ++r)
+            OK(tw_get(file, name, nullptr, r, TW_DOUBLE, all.data() + r * n, n));
+        return all;
+    }
+};
+
+}  // namespace histories
+
+#endif

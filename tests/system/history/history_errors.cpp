@@ -1,0 +1,245 @@
+// Tests wrong calls of histories, on all ranks or on one: the same error on all ranks where all
+// take part, and the model goes on. A step without a record makes no call of MPI.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <mpi.h>
+
+#include "history.hpp"
+#include "support/count_mpi.h"
+
+using calls::session;
+using namespace histories;
+
+namespace {
+
+int rank = 0, size = 1;
+
+const std::string daily =
+    "[[stream]]\nname = \"s\"\nevery = \"1 day\"\nfields = [\"T\", \"U\"]\npath = \"errors.nc\"\n";
+
+/// Two fields of which each rank holds one element.
+struct Fields {
+    explicit Fields(const std::string& config, const char* attributes = "units=K") {
+        const std::int64_t shape = size, start = rank, one = 1;
+        OK(tw_decompose(session, "x", 1, &shape, &start, &one, &decomposition));
+        OK(tw_history_open(session, config.c_str(), "noleap", "2000-01-01", nullptr, &history));
+        OK(tw_history_field(history, "T", TW_DOUBLE, "x", decomposition, attributes, &t));
+        OK(tw_history_field(history, "U", TW_DOUBLE, "x", decomposition, "units=m", &u));
+    }
+    ~Fields() {
+        if (history != nullptr) OK(tw_history_close(&history));
+        OK(tw_free_decomposition(&decomposition));
+    }
+    Fields(const Fields&) = delete;
+    Fields& operator=(const Fields&) = delete;
+
+    int time(double days) const { return tw_history_time(history, 86400 * days); }
+    static int send(tw_field field, double value = 1) {
+        return tw_send(field, TW_DOUBLE, &value, 1);
+    }
+    tw_decomposition decomposition = nullptr;
+    tw_history history = nullptr;
+    tw_field t = nullptr, u = nullptr;
+};
+
+void opening() {
+    tw_history h = nullptr;
+    const auto open = [&](const char* config, const char* calendar, const char* start) {
+        return tw_history_open(session, config, calendar, start, nullptr, &h);
+    };
+    REFUSED(open("[[stream]]\nname = \"s\"\nevry = \"1 day\"\n", "noleap", "2000-01-01"),
+            TW_ESETTING, "did you mean 'every'?");
+    CHECK(h == nullptr);
+    REFUSED(open(daily.c_str(), "mayan", "2000-01-01"), TW_EARG, "mayan");
+    REFUSED(open(daily.c_str(), "noleap", "2000-02-29"), TW_EARG, "2000-02-29");
+    REFUSED(open("nowhere.toml", "noleap", "2000-01-01"), TW_ESETTING, "nowhere.toml");
+    REFUSED(open(nullptr, "noleap", "2000-01-01"), TW_EARG, "missing");
+    if (size > 1)
+        REFUSED(open(daily.c_str(), "noleap", rank == 0 ? "2000-01-01" : "2000-01-02"),
+                TW_EMISMATCH, "");
+    CHECK(tw_history_close(&h) == TW_EHANDLE);
+}
+
+void declaring() {
+    {
+        Fields f(daily);
+        tw_field other = nullptr;
+        CHECK(tw_history_field(f.history, "T", TW_DOUBLE, "x", f.decomposition, "", &other) ==
+              TW_EEXISTS);
+        CHECK(tw_history_field(f.history, "V", TW_DOUBLE, "y", f.decomposition, "", &other) ==
+              TW_ESHAPE);
+        CHECK(tw_history_field(f.history, "V", TW_DOUBLE, "z", nullptr, "", &other) ==
+              TW_ENOTFOUND);
+        CHECK(tw_history_field(f.history, "V", TW_CHAR, "x", f.decomposition, "", &other) ==
+              TW_ETYPE);
+        CHECK(tw_history_field(f.history, "V", TW_DOUBLE, "x", f.decomposition, "missing=some",
+                               &other) == TW_EARG);
+        CHECK(tw_history_field(f.history, "V", TW_DOUBLE, "x", f.decomposition, "nothing",
+                               &other) == TW_EARG);
+        CHECK(f.time(1) == TW_ESTATE);
+        OK(tw_history_ready(f.history));
+        CHECK(tw_history_field(f.history, "V", TW_DOUBLE, "x", f.decomposition, "", &other) ==
+              TW_ESTATE);
+        REFUSED(tw_history_ready(f.history), TW_ESTATE, "");
+    }
+    {
+        Fields f("[[stream]]\nname = \"s\"\nevery = \"1 day\"\nfields = [\"T\", \"nothing\"]\n");
+        REFUSED(tw_history_ready(f.history), TW_ESETTING, "nothing");
+    }
+    if (size > 1) {
+        Fields f(daily, rank == 1 ? "missing=varying" : "units=K");
+        REFUSED(tw_history_ready(f.history), TW_EMISMATCH, "differ");
+    }
+}
+
+void stepping() {
+    Fields f(daily);
+    OK(tw_history_ready(f.history));
+    CHECK(Fields::send(f.t) == TW_ESTATE);
+    CHECK(tw_history_end_step(f.history) == TW_ESTATE);
+    OK(f.time(0.5));
+    CHECK(f.time(0.6) == TW_ESTATE);
+    OK(f.time(0.5));
+    CHECK(tw_wants(f.t) == 1 && tw_wants(nullptr) == 0);
+    OK(Fields::send(f.t));
+    CHECK(Fields::send(f.t) == TW_ESTATE);
+    const float single = 1;
+    const double two[2] = {1, 2};
+    CHECK(tw_send(f.u, TW_FLOAT, &single, 1) == TW_ETYPE);
+    CHECK(tw_send(f.u, TW_DOUBLE, two, 2) == TW_ESHAPE);
+    CHECK(tw_send(f.u, TW_DOUBLE, nullptr, 1) == TW_EARG);
+    CHECK(tw_send_weighted(f.u, -1, tw_dense(TW_DOUBLE, two, 1)) == TW_EARG);
+    CHECK(tw_send_block(f.u, 1, TW_DOUBLE, two, 1) == TW_EBOUNDS);
+    OK(tw_send_block(f.u, 0, TW_DOUBLE, two, 1));
+    CHECK(tw_send_block(f.u, 0, TW_DOUBLE, two, 1) == TW_ESTATE);
+    tw_restart restart = nullptr;
+    OK(tw_restart_new(session, nullptr, &restart));
+    REFUSED(tw_history_save(f.history, restart), TW_ESTATE, "step");
+    OK(tw_restart_free(&restart));
+    OK(tw_history_end_step(f.history));
+    CHECK(f.time(0.5) == TW_EARG);
+    CHECK(f.time(0.25) == TW_EARG);
+    CHECK(f.time(3) == TW_EARG);  // it would cover the second day
+    OK(f.time(1));
+    OK(Fields::send(f.t, 3));
+    OK(Fields::send(f.u, 3));
+    OK(tw_history_end_step(f.history));
+    tw_history copy = f.history;
+    OK(tw_history_close(&f.history));
+    CHECK(tw_history_time(copy, 1e6) == TW_ECLOSED);
+    CHECK(Fields::send(f.t) == TW_ECLOSED && tw_wants(f.t) == 0);
+    const Contents file("errors.nc", "U");
+    CHECK(file.values == std::vector<double>(size, 2));
+}
+
+void not_alike() {
+    {
+        Fields f(daily);
+        OK(tw_history_ready(f.history));
+        OK(f.time(1));
+        REFUSED(tw_history_end_step(f.history), TW_EMISSING, "'T', 'U'");
+    }
+    if (size == 1) return;
+    Fields f(daily);
+    OK(tw_history_ready(f.history));
+    OK(f.time(1));
+    OK(Fields::send(f.t));
+    if (rank != 1) OK(Fields::send(f.u));
+    REFUSED(tw_history_end_step(f.history), TW_EMISSING, "'U'");
+    OK(f.time(2));
+    const double value = 1;
+    OK(tw_send_weighted(f.t, rank == 1 ? 1 : 2, tw_dense(TW_DOUBLE, &value, 1)));
+    OK(Fields::send(f.u));
+    REFUSED(tw_history_end_step(f.history), TW_EMISMATCH, "'T'");
+    // The model goes on.
+    OK(f.time(3));
+    OK(Fields::send(f.t, 5));
+    OK(Fields::send(f.u, 5));
+    OK(tw_history_end_step(f.history));
+    OK(tw_history_close(&f.history));
+    const Contents file("errors.nc");
+    CHECK(file.values == std::vector<double>(size, 5) && file.time == std::vector<double>{2.5});
+}
+
+void weights() {
+    Fields g(
+        "[[stream]]\nname = \"s\"\nevery = \"1 day\"\nfields = [\"T\"]\nweight = \"U\"\n"
+        "path = \"weights.nc\"\n");
+    OK(tw_history_ready(g.history));
+    OK(g.time(1));
+    CHECK(Fields::send(g.t) == TW_ESTATE);
+    CHECK(calls::text().find("'U'") != std::string::npos);
+    OK(Fields::send(g.u, 0.5));
+    OK(Fields::send(g.t, 4));
+    OK(tw_history_end_step(g.history));
+    OK(tw_history_close(&g.history));
+    CHECK(Contents("weights.nc").values == std::vector<double>(size, 4));
+}
+
+void changed_definition() {
+    tw_restart restart = nullptr;
+    OK(tw_restart_new(session, nullptr, &restart));
+    {
+        Fields f(daily);
+        OK(tw_history_ready(f.history));
+        OK(f.time(0.5));
+        OK(Fields::send(f.t));
+        OK(tw_history_end_step(f.history));
+        OK(tw_history_save(f.history, restart));
+        OK(tw_restart_write(restart, "restart.nc"));
+        REFUSED(tw_history_load(f.history, nullptr), TW_ESTATE, "");
+    }
+    OK(tw_restart_free(&restart));
+    OK(tw_restart_new(session, nullptr, &restart));
+    tw_file file = nullptr;
+    OK(tw_restart_read(restart, "restart.nc", &file));
+    {
+        Fields f(daily + "op = \"max\"\n");
+        OK(tw_history_ready(f.history));
+        REFUSED(tw_history_load(f.history, file), TW_EDIFFERENT, "stream 's': 'field.T'");
+    }
+    {
+        Fields f(
+            "[[stream]]\nname = \"s\"\nevery = \"2 days\"\nfields = [\"T\", \"U\"]\npath = "
+            "\"errors.nc\"\n");
+        OK(tw_history_ready(f.history));
+        REFUSED(tw_history_load(f.history, file), TW_EDIFFERENT, "'every' was '1 day'");
+    }
+    OK(tw_close(&file));
+    OK(tw_restart_free(&restart));
+}
+
+void silent_steps() {
+    Fields f(daily);
+    OK(tw_history_ready(f.history));
+    const int before = count_mpi().collectives;
+    for (int i = 1; i < 24; ++i) {
+        OK(f.time(i / 24.));
+        OK(Fields::send(f.t, i));
+        OK(Fields::send(f.u, i));
+        OK(tw_history_end_step(f.history));
+    }
+    CHECK_TEXT(count_mpi().collectives == before, "%d calls of MPI",
+               count_mpi().collectives - before);
+    std::int64_t now = 0, most = 0;
+    OK(tw_history_memory(f.history, &now, &most));
+    CHECK(now == 16 && most == 16);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    rank = check::state.rank;
+    size = check::state.size;
+    CHECK(tw_init(MPI_COMM_WORLD, nullptr, &session) == TW_OK);
+    opening();
+    declaring();
+    stepping();
+    not_alike();
+    weights();
+    changed_definition();
+    silent_steps();
+    OK(tw_finalize(&session));
+    return check::verdict("history_errors");
+}

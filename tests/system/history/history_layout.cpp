@@ -1,0 +1,210 @@
+// Tests that elements reach their places in files: boxes with halos, padded boxes sent one by one,
+// lists with holes, any strides, regions across the seam and levels, against plain arrays.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <mpi.h>
+
+#include "history.hpp"
+
+using calls::session;
+using namespace histories;
+
+namespace {
+
+constexpr std::int64_t nz = 3, nx = 36;
+int rank = 0, size = 1;
+std::int64_t ny = 0;
+
+double value_of(int step, std::int64_t z, std::int64_t y, std::int64_t x) {
+    return static_cast<double>(step * 100000 + z * 10000 + y * 100 + x);
+}
+
+const std::string streams = R"(
+[[stream]]
+name = "whole"
+every = "1 day"
+type = "double"
+fields = ["T"]
+path = "FOLDER/whole.nc"
+[[stream]]
+name = "box"
+every = "12 hours"
+op = "instant"
+type = "double"
+fields = ["T"]
+region = "seam"
+levels = { dim = "z", nearest = [310, 90] }
+path = "FOLDER/box.nc"
+[region.seam]
+box = [350, 10, -90, 1.5]
+)";
+
+class Layout {
+public:
+    Layout(const std::string& folder, tw_decomposition d, const char* dims) : d_(d) {
+        std::string text = streams;
+        for (std::size_t at; (at = text.find("FOLDER")) != std::string::npos;)
+            text.replace(at, 6, folder);
+        OK(tw_history_open(session, text.c_str(), "standard", "2000-01-01", nullptr, &history));
+        std::vector<double> lon(nx), lat(ny), bounds(2 * nx);
+        for (std::int64_t i = 0; i < nx; ++i) {
+            lon[i] = 10. * static_cast<double>(i);
+            bounds[2 * i] = lon[i] - 5;
+            bounds[2 * i + 1] = lon[i] + 5;
+        }
+        for (std::int64_t i = 0; i < ny; ++i) lat[i] = static_cast<double>(i);
+        const double z[nz] = {100, 200, 300};
+        const auto coordinate = [&](const char* name, const char* names,
+                                    const std::vector<double>& values, const char* attributes) {
+            OK(tw_history_coordinate(history, name, names, nullptr,
+                                     tw_dense(TW_DOUBLE, values.data(), std::ssize(values)),
+                                     attributes));
+        };
+        coordinate("x", "x", lon, "units=degrees_east; bounds=x_bnds");
+        coordinate("x_bnds", "x two", bounds, "");
+        coordinate("y", "y", lat, "units=degrees_north");
+        coordinate("z", "z", {z, z + nz}, "units=Pa");
+        OK(tw_history_field(history, "T", TW_DOUBLE, dims, d_, "units=K", &field));
+        OK(tw_history_ready(history));
+    }
+    void end(const std::string& folder) {
+        OK(tw_history_close(&history));
+        OK(tw_free_decomposition(&d_));
+        check_files(folder);
+    }
+    tw_history history = nullptr;
+    tw_field field = nullptr;
+
+private:
+    static void check_files(const std::string& folder) {
+        const Contents whole(folder + "/whole.nc");
+        CHECK(std::ssize(whole.values) == nz * ny * nx);
+        for (std::int64_t i = 0; i < std::ssize(whole.values); ++i)
+            CHECK(whole.values[i] == value_of(1, i / nx / ny, i / nx % ny, i % nx) + 50000);
+        const Contents box(folder + "/box.nc");
+        const std::int64_t rows = std::min<std::int64_t>(ny, 2);
+        CHECK(std::ssize(box.values) == 2 * 2 * rows * 3);
+        for (std::int64_t i = 0; i < std::ssize(box.values); ++i) {
+            const std::int64_t x = (i % 3 + nx - 1) % nx, y = i / 3 % rows;
+            const std::int64_t z = i / 3 / rows % 2 == 0 ? 2 : 0;
+            CHECK(box.values[i] == value_of(static_cast<int>(i / 3 / rows / 2) + 1, z, y, x));
+        }
+        tw_file file = nullptr;
+        OK(tw_open(session, (folder + "/box.nc").c_str(), nullptr, &file));
+        std::vector<double> lon(3), bounds(6), levels(2);
+        OK(tw_get(file, "x", nullptr, 0, TW_DOUBLE, lon.data(), 3));
+        OK(tw_get(file, "x_bnds", nullptr, 0, TW_DOUBLE, bounds.data(), 6));
+        OK(tw_get(file, "z", nullptr, 0, TW_DOUBLE, levels.data(), 2));
+        CHECK(lon == (std::vector<double>{350, 360, 370}));
+        CHECK(bounds == (std::vector<double>{345, 355, 355, 365, 365, 375}));
+        CHECK(levels == (std::vector<double>{300, 100}));
+        OK(tw_close(&file));
+    }
+    tw_decomposition d_;
+};
+
+template <class Send>
+void run(const Layout& layout, Send&& send) {
+    for (int step = 1; step <= 2; ++step) {
+        OK(tw_history_time(layout.history, step * 43200.));
+        send(step);
+        OK(tw_history_end_step(layout.history));
+    }
+}
+
+/// One box a rank with a halo, in the order x z y; sent dense, and as a section of a larger array.
+void boxes(bool strided) {
+    const std::string folder = fresh_folder();
+    const std::int64_t shape[3] = {nx, nz, ny}, start[3] = {0, 0, 2 * rank}, count[3] = {nx, nz, 2};
+    const std::int64_t low[3] = {1, 0, 2}, high[3] = {0, 1, 1};
+    tw_decomposition d = nullptr;
+    OK(tw_decompose_halo(session, "x z y", 1, shape, start, count, low, high, &d));
+    Layout layout(folder, d, "z y x");
+    run(layout, [&](int step) {
+        const std::int64_t extent[3] = {nx + 1, nz + 1, 5};
+        const std::int64_t apart = strided ? 2 : 1;
+        std::vector<double> all(extent[0] * extent[1] * extent[2] * apart, 1e300);
+        for (std::int64_t x = 0; x < nx; ++x)
+            for (std::int64_t z = 0; z < nz; ++z)
+                for (std::int64_t y = 0; y < 2; ++y)
+                    all[(((x + 1) * (nz + 1) + z) * 5 + y + 2) * apart] =
+                        value_of(step, z, 2 * rank + y, x);
+        const std::int64_t stride[3] = {8 * apart * 5 * (nz + 1), 8 * apart * 5, 8 * apart};
+        if (strided)
+            OK(tw_send_array(layout.field, tw_strided(TW_DOUBLE, all.data(), 3, extent, stride)));
+        else
+            OK(tw_send(layout.field, TW_DOUBLE, all.data(), std::ssize(all)));
+    });
+    layout.end(folder);
+}
+
+/// Four boxes a rank in padded arrays, sent one by one in reverse order, or together.
+void blocks(bool together) {
+    const std::string folder = fresh_folder();
+    const std::int64_t shape[3] = {nz, ny, nx};
+    std::vector<std::int64_t> start, count;
+    for (std::int64_t b = 0; b < 4; ++b) {
+        start.insert(start.end(), {0, 2 * rank + b / 2, b % 2 * 17});
+        count.insert(count.end(), {nz, 1, b % 2 == 0 ? 17 : 19});
+    }
+    tw_decomposition d = nullptr;
+    OK(tw_decompose(session, "z y x", 4, shape, start.data(), count.data(), &d));
+    const std::int64_t extent[3] = {nz, 2, 20};
+    OK(tw_pad(d, extent, 5));
+    Layout layout(folder, d, "z y x");
+    constexpr std::int64_t block = nz * 2 * 20;
+    run(layout, [&](int step) {
+        std::vector<double> all(5 * block, 1e300);
+        for (std::int64_t b = 0; b < 4; ++b)
+            for (std::int64_t z = 0; z < nz; ++z)
+                for (std::int64_t x = 0; x < count[3 * b + 2]; ++x)
+                    all[b * block + z * 40 + x] =
+                        value_of(step, z, start[3 * b + 1], start[3 * b + 2] + x);
+        if (together) {
+            OK(tw_send(layout.field, TW_DOUBLE, all.data(), std::ssize(all)));
+            return;
+        }
+        for (int b = 4; b-- > 0;)
+            OK(tw_send_block(layout.field, b, TW_DOUBLE, all.data() + b * block, block));
+    });
+    layout.end(folder);
+}
+
+/// Columns in any order, with holes, on all ranks but one.
+void lists() {
+    const std::string folder = fresh_folder();
+    const std::int64_t shape[3] = {nz, ny, nx};
+    std::vector<std::int64_t> mine;
+    const int holders = std::max(size - 1, 1);
+    for (std::int64_t i = ny * nx - 1; i >= 0 && rank < holders; --i) {
+        if (i * 7 % ny % holders == rank) mine.push_back(i);
+        if (i % 50 == 0) mine.push_back(-1);
+    }
+    tw_decomposition d = nullptr;
+    OK(tw_decompose_list(session, "z y x", shape, "y x", std::ssize(mine), mine.data(),
+                         TW_LIST_UNIQUE, &d));
+    Layout layout(folder, d, "z y x");
+    run(layout, [&](int step) {
+        std::vector<double> all;
+        for (std::int64_t z = 0; z < nz; ++z)
+            for (const std::int64_t i : mine)
+                all.push_back(i < 0 ? 1e300 : value_of(step, z, i / nx, i % nx));
+        if (rank < holders) OK(tw_send(layout.field, TW_DOUBLE, all.data(), std::ssize(all)));
+    });
+    layout.end(folder);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    rank = check::state.rank;
+    size = check::state.size;
+    ny = 2 * size;
+    CHECK(tw_init(MPI_COMM_WORLD, nullptr, &session) == TW_OK);
+    for (const bool strided : {false, true}) boxes(strided);
+    for (const bool together : {false, true}) blocks(together);
+    lists();
+    OK(tw_finalize(&session));
+    return check::verdict("history_layout");
+}
