@@ -22,8 +22,8 @@ namespace {
 constexpr int cannot_run = 2;
 constexpr char report_name[] = "thalweg-report.html";
 
-/// A file for the summary, which is removed at the end; the user's own, if THALWEG_SUMMARY names
-/// one, stays.
+/// A file for the summary, removed at the end. If THALWEG_SUMMARY names a file, that one is used
+/// and not removed.
 class SummaryFile {
 public:
     SummaryFile() {
@@ -32,7 +32,8 @@ public:
             path_ = given;
             return;
         }
-        // All nodes see the working folder; the folder for temporary files is one node's.
+        // Use the working folder, which all nodes see; the folder for temporary files is local to a
+        // node.
         std::error_code error;
         const std::string here = std::filesystem::current_path(error).string();
         const char* const temporary = std::getenv("TMPDIR");
@@ -64,14 +65,14 @@ private:
     bool own_ = false;
 };
 
-/// Returns the rank that a launcher has given to this process; empty if none has started it.
+/// Returns the rank that a launcher has assigned to this process; null if none has started it.
 const char* launched_as() {
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
         if (const char* const rank = std::getenv(name); rank != nullptr) return rank;
     return nullptr;
 }
 
-/// Puts settings into the environment.
+/// Sets environment variables for the given settings.
 void set_all(const std::vector<std::pair<std::string, std::string>>& settings,
              const std::vector<std::string>& command) {
     std::string names;
@@ -88,7 +89,7 @@ void set_all(const std::vector<std::pair<std::string, std::string>>& settings,
     setenv(list, names.c_str(), 1);
 }
 
-/// Starts the command and waits for it; signals of the terminal reach it alone.
+/// Starts the command and waits for it. Signals from the terminal are left to the command.
 int run_command(const std::vector<std::string>& command) {
     std::vector<char*> words;
     for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));

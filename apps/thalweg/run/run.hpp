@@ -8,7 +8,7 @@
 namespace thalweg::app {
 
 struct RunOptions {
-    std::string service;  ///< value of the setting; empty: the program's own choice
+    std::string service;  ///< value of the setting; empty: the program decides
     bool report = false;  ///< write a report, thalweg-report.html
     std::vector<std::string> command;
 };
