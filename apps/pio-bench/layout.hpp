@@ -15,7 +15,7 @@ struct Dim {
 };
 
 struct Block {
-    std::vector<std::int64_t> start, count;  // in the order of memory, slowest first
+    std::vector<std::int64_t> start, count;  // in memory order, slowest first
 };
 
 struct Layout {
@@ -24,11 +24,12 @@ struct Layout {
     std::vector<int> memory;  // numbers of these dimensions in memory order, slowest first
     std::vector<Block> blocks{};
     std::int64_t halo = 0;  // elements around a block along the two fastest dimensions
-    std::vector<std::int64_t> indices{};  // instead of blocks: over all dimensions; -1: a hole
+    // Used instead of blocks: indices over all dimensions; -1: a hole.
+    std::vector<std::int64_t> indices{};
     bool is_list = false;
 
     std::int64_t global_elements() const;
-    std::int64_t local_elements() const;  // with halos and holes
+    std::int64_t local_elements() const;  // number of elements, including halos and holes
     std::int64_t halo_of(std::size_t d) const { return d + 2 < memory.size() ? 0 : halo; }
 
     // Returns the file index of each element in memory, from 1; 0: a hole.

@@ -141,7 +141,7 @@ std::vector<Row> measure(const Context& context) {
             const Sample sample = slowest(context, mine);
             if (repetition == -options.warmup) rows[i].first_decompose = sample.decompose;
             if (repetition >= 0) rows[i].samples.push_back(sample);
-            if (many) {  // needed by verify()
+            if (many) {  // verify() needs the decomposition of a single file
                 method.begin();
                 method.decompose();
             }

@@ -12,8 +12,8 @@ namespace pio_bench {
 
 // Seconds of the slowest rank.
 struct Sample {
-    double decompose = 0;  // all decompositions of one file
-    double open = 0;       // create and define
+    double decompose = 0;  // making all decompositions of one file
+    double open = 0;       // creating the file and defining its variables
     double calls = 0;      // in the calls that write a step; with a file per step, in all calls
     double closed = 0;     // `calls` and the close, until the file is complete
     double resident = 0;   // peak memory of the largest rank at the end, in bytes

@@ -38,8 +38,8 @@ public:
         if (file_ < 0) fail(path);
     }
 
-    // Writes variable after variable, each rank a part of each, with its own values repeated as
-    // often as needed.
+    // Writes one variable after another. Each rank writes a part of each, repeating its own values
+    // as often as needed.
     void step(int record) override {
         const std::int64_t bytes = context_.workload.bytes();
         std::int64_t at = bytes * context_.rank / context_.ranks;
@@ -77,7 +77,7 @@ private:
 
     Context context_;
     int file_ = -1;
-    std::vector<char> spare_ = std::vector<char>(1 << 20);  // for a rank that holds nothing
+    std::vector<char> spare_ = std::vector<char>(1 << 20);  // data for a rank that holds nothing
 };
 
 class Pack : public Floor {

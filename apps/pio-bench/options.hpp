@@ -14,14 +14,14 @@ struct Options {
     std::string iotype = "pnetcdf";
     std::string folder = ".";
     std::string json;
-    int steps = 0;  // 0: the workload's own
+    int steps = 0;  // 0: the workload's own number
     int repetitions = 5;
     int warmup = 1;
     int io_tasks = 1;
-    int variables = 0;  // 0: the workload's own
+    int variables = 0;  // 0: the workload's own number
     int decompositions = 10;
     std::int64_t elements = 1000000;
-    int syncs = 0;       // syncs after each step
+    int syncs = 0;       // calls a sync after each step
     double compute = 0;  // seconds between two steps
     bool verify = false;
 };

@@ -35,7 +35,7 @@ void add(Workload& w, const std::string& prefix, int count, int layout) {
 int chosen(int variables, int by_default) { return variables > 0 ? variables : by_default; }
 
 // A history step of CAM's finite-volume core: in memory (lon, lev, lat), longitude fastest, cut in
-// latitude and level; 2-D fields are cut in latitude alone, into as many parts.
+// latitude and level; 2-D fields are cut into the same number of parts, in latitude only.
 Workload cam(const Options& options, int rank, int ranks, Index nlon, Index nlat) {
     const int ny = larger_factor(ranks), nz = ranks / ny;
     const Range y = part({0, nlat}, rank % ny, ny), z = part({0, 26}, rank / ny, nz);
@@ -100,7 +100,8 @@ struct BlockGrid {
     Index nx, ny, width, height;
 };
 
-// Deals out the blocks of a grid in turn, each with the full length of the other dimensions.
+// Assigns the blocks of a grid to the ranks in turn. A block has the full length of the other
+// dimensions.
 Layout blocks_of(const BlockGrid& grid, const std::string& name, const std::vector<Dim>& more,
                  int rank, int ranks) {
     const auto [nx, ny, width, height] = grid;
@@ -121,8 +122,8 @@ Layout blocks_of(const BlockGrid& grid, const std::string& name, const std::vect
     return layout;
 }
 
-// A history file of CICE with ten decompositions. The first one is that of most variables; the
-// others have other lengths.
+// A history file of CICE with ten decompositions: the first one for most variables, the others with
+// different lengths.
 Workload history(const Options& options, int rank, int ranks, const BlockGrid& grid,
                  int variables) {
     const std::vector<std::vector<Dim>> kinds{{},

@@ -15,10 +15,10 @@ using namespace detail;
 
 namespace {
 
-/// Number of blocks that are sampled of a file, and of a piece.
+/// Number of blocks that are sampled in a file, and in a piece.
 constexpr std::int64_t sampled_blocks = 48, sampled_of_piece = 4;
 
-/// Most blocks of a piece that are counted.
+/// Largest number of blocks counted in a piece.
 constexpr std::size_t most_blocks = 1 << 16;
 
 }  // namespace
@@ -38,9 +38,9 @@ void Blocks::add(std::size_t i, const Box& box, std::set<std::int64_t>& to) cons
 /// The numbers of nodes and writers that write in one block.
 struct Blocks::Users {
     std::size_t nodes = 0, writers = 0;
-    /// Estimates how often the block changes nodes. The first node locks it when its first writer
-    /// comes; all waiting writers of a node get it together. If a node has several writers, the
-    /// first node's others come late, and it locks the block again.
+    /// Estimates how often the block passes from node to node. The first node locks it when its
+    /// first writer comes; all waiting writers of a node get it together. If the first node has
+    /// several writers, the others come late, and it locks the block again.
     double handovers() const {
         return nodes < 2 ? 0 : nodes - 1.0 * nodes / std::max(nodes, writers);
     }

@@ -10,10 +10,10 @@
 
 namespace thalweg::planning {
 
-/// Blocks of the file that several nodes write.
+/// The blocks of a file that several nodes write.
 struct SharedBlocks {
     double blocks = 0;
-    double handovers = 0;  ///< times that each of them passes from node to node
+    double handovers = 0;  ///< number of times that each of them passes from node to node
 };
 
 class Blocks {
@@ -24,10 +24,10 @@ public:
 
     /// Returns the number of blocks in the file.
     double number() const;
-    /// Counts the shared blocks of the whole file: those of a layout's writers or, with `laid`
-    /// null, those of ranks that write what they hold.
+    /// Counts the shared blocks of the whole file: those shared by a layout's writers or, if `laid`
+    /// is null, by ranks that write the elements they hold.
     SharedBlocks shared(const Laid* laid) const;
-    /// Counts those of the given blocks that other nodes write, too.
+    /// Counts those among the given blocks that other nodes write as well.
     double shared(const std::set<std::int64_t>& blocks, const Laid& laid) const;
     /// Adds the blocks that a box of a place touches.
     void add(std::size_t place, const detail::Box& box, std::set<std::int64_t>& to) const;

@@ -13,7 +13,7 @@ using namespace detail;
 
 namespace {
 
-/// Number of bytes whose writers are looked up, and of writers that are sampled.
+/// Number of bytes whose writers are determined, and number of writers that are sampled.
 constexpr std::int64_t sampled_bytes = 64, sampled_writers = 8;
 
 double bytes_of_share(const Share& share) {
@@ -22,8 +22,8 @@ double bytes_of_share(const Share& share) {
     return bytes;
 }
 
-/// Returns the writer of a byte's element and the bytes that it writes. If the layout names several
-/// writers, they own ranges of the file.
+/// Returns the writer of the element at a byte, and the bytes of that writer's range. If several
+/// writers could own the element, the layout consists of ranges of the file.
 std::pair<int, double> writer_of(const Layout& layout, const Space& space, std::int64_t byte) {
     const std::size_t at = space.place_at(byte);
     const Place& place = space.places[at];
@@ -47,7 +47,7 @@ std::pair<int, double> writer_of(const Layout& layout, const Space& space, std::
 }  // namespace
 
 BusyWriters busy_writers(const Layout& layout, const Space& space) {
-    std::map<int, double> found;  // bytes by writer
+    std::map<int, double> found;  // bytes of each writer that was found
     double sum = 0;
     std::int64_t looks = 0;
     for (std::int64_t i = 0; i < sampled_bytes && space.bytes > 0; ++i) {
@@ -55,7 +55,7 @@ BusyWriters busy_writers(const Layout& layout, const Space& space) {
             writer_of(layout, space, irregular_sample(i, sampled_bytes, space.bytes));
         if (bytes <= 0) continue;
         found[writer] = bytes;
-        // The chance to find a writer is proportional to its bytes.
+        // Weight by the inverse: the probability of finding a writer is proportional to its bytes.
         sum += space.bytes / bytes;
         ++looks;
     }

@@ -10,17 +10,17 @@ using namespace detail;
 
 namespace {
 
-/// Returns the first index of part k of a length.
+/// Returns the first index of part k of a dimension.
 std::int64_t begin_of(std::int64_t length, std::int64_t k, std::int64_t parts) {
     return length * k / parts;
 }
 
-/// Returns the part that an index belongs to.
+/// Returns the part to which an index belongs.
 std::int64_t part_of(std::int64_t length, std::int64_t index, std::int64_t parts) {
     return ((index + 1) * parts - 1) / length;
 }
 
-/// Reduces a dimension of a box to its part k.
+/// Reduces a box along a dimension to part k.
 void keep_part(Box& box, std::size_t d, std::int64_t k, std::int64_t parts) {
     const std::int64_t length = box.count[d];
     const std::int64_t begin = begin_of(length, k, parts);
@@ -56,7 +56,7 @@ Holders::Holders(const Run& run) : run_(run) {
         if (shared != nullptr) shared->shared = kind.spare > 1;
         if (shared != nullptr) {
             kind.run = run.list_run;
-            // Dimensions after the listed ones are whole.
+            // all dimensions after the listed ones are whole
             int last = 0;
             for (const Axis& axis : kind.axes) last = std::max(last, axis.at);
             for (int d = last + 1; d < std::ssize(kind.shape); ++d) kind.run *= kind.shape[d];
@@ -93,7 +93,7 @@ Box Holders::block_of(int of, int rank) const {
     }
     if (shared >= 0)
         keep_part(block, shared, which, kind.spare);
-    else if (which > 0)  // not cut: the first rank has all of it
+    else if (which > 0)  // if the dimension is not cut, the first rank has all of it
         block.count.fill(0);
     return block;
 }
@@ -126,7 +126,7 @@ double Holders::held_on_node(int kind, const Box& box, int node) const {
     return elements;
 }
 
-/// Each line of the process grid that meets the box is an interval of ranks.
+/// Each line of the process grid that overlaps the box is an interval of ranks.
 void Holders::add_nodes(int of, const Box& box, std::set<int>& nodes) const {
     const Kind& kind = kinds_[of];
     if (kind.run > 0) {
@@ -136,7 +136,7 @@ void Holders::add_nodes(int of, const Box& box, std::set<int>& nodes) const {
     }
     const std::size_t n = kind.axes.size();
     std::vector<std::int64_t> low(n, 0), high(n, 0);
-    std::int64_t first = 0, last = kind.spare - 1;  // range of the ranks that share a block
+    std::int64_t first = 0, last = kind.spare - 1;  // interval of ranks that share a block
     bool cut = false;
     for (std::size_t a = 0; a < n; ++a) {
         const Axis& axis = kind.axes[a];
@@ -152,7 +152,7 @@ void Holders::add_nodes(int of, const Box& box, std::set<int>& nodes) const {
         first = part_of(own, box.low[d] - begin, kind.spare);
         last = part_of(own, end - begin, kind.spare);
     }
-    // The axes left out count as one number, the last of them first.
+    // The axes that are left out are combined into one number, with the last axis first.
     std::int64_t stride = 1;
     for (std::size_t a = n; a-- > 0 && cut;) {
         if (kind.axes[a].at >= 0) continue;

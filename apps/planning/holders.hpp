@@ -20,10 +20,10 @@ public:
 
     const detail::Topology& topology() const { return topology_; }
 
-    // A kind is the number of a group of variables that have the same decomposition.
+    // A kind is the number of a group of variables with the same decomposition.
 
-    /// Tests if ranks hold lists of indices. The runs of a list are assumed to be spread evenly
-    /// over all ranks.
+    /// Tests if ranks hold lists of indices. The model assumes that the runs of a list are spread
+    /// evenly over all ranks.
     bool listed(int kind) const { return kinds_[kind].run > 0; }
     /// Returns the length of a run in a list, in elements.
     double run_of(int kind) const { return kinds_[kind].run; }
@@ -43,16 +43,17 @@ public:
 private:
     /// An axis of the process grid, seen from a variable.
     struct Axis {
-        int at = -1;  ///< the variable's dimension that it cuts; -1: none
+        int at = -1;  ///< dimension of the variable that the axis cuts; -1: none
         std::int64_t parts = 1;
         bool shared = false;  ///< its parts are cut again, for the ranks along axes that the
                               ///< variable lacks
     };
     struct Kind {
         std::vector<std::int64_t> shape;
-        std::vector<Axis> axes;  ///< in the order of the run's grid
+        std::vector<Axis> axes;  ///< in the order of the run's process grid
         std::int64_t spare = 1;  ///< number of ranks that share a block
-        double run = 0;          ///< elements of a run in a list; 0: ranks hold boxes
+        /// Mean number of elements in a run of a list; 0: ranks hold boxes.
+        double run = 0;
     };
 
     const Run& run_;

@@ -10,13 +10,13 @@
 
 namespace thalweg::planning {
 
-/// A record as layouts see it.
+/// A record in the form that layouts require.
 struct RecordSpace {
     detail::Space space;
-    std::vector<int> kinds;  ///< group of the run's variables, for each place
+    std::vector<int> kinds;  ///< for each place, the group of the run's variables
 };
 
-/// A layout with the node of each writer.
+/// A layout, with the node of each writer.
 struct Laid {
     std::unique_ptr<detail::Layout> layout;
     std::function<int(int writer)> node_of;

@@ -84,7 +84,8 @@ Laid Layouts::of(const Way& way) const {
     return laid;
 }
 
-/// Finds the rank that holds elements of the part and is nearest to its place in an even spread.
+/// Finds a rank that holds elements of the part: the one nearest to the part's place in an even
+/// spread.
 int Layouts::node_of_part(const Grid& grid, int part) const {
     const std::int64_t ranks = run_.ranks, target = part * ranks / grid.parts();
     const auto in_part = [&](int rank, const std::vector<Cut>& cuts, int k) {

@@ -26,7 +26,7 @@ private:
     const Run& run_;
     const Holders& holders_;
     detail::WayOfWriting chosen_;
-    int x_ = -1, y_ = -1;  ///< the horizontal dimensions, for methods that cut them
+    int x_ = -1, y_ = -1;  ///< numbers of the horizontal dimensions, for methods that cut them
 };
 
 }  // namespace thalweg::planning

@@ -12,14 +12,14 @@ using namespace detail;
 
 namespace {
 
-/// Number of a writer's pieces that are sampled.
+/// Number of pieces of a writer that are sampled.
 constexpr std::int64_t sampled_pieces = 16;
 
-/// Pieces of each writer that are packed together; and the windows, writers and nodes that are
-/// sampled.
+/// Number of pieces of each writer that are packed together; and numbers of windows, writers and
+/// nodes that are sampled.
 constexpr std::int64_t slots = 4, sampled_windows = 8, sampled_lanes = 32, sampled_nodes = 2;
 
-/// Collects by how much the largest value exceeds the mean.
+/// Measures by how much the largest value exceeds the mean.
 class Uneven {
 public:
     void add(const std::vector<double>& values) {
@@ -35,7 +35,7 @@ private:
     double most_ = 0, mean_ = 0;
 };
 
-/// Calls visit(place, box in the place's own indices) for each box of a piece.
+/// Calls visit(place, box in the indices of the whole place) for each box of a piece.
 template <class Visit>
 void for_placed(const Share& share, Extent piece, Visit&& visit) {
     const Space& seen = share.space();
@@ -49,7 +49,8 @@ void for_placed(const Share& share, Extent piece, Visit&& visit) {
     }
 }
 
-/// Returns the writers in [first, end): all if they are few, else those known to be busy.
+/// Returns the writers in [first, end): all if they are few, otherwise those that are known to be
+/// busy.
 std::vector<int> group_of(const std::vector<int>& busy, std::int64_t first, std::int64_t end) {
     std::vector<int> group;
     if (end - first <= sampled_lanes)
@@ -60,7 +61,7 @@ std::vector<int> group_of(const std::vector<int>& busy, std::int64_t first, std:
     return group;
 }
 
-/// Returns the k-th piece of a share, empty after the last.
+/// Returns the k-th piece of a share; empty after the last.
 Extent piece_of(const Share& share, std::int64_t k, std::int64_t piece) {
     for (const Extent& e : share.extents()) {
         const std::int64_t pieces = (e.size() + piece - 1) / piece;
@@ -152,7 +153,7 @@ Look Looks::at(const Laid& laid, int writer, std::int64_t piece) const {
 struct Looks::Lanes {
     std::vector<Share> shares;
     std::vector<int> node_of;
-    std::int64_t windows = 0;  ///< of the writer with most of them
+    std::int64_t windows = 0;  ///< number of windows of the writer that has most
 };
 
 Looks::Lanes Looks::lanes_of(const Laid& laid, const std::vector<int>& writers,
@@ -198,7 +199,7 @@ Unevenness Looks::unevenness(const Laid& laid, const std::vector<int>& busy, std
 }
 
 /// Returns the bytes from other nodes that each writer receives in a window.
-/// @param boxes  receives all boxes of the window
+/// @param boxes  receives all boxes in the window
 std::vector<double> Looks::received_in(const Lanes& lanes, std::int64_t window, std::int64_t piece,
                                        std::vector<std::pair<std::size_t, Box>>& boxes) const {
     std::vector<double> of_lane;
@@ -218,7 +219,7 @@ std::vector<double> Looks::received_in(const Lanes& lanes, std::int64_t window, 
     return of_lane;
 }
 
-/// Returns the bytes of some boxes that each rank of a node holds.
+/// Returns, for each rank of a node, the bytes of some boxes that it holds.
 std::vector<double> Looks::packed_by_ranks(const std::vector<std::pair<std::size_t, Box>>& boxes,
                                            int node) const {
     const Topology& topology = holders_.topology();

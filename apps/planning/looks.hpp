@@ -9,21 +9,21 @@
 
 namespace thalweg::planning {
 
-/// The estimated work of one writer's share.
+/// An estimate of the work of a writer, from a sample of its share.
 struct Look {
     double bytes = 0;
     double calls = 0;     ///< number of writes
     double seen = 0;      ///< bytes of the sampled pieces
-    double local = 0;     ///< part of these bytes that the writer's node holds
-    double sources = 0;   ///< mean number of other nodes that a piece comes from
-    std::set<int> met{};  ///< other nodes that hold some of the bytes
-    double locked = 0;    ///< blocks of the share that pass from one node to another
+    double local = 0;     ///< how many of these bytes the writer's node holds
+    double sources = 0;   ///< mean number of other nodes from which the data of a piece come
+    std::set<int> met{};  ///< other nodes that hold some of the sampled bytes
+    double locked = 0;    ///< number of blocks of the share that pass from one node to another
 };
 
-/// Imbalance of the work. All ranks go through the pieces together, so each window of a few pieces
-/// takes as long as its busiest rank; with equal parts this is the mean.
+/// The imbalance of the work. All ranks go through the pieces together, so each window of a few
+/// pieces takes as long as its busiest rank. If the ranks had equal work, that would be the mean.
 struct Unevenness {
-    double packed = 0;    ///< bytes packed by the ranks that others wait for
+    double packed = 0;    ///< bytes packed by the ranks for which others wait
     double received = 1;  ///< bytes received by the busiest writer, relative to the mean
 };
 
@@ -36,7 +36,7 @@ public:
     double nodes_met(const Laid& laid, int writer, std::int64_t piece) const;
     Look at(const Laid& laid, int writer, std::int64_t piece) const;
     /// Measures the imbalance within windows of a few pieces.
-    /// @param busy    a sample of the writers that have something
+    /// @param busy    a sample of the writers that have data
     /// @param active  number of writers that write at the same time, adjacent in the file
     Unevenness unevenness(const Laid& laid, const std::vector<int>& busy, std::int64_t piece,
                           double active) const;
@@ -57,11 +57,10 @@ private:
     const Blocks& blocks_;
 };
 
-/// Returns the number of contiguous runs of a box in an array.
+/// Returns the number of contiguous runs that a box has in an array.
 double runs_of(std::span<const std::int64_t> box, std::span<const std::int64_t> whole);
 
-/// Returns the number of writes for runs of equal length.
-/// @param bytes  total of all runs
+/// Returns the number of writes for runs of equal length. @param bytes  sum over all runs
 double calls_of(double runs, double bytes, double piece);
 
 }  // namespace thalweg::planning

@@ -67,7 +67,7 @@ Folder assumed_folder(const FileSystem& system) {
     Folder folder;
     folder.file_system = system.name;
     switch (system.sharing) {
-        case Sharing::local:  // Memory takes what is written; a local disk gets it later.
+        case Sharing::local:  // Writes go to memory; a local disk receives them later.
             folder.create = folder.rename = 1e-4;
             folder.call = 2e-5;
             folder.writers = {1};
@@ -76,7 +76,7 @@ Folder assumed_folder(const FileSystem& system) {
             break;
         case Sharing::parallel:
             folder.create = folder.rename = 2e-3;
-            folder.call = 2e-5;  // into the client's cache
+            folder.call = 2e-5;  // a call copies into the client's cache
             folder.request = 5e-4;
             folder.lock = 1e-3;
             folder.locks = 16;

@@ -12,23 +12,25 @@
 
 namespace thalweg::planning {
 
-/// The figures of a folder's file system. Rates are bytes per second of all writers of one file
-/// together, by their number.
+/// Measured or assumed figures of the file system of a folder. Rates are in bytes per second of all
+/// writers of a file together, for each number of writers.
 struct Folder {
     std::string path;         ///< absolute; empty: the figures are assumed
     std::string file_system;  ///< as FileSystem::name
     double create = 0;        ///< seconds to create a file and remove it
     double rename = 0;        ///< seconds
     double call = 0;          ///< seconds of overhead per write
-    double request = 0;       ///< seconds of the servers' answer, which the last write waits for
-    double lock = 0;          ///< additional seconds of a write in a block that others write, too
-    double locks = 0;         ///< number of lock servers, each of which passes on one block at a
-                              ///< time; 0: unknown
-    double processor = 1;     ///< processor seconds per second of writing
-    double node_rate = 0;     ///< most that one node writes; 0: unlimited
-    std::vector<double> writers;  ///< measured numbers of writers, ascending
-    std::vector<double> rate;     ///< rate without fsync: memory's, on a local disk
-    std::vector<double> durable;  ///< rate with an fsync
+    double request = 0;       ///< seconds until the servers answer, for which the last write waits
+    /// Additional seconds of a write in a block that other nodes write as well.
+    double lock = 0;
+    double locks = 0;      ///< number of lock servers, each of which passes on one block at a
+                           ///< time; 0: unknown
+    double processor = 1;  ///< processor seconds per second of writing
+    double node_rate = 0;  ///< highest rate of one node; 0: unlimited
+    std::vector<double> writers;  ///< numbers of writers that were measured, ascending
+    /// For each, the rate without fsync; on a local disk it is that of memory.
+    std::vector<double> rate;
+    std::vector<double> durable;  ///< for each, the rate with an fsync
 
     bool operator==(const Folder&) const = default;
 };
@@ -36,14 +38,16 @@ struct Folder {
 struct Machine {
     // Size of the run that measured the figures; 0: they are assumed.
     int ranks = 0, nodes = 0, cores = 0;
-    double pack = 4e9;        ///< bytes per second that one core reorders and converts
-    double pack_node = 20e9;  ///< the same for all ranks of a node together
-    double agree = 5e-6;      ///< seconds of an agreement within a node
-    double latency = 3e-6;    ///< seconds of a short message between nodes
-    double message = 5e9;     ///< bytes per second out of a node, or into it
-    double inside = 1e10;     ///< bytes per second of messages inside a node, of all its ranks
-    double compress = 1e8;    ///< bytes per second that one core compresses
-    double run = 5e-9;        ///< seconds of overhead per run of an index list
+    double pack = 4e9;  ///< bytes per second that one core reorders and converts
+    /// Bytes per second that all ranks of a node together reorder and convert.
+    double pack_node = 20e9;
+    double agree = 5e-6;    ///< seconds of an agreement within a node
+    double latency = 3e-6;  ///< seconds of a short message between nodes
+    double message = 5e9;   ///< bytes per second out of a node, or into it
+    /// Bytes per second of messages inside a node, all its ranks together.
+    double inside = 1e10;
+    double compress = 1e8;  ///< bytes per second that one core compresses
+    double run = 5e-9;      ///< seconds of overhead per run of an index list
     std::vector<Folder> folders;
 
     bool operator==(const Machine&) const = default;
@@ -56,8 +60,8 @@ struct Machine {
 /// Returns rough figures for a file system that was not measured.
 Folder assumed_folder(const detail::FileSystem& system);
 
-/// Returns the bytes per second of some writers of one file together: interpolated between measured
-/// numbers, constant beyond them.
+/// Returns the bytes per second of a number of writers of one file together. It is interpolated
+/// between measured numbers, and constant beyond them.
 double rate_of(const Folder& folder, double writers, bool durable);
 
 /// Reads a calibration file.
@@ -66,7 +70,7 @@ double rate_of(const Folder& folder, double writers, bool durable);
 detail::Status parse_machine(std::string_view content, const std::string& name, Machine& machine);
 
 /// Formats a calibration file.
-/// @param remark  origin of the figures; becomes the first line
+/// @param remark  text for the first line: where the figures come from
 std::string text_of(const Machine& machine, const std::string& remark);
 
 }  // namespace thalweg::planning

@@ -17,11 +17,11 @@ namespace {
 /// Runs whose times differ by less than this factor count as equally fast.
 constexpr double alike = 1.005;
 
-/// A number of writers other than the library's own must save time by this factor: predictions for
-/// two numbers have about this error.
+/// The largest time, relative to that with the library's own number of writers, with which another
+/// number is preferred: predictions for two numbers have about this error.
 constexpr double worthwhile = 0.95;
 
-/// Fraction of a node's memory that can hold written data before a local disk has them (Linux'
+/// Fraction of a node's memory that can hold data not yet written to a local disk (Linux'
 /// vm.dirty_ratio).
 constexpr double dirty_part = 0.2;
 
@@ -58,7 +58,7 @@ public:
             o.cost = cost_of(run_.machine, run_.folder, o.work);
         }
         o.outcome = servers_outcome(run_.machine, o.cost, o.work, run_.compute(), extra);
-        // Up to three steps wait at the servers, or two if some node has no server.
+        // Up to three steps can wait at the servers; two if some node has no server.
         o.memory = queued_memory(o.work, run_.limits, o.work.writer_nodes < run_.nodes ? 2 : 3);
         return end(std::move(o));
     }
@@ -79,13 +79,13 @@ private:
         const double outputs = run_.outputs;
         limit_to_disk(o);
         o.fits = run_.memory == 0 || o.memory.node <= run_.memory;
-        // Nothing hides the last output.
+        // No computing follows the last output, so nothing hides it.
         o.seconds = outputs * o.outcome.period + o.outcome.behind;
         o.share = o.seconds > 0 ? 1 - outputs * run_.compute() / o.seconds : 0;
         return o;
     }
 
-    /// Limits the rate to the disk's for data that exceed memory.
+    /// Limits the rate to that of the disk if the data exceed memory.
     void limit_to_disk(Option& o) const {
         const double cached = dirty_part * run_.memory * std::max(1, o.work.writer_nodes);
         if (run_.durable || run_.memory == 0 || o.work.bytes * run_.outputs <= cached) return;
@@ -115,7 +115,7 @@ std::set<int> server_counts(const Run& run) {
     return counts;
 }
 
-/// Returns the option with the fewest servers among the equally fast ones.
+/// Returns the option with the fewest servers among those that are equally fast.
 std::size_t best_of(const std::vector<Option>& options) {
     double least = INFINITY;
     for (const Option& o : options)
@@ -203,8 +203,9 @@ bool possible(const Run& run, const char* service, const Way& way) {
     return !run.compressed() || way.own_files || way.method == "serial" || way.method == "record";
 }
 
-/// Returns the writers as the library chooses them. All ranks compress; in the background these are
-/// threads on free cores, as with service=auto, or one per rank.
+/// Returns the setting of the writers that the library would choose. If it compresses, all ranks
+/// are writers; in the background these are threads on free cores, as with service=auto, or one per
+/// rank.
 std::string writers_of(const Run& run, const Shares& shares, bool own_files, bool in_background) {
     if (!run.compressed() || own_files || run.writers != "auto") return shares.chosen().writers;
     const int ranks = (run.ranks + run.nodes - 1) / run.nodes;
@@ -212,7 +213,7 @@ std::string writers_of(const Run& run, const Shares& shares, bool own_files, boo
     return fmt::format("{}/node", in_background && free > 0 ? free : ranks);
 }
 
-/// Tests if the method takes any number of writers, and the machine was measured with several.
+/// Tests if the method can have any number of writers, and several numbers were measured.
 bool can_sweep(const Run& run, const Way& way) {
     return run.machine.measured() && run.writers == "auto" && run.storage == "posix" &&
            !way.own_files &&
@@ -221,7 +222,7 @@ bool can_sweep(const Run& run, const Way& way) {
 
 /// Returns the option with the library's own number of writers, or with a better one for which the
 /// file system was measured.
-/// @param make  makes an option of a way
+/// @param make  function that makes an option from a way
 template <class Make>
 Option with_best_writers(const Run& run, const Way& usual, Make&& make) {
     Option best = make(usual);

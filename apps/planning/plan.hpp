@@ -16,16 +16,17 @@ namespace thalweg::planning {
 struct Option {
     std::string service;
     Way way;
-    std::string writers;  ///< the setting, if another number than the library's own is better
+    /// Value of the setting, if another number than the library's own is better.
+    std::string writers;
     Work work;
     Cost cost;
     Outcome outcome;
     MemoryUse memory;
     bool slow_disk = false;  ///< the disk is slower than memory and determines the time
-    bool fits = true;        ///< into the memory of a node
-    double seconds = 0;      ///< duration of the run
+    bool fits = true;        ///< memory of a node suffices
+    double seconds = 0;      ///< seconds of the whole run
     double share = 0;        ///< fraction of the run spent on output
-    std::string why;         ///< reason why it is not the best; empty: it is the best
+    std::string why;         ///< reason why another option is better; empty: this one is the best
 
     std::string method() const { return way.method + (way.own_files ? ", own files" : ""); }
     /// Returns the names and values of the settings that select this option.
@@ -35,12 +36,12 @@ struct Option {
 struct Plan {
     std::vector<Option> options;  ///< fastest first
     std::size_t best = 0;
-    /// The options of method `record` by number of servers, ascending, and the index of the best.
+    /// The options of method `record` with servers, by ascending number, and the index of the best.
     std::vector<Option> servers;
     std::size_t best_servers = 0;
-    double without_servers = 0;  ///< seconds of the run with the best service other than servers
+    double without_servers = 0;  ///< seconds of the run with the best service that is not servers
     bool servers_pay = false;
-    Work reading;  ///< work of reading an output back in the same decomposition
+    Work reading;  ///< work of reading an output back with the same decomposition
     double read_seconds = 0;
 };
 

@@ -108,7 +108,7 @@ Status read_variables(const toml::table& table, const std::string& where, Run& r
     return keys.finish();
 }
 
-/// Chooses the pair of factors whose blocks are nearest to squares.
+/// Chooses two factors whose blocks are most nearly squares.
 void choose_grid(const Run& run, std::vector<Cuts>& grid) {
     const auto length = [&](std::size_t i) -> double { return run.lengths[grid[i].dim]; };
     double best = INFINITY;
@@ -181,7 +181,7 @@ void read_format(TomlKeys& keys, double compressed_to, double list_run, Run& run
     run.list_run = list_run;
 }
 
-/// Chooses the machine's figures: measured ones if there is a calibration of the folder.
+/// Chooses the figures of the machine: measured ones if the folder was calibrated.
 Status choose_figures(const std::string& calibration, const std::string& path, Run& run) {
     run.folder = assumed_folder(run.file_system);
     run.calibration = calibration;
@@ -208,7 +208,7 @@ Status check_sizes(const Run& run) {
     return failure(TW_ESETTING, "{}: an output of {:.1e} bytes is too large", run.file, bytes);
 }
 
-/// Values that TOML holds in other types than Run, or that must be looked up.
+/// Values for which TOML and Run have different types, or that must be looked up.
 struct Raw {
     std::int64_t ranks = 1, nodes = 1, cores = 1, buffer = 8 << 20, staging = 256 << 20;
     double compressed_to = 0, list_run = 0;

@@ -10,13 +10,13 @@
 
 namespace thalweg::planning {
 
-/// Record variables of one shape.
+/// Record variables with the same dimensions.
 struct RunVariables {
     std::string name;
     std::int64_t count = 1;
     std::int64_t element = 4;  ///< bytes of an element
-    std::vector<int> dims;     ///< numbers of the dimensions in file order, without the record
-                               ///< dimension
+    /// Numbers of the dimensions in file order, without the record dimension.
+    std::vector<int> dims;
 
     bool operator==(const RunVariables&) const = default;
 };
@@ -32,27 +32,29 @@ struct Cuts {
 struct Run {
     std::string file;  ///< path of the description
     std::string title;
-    int ranks = 1, nodes = 1, cores = 1;  ///< cores of a node
-    std::int64_t memory = 0;              ///< bytes of a node; 0: unknown
+    int ranks = 1, nodes = 1, cores = 1;  ///< numbers of ranks, nodes, and cores of a node
+    std::int64_t memory = 0;              ///< bytes of memory of a node; 0: unknown
     double step_seconds = 0;              ///< computing time of a model step
     std::int64_t output_interval = 1;     ///< steps from one output to the next
     std::int64_t outputs = 1;
     std::int64_t outputs_per_file = 0;  ///< 0: all
     std::vector<std::string> dimensions;
     std::vector<std::int64_t> lengths;
-    std::vector<Cuts> grid;  ///< the process grid; ranks count along the last dimension first
+    std::vector<Cuts> grid;  ///< the process grid, with consecutive ranks along the last dimension
     std::vector<RunVariables> variables;
     std::string writers = "auto";   ///< the setting `writers`
     std::string storage = "posix";  ///< posix, pnetcdf or netcdf4
     std::int64_t deflate = 0;       ///< the setting
-    double stored = 1;              ///< part of the bytes that is left by compressing
-    double list_run = 0;            ///< consecutive indices in the ranks' lists; 0: they hold boxes
-    bool deferred = false;          ///< puts with TW_DEFERRED, which do not copy
+    double stored = 1;              ///< compressed size as a fraction of the original size
+    /// Mean number of consecutive indices in the ranks' lists; 0: they hold boxes.
+    double list_run = 0;
+    bool deferred = false;  ///< puts with TW_DEFERRED, which do not copy
     bool durable = false;
     Limits limits;
-    std::string calibration;  ///< path of the machine's figures; empty: they are assumed
+    /// Path of the calibration file; empty: the machine's figures are assumed.
+    std::string calibration;
     detail::FileSystem file_system;
-    std::int64_t stripe_size = -1;  ///< bytes; -1: not known
+    std::int64_t stripe_size = -1;  ///< in bytes; -1: unknown
     Machine machine;
     Folder folder;
 

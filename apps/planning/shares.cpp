@@ -55,7 +55,7 @@ Shares::Shares(const Run& run)
       blocks_(run, holders_, record_, std::max<std::int64_t>(1, chosen().alignment)),
       looks_(run, holders_, record_, blocks_) {}
 
-/// Adds the elements held by the busiest rank.
+/// Adds the bytes held by the busiest rank.
 void Shares::add_held(const Way& way, Work& work) const {
     for (std::size_t i = 0; i < record_.kinds.size(); ++i) {
         const double elements = holders_.most_held(record_.kinds[i]);
@@ -67,7 +67,7 @@ void Shares::add_held(const Way& way, Work& work) const {
     work.copied = !run_.deferred && !way.queued && work.rank_bytes <= run_.limits.staging;
 }
 
-/// Adds the work of `direct`: every rank writes what it holds.
+/// Adds the work of method direct, in which every rank writes what it holds.
 void Shares::add_direct(Work& work) const {
     work.writers = run_.ranks;
     work.writer_nodes = run_.nodes;
@@ -91,8 +91,8 @@ void Shares::add_direct(Work& work) const {
     work.waiting = work.locked > 0 ? 1 : 0;
 }
 
-/// Returns the number of streams that a node feeds: those of its writers and of the writers that
-/// its ranks send to.
+/// Returns the number of streams to which a node contributes: those of its writers, and of the
+/// writers to which its ranks send.
 double Shares::lanes(const Laid& laid, std::int64_t piece) const {
     const int writers = laid.layout->writers();
     const std::int64_t n = std::min<std::int64_t>(sampled_streams, writers);
@@ -107,7 +107,7 @@ void Shares::add_looks(const Laid& laid, const BusyWriters& busy, std::int64_t p
     const double n = busy.few.size();
     work.active = busy.number;
     const auto pieces_of = [&](double bytes) { return std::ceil(bytes / piece); };
-    double messages = 0, remote = 0, most = 0;  // of all writers; of the writer with most
+    double messages = 0, remote = 0, most = 0;  // of all writers; of the writer that has most
     for (const int w : busy.few) {
         const Look look = looks_.at(laid, w, piece);
         work.writer_bytes = std::max(work.writer_bytes, look.bytes);
@@ -135,8 +135,9 @@ void Shares::add_looks(const Laid& laid, const BusyWriters& busy, std::int64_t p
     work.piece = piece;
 }
 
-/// A step larger than `staging` is written variable by variable. If each writer has one contiguous
-/// range of all variables, a variable belongs to few writers.
+/// Changes the work if a step is written variable by variable, because it is larger than `staging`.
+/// If each writer has one contiguous range over all variables, a variable belongs to only a few
+/// writers.
 void Shares::go_by_variable(const Way& way, const Laid& laid, const BusyWriters& busy,
                             Work& work) const {
     double one_after_another = 0, most = 0;

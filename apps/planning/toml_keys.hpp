@@ -19,7 +19,7 @@ namespace thalweg::planning {
 /// @return TW_OK, TW_ESETTING
 detail::Status parse_toml(std::string_view content, const std::string& name, toml::table& table);
 
-/// Presence that a key must have.
+/// The presence that is required of a key.
 enum class Key { needed, optional };
 
 /// Reads keys one after another. Keeps the first error, after which calls do nothing; a missing
@@ -31,7 +31,7 @@ public:
         : table_(table), where_(std::move(where)) {}
 
     void text(const char* key, std::string& value, Key kind = Key::needed);
-    /// Reads a number >= 0, or > 0 if it is a divisor.
+    /// Reads a number, at least 0; greater than 0 if it is used as a divisor.
     void number(const char* key, double& value, Key kind = Key::needed);
     void positive(const char* key, double& value, Key kind = Key::needed);
     void integer(const char* key, std::int64_t& value, std::int64_t least, Key kind = Key::needed);
@@ -54,13 +54,13 @@ public:
 
 private:
     const toml::node* find(const char* key, Key kind);
-    /// Reads a finite number >= 0; tests if there is one.
+    /// Reads a finite number, at least 0. @return false if there is none
     bool read_number(const char* key, Key kind, double& value);
 
     const toml::table& table_;
     std::string where_;
     std::vector<std::string> known_;
-    std::string missing_;  ///< first missing key; a misspelt one is reported before it
+    std::string missing_;  ///< first missing key; a key with an unknown name is reported before it
     detail::Status status_;
 };
 

@@ -11,7 +11,7 @@ struct Way {
     bool own_files = false;  ///< each tile has its own file
     std::string writers{};   ///< "N" or "N/node"; ignored with servers
     int servers = 0;         ///< 0: ranks of the model write
-    bool queued = false;     ///< written by a service; false: in the model's calls
+    bool queued = false;     ///< a service writes; false: in the model's calls
 
     bool operator==(const Way&) const = default;
 };

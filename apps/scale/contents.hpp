@@ -17,7 +17,7 @@ namespace thalweg::scale {
 
 /// The arguments of tw_decompose or tw_decompose_list.
 struct Holding {
-    std::vector<std::string> dims;    ///< in memory order, slowest first
+    std::vector<std::string> dims;    ///< names in memory order, slowest first
     std::vector<std::int64_t> shape;  ///< in the same order
     // The box.
     std::vector<std::int64_t> start{}, count{};
@@ -30,7 +30,7 @@ struct Holding {
 
 /// Variables with the same type, dimensions and holding.
 struct Group {
-    std::string prefix;  ///< prefix of their names, before a number
+    std::string prefix;  ///< prefix of the variables' names, before a number
     int count = 1;
     tw_type type = TW_FLOAT;
     std::vector<std::string> dims;  ///< in file order, without the record dimension
@@ -50,7 +50,7 @@ class Contents {
 public:
     virtual ~Contents() = default;
 
-    /// Makes values for every element. Without this call there are none.
+    /// Makes values for every element. Without this call the variables have no values.
     virtual void fill() = 0;
     /// Returns a variable's array in a step, after fill().
     virtual const void* values(const Variable& variable, int step) const = 0;
@@ -64,9 +64,10 @@ public:
     const std::vector<Variable>& variables() const { return variables_; }
     /// Returns the bytes of a step, over all ranks.
     std::int64_t step_bytes() const;
-    /// Returns the input of thalweg plan.
+    /// Returns a description of the run for thalweg plan.
     nlohmann::ordered_json plan() const;
-    /// Returns the process grid, or describes the dimensions that are smaller than the workload's.
+    /// Returns the process grid; reduced() describes the dimensions that are smaller than the
+    /// workload's.
     const std::vector<int>& grid() const { return grid_; }
     const std::string& reduced() const { return reduced_; }
 
@@ -78,8 +79,8 @@ protected:
     std::vector<Group> groups_;
     std::vector<Variable> variables_;
     std::vector<int> grid_;
-    std::string decomposition_;  ///< in the form of thalweg plan
-    double list_run_ = 0;        ///< consecutive elements in this rank's lists
+    std::string decomposition_;  ///< the process grid, in the form that thalweg plan takes
+    double list_run_ = 0;        ///< mean number of consecutive elements in this rank's lists
     std::string reduced_;
 };
 
@@ -88,7 +89,7 @@ protected:
 /// @param rank, ranks  those of the model
 std::unique_ptr<Contents> make_contents(const bench::Options& options, int rank, int ranks);
 
-/// Makes a workload of lists; null if the name is of another kind.
+/// Makes a workload of lists; null if no such workload has that name.
 std::unique_ptr<Contents> make_lists(const bench::Options& options, int rank, int ranks);
 
 }  // namespace thalweg::scale

@@ -19,17 +19,17 @@ using bench::irregular::List;
 struct ListWorkload {
     const char* name;
     const char* kind;             ///< argument of bench::irregular::generate()
-    std::int64_t points, levels;  ///< points: columns or cells; levels may be part of the lists
+    std::int64_t points, levels;  ///< points are columns or cells; levels may be part of the lists
     bool levels_listed;           ///< lists are over points and levels
     bool levels_last;             ///< levels are the last dimension in file and memory
     int volumes, planes;          ///< numbers of variables with and without levels
 };
 
 constexpr ListWorkload list_workloads[] = {
-    // The grids of E3SM's high-resolution runs: ne120, and 18 to 6 km.
+    // the grids of E3SM's high-resolution runs: ne120, and 18 to 6 km
     {"e3sm-f", "f", 777'602, 72, true, false, 8, 32},
     {"e3sm-g", "g", 3'693'225, 100, false, true, 4, 8},
-    // The grid of MPAS at 3 km.
+    // the grid of MPAS at 3 km
     {"atmosphere-3km-lists", "c", 41'943'042, 80, false, false, 4, 20},
 };
 
@@ -47,7 +47,7 @@ public:
         const double scale = options.scale > 0 ? options.scale : 1;
         const auto points =
             std::max<std::int64_t>(1, std::llround(scale * static_cast<double>(w.points)));
-        // Two of the generators make lists over levels, too.
+        // Two of the generators make lists that include levels.
         const bool columns = std::string(w.kind) == "c";
         List list = bench::irregular::generate(w.kind, columns ? points : points * w.levels, 1,
                                                rank, ranks);
@@ -59,7 +59,7 @@ public:
         Holding plane{{point.name}, {point.length}, {}, {}, {point.name}, {}};
         if (columns) {
             plane.indices = list.indices;
-        } else {  // the list's part at level 0
+        } else {  // use the part of the list at level 0
             for (const std::int64_t i : list.indices)
                 if (w.levels_last ? i % w.levels == 0 : i < point.length)
                     plane.indices.push_back(w.levels_last ? i / w.levels : i);
@@ -104,7 +104,7 @@ public:
     }
 
 private:
-    /// Appends the field of a member of a group, in memory order.
+    /// Appends the values of a group's member, in memory order.
     void append_values(const Group& g, int member, std::vector<float>& values) const {
         const Holding& h = holdings_[static_cast<std::size_t>(g.holding)];
         List list{{}, 0, h.listed.size(), h.indices};

@@ -11,7 +11,7 @@ namespace thalweg::scale {
 
 struct Machine {
     std::string name = "tree";
-    // Nodes and their network: a fat tree of two levels.
+    // Nodes and their network, which is a fat tree of two levels.
     double nodes = 128, cores = 32;
     double leaf = 16;        ///< nodes per leaf switch
     double uplinks = 8;      ///< uplinks per leaf switch
@@ -22,26 +22,28 @@ struct Machine {
     double run = 5e-9;       ///< seconds of overhead per run of an index list
     double jitter = 0.05;    ///< largest random fraction by which copying takes longer
     double wake = 5e-6;      ///< seconds until a rank that sleeps on shared memory runs again
-    // Storage: object servers with targets, over which the stripes of a file are dealt out.
-    double servers = 0;       ///< 0: writing costs only the calls
-    double targets = 0;       ///< of all servers
+    // Storage: object servers with targets, over which the stripes of a file are distributed.
+    double servers = 0;       ///< number of servers; 0: writing takes only the time of the calls
+    double targets = 0;       ///< storage targets, on all servers together
     double target = 500e6;    ///< bytes a second of a target
     double client = 4e9;      ///< bytes a second of a node
-    double writer = 1e9;      ///< bytes a second that one rank passes on
-    double flight = 8 << 20;  ///< bytes that a rank may have passed on before targets have them
+    double writer = 1e9;      ///< bytes a second that one rank sends to the storage
+    double flight = 8 << 20;  ///< bytes that a rank can send before targets have stored them
     double stripe = 1 << 20;  ///< bytes
     double stripes = 0;       ///< stripes per file; 0: one per target
     double call = 2e-6;       ///< seconds of a write call
     double rpc = 0.5e-3;      ///< seconds of overhead per request to a server
-    double lock = 1e-3;       ///< seconds in which a stripe passes from one node to another
-    double metadata = 0;      ///< operations a second: create, open, close; 0: no limit
+    /// Seconds in which the lock of a stripe passes from one node to another.
+    double lock = 1e-3;
+    double metadata = 0;  ///< operations (create, open, close) a second; 0: no limit
 };
 
-/// Returns the machine of the environment: SCALE_MACHINE names one (tree, parallel, slow), and
-/// SCALE_SET="name=value, ..." changes its numbers. Throws std::invalid_argument for unknown names.
+/// Returns the machine that the environment describes: SCALE_MACHINE names one (tree, parallel,
+/// slow), and SCALE_SET="name=value, ..." changes its numbers. Throws std::invalid_argument for
+/// unknown names.
 const Machine& machine();
 
-/// Returns names and values in the form of SCALE_SET.
+/// Returns names and values as SCALE_SET takes them.
 std::vector<std::pair<std::string, double>> numbers_of(const Machine& machine);
 
 }  // namespace thalweg::scale

@@ -11,7 +11,8 @@ namespace thalweg::scale {
 
 namespace {
 
-/// Phases; a rank may lack some: a server's tw_init is "serve".
+/// Names of the phases. A rank need not have all of them: on a server, "serve" takes the place of
+/// "init".
 constexpr const char* phase_names[] = {"init",  "open",     "put",          "end_step",
                                        "close", "restart",  "restart_read", "read_open",
                                        "read",  "finalize", "serve"};
@@ -29,7 +30,8 @@ constexpr Field fields[] = {
     {"communicators", &Counts::communicators},
 };
 
-/// Reduces all values in one call, as each call takes seconds if thousands of ranks are simulated.
+/// Reduces all values in one call, because a call takes seconds if thousands of ranks are
+/// simulated.
 void reduce(std::vector<double>& values, MPI_Op op) {
     const auto mine = values;
     PMPI_Reduce(mine.data(), values.data(), static_cast<int>(values.size()), MPI_DOUBLE, op, 0,
@@ -67,8 +69,8 @@ void Measure::begin_heap() {
     heap.most = heap_before_ = heap.now;
 }
 
-/// Returns the peak since begin_heap(), relative to the memory then; includes it in the overall
-/// peak.
+/// Returns the peak of memory since begin_heap(), minus the memory at that time; also updates the
+/// overall peak.
 std::int64_t Measure::end_heap() {
     if (scale_heap == nullptr) return 0;
     Heap& heap = *scale_heap();
@@ -80,7 +82,7 @@ std::int64_t Measure::end_heap() {
 void Measure::begin_step() { step_begin_ = PMPI_Wtime(); }
 void Measure::end_step() { steps_.push_back(PMPI_Wtime() - step_begin_); }
 
-/// Maxima and sums are in the order in which the report reads them.
+/// The order of maxima and sums must be that in which the report reads them.
 void Measure::add_to(nlohmann::ordered_json& report) const {
     std::vector<double> most, sum;
     for (const char* name : phase_names) {

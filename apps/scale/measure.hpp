@@ -13,10 +13,10 @@ namespace thalweg::scale {
 
 class Measure {
 public:
-    /// Begins a phase of measure.cpp and ends the one before.
+    /// Begins a phase listed in measure.cpp, and ends the one before.
     void begin(const std::string& phase);
     void end();
-    /// Ends a phase under another name than it began.
+    /// Ends the current phase, and gives it another name.
     void end_as(const std::string& phase);
     /// Begins or ends a step, including its computing.
     void begin_step();
@@ -30,7 +30,7 @@ private:
     struct Phase {
         double seconds = 0;
         Counts counts{};
-        std::int64_t heap = 0;  ///< peak bytes, where they are counted
+        std::int64_t heap = 0;  ///< peak of memory in bytes, if it is counted
     };
     void begin_heap();
     std::int64_t end_heap();
@@ -40,7 +40,8 @@ private:
     double begin_ = 0, step_begin_ = 0;
     Counts before_{};
     std::vector<double> steps_;
-    std::int64_t heap_before_ = 0, heap_most_ = 0;  ///< at the beginning of the phase
+    /// Memory at the beginning of the phase, and its peak.
+    std::int64_t heap_before_ = 0, heap_most_ = 0;
 };
 
 }  // namespace thalweg::scale

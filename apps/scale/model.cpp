@@ -26,7 +26,7 @@ void compute(double seconds) {
     nanosleep(&t, nullptr);
 }
 
-/// Waits until the storage of a simulation has all data.
+/// Waits until the simulated storage has all data.
 void settle() { compute(scale_storage()->settled - PMPI_Wtime()); }
 
 }  // namespace
@@ -71,7 +71,7 @@ nlohmann::ordered_json Model::run() {
     if (arguments_.fields) {
         contents_->fill();
     } else {
-        // Pages that are only read are all the same page.
+        // Pages that are only read can all be the same page of memory.
         void* const zeros = mmap(nullptr, local_bytes(), PROT_READ,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (zeros == MAP_FAILED) throw std::bad_alloc();
@@ -147,7 +147,7 @@ void Model::step(int step) {
     measure_.end();
 }
 
-/// Writes the step's record with the calls that name it.
+/// Writes a step's record by calls that name the record.
 void Model::put_at(int step) {
     measure_.begin("put");
     for (const Variable& v : contents_->variables()) {
@@ -162,7 +162,7 @@ void Model::put_at(int step) {
         const Holding& h = contents_->holdings()[static_cast<std::size_t>(g.holding)];
         if (h.is_list())
             throw std::runtime_error("puts=box: the ranks of this workload hold lists");
-        // In file order; the values do not matter.
+        // The start of a section in file order; its values do not matter.
         std::vector<std::int64_t> start{step}, count{1};
         for (const std::string& name : g.dims) {
             const auto d = static_cast<std::size_t>(std::find(h.dims.begin(), h.dims.end(), name) -
@@ -244,8 +244,7 @@ void Model::restart() {
     check(tw_restart_free(&made), "tw_restart_free");
 }
 
-/// Returns an empty object except on rank 0.
-/// @note Collective
+/// Describes the run. @return an empty object except on rank 0 @note Collective
 nlohmann::ordered_json Model::describe() const {
     const char* text = nullptr;
     check(tw_summary(session_, TW_SUMMARY_JSON, &text), "tw_summary");

@@ -22,7 +22,7 @@ sg4::Host* make_host(sg4::NetZone* zone, const Machine& m, int id) {
     return host;
 }
 
-/// Prints the numbers if the caller wants them.
+/// Prints the machine's numbers if the caller wants them.
 void tell(const Machine& m) {
     const char* const path = std::getenv("SCALE_NUMBERS");
     if (path == nullptr) return;

@@ -9,8 +9,8 @@
 namespace thalweg::bench {
 namespace {
 
-/// Smooths a ring of numbers in first-level cache: work for the floating-point units, not for the
-/// memory, which other processes share.
+/// Smooths a ring of numbers in the first-level cache. This is work for the floating-point units,
+/// not for the memory, which other processes share.
 void arithmetic(std::int64_t rounds) {
     alignas(64) static std::array<double, 1024> ring = [] {
         std::array<double, 1024> start{};
@@ -22,7 +22,8 @@ void arithmetic(std::int64_t rounds) {
         for (std::size_t i = 0; i + 1 < ring.size(); ++i)
             ring[i] = 0.75 * ring[i] + 0.25 * ring[i + 1];
         ring.back() = 0.75 * ring.back() + 0.25 * first;
-        asm volatile("" : : "r"(ring.data()) : "memory");  // keep every round
+        // Prevents the compiler from removing rounds.
+        asm volatile("" : : "r"(ring.data()) : "memory");
     }
 }
 
@@ -36,7 +37,8 @@ double calibrate_arithmetic(const Meeting& meeting) {
     constexpr double long_enough = 0.25;
     for (std::int64_t rounds = 1000;; rounds *= 2) {
         double seconds = 0;
-        for (int i = 0; i < 3; ++i) {  // take the fastest: other programs may interfere
+        // Take the fastest of several trials, as other programs may interfere.
+        for (int i = 0; i < 3; ++i) {
             const double start = meeting.start();
             arithmetic(rounds);
             const double taken = meeting.max(detail::now() - start);

@@ -9,14 +9,14 @@
 namespace thalweg::bench {
 
 enum class Computing {
-    sleep,      ///< cores are free for the writers, as on a machine with spare cores
-    arithmetic  ///< floating-point work on every rank: writers take cores from the ranks
+    sleep,      ///< ranks sleep, so writers find free cores, as on a machine with spare cores
+    arithmetic  ///< ranks do floating-point work, so writers take cores from them
 };
 
 const char* name_of(Computing computing);
 
-/// Returns the rounds of arithmetic per second on the slowest rank while all ranks compute: with
-/// more ranks than cores, these are shared.
+/// Returns the rounds of arithmetic per second on the slowest rank while all ranks compute. If
+/// there are more ranks than cores, they share them.
 /// @note Collective
 double calibrate_arithmetic(const Meeting& meeting);
 

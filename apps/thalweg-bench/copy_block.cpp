@@ -7,7 +7,7 @@
 namespace thalweg::bench {
 namespace {
 
-/// Returns the strides of a dense part in memory order, by file dimension.
+/// Returns, for each file dimension, the stride in a part that is dense in memory order.
 std::vector<std::int64_t> memory_strides(const Group& g, const Part& part) {
     std::vector<std::int64_t> stride(g.shape.size());
     std::int64_t next = 1;

@@ -12,7 +12,7 @@
 
 namespace thalweg::bench {
 
-/// A rank's fields at some address, laid out as the problem's own.
+/// A rank's fields at a given address, laid out like those of the problem.
 struct Arrays {
     const Problem& problem;
     std::byte* memory;

@@ -24,7 +24,7 @@ public:
     void open(const std::string& path);
     /// Requests all variables.
     void ask(int record, const Arrays& arrays) { get_all(TW_DEFERRED, record, arrays); }
-    /// One call a variable.
+    /// Reads one variable per call.
     void get(int record, const Arrays& arrays) { get_all(0, record, arrays); }
     void read() { check(tw_read(file_), "tw_read"); }
     void prefetch() { check(tw_prefetch(file_), "tw_prefetch"); }

@@ -81,7 +81,7 @@ nlohmann::ordered_json describe_machine(const Meeting& meeting, const std::strin
     machine["memory_bytes"] = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
                               static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
     machine["kernel"] = fmt::format("{} {}", system.sysname, system.release);
-    double load = 0;  // load by other programs, if taken before the measurement
+    double load = 0;  // load caused by other programs, if measured before the measurement
     if (getloadavg(&load, 1) == 1) machine["load_average"] = load;
     machine["file_system"] = file_system(folder);
     machine["mpi"] = mpi_version();

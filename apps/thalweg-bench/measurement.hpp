@@ -14,7 +14,7 @@ namespace thalweg::bench {
 /// each).
 double now();
 
-/// Processor seconds of this process with its threads.
+/// Returns the processor seconds of this process with its threads.
 double cpu_seconds();
 
 /// Returns the processor seconds of another process on this machine; 0 if unknown.
@@ -34,9 +34,9 @@ public:
     void wait(unsigned nap = 200) const;
 
     /// Agrees on an instant a few milliseconds ahead, sleeps until then, and returns it. It is the
-    /// same for all ranks of a node, and a rank's time counts from it even if the rank gets a core
-    /// only later: otherwise ranks that outnumber the cores would run one after the other, each
-    /// with a short time of its own.
+    /// same for all ranks of a node. A rank's time counts from it even if the rank gets a core only
+    /// later; otherwise, with more ranks than cores, ranks would run one after another, each with a
+    /// short time of its own.
     /// @note Collective
     double start() const;
 
@@ -50,7 +50,7 @@ public:
     double sum(double value) const;
     std::int64_t max(std::int64_t value) const;
     std::int64_t sum(std::int64_t value) const;
-    /// Returns the largest of the nodes' sums.
+    /// Returns the largest sum of values over the ranks of a node.
     std::int64_t max_node_sum(std::int64_t value) const;
     /// Returns on every rank the text of the first rank that has one; else "".
     std::string first_text(std::string text) const;
@@ -67,27 +67,29 @@ private:
 /// The memory of this process in bytes.
 struct Memory {
     std::int64_t resident = 0;
-    std::int64_t code = 0;          ///< resident pages of mapped files: programs, libraries
-    std::int64_t peak = 0;          ///< since the last reset_peak()
-    std::int64_t shared = 0;        ///< resident shared memory, counted whole
-    std::int64_t shared_share = 0;  ///< the same, each page divided by its users
+    std::int64_t code = 0;    ///< resident pages of mapped files: programs, libraries
+    std::int64_t peak = 0;    ///< peak of resident memory since the last reset_peak()
+    std::int64_t shared = 0;  ///< resident shared memory; each page counts in full
+    /// Resident shared memory; each page is divided by the number of its users.
+    std::int64_t shared_share = 0;
 };
 
-/// Returns freed memory to the system, so that resident memory is in use.
+/// Returns freed memory to the system, so that resident memory is memory in use.
 void trim_memory();
 
-/// Resets the peak; false if the system does not permit it: the peak is then that of the whole run.
+/// Resets the peak.
+/// @return false if the system does not permit it, so that the peak is that of the whole run
 bool reset_peak();
 
-/// Returns the present memory; `with_shares` includes the last member, which takes some
-/// milliseconds.
+/// Returns the present memory.
+/// @param with_shares  also set shared_share, which takes some milliseconds
 Memory memory_now(bool with_shares);
 
-/// Returns the rise of memory from `before` to its peak, without program code. `open`: the memory
-/// in between, with shares, while the shared memory is in use, if known.
+/// Returns the rise of memory from `before` to its peak, without program code.
+/// @param open  if known, the memory in between, with shares, while the shared memory is in use
 struct Growth {
-    std::int64_t whole = 0;  ///< shared pages counted whole
-    std::int64_t fair = 0;   ///< shared pages divided by their users
+    std::int64_t whole = 0;  ///< each shared page counts in full
+    std::int64_t fair = 0;   ///< each shared page is divided by the number of its users
 };
 Growth growth(const Memory& before, const Memory& open, const Memory& after);
 

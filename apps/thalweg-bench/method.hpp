@@ -13,9 +13,9 @@
 
 namespace thalweg::bench {
 
-/// Seconds of the phases of one file on this rank (for the library: on its slowest rank).
+/// Seconds that one file takes in each phase, on this rank (with the library: on its slowest rank).
 struct Phases {
-    double open = 0;   ///< create and define
+    double open = 0;   ///< creating the file and defining its variables
     double put = 0;    ///< calls that pass data
     double remap = 0;  ///< packing, moving, reordering
     double wait = 0;   ///< waiting for other ranks or for room
@@ -27,9 +27,9 @@ struct Phases {
 struct FileReport {
     Phases phases;
     std::int64_t writes = 0;     ///< write calls of this rank
-    std::int64_t messages = -1;  ///< sent by this rank; negative: unknown
+    std::int64_t messages = -1;  ///< number of messages sent by this rank; negative: unknown
     std::string service = "inline";
-    std::string storage;  ///< storage in use, if it differs from the method's entry
+    std::string storage;  ///< storage that was used, if it differs from the method's entry
     std::string details;  ///< JSON text of the method, or empty
 };
 
@@ -62,7 +62,7 @@ public:
     virtual FileReport report() = 0;
 };
 
-/// Adds its lifetime to a phase.
+/// Adds the duration of a scope to a phase.
 class PhaseTimer {
 public:
     explicit PhaseTimer(double& phase) : phase_(phase), start_(now()) {}

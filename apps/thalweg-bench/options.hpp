@@ -29,14 +29,15 @@ struct Options {
     std::vector<std::string> methods;
     int repetitions = 5;
     int warmup = 1;
-    int steps = 0;  ///< 0: as many as write 200 MB
+    int steps = 0;  ///< 0: the number with which 200 MB are written
 
-    std::string grid;     ///< the process grid: "", "1d", "4x4"
-    double scale = 0;     ///< of the horizontal sizes; 1: the paper's; 0: the workload's default
-    std::int64_t nx = 0;  ///< 0: the workload's own
+    std::string grid;  ///< process grid: "", "1d", "4x4"
+    /// Factor for the horizontal sizes; 1: those of the paper; 0: the workload's default.
+    double scale = 0;
+    std::int64_t nx = 0;  ///< 0: the workload's own size
     std::int64_t ny = 0;
     std::int64_t nz = 0;
-    int variables = 0;  ///< number in the workload's main group
+    int variables = 0;  ///< number of variables in the workload's main group
 
     std::string dir = ".";
     std::string json;
@@ -47,10 +48,10 @@ struct Options {
     std::int64_t bandwidth = 0;  ///< bytes a second of all writers together; 0: no limit
     std::int64_t raw_piece = 0;  ///< bytes per pwrite; 0: one pwrite per step
     Chunk netcdf4_chunk = Chunk::record;
-    int deflate = 0;  ///< level of the netCDF-4 methods
+    int deflate = 0;  ///< level of deflate for the netCDF-4 methods
     bool shuffle = false;
 
-    double prewarm_gb = -1;  ///< negative: 2, or twice the size of a repetition
+    double prewarm_gb = -1;  ///< negative: 2, or twice the size of a repetition if that is more
     Verify verify = Verify::first;
     int settle_ms = 10;
     bool sync_between = false;

@@ -23,10 +23,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The first ranks of all, as many as a row needs.
+/// The ranks that a row needs: the first ones of all.
 struct ServerRoles {
     MPI_Comm comm = MPI_COMM_NULL;  ///< null on the other ranks
-    std::vector<pid_t> here;        ///< their processes on this node
+    std::vector<pid_t> here;        ///< processes of these ranks on this node
 };
 
 double cpu_seconds(const std::vector<pid_t>& processes) {
@@ -120,8 +120,8 @@ private:
         return server_roles;
     }
 
-    /// Returns the fields of a model rank; with servers among the ranks, this rank may have another
-    /// number.
+    /// Returns the fields of a model rank. If there are servers, a rank's number in the model
+    /// changes from row to row.
     Problem& problem_of(int rank) {
         std::unique_ptr<Problem>& problem = problems_[rank];
         if (!problem) {
@@ -131,7 +131,7 @@ private:
         return *problem;
     }
 
-    /// Measures the duration of a step's output and of its computing.
+    /// Measures how long the output of a step takes, and its computing.
     void calibrate() {
         progress_.say("measuring the output and computation of a step");
         OverlapRow row;
@@ -153,7 +153,7 @@ private:
         rounds_per_second_ = world_.max(rounds_per_second_);
     }
 
-    /// Waits with few polls, so that ranks without a part in a row do not disturb the others.
+    /// Waits with few polls, so that ranks that have no part in a row do not disturb the others.
     void rest() const { world_.wait(20000); }
 
     void run_row(OverlapRow& row, int repetition) {
@@ -186,8 +186,8 @@ private:
         return sample;
     }
 
-    /// Does this rank's part of a run. `told` receives the report of the model's ranks, the same on
-    /// all of them.
+    /// Runs this rank's part of a row.
+    /// @param told  receives the report of the model's ranks, the same on all of them
     OverlapSample take_part(const Way& way, const ServerRoles& server_roles, const Compute& compute,
                             int repetition, int steps, Json& told) {
         trim_memory();
@@ -209,7 +209,8 @@ private:
             const Meeting meeting(model);
             const std::int64_t without = memory_now(false).resident;
             Problem& problem = problem_of(meeting.rank());
-            before.resident += memory_now(false).resident - without;  // if the fields are new
+            // Do not count fields that were made just now.
+            before.resident += memory_now(false).resident - without;
             const Context context{meeting.comm(), problem, base_, steps, {}};
             std::unique_ptr<Method> method;
             if (way.library()) method = make_library(context, session);
@@ -232,8 +233,8 @@ private:
         return sample;
     }
 
-    /// Starts a session of the library on the servers' ranks and returns this rank's role. A
-    /// note gives the reason if the row cannot be measured.
+    /// Starts a session of the library on the ranks of a row, and returns this rank's role. If the
+    /// row cannot be measured, a note gives the reason.
     int begin_session(const Way& way, const ServerRoles& server_roles, tw_session& session,
                       MPI_Comm& model, Json& told) const {
         const bool alone = way.name == "serial" && options_.serial_bandwidth > 0;
@@ -255,7 +256,8 @@ private:
         return role;
     }
 
-    /// Writes a short file first, so that buffers, connections and pages of the session are in use.
+    /// Writes a short file first, so that the session's buffers, connections and pages have been
+    /// used.
     void warm_up(Method& method, const Meeting& meeting) const {
         const std::string path = files_.front() + "-warm-up";
         method.open(path);
@@ -360,7 +362,7 @@ private:
         for (const std::string& file : files_) ground_.remove(file);
     }
 
-    /// Gives all ranks the report of the lowest rank that has one.
+    /// Broadcasts the report of the lowest rank that has one.
     void hear(const Json& told, OverlapRow& row) {
         int owner = told.is_null() ? world_.ranks() : world_.rank();
         MPI_Allreduce(MPI_IN_PLACE, &owner, 1, MPI_INT, MPI_MIN, world_.comm());
@@ -391,8 +393,8 @@ private:
     Progress progress_;
     Ground ground_;
     std::vector<std::string> files_;           ///< files of the latest run
-    std::string last_file_;                    ///< the last of these
-    std::map<int, ServerRoles> server_roles_;  ///< by number of servers
+    std::string last_file_;                    ///< the last one of these
+    std::map<int, ServerRoles> server_roles_;  ///< for each number of servers
     std::map<int, std::unique_ptr<Problem>> problems_;
     double rounds_per_second_ = 0;
     std::optional<std::uint64_t> hash_;  ///< hash of the library's files

@@ -12,12 +12,12 @@ namespace thalweg::bench {
 /// One run of a row: seconds and bytes, each of the rank that has most, except for the sum of the
 /// processor time. All members are doubles, so that it can be reduced as a whole.
 struct OverlapSample {
-    double total = 0;      ///< all steps, with the close
-    double open = 0;       ///< before the steps
+    double total = 0;      ///< seconds of all steps and the close
+    double open = 0;       ///< seconds before the first step
     double computing = 0;  ///< part of `total`
     double library = 0;    ///< part of `total`: passing data and ending the steps, or copies only
     double close = 0;      ///< part of `total`
-    double cpu = 0;        ///< sum over all ranks, servers included, during `total`
+    double cpu = 0;        ///< sum over all ranks, including servers, during `total`
     double peak = 0;       ///< largest growth of a model rank's resident memory
     double peak_rss = 0;   ///< largest peak of a model rank's resident memory
     double server_peak_rss = 0;
@@ -29,16 +29,17 @@ struct OverlapRow {
     const Way* way = nullptr;
     Computing computing = Computing::sleep;
     std::vector<OverlapSample> samples;
-    std::string note;  ///< reason why there are none
+    std::string note;  ///< reason why there are no samples; empty if there are
     std::string wrong;
     bool verified = false;
-    std::string method, storage;  ///< as the library reports them
+    std::string method, storage;  ///< as the library has reported them
     std::string details;          ///< the library's own summary of the last file, as JSON
 };
 
 struct OverlapMeasurement {
     double compute_seconds = 0;  ///< seconds per step
-    double io_seconds = 0;       ///< output of a step without computing, measured for the pace
+    /// Seconds of a step's output without computing, measured to set the pace.
+    double io_seconds = 0;
     Workload workload;
     std::int64_t step_bytes = 0;
     std::size_t variables = 0;

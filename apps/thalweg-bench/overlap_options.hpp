@@ -12,11 +12,11 @@
 
 namespace thalweg::bench {
 
-/// A way of output beside the computing.
+/// A way of writing while the model computes.
 struct Way {
     std::string name;                ///< "inline", "serial", "servers:2", "peer-pnetcdf"
     std::string service;             ///< "none", "pack", or a service of the library
-    int servers = 0;                 ///< ranks besides the model's
+    int servers = 0;                 ///< number of ranks in addition to the model's
     std::optional<MethodInfo> peer;  ///< method of another library
     std::string settings;            ///< additional settings of the library
 
@@ -26,13 +26,14 @@ struct Way {
 
 struct OverlapOptions {
     Options base;
-    int ranks = 0;  ///< ranks of the model
+    int ranks = 0;  ///< number of ranks of the model
     std::vector<Way> ways;
     std::vector<Computing> computing;
-    double compute_seconds = -1;        ///< seconds per step; negative: the workload's pace
-    int every = 1;                      ///< steps of computing between two outputs
-    int steps_per_file = 0;             ///< 0: all in one file
-    std::int64_t serial_bandwidth = 0;  ///< bytes a second of a lone writer; 0: the same
+    double compute_seconds = -1;  ///< seconds per step; negative: the workload's pace
+    int every = 1;                ///< number of computing steps between two outputs
+    int steps_per_file = 0;       ///< 0: all steps in one file
+    /// Bytes a second if there is only one writer; 0: the same as for several.
+    std::int64_t serial_bandwidth = 0;
     bool print_ranks = false;
 
     /// Returns the number of ranks to run: those of the model and the most servers of any row.

@@ -27,15 +27,15 @@ double most(const OverlapRow& row, Figure figure) {
     return *std::max_element(values.begin(), values.end());
 }
 
-/// Returns the row with the same computing that others are compared with.
+/// Returns the row, with the same computing, with which others are compared.
 const OverlapRow& standard(const OverlapMeasurement& m, const OverlapRow& row, const char* name) {
     return *std::find_if(m.rows.begin(), m.rows.end(), [&](const OverlapRow& r) {
         return r.way->name == name && r.computing == row.computing;
     });
 }
 
-/// Returns the median over the repetitions of a function of three totals: of this row, without
-/// output, and inline.
+/// Returns the median over the repetitions of a function of three total times: that of this row,
+/// that without output, and that of output inline.
 template <class F>
 double paired(const OverlapMeasurement& m, const OverlapRow& row, F f) {
     const OverlapRow& none = standard(m, row, "none");
@@ -84,7 +84,7 @@ Json result(const OverlapMeasurement& m, const OverlapRow& row, const OverlapOpt
     r["library_to_pack"] = copies && pack > 0 ? Json(library / pack) : Json();
     r["mb_per_s"] = static_cast<double>(bytes) / 1e6 / total;
 
-    // Without computing, no output can be hidden and there is no total to compare with.
+    // Without computing, no output can be hidden, and there is no total time to compare with.
     const auto known = [](bool is, double value) { return is ? Json(value) : Json(); };
     r["ratio_to_no_output"] =
         known(computes, paired(m, row, [](double t, double none, double) { return t / none; }));

@@ -24,7 +24,7 @@ class Input {
 public:
     virtual ~Input() = default;
     virtual void begin(const std::string& path, const Arrays& first, const Arrays& second) = 0;
-    /// Fills the arrays of this step; the model has two sets, used in turn.
+    /// Fills the arrays of this step. The model has two sets of arrays, which it uses alternately.
     virtual void take(int step, const Arrays& arrays, const Arrays& next) = 0;
     virtual void end() = 0;
 };
@@ -127,7 +127,8 @@ std::unique_ptr<Input> make_input(const std::string& way, const Context& context
 struct Row {
     std::string way;
     Computing computing;
-    std::vector<double> total, input, cpu;  ///< input: seconds in its calls, slowest rank
+    /// `input`: seconds in the method's calls, on the slowest rank.
+    std::vector<double> total, input, cpu;
     std::string wrong;
 };
 

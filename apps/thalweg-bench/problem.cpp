@@ -24,7 +24,7 @@ std::int64_t aligned(std::int64_t bytes) {
     return (bytes + field_alignment - 1) / field_alignment * field_alignment;
 }
 
-/// Cuts [start, start + count) into `parts` and keeps part `which`.
+/// Divides [start, start + count) into `parts` parts and keeps part `which`.
 void keep_part(std::int64_t& start, std::int64_t& count, std::int64_t which, std::int64_t parts) {
     const std::int64_t low = count * which / parts;
     const std::int64_t high = count * (which + 1) / parts;
@@ -115,7 +115,8 @@ Part Problem::part_of(const Group& g, int rank) const {
     Part part{std::vector<std::int64_t>(g.shape.size(), 0), g.shape};
     if (g.replicated) return part;
 
-    const auto cut_by = [&](std::size_t axis) {  // file dimension of an axis, or -1
+    // Returns the file dimension that an axis cuts, or -1.
+    const auto cut_by = [&](std::size_t axis) {
         const auto& order = g.spec->file_order;
         for (const std::string& name : workload_.axes[axis]) {
             const auto at = std::find(order.begin(), order.end(), name);
@@ -123,7 +124,7 @@ Part Problem::part_of(const Group& g, int rank) const {
         }
         return -1;
     };
-    // Along axes that the group lacks, `spare` ranks hold the same block so far.
+    // If the group lacks some axes, so far `spare` ranks hold the same block.
     const std::vector<int> position = grid_position(rank);
     std::int64_t spare = 1, which = 0;
     int first_cut = -1;

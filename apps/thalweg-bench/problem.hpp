@@ -24,11 +24,11 @@ struct Part {
 struct Group {
     const VariableGroup* spec = nullptr;
     std::vector<std::int64_t> shape;  ///< in file order
-    std::vector<int> memory_axis;     ///< file dimension at memory position m
+    std::vector<int> memory_axis;     ///< file dimension of each memory dimension
     Part part;                        ///< elements that this rank holds
     bool replicated = false;
-    bool same_order = false;  ///< memory order equals file order
-    int first = 0;            ///< number of its first variable
+    bool same_order = false;  ///< memory order is the same as file order
+    int first = 0;            ///< index of the group's first variable
 
     std::int64_t elements() const;  ///< elements of one variable, over all ranks
     std::int64_t bytes() const { return elements() * element_bytes(spec->type); }
@@ -38,14 +38,14 @@ struct Group {
 struct Variable {
     std::string name;
     int group = 0;
-    int member = 0;  ///< its number in the group
+    int member = 0;  ///< index of the variable in the group
 };
 
 class Problem {
 public:
     /// Throws UsageError if the options do not fit the workload.
     Problem(const Options& options, int rank, int ranks);
-    Problem(const Problem&) = delete;  // groups point into the workload
+    Problem(const Problem&) = delete;  // groups point into the workload, which must not move
     Problem& operator=(const Problem&) = delete;
 
     int rank() const { return rank_; }
@@ -59,18 +59,19 @@ public:
     /// Returns the part of a group that a rank holds.
     Part part_of(const Group& group, int rank) const;
 
-    /// Returns the bytes of all variables of one step, over all ranks.
+    /// Returns the bytes of all variables in one step, over all ranks.
     std::int64_t step_bytes() const { return step_bytes_; }
-    /// Return the bytes of the largest variable, of this rank's largest part, and of all its parts.
+    /// Return the bytes of the largest variable; of the largest part of this rank; of all its
+    /// parts.
     std::int64_t largest_variable_bytes() const;
     std::int64_t largest_part_bytes() const;
 
     /// Makes the fields. Separate from the constructor, because memory must be warmed up before.
     void fill();
 
-    /// Returns a variable's values on this rank in a step, in memory order. The values never
-    /// change; steps differ because the variables of a group swap fields, so that no time is spent
-    /// on new values between the steps.
+    /// Returns a variable's values on this rank in a step, in memory order. No time is spent on new
+    /// values between steps: the values never change, but the variables of a group exchange their
+    /// fields.
     const void* values(const Variable& v, int step) const;
 
     /// Returns the number of a variable's field in a step: the input of field_value().
@@ -81,7 +82,7 @@ public:
     std::int64_t memory_bytes() const { return memory_bytes_; }
 
 private:
-    std::vector<int> grid_position(int rank) const;  ///< one index per axis
+    std::vector<int> grid_position(int rank) const;  ///< index of a rank along each axis
 
     struct Free {
         void operator()(std::byte* p) const;

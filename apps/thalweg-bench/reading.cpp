@@ -133,9 +133,9 @@ Json measure_on(const Meeting& meeting, const Options& options, bool& good) {
     return results;
 }
 
-/// Adds the time relative to that with the first number of ranks.
+/// Adds the times relative to those with the first number of ranks.
 void add_growth(Json& report) {
-    if (!report.contains("results")) return;  // this rank had no part
+    if (!report.contains("results")) return;  // this rank did not take part
     for (Json& r : report["results"])
         for (const Json& first : report["results"]) {
             if (first.at("method") != r.at("method")) continue;
@@ -192,7 +192,7 @@ Json measure_reading(const Meeting& world, const ReadOptions& options, const Jso
     std::vector<int> counts = options.ranks;
     if (counts.empty()) counts.push_back(world.ranks());
     std::int64_t bytes = 0;
-    for (const int ranks : counts) {  // throws before anything is measured
+    for (const int ranks : counts) {  // Throw errors before anything is measured.
         if (ranks > world.ranks())
             throw UsageError(
                 fmt::format("{} ranks are running, but --sweep needs {}", world.ranks(), ranks));

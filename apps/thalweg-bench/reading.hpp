@@ -14,7 +14,7 @@
 
 namespace thalweg::bench {
 
-/// A way of reading the file, with the state that a model would keep.
+/// A method of reading the file, with the state that a model would keep.
 /// @note All functions are collective
 class ReadMethod {
 public:
@@ -25,14 +25,14 @@ public:
     virtual void close() = 0;
 };
 
-/// Files that a way can read.
+/// The formats that a method can read.
 enum class Reads { all, classic, netcdf4 };
 
 struct ReadMethodInfo {
     const char* name;
     const char* text;
     Reads reads;
-    bool fills;  ///< the arrays hold the fields afterwards
+    bool fills;  ///< the arrays contain the fields after the read
     std::unique_ptr<ReadMethod> (*make)(const Context& context, const Arrays& arrays);
 };
 

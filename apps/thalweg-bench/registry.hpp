@@ -19,9 +19,9 @@ struct MethodInfo {
     std::string text;
     std::string storage;
     FileKind kind;
-    bool library;  ///< uses Thalweg: its classic files must be equal byte for byte
+    bool library;  ///< the method uses Thalweg: its classic files must all have the same bytes
     std::unique_ptr<Method> (*make)(const Context&);
-    std::string settings{};  ///< "name=value; ..." of a variant
+    std::string settings{};  ///< settings of a variant: "name=value; ..."
 };
 
 const std::vector<MethodInfo>& registered_methods();
@@ -30,7 +30,7 @@ const std::vector<MethodInfo>& registered_methods();
 /// settings of the library. Throws UsageError if there is none.
 MethodInfo find_method(const std::string& name);
 
-// Each function makes the method of its file.
+// Each function makes the method in the file with the same name.
 std::unique_ptr<Method> make_raw(const Context&);
 std::unique_ptr<Method> make_peer_serial(const Context&);
 std::unique_ptr<Method> make_peer_serial_default(const Context&);

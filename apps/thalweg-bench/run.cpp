@@ -46,8 +46,8 @@ public:
         progress_.say("warming up memory");
         ground_.prewarm(prewarm_bytes());
         problem_.fill();
-        // The order changes each time, the same on all ranks, as each method finds the state that
-        // the one before left.
+        // Change the order each time, in the same way on all ranks, as each method finds the state
+        // that the one before has left.
         const std::size_t count = runners_.size();
         std::vector<std::size_t> order(count);
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -77,7 +77,7 @@ public:
 private:
     void choose_methods() {
         std::vector<std::string> names = options_.methods;
-        // The lower bound is part of every run: the others are reported as its multiples.
+        // Add the lower bound to every run, since other methods are reported as multiples of it.
         if (std::find(names.begin(), names.end(), "raw") == names.end())
             names.insert(names.begin(), "raw");
         for (const std::string& name : names) {
@@ -103,8 +103,8 @@ private:
                         static_cast<double>(prewarm_bytes()));
     }
 
-    /// Does a collective part. An error on any rank goes into the result, and the method is
-    /// dropped.
+    /// Calls a collective action. If it throws on any rank, stores the error in the method's result
+    /// and stops measuring the method.
     template <class F>
     bool attempt(Runner& runner, F action) {
         std::string error;
@@ -133,14 +133,14 @@ private:
         return made;
     }
 
-    /// Writes one file by one method; repetitions below 0 are not measured.
+    /// Writes one file by one method. @param repetition  negative: not measured
     void run_once(Runner& runner, int repetition) {
         Result& result = runner.result;
         if (!result.error.empty()) return;
         ground_.level(repetition_bytes(), last_file_, options_.sync_between, options_.settle_ms);
         last_file_.clear();
-        // Memory is measured in a method's first file only, starting before it has any: a model
-        // would not return free memory to the system before every file.
+        // Measure memory only in a method's first file, beginning before the method has any: a
+        // model would not return free memory to the system before every file.
         const bool first = !runner.method;
         Memory before, open;
         if (first) {
@@ -167,8 +167,8 @@ private:
         start = meeting_.start();
         const double cpu_start = cpu_seconds();
         for (int s = 0; s < measurement_.steps; ++s) method.step(s);
-        // Shared memory is looked at while the file is open; that takes a while, so only where
-        // nothing is measured.
+        // Measure shared memory while the file is open. As that takes time, do so only in
+        // repetitions that are not measured.
         if (first && repetition < 0) open = memory_now(true);
         method.close();
         if (options_.durable) make_durable(path);
@@ -255,10 +255,10 @@ private:
     const Options& options_;
     Progress progress_;
     Ground ground_;
-    std::string last_file_;  ///< kept until Ground::level()
+    std::string last_file_;  ///< file that is kept until Ground::level() removes it
     std::vector<Runner> runners_;
     Measurement measurement_;
-    const Result* reference_ = nullptr;  ///< the library's first classic file
+    const Result* reference_ = nullptr;  ///< result with the library's first classic file
 };
 
 }  // namespace

@@ -16,11 +16,11 @@ namespace thalweg::bench {
 
 /// The measurement of one file of one method.
 struct Sample {
-    double seconds = 0;         ///< steps and close, slowest rank
+    double seconds = 0;         ///< steps and close, on the slowest rank
     double open_seconds = 0;    ///< slowest rank
-    double cpu_seconds = 0;     ///< of all ranks, without open
-    Phases phases;              ///< each of its slowest rank
-    std::int64_t writes = 0;    ///< of all ranks, as the rest
+    double cpu_seconds = 0;     ///< sum over all ranks, without opening the file
+    Phases phases;              ///< each on the rank that is slowest in it
+    std::int64_t writes = 0;    ///< sum over all ranks, as are the members below
     std::int64_t messages = 0;  ///< negative: not known
     std::int64_t fsync_calls = 0;
     double fsync_seconds = 0;  ///< slowest rank
@@ -29,18 +29,20 @@ struct Sample {
 /// The results of one method.
 struct Result {
     const MethodInfo* info = nullptr;
-    std::string error;  ///< reason why it could not be measured
+    std::string error;  ///< reason why it could not be measured; empty if it was
     std::vector<Sample> samples;
-    double setup_seconds = 0;          ///< before the first file: sessions, buffers
-    std::int64_t peak_bytes = 0;       ///< largest over the ranks; shared pages divided by users
-    std::int64_t peak_rss_bytes = 0;   ///< largest over the ranks; shared pages counted whole
-    std::int64_t peak_node_bytes = 0;  ///< sum over the ranks of the fullest node
+    /// Before the first file: starting sessions, allocating buffers.
+    double setup_seconds = 0;
+    /// Bytes on the rank with most; a shared page is divided by the number of its users.
+    std::int64_t peak_bytes = 0;
+    std::int64_t peak_rss_bytes = 0;  ///< bytes on the rank with most; a shared page counts in full
+    std::int64_t peak_node_bytes = 0;  ///< bytes on the node with most, summed over its ranks
     std::int64_t file_bytes = 0;
     std::string service = "inline";
     std::string storage;
     std::string details;
     bool verified = false;
-    std::string wrong;  ///< result of the verification
+    std::string wrong;  ///< error found by the verification; empty if there is none
     std::uint64_t hash = 0;
     bool hashed = false;
 };
@@ -48,7 +50,7 @@ struct Result {
 struct Measurement {
     int steps = 0;
     bool peaks_reset = true;         ///< false: the peaks are those of the whole run
-    std::deque<MethodInfo> methods;  ///< results point to these elements
+    std::deque<MethodInfo> methods;  ///< elements that results point to
     std::vector<Result> results;
     bool good = true;
 };

@@ -29,7 +29,7 @@ public:
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    /// Reads n bytes; false if the file ends before.
+    /// Reads n bytes. @return false if the file ends before
     bool read(void* to, std::int64_t n, std::int64_t at) const {
         char* out = static_cast<char*>(to);
         while (n > 0) {
@@ -65,12 +65,12 @@ T as_is(T number) {
     return number;
 }
 
-/// Returns the position of the first of n numbers that is not the field's, or -1. `index` is the
-/// index of the first number.
+/// Returns the position of the first of n numbers that is not the field's value, or -1.
+/// @param index  index of the first number
 template <class T, T (*convert)(T)>
 std::int64_t first_wrong(std::uint32_t field, std::int64_t index, const T* numbers,
                          std::int64_t n) {
-    bool wrong = false;  // no early exit, so that the loop is vectorised
+    bool wrong = false;  // no early exit, so that the compiler can vectorize the loop
     for (std::int64_t i = 0; i < n; ++i)
         wrong |= convert(numbers[i]) != field_number<T>(field, index + i);
     for (std::int64_t i = 0; wrong && i < n; ++i)
@@ -102,7 +102,7 @@ std::string check_classic(const Reader& file, const Problem& p, const Variable& 
     return {};
 }
 
-/// Checks a classic file. Reading the header through PnetCDF checks it, too.
+/// Checks a classic file. Reads the header by PnetCDF, which thereby checks it.
 std::string check_classic_file(const Problem& p, const std::string& path, Steps steps) {
     int id = 0;
     int status = ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &id);

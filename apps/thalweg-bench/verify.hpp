@@ -11,7 +11,7 @@
 
 namespace thalweg::bench {
 
-/// The steps in a file.
+/// The range of steps in a file.
 struct Steps {
     int number = 0;
     int first = 0;  ///< number of the first step within the run

@@ -92,8 +92,8 @@ std::vector<int> process_grid(const Workload& workload, const std::string& grid,
     if (grid.empty() || grid == "1d") {
         factors[0] = ranks;
         if (grid == "1d" || workload.cut_axes < 2) return factors;
-        // The second axis gets the largest divisor up to the square root, but no more ranks than
-        // it has elements: a level that is shared by two ranks would leave one without any.
+        // The second axis gets the largest divisor up to the square root, but not more ranks than
+        // it has elements: if two ranks shared a level, one of them would have none.
         const Dimension* second = find(workload, workload.axes[1].front());
         for (int f = 1; f <= ranks / f; ++f) {
             if (ranks % f == 0 && f <= second->length) {

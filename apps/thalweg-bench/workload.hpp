@@ -17,27 +17,27 @@ constexpr std::int64_t element_bytes(Element e) { return e == Element::f4 ? 4 : 
 struct Dimension {
     std::string name;
     std::int64_t length;
-    char role;  ///< 'x', 'y', 'z': set by --nx, --ny, --nz; '-': fixed
+    char role;  ///< 'x', 'y', 'z': set by --nx, --ny, --nz; '-': fixed length
 };
 
-/// Variables of one shape. Dimensions are listed slowest first, without the record dimension
+/// Variables of the same shape. Dimensions are listed slowest first, without the record dimension
 /// `time`, which comes first in the file.
 struct VariableGroup {
     std::string prefix;
     int count;
     Element type;
     std::vector<std::string> file_order;    ///< empty: one value per step, the same on all ranks
-    std::vector<std::string> memory_order;  ///< the same names
-    bool main = false;                      ///< the group that --variables changes
+    std::vector<std::string> memory_order;  ///< the same names in memory order
+    bool main = false;                      ///< the group whose size --variables changes
 };
 
-/// A model's computing time relative to its output, for the overlap.
+/// The time that a model computes relative to its output, for measurements of overlap.
 struct Pace {
-    std::string output = "inline";  ///< way of output that `compute` refers to
+    std::string output = "inline";  ///< kind of output to which `compute` is relative
     double compute = 2.6;           ///< computing time of a step, relative to that output
 };
 
-/// A workload: one entry of the tables in workloads_*.cpp, at the size of its paper.
+/// A workload: an entry of the tables in workloads_*.cpp, with the sizes of its paper.
 struct Workload {
     std::string name;
     std::string text;
@@ -49,31 +49,31 @@ struct Workload {
     int cut_axes;         ///< number of axes that the default grid cuts
     std::size_t fastest;  ///< axis along which ranks have consecutive numbers
     std::vector<VariableGroup> groups;
-    double scale = 1;   ///< default, for all dimensions but 'z'
-    int variables = 0;  ///< default, for the main group; 0: all
+    double scale = 1;   ///< default scale, for all dimensions except 'z'
+    int variables = 0;  ///< default number of variables in the main group; 0: all
     Pace pace{};
-    std::string cut{};  ///< description of sizes that are smaller than in the paper
+    std::string cut{};  ///< description of the sizes that are smaller than in the paper
 };
 
-/// The entries, paper by paper.
+/// The following functions return the entries for one paper each.
 std::vector<Workload> cam_workloads();
 std::vector<Workload> cfio_workloads();
 std::vector<Workload> cmaq_workloads();
 std::vector<Workload> mom5_workloads();
-/// Workloads of none of the papers.
+/// Returns workloads that are not from any of the papers.
 std::vector<Workload> unstructured_workloads();
 
 const std::vector<Workload>& workloads();
 
-/// Returns the entry of options.workload with the sizes that the options ask for, and `cut` filled
-/// in. Throws UsageError.
+/// Returns the entry for options.workload, with the sizes that the options request and with `cut`.
+/// Throws UsageError.
 Workload find_workload(const Options& options);
 
 /// Returns the process grid, one factor per axis. Throws UsageError if their product is not
 /// `ranks`.
 std::vector<int> process_grid(const Workload& workload, const std::string& grid, int ranks);
 
-/// Formats a line of a listing: "  name      text".
+/// Formats a line of a list: "  name      text".
 std::string fmt_line(const std::string& name, const std::string& text);
 
 }  // namespace thalweg::bench

@@ -9,14 +9,14 @@
 
 namespace thalweg::app {
 
-/// Boxes of at most about `most` elements that together are all elements of an array, in row-major
-/// order. They are as long as possible along the fastest dimensions, so that each is few ranges of
-/// a file.
+/// Boxes of at most about `most` elements that together contain all elements of an array, in
+/// row-major order. They are as long as possible along the fastest dimensions, so that each
+/// consists of few ranges of a file.
 class Blocks {
 public:
-    /// @param grain  elements along each dimension that should not be divided: those of a chunk;
-    ///               none: single elements. A grain of more than `most` elements is divided, along
-    ///               its slowest dimensions.
+    /// @param grain  number of elements along each dimension that should stay together: those of a
+    /// chunk; none: single elements. A grain of more than `most` elements is divided, along its
+    /// slowest dimensions.
     Blocks(std::vector<std::int64_t> shape, const std::vector<std::int64_t>& grain,
            std::int64_t most);
 
@@ -24,7 +24,7 @@ public:
     Block block(std::int64_t number) const;
 
 private:
-    std::vector<std::int64_t> shape_, length_;  ///< lengths of the array, and of a block
+    std::vector<std::int64_t> shape_, length_;  ///< extents of the array, and of a block
     std::int64_t count_ = 1;
 };
 

@@ -82,7 +82,7 @@ Status Set::check(bool common_records, const std::string& output) {
     return agree(comm_, check_not_input(inputs, output));
 }
 
-/// Reads the headers, which give the places of the data.
+/// Reads the headers, from which the places of the data follow.
 Status Set::read() {
     // A set may have more files than a process may open by default.
     rlimit limit{};
@@ -104,7 +104,7 @@ Status Set::read() {
     return {};
 }
 
-/// Reads a part of a tile, which is contiguous in its file.
+/// Reads a part of a tile that is contiguous in its file.
 Status Set::read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
                       const Box& whole, const Box& box, const Box& part) {
     const auto size = static_cast<std::int64_t>(v.element());
@@ -134,7 +134,7 @@ Status Set::read_part(Tile& tile, const Variable& v, std::size_t variable, std::
     return {};
 }
 
-/// Copies a box that is contiguous in the whole, as is each tile's part of it in the tile.
+/// Copies a box that is contiguous in the output; each tile's part of it is contiguous in the tile.
 Status Set::copy_piece(Output& out, const Variable& v, std::size_t variable, std::int64_t record,
                        const Box& box) {
     const auto number = static_cast<int>(variable);

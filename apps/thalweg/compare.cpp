@@ -16,7 +16,7 @@ namespace thalweg::app {
 
 namespace {
 
-/// Tests if the number of bytes of a file fits its type.
+/// Tests if the size of a file in bytes fits into 64 bits.
 bool has_size(const CompareOptions& o) {
     std::int64_t bytes = sizeof(float);
     for (const std::int64_t n :
@@ -34,14 +34,14 @@ double median(std::vector<double> seconds) {
 struct Row {
     std::string method;
     double whole = 0;                ///< seconds of the first file
-    std::vector<double> steps, cpu;  ///< one for each repetition
+    std::vector<double> steps, cpu;  ///< seconds and CPU seconds, one entry for each repetition
 
     double step() const { return median(steps); }
     double least() const { return *std::min_element(steps.begin(), steps.end()); }
     double most() const { return *std::max_element(steps.begin(), steps.end()); }
 };
 
-/// Returns what a reader may conclude from the table.
+/// Returns the conclusion that the table permits.
 std::string conclusion(const std::vector<Row>& rows) {
     const Row& plain = rows.front();
     double spread = 0;

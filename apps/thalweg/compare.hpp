@@ -11,16 +11,17 @@ namespace thalweg::app {
 struct CompareOptions {
     std::vector<std::string> methods{"serial", "direct", "slabs", "record"};
     std::vector<std::int64_t> shape{288, 181, 26};  ///< longitudes, latitudes, levels
-    int fields = 12;                                ///< float variables, with all levels
-    int steps = 5;                                  ///< in a file
+    /// Number of float variables, each with all levels.
+    int fields = 12;
+    int steps = 5;  ///< number of steps in a file
     int repetitions = 9;
-    std::string folder = ".";  ///< for the files, which are removed
+    std::string folder = ".";  ///< folder for the files, which are removed at the end
 };
 
 /**
  * Measures methods in turn. Every rank holds a band of latitudes in the order (lat, lev, lon) and
- * writes it to files in the order (lev, lat, lon). Rank 0 prints a table of the seconds of a step
- * in a session that goes on, and of what the first file of a run costs beyond its steps.
+ * writes it to files in the order (lev, lat, lon). Rank 0 prints a table with the seconds of a step
+ * in a session that has written before, and with the additional seconds of the first file of a run.
  * @return the exit status; 1 if a method wrote another file than the first method
  * @note Collective over MPI_COMM_WORLD
  */

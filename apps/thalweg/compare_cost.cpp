@@ -40,7 +40,7 @@ double of_all(double mine) {
     return sum;
 }
 
-/// Calls `step` so many times, and measures it from the second one on. @note Collective
+/// Calls `step` a number of times, and measures all calls but the first. @note Collective
 template <class Step>
 void time_steps(int steps, Step&& step, FileCost& cost) {
     double seconds = 0, cpu = 0;
@@ -149,7 +149,7 @@ FileCost FileTrial::write_file(Session& io, const std::string& method) const {
     return cost;
 }
 
-/// Writes one contiguous part of each field on each rank, whatever the order of the file.
+/// Writes one contiguous part of each field on each rank, without regard to the order of the file.
 FileCost FileTrial::write_plain() const {
     if (rank_ == 0) close(open_file(O_CREAT | O_TRUNC));
     MPI_Barrier(MPI_COMM_WORLD);

@@ -26,9 +26,9 @@ class FileTrial {
 public:
     explicit FileTrial(const CompareOptions& options);
 
-    /// Writes the first file of a run: the session begins and ends with it. @note Collective
+    /// Writes a file in a new session, like the first file of a run. @note Collective
     FileCost first_file(const std::string& method) const;
-    /// Writes a file in a session that goes on. @note Collective
+    /// Writes a file in an existing session. @note Collective
     FileCost next_file(Session& io, const std::string& method) const;
 
     /// Returns a hash of the file that was written last. Local.
@@ -47,7 +47,7 @@ private:
     const CompareOptions& options_;
     int rank_ = 0, ranks_ = 1;
     std::int64_t first_ = 0, count_ = 0;      ///< latitudes
-    std::vector<std::vector<float>> values_;  ///< those of each field
+    std::vector<std::vector<float>> values_;  ///< values of each field
     std::string path_;
 };
 

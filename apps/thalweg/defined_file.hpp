@@ -11,7 +11,7 @@ struct DefinedFile {
     detail::FileMap map;
     detail::Format format = detail::Format::cdf2;
     std::int64_t records = 0;
-    std::int64_t free = 0;  ///< bytes after the header, before the data
+    std::int64_t free = 0;  ///< free bytes between header and data
 };
 
 /// Reads the header of a file on this rank alone. @return TW_OK, TW_EFORMAT, TW_EIO

@@ -19,8 +19,9 @@ struct Difference {
 /// The findings of a comparison.
 struct Findings {
     std::vector<Difference> differences;
-    std::vector<std::string> not_compared;   ///< objects that cannot be read, with the reason
-    std::int64_t variables = 0, values = 0;  ///< numbers that were compared
+    /// Objects that could not be read, each with the reason.
+    std::vector<std::string> not_compared;
+    std::int64_t variables = 0, values = 0;  ///< numbers of variables and values that were compared
 };
 
 /// Formats a value so that values with different bits have different texts. Text is quoted.

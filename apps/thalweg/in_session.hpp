@@ -13,7 +13,7 @@
 
 namespace thalweg::app {
 
-/// Starts a session of all ranks of a launcher. @note Collective over MPI_COMM_WORLD
+/// Starts a session of all ranks that a launcher has started. @note Collective over MPI_COMM_WORLD
 inline Session session_of_all(const std::string& settings = "") {
 #ifdef THALWEG_SERIAL
     return Session::serial(settings);
@@ -22,19 +22,20 @@ inline Session session_of_all(const std::string& settings = "") {
 #endif
 }
 
-/// The ranks that run a command: all but those that the settings set aside as servers.
+/// The ranks that run a command: all except those that the settings make servers.
 struct Ranks {
     MPI_Comm comm = MPI_COMM_NULL;
     int rank = 0, size = 1;
 };
 
-/// Throws a failure that all ranks have alike as an Error.
+/// Throws as an Error a failure that is the same on all ranks.
 inline void throw_failure(const detail::Status& status) {
     if (!status.ok()) throw Error(status.code, status.text);
 }
 
-/// Calls use(file) with a file open for reading, and closes it, also after an Error, which all
-/// ranks have alike. @note Collective
+/// Calls use(file) with a file open for reading. Closes it afterwards, also after an Error, which
+/// must be thrown on all ranks alike.
+/// @note Collective
 template <class Use>
 void with_reader(Session& io, const std::string& path, Use&& use,
                  const std::string& settings = "") {
@@ -49,8 +50,8 @@ void with_reader(Session& io, const std::string& path, Use&& use,
 }
 
 /**
- * Calls body(session, ranks), which returns the exit code. It throws Error on all ranks alike; rank
- * 0 prints it.
+ * Calls body(session, ranks), which returns the exit code. If it throws an Error, which it must do
+ * on all ranks alike, rank 0 prints it.
  * @param failed  exit code after an Error
  * @return exit code
  * @note Collective over MPI_COMM_WORLD
@@ -82,7 +83,7 @@ int in_session(const char* command, int failed, Body&& body) {
         } catch (const Error& e) {
             print(e);
         }
-        io.finalize();  // after an Error, too: servers wait for it
+        io.finalize();  // also after an Error, as servers wait for this
         return code;
     } catch (const Error& e) {
         return print(e);

@@ -20,7 +20,7 @@ Names variables_of(const Reader& file);
 Names attributes_of(const Reader& file, const std::string& variable);
 
 struct AttributeValue {
-    Type type = Type::none;    ///< none: its values cannot be read
+    Type type = Type::none;    ///< none: the values cannot be read
     std::vector<char> values;  ///< in the machine's byte order
     bool operator==(const AttributeValue&) const = default;
 };

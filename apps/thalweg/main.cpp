@@ -31,7 +31,7 @@ int recover(const std::vector<std::string>& files, bool force) {
         char text[4096] = "";
         const bool good = tw_recover(file.c_str(), longer, text, sizeof text) == TW_OK;
         if (!good) status = exit_wrong;
-        std::fflush(stdout);  // keeps the order of the lines if both streams go to one place
+        std::fflush(stdout);  // keeps the lines in order if both streams have the same destination
         fmt::print(good ? stdout : stderr, "{}\n", text);
     }
     return status;

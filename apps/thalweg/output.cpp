@@ -35,7 +35,7 @@ Status check_not_input(const std::vector<std::string>& inputs, const std::string
 Output::Output(Comm& comm, std::string path, const Definitions& definitions)
     : comm_(comm), path_(std::move(path)), definitions_(definitions) {}
 
-/// Takes the name on rank 0, and gives all ranks the path of the data.
+/// Claims the name on rank 0, and broadcasts the path of the data.
 Status Output::claim() {
     std::vector<char> bytes;
     Status status;

@@ -11,18 +11,21 @@
 
 namespace thalweg::app {
 
-/// Checks that writing the output does not damage an input, not even by a link or by its temporary
-/// name. @return TW_OK, TW_EARG
+/// Checks that writing the output would not damage an input, not even through a link or by using
+/// its temporary name.
+/// @return TW_OK, TW_EARG
 detail::Status check_not_input(const std::vector<std::string>& inputs, const std::string& output);
 
-/// An output that all ranks write; if several nodes cannot write one file safely, those of one.
+/// An output file that all ranks write; if several nodes cannot write one file safely, only those
+/// of one node do.
 class Output {
 public:
     /// Begins an output. @param definitions  must outlive it
     Output(detail::Comm& comm, std::string path, const detail::Definitions& definitions);
 
-    /// Takes the name and writes the header. An existing file of the name stays until finish().
-    /// @return TW_OK, TW_EINUSE, TW_EIO, TW_ENETCDF @note Collective
+    /// Claims the name and writes the header. An existing file with the name stays until finish().
+    /// @return TW_OK, TW_EINUSE, TW_EIO, TW_ENETCDF
+    /// @note Collective
     detail::Status create(detail::StorageOptions options);
 
     int writers() const { return static_cast<int>(writers_); }
@@ -32,26 +35,28 @@ public:
     /// Returns the byte order of the file.
     detail::Order order() const { return storage_->order(); }
     const detail::FileMap& map() const { return map_; }
-    /// Returns the bytes of padding behind some elements: none, unless they are the last of the
-    /// variable.
+    /// Returns the bytes of padding after some elements: 0, unless they are the last elements of
+    /// the variable.
     std::int64_t padding(int variable, std::int64_t first, std::int64_t elements) const;
-    /// Makes a chunk of the elements of one record from `first` on, in row-major order. `data` has
-    /// room for the padding, which is filled.
+    /// Makes a chunk of elements of one record, beginning with number `first` in row-major order.
+    /// `data` has room for the padding, which is filled.
     detail::Chunk chunk(int variable, std::int64_t record, std::int64_t first,
                         std::int64_t elements, char* data) const;
-    /// Writes chunks of all ranks. Every rank calls it equally often, if need be without chunks.
-    /// The text of a failure names the rank. @param mine  this rank's own failure so far
-    /// @return the same on every rank @note Collective
+    /// Writes chunks of all ranks. Every rank must call it equally often, if necessary without
+    /// chunks. The text of a failure names the rank.
+    /// @param mine  this rank's own failure so far
+    /// @return the same on every rank
+    /// @note Collective
     detail::Status write_together(const detail::Status& mine,
                                   std::span<const detail::Chunk> chunks);
     /// Writes chunks of a classic format. Local. @return TW_OK, TW_EIO
     detail::Status write(std::span<const detail::Chunk> chunks) { return storage_->write(chunks); }
-    /// Counts records that have been written. @note Collective
+    /// Sets the record count; the records must have been written. @note Collective
     detail::Status count(std::int64_t records);
 
-    /// Completes the file and gives it its name; if anything fails, now or before, the file is
-    /// removed.
-    /// @param mine  the failure of this rank, or of all
+    /// Completes the file and gives it its final name. If anything fails, now or before, removes
+    /// the file.
+    /// @param mine  failure of this rank, or of all
     /// @note Collective; the same status on every rank
     detail::Status finish(const detail::Status& mine, std::int64_t records);
 

@@ -15,7 +15,7 @@ namespace thalweg::app {
 namespace {
 
 constexpr int width = 30;
-constexpr double seconds = 0.1;  ///< time between two lines
+constexpr double seconds = 0.1;  ///< seconds between two updates of the line
 
 }  // namespace
 

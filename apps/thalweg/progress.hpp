@@ -19,13 +19,13 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// Adds work that was done. @param what  its name, which is shown
+    /// Adds work that was done. @param what  name of the work, which is shown
     void add(std::int64_t done, const std::string& what);
 
 private:
     bool shown_;
     std::int64_t total_, done_ = 0;
-    double next_ = 0;  ///< time of the next line
+    double next_ = 0;  ///< time of the next update
 };
 
 }  // namespace thalweg::app

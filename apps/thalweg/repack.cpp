@@ -29,7 +29,7 @@ void print_notes(const RepackPlan& plan) {
                    note);
 }
 
-/// Copies what is planned. @note Collective; the same status on every rank
+/// Copies the file as planned. @note Collective; the same status on every rank
 Status copy(detail::Comm& comm, Reader& in, const std::string& output, const RepackPlan& plan,
             std::int64_t memory) {
     Output out(comm, output, plan.definitions);

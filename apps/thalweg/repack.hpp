@@ -10,12 +10,12 @@ namespace thalweg::app {
 
 struct RepackOptions {
     std::string input, output;
-    std::string format;  ///< empty: that of the input
-    /// Settings, as those of a file, for all variables of two dimensions or more; empty: not given.
+    std::string format;  ///< empty: the format of the input
+    /// Settings for all variables of two or more dimensions, as for tw_create; empty: not given.
     std::string chunks, deflate, zstd, shuffle, quantize;
     std::vector<std::string> variables;            ///< VARIABLE:SETTINGS
-    bool common_records = false;                   ///< copy only records that all tiles have
-    bool fixed = false;                            ///< the record dimension gets a fixed length
+    bool common_records = false;                   ///< copy only the records that all tiles have
+    bool fixed = false;                            ///< give the record dimension a fixed length
     std::int64_t memory = std::int64_t(64) << 20;  ///< bytes per rank
 };
 

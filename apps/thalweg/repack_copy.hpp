@@ -8,8 +8,8 @@
 
 namespace thalweg::app {
 
-/// A copy of all variables, with records in their order; those of a group of records are written
-/// before the next group begins.
+/// Copies all variables. Records are written in order, in groups: all variables of one group before
+/// the next group.
 class Copy {
 public:
     /// Prepares the copy. @param memory  bytes per rank

@@ -61,7 +61,8 @@ private:
         return {};
     }
 
-    /// Notes an unlimited dimension that changes: the output has only that of the records.
+    /// Notes a dimension that is unlimited only in the input: in the output only the record
+    /// dimension is.
     void note_unlimited(const std::string& name, bool record) {
         if (record && !has(unlimited_, name))
             plan_.notes["unlimited, as it has length 0"].push_back(name);
@@ -133,7 +134,7 @@ private:
         return settings;
     }
 
-    /// Applies VARIABLE:SETTINGS; the name may have colons.
+    /// Applies the option VARIABLE:SETTINGS; the name may contain colons.
     Status set_variable(const std::string& setting) {
         auto colon = setting.find(':');
         if (colon == std::string::npos)
@@ -162,7 +163,8 @@ private:
         any.dims = {static_cast<int>(d.dims.size()), static_cast<int>(d.dims.size())};
         Status status = detail::choose_packing(one, settings, any);
         if (const auto at = status.text.find(": "); !status.ok() && at != std::string::npos)
-            status.text.erase(0, at + 2);  // the variable's name
+            // Remove the name of a variable, which the user has not given.
+            status.text.erase(0, at + 2);
         return status;
     }
 
@@ -184,7 +186,7 @@ private:
         return {};
     }
 
-    /// Keeps the storage of the input that the options leave open.
+    /// Keeps the input's storage where the options do not change it.
     void keep_storage(detail::Variable& v, const detail::VariableSettings& of_all) {
         const Storage has = in_.storage(v.name);
         if (has.chunks.empty()) return;
@@ -200,7 +202,7 @@ private:
         if (v.record && has.chunks.front() > 1)
             plan_.notes[fmt::format("chunks have 1 record, not {}", has.chunks.front())].push_back(
                 v.name);
-        // A record of a single element does not become smaller.
+        // Compressing a record with a single element does not make it smaller.
         if (v.shape.empty()) return;
         bool shuffled = false;
         for (const Storage::Filter& f : has.filters) {

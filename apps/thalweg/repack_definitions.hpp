@@ -15,8 +15,8 @@ struct RepackPlan {
     detail::Definitions definitions;
     detail::Format format = detail::Format::cdf2;
     std::int64_t records = 0;
-    /// Properties of the input that the output does not keep, though it has all data; and the names
-    /// of the variables or dimensions that lose them.
+    /// Properties of the input that the output does not keep, although it has all data; each with
+    /// the variables or dimensions concerned.
     std::map<std::string, std::vector<std::string>> notes;
 };
 

@@ -37,7 +37,7 @@ pid_t parent_of(pid_t process) {
 bool on_terminal(int stream) {
     pid_t launcher = getppid();
     if (!is_launcher(launcher)) return isatty(stream) == 1;
-    // The output comes from the outermost of several launchers.
+    // The output comes from the outermost launcher, if there are several.
     while (is_launcher(parent_of(launcher))) launcher = parent_of(launcher);
     std::error_code error;
     const std::string target =

@@ -9,17 +9,20 @@ namespace thalweg::app {
 
 struct VerifyOptions {
     std::string a, b;
-    double tolerance = 0;  ///< largest difference of two values that are taken for equal
-    double relative = 0;   ///< tolerance as a part of the larger of the two magnitudes
-    std::vector<std::string> ignored;    ///< attributes: NAME, VARIABLE:NAME, :NAME (global)
-    std::vector<std::string> variables;  ///< none: all, with the global attributes
+    double tolerance = 0;  ///< largest difference of two values that are considered equal
+    double relative = 0;   ///< the same, as a fraction of the larger of the two magnitudes
+    /// Names of attributes: NAME, VARIABLE:NAME, :NAME (global).
+    std::vector<std::string> ignored;
+    /// Names of variables; none: all, and the global attributes.
+    std::vector<std::string> variables;
     bool json = false;
 };
 
 /**
  * Compares dimensions, attributes, variables and values of two files of any format that tw_open
- * reads, and prints how they differ. Without tolerances values are equal if their bits are. Ranks
- * take turns at blocks of a variable; a rank's memory is some MiB, whatever the sizes.
+ * reads, and prints how they differ. Without tolerances, values are equal if their bits are. The
+ * blocks of a variable are divided among the ranks; a rank uses some MiB of memory, whatever the
+ * sizes.
  * @return exit code, the same on every rank: 0 equal, 1 different, 2 a file cannot be read, or the
  *         files are equal as far as they can be read
  * @note Collective over MPI_COMM_WORLD

@@ -11,7 +11,7 @@ namespace thalweg::app {
 
 namespace {
 
-/// Returns the names of both, those of the first one first.
+/// Returns the names that are in either list, first those of the first one.
 Names united(Names a, const Names& b) {
     for (const std::string& name : b)
         if (!has(a, name)) a.push_back(name);
@@ -116,7 +116,7 @@ private:
         return nullptr;
     }
 
-    /// Tests if netCDF-C does not list a variable or attribute in one of the files.
+    /// Tests if a variable or attribute is one that netCDF-C does not list, in either file.
     bool is_unlisted(const std::string& variable, const std::string& attribute) const {
         return find(files_.inspected_a, variable, attribute) != nullptr ||
                find(files_.inspected_b, variable, attribute) != nullptr;
@@ -233,7 +233,7 @@ private:
         v.record = of_record(files_.a) || of_record(files_.b);
         if (v.record) v.shape.front() = std::min(a.shape.front(), b.shape.front());
         for (std::size_t d = v.record ? 1 : 0; d < a.shape.size(); ++d)
-            if (a.shape[d] != b.shape[d]) return;  // the dimension is among the differences
+            if (a.shape[d] != b.shape[d]) return;  // the different dimension is reported already
         common.push_back(std::move(v));
     }
 

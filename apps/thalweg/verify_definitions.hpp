@@ -21,10 +21,10 @@ struct Pair {
 /// A variable that is in both files with the same type and dimensions.
 struct CommonVariable {
     std::string name;
-    Variable variable;                ///< as the first file has it
+    Variable variable;                ///< the variable according to the first file
     std::vector<std::int64_t> shape;  ///< lengths that both have: those of the record dimension may
                                       ///< differ
-    bool record = false;              ///< its first dimension is the record dimension
+    bool record = false;              ///< the first dimension is the record dimension
 };
 
 /**

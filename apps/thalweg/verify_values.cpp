@@ -20,11 +20,11 @@ constexpr std::int64_t block_bytes = std::int64_t(8) << 20, least_block_bytes = 
 
 constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
-/// The differences in the blocks of one rank, and then of all.
+/// The differences in the blocks of a rank, later of all ranks.
 struct Tally {
     std::int64_t differing = 0;
-    std::int64_t nan = 0;  ///< number of these with NaN in one file only
-    double largest = 0;    ///< largest difference of the others
+    std::int64_t nan = 0;  ///< number of differences with NaN in one file only
+    double largest = 0;    ///< largest of the other differences
     std::int64_t first = none;
     std::array<char, 8> a{}, b{};  ///< values there
 };
@@ -46,7 +46,7 @@ bool is_nan(T value) {
     return false;
 }
 
-/// Tests if values that differ in their bits are taken for equal.
+/// Tests if values that differ in their bits are considered equal.
 template <class T>
 bool within(const VerifyOptions& options, T a, T b) {
     if (std::is_same_v<T, char> || (options.tolerance == 0 && options.relative == 0)) return false;
@@ -91,7 +91,7 @@ void tally_block(const VerifyOptions& options, const CommonVariable& v, const Bl
     }
 }
 
-/// Adds the tallies of all ranks. @note Collective
+/// Combines the tallies of all ranks. @note Collective
 Tally of_all(const Tally& mine, const Ranks& ranks) {
     Tally all;
     std::int64_t sums[] = {mine.differing, mine.nan}, both[2];
@@ -156,7 +156,8 @@ ValueComparison::ValueComparison(Reader& a, Reader& b, const Ranks& ranks,
                                  const VerifyOptions& options)
     : a_(a), b_(b), ranks_(ranks), options_(options) {}
 
-/// Returns the chunks of the file that has some; the larger ones along each dimension if both have.
+/// Returns the chunk lengths of the file that has chunks; if both have, the larger one along each
+/// dimension.
 std::vector<std::int64_t> ValueComparison::chunks(const std::string& variable) const {
     std::vector<std::int64_t> a = a_.storage(variable).chunks;
     const std::vector<std::int64_t> b = b_.storage(variable).chunks;

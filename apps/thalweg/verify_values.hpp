@@ -8,7 +8,7 @@
 
 namespace thalweg::app {
 
-/// A comparison of variables one after another, which keeps its memory.
+/// Compares variables one after another, reusing its memory.
 class ValueComparison {
 public:
     ValueComparison(Reader& a, Reader& b, const Ranks& ranks, const VerifyOptions& options);

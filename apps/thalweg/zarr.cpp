@@ -33,7 +33,7 @@ Status name_files(const ZarrOptions& options, const std::string& output,
     return {};
 }
 
-/// Adds objects that netCDF-C lists, but that cannot be in references.
+/// Notes objects that netCDF-C lists but that references cannot represent.
 void note_unreadable(const std::string& path, const Source& source, const ReferenceOptions& options,
                      std::vector<std::string>& notes) {
     if (source.groups() > 0)
@@ -53,8 +53,9 @@ void note_unreadable(const std::string& path, const Source& source, const Refere
         if (!has(options.left_out, v.name)) note(v.name, v.attributes);
 }
 
-/// Checks that all that netCDF-C does not list may be left out: variables that are named.
-/// @param options  from which these are removed
+/// Checks that the objects which netCDF-C does not list may be left out: those variables that the
+/// user has named.
+/// @param options  these names are removed from it
 /// @param notes    receives other objects that are left out
 Status check_unlisted(const std::vector<ReferencedFile>& files, ReferenceOptions& options,
                       std::vector<std::string>& notes) {
@@ -63,7 +64,7 @@ Status check_unlisted(const std::vector<ReferencedFile>& files, ReferenceOptions
     for (const ReferencedFile& file : files) {
         Status opened;
         const auto source = open_source(*comm, file.data, false, opened);
-        if (!opened.ok()) return {};  // make_references() will say so
+        if (!opened.ok()) return {};  // make_references() will report the error
         note_unreadable(file.path, *source, options, notes);
         Inspection inspection;
         if (Status status = inspect_netcdf4(file.data, inspection); !status.ok()) return status;

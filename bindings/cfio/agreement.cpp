@@ -6,8 +6,8 @@
 namespace thalweg::cfio {
 namespace {
 
-// Ordered by rank, so that the minimum is the lowest rank's: the rank in the upper half, the
-// (negative) code in the lower.
+// The value for no error. An error is encoded with its rank in the upper half and its (negative)
+// code in the lower, so that the minimum is the error of the lowest rank.
 constexpr std::int64_t no_error = INT64_MAX;
 
 std::int64_t ranked(int rank, int error) {
@@ -29,7 +29,7 @@ int rank_in(MPI_Comm comm) {
 }  // namespace
 
 Outcome agree(MPI_Comm clients, Call call, std::int64_t file, std::int64_t content, int error) {
-    // The minima of a number and of its complement show whether it is the same everywhere.
+    // The minima of a number and of its complement show whether all clients have the same number.
     const auto kind = static_cast<std::int64_t>(call);
     const std::array<std::int64_t, 7> mine = {
         kind, ~kind, file, ~file, content, ~content, ranked(rank_in(clients), error)};

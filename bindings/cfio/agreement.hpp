@@ -20,13 +20,14 @@ enum class Call { create, enddef, close, finalize };
 
 struct Outcome {
     bool together = false;  // all clients are in the same call on the same file
-    bool alike = false;     // with the same content
-    int error = 0;          // of the lowest client that has one
-    int client = 0;         // number of that client
+    bool alike = false;     // they have passed the same content
+    int error = 0;          // error of the lowest client that has one; 0: none
+    int client = 0;         // number of this client
 };
 
-// Agrees on a call of all clients; `file` is its id, or for create the digest of its arguments.
-// Collective over the clients.
+// Agrees with all clients that they make the same call.
+// @param file  id of the file; for create, the digest of its arguments. Collective over the
+// clients.
 Outcome agree(MPI_Comm clients, Call call, std::int64_t file, std::int64_t content, int error);
 
 // Returns the error of the lowest rank that has one, or 0. Collective.

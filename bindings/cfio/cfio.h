@@ -110,7 +110,7 @@ int cfio_init(int x_proc_num, int y_proc_num, int ratio);
 
 int cfio_finalize(void);
 
-/* Takes any arguments, as some programs pass their rank. */
+/* Takes any arguments, because some programs pass their rank. */
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 int cfio_proc_type(...);
 #else
@@ -153,7 +153,7 @@ int thalweg_cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start,
                               const size_t* count, const int* p);
 #ifdef __cplusplus
 extern "C++" {
-/* A template is compatible with any declaration by the program. */
+/* A template, because a function would conflict with a declaration of it in the program. */
 template <int = 0>
 int cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start, const size_t* count,
                       const int* p) {

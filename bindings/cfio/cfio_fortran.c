@@ -16,7 +16,7 @@ struct name {
     char text[258];
 };
 
-/* A path, which may be longer. */
+/* A path. It may be longer than a name. */
 struct path {
     char text[4097];
 };
@@ -45,7 +45,7 @@ int thalweg_cfio_f_put_vara_double(int ncid, int varid, int ndims, const int* st
 int thalweg_cfio_f_put_vara_int(int ncid, int varid, int ndims, const int* start, const int* count,
                                 const int* p);
 
-/* Copies a text without trailing blanks; cuts it if it does not fit. */
+/* Copies a text without trailing blanks; a text that does not fit is cut. */
 static void copy_text(const CFI_cdesc_t* from, char* to, size_t size) {
     const char* text = from->base_addr;
     size_t length = from->elem_len;
@@ -65,7 +65,7 @@ static struct name name_of(const CFI_cdesc_t* text) {
     return name;
 }
 
-/* Converts Fortran's 0, which means the file as in netCDF's Fortran interface. */
+/* Converts 0, which means the file in netCDF's Fortran interface. */
 static int attribute_owner(int varid) {
     if (varid == 0) {
         return NC_GLOBAL;
@@ -78,7 +78,7 @@ static int attribute_owner(int varid) {
  * fails, whereas a plain store would end the program. */
 static int store(int* place, int id) {
     int ends[2];
-    if (pipe(ends) != 0) { /* no more open files: hope for a variable */
+    if (pipe(ends) != 0) { /* too many open files for this test: assume that it is a variable */
         *place = id;
         return 1;
     }
@@ -101,16 +101,16 @@ int thalweg_cfio_f_create(const CFI_cdesc_t* path, int cmode, int* ncid) {
 }
 
 int thalweg_cfio_f_def_dim(int ncid, const CFI_cdesc_t* name, int len, int* id) {
-    /* A negative length becomes too large for any file. */
+    /* A negative length becomes one that is too large for any file. */
     return cfio_def_dim(ncid, name_of(name).text, (size_t)len, id);
 }
 
 int thalweg_cfio_f_def_var(int ncid, const CFI_cdesc_t* name, int type, int ndims,
                            const CFI_cdesc_t* dimids, int* varid) {
-    static const size_t no_hint = 0; /* hints are not looked at */
+    static const size_t no_hint = 0; /* cfio_def_var ignores the hints */
     int ids[max_dims];
     const char* first = dimids->base_addr;
-    /* A single element may stand for an array and the elements behind it. */
+    /* Fortran may pass a whole array by its first element, as a descriptor of rank 0. */
     const ptrdiff_t stride = dimids->rank > 0 ? dimids->dim[0].sm : (ptrdiff_t)sizeof(int);
     const int n = ndims <= max_dims ? ndims : -1;
     for (int d = 0; d < n; ++d) {
@@ -162,7 +162,7 @@ static int type_of(const CFI_cdesc_t* values) {
             return table[i].type;
         }
     }
-    return 0; /* none: cfio_put_att says so */
+    return 0; /* none: cfio_put_att returns the error */
 }
 
 int thalweg_cfio_f_put_att(int ncid, int varid, const CFI_cdesc_t* name,
@@ -181,7 +181,7 @@ int thalweg_cfio_f_inq_varid(int ncid, const CFI_cdesc_t* name, int* varid) {
 static int box_of(int ndims, const int* start, const int* count, struct box* box) {
     const int n = ndims <= max_dims ? ndims : -1;
     for (int d = 0; d < n; ++d) {
-        /* Negative indices become larger than any valid one. */
+        /* Negative indices become numbers that are larger than any valid one. */
         box->start[n - 1 - d] = (size_t)start[d] - 1;
         box->count[n - 1 - d] = (size_t)count[d];
     }

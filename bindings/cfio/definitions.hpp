@@ -29,13 +29,13 @@ struct Dimension {
 struct Variable {
     std::string name;
     int type = 0;
-    std::vector<std::string> dims;  // names, as ids differ between clients
+    std::vector<std::string> dims;  // names of the dimensions, because ids differ between clients
 
     bool operator==(const Variable&) const = default;
 };
 
 struct Attribute {
-    std::string variable;  // "" for the file
+    std::string variable;  // name of the variable; "" for the file
     std::string name;
     int type = 0;
     std::int64_t count = 0;
@@ -54,7 +54,7 @@ struct KeyOf {
 template <class T>
 using List = detail::NamedList<T, KeyOf>;
 
-// Adds a definition, unless there is one of that name.
+// Adds a definition, unless there is one with its name.
 template <class T>
 void add(List<T>& list, T one) {
     if (list.find(KeyOf()(one)) < 0) list.push_back(std::move(one));

@@ -21,14 +21,14 @@ public:
     File(int id, std::string path, tw_session session, MPI_Comm clients, tw_file handle)
         : id_(id), path_(std::move(path)), session_(session), clients_(clients), handle_(handle) {}
 
-    // Returns the path as the program gave it.
+    // Returns the path that the program has passed.
     const std::string& path() const { return path_; }
 
     // Definitions. Local. Ids are this client's own and count from 1; the first definition of a
     // name counts.
     int def_dim(const std::string& name, std::size_t length);
     int def_var(const std::string& name, int type, const std::vector<int>& dims);
-    int find_var(const std::string& name);  // 0: there is none
+    int find_var(const std::string& name);  // Returns the id of a variable; 0 if there is none.
     void put_att(int varid, Attribute att);
     void put_box(int varid, int ndims, const std::size_t* start, const std::size_t* count,
                  tw_type type, const void* data);
@@ -58,8 +58,8 @@ private:
     tw_session session_;
     MPI_Comm clients_;
     tw_file handle_;
-    Definitions known_;    // definitions that ids refer to
-    Definitions pending_;  // definitions not yet passed to the library
+    Definitions known_;    // the definitions to which ids refer
+    Definitions pending_;  // definitions that have not been passed to the library yet
     std::map<int, int> aliases_;
     bool defined_ = false;
     bool has_new_boxes_ = false;

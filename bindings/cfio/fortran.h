@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Makes a number stand for a variable, in addition to its id. */
+/* Lets the program refer to a variable by `number` as well as by its id. */
 int thalweg_cfio_alias(int ncid, int number, int varid);
 
 #ifdef __cplusplus

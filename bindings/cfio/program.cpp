@@ -67,7 +67,7 @@ void Program::init(int x, int y, int ratio) {
 void Program::start(const Roles& roles, int rank) {
     const bool client = roles.is_client(rank);
     const bool blank = roles.is_blank(rank);
-    // Blank ranks get the result from the clients; servers cannot before they have served.
+    // Clients send the result to blank ranks at once; servers get it only after they have worked.
     MPI_Comm waiting = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, client || blank ? 0 : MPI_UNDEFINED, rank, &waiting);
     MPI_Comm_split(MPI_COMM_WORLD, blank ? MPI_UNDEFINED : 0, rank, &group_);
@@ -80,7 +80,7 @@ void Program::start(const Roles& roles, int rank) {
     if (client && code == 0) {
         type_ = CFIO_PROC_CLIENT;
     } else if (!blank) {
-        // A server has served by now. It gets the result from the clients here or in finish().
+        // A server has done its work by now. It gets the clients' result here or in finish().
         code = error_ = first_error(group_, code);
         MPI_Comm_free(&group_);
         type_ = CFIO_PROC_SERVER;
@@ -106,7 +106,8 @@ std::string Program::start_session(const Roles& roles, int rank) {
     return trouble;
 }
 
-// Tests if the session's roles are those of CFIO: settings in the environment may change them.
+// Tests if the session has given the ranks the roles of CFIO, as settings in the environment may
+// change them.
 bool Program::kept(const Roles& roles, int rank) const {
     tw_role role = TW_MODEL;
     tw_inq_role(session_, &role);
@@ -144,7 +145,8 @@ int Program::finalize() {
 }
 
 void Program::finish() {
-    // Waits until the others are here, too: they may be in calls that failed on this client.
+    // Wait until the other clients are here, too: they may be in calls that have failed on this
+    // one.
     while (!agree(clients_, Call::finalize, 0, 0, 0).together) remember(CFIO_ERROR_NC);
     while (!files_.empty()) {
         const int id = files_.begin()->first;
@@ -183,10 +185,11 @@ int Program::create(const std::string& path, int cmode) {
     if ((cmode & NC_64BIT_OFFSET) != 0 && (cmode & NC_64BIT_DATA) != 0)
         throw Error{CFIO_ERROR_NC, "'" + path + "': cmode asks for two formats", true};
     if ((cmode & NC_NOCLOBBER) != 0) {
-        complete_files();  // gives them their final names
+        complete_files();  // renames completed files to their final names
         int rank = 0;
         MPI_Comm_rank(clients_, &rank);
-        // One client looks, as file systems of several nodes may differ for a moment.
+        // One client tests this for all, as nodes may see different states of the file system for a
+        // moment.
         const bool taken = rank == 0 && access(path.c_str(), F_OK) == 0;
         if (first_error(clients_, taken ? CFIO_ERROR_NC : 0) != 0)
             throw Error{CFIO_ERROR_NC, "'" + path + "' already exists", true};
@@ -195,7 +198,7 @@ int Program::create(const std::string& path, int cmode) {
     tw_file handle = nullptr;
     int status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
     if (status != TW_OK) {
-        // This may be the error of an earlier file of this path, which is returned only once.
+        // This may be the error of an earlier file with this path, which is returned only once.
         const Error first{code_of(status), text_of(status, session_), true};
         status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
         if (status != TW_OK) throw first;
@@ -277,7 +280,7 @@ void Program::end_io() {
             if (first.code == 0) first = error;
         }
     }
-    first.done = true;  // cfio_close returns it
+    first.done = true;  // cfio_close will return it
     if (first.code != 0) throw first;
 }
 

@@ -16,7 +16,7 @@ namespace thalweg::cfio {
 
 class Program {
 public:
-    // Starts the program; on a server, serves. Collective over MPI_COMM_WORLD.
+    // Starts the program; on a server, works until the clients end. Collective over MPI_COMM_WORLD.
     void init(int x, int y, int ratio);
     // Returns the first error that no cfio_close has returned. Collective over the clients.
     int finalize();
@@ -24,11 +24,11 @@ public:
 
     // Collective over the clients.
     int create(const std::string& path, int cmode);
-    // Closes a file. Returns false if some client did not take part, because its file has ended
-    // already.
+    // Closes a file. Collective over the clients. Returns false if some client did not take part
+    // because its file has ended.
     bool close(int id);
-    // Throws the first error of files that are complete by now; they complete some time after their
-    // close.
+    // Throws the first error of files that are complete by now. Files become complete some time
+    // after their close.
     void tell_late();
 
     // Returns an open file. Local.
@@ -54,12 +54,13 @@ private:
     int type_ = CFIO_PROC_BLANK;
     bool running_ = false;  // between cfio_init and cfio_finalize
     int error_ = 0;
-    MPI_Comm group_ = MPI_COMM_NULL;    // clients and servers
-    MPI_Comm clients_ = MPI_COMM_NULL;  // belongs to the session
+    MPI_Comm group_ = MPI_COMM_NULL;    // communicator of clients and servers
+    MPI_Comm clients_ = MPI_COMM_NULL;  // communicator of the clients; belongs to the session
     tw_session session_ = nullptr;
     std::map<int, File> files_;
-    std::map<int, Error> replaced_;  // errors of files whose paths were created again
-    Error late_;                     // error of a closed file, until tell_late()
+    // Errors of files that were replaced because their paths were created again.
+    std::map<int, Error> replaced_;
+    Error late_;  // error of a closed file, until tell_late() throws it
     int last_id_ = 0;
 };
 

@@ -36,7 +36,8 @@ void thalweg_f_get_section_int64(const struct fortran_file* file, const CFI_cdes
 /* Largest number of dimensions of a variable. */
 enum { max_dims = 16 };
 
-/* The integers of a vector in reverse order; the rest are never valid as indices or counts. */
+/* Reverses the integers of a vector; the rest get values that are never valid as indices or counts.
+ */
 static void backwards(const CFI_cdesc_t* vector, int64_t less, int64_t* to) {
     const CFI_index_t n = vector->dim[0].extent;
     for (int i = 0; i < max_dims; ++i) {
@@ -48,7 +49,7 @@ static void backwards(const CFI_cdesc_t* vector, int64_t less, int64_t* to) {
     }
 }
 
-/* Copies the elements from dimension d on, one after the other. */
+/* Copies the elements from dimension d on to dense memory. */
 static char* pack(const struct view* view, int d, const char* from, size_t size, char* to) {
     if (d == view->rank) {
         memcpy(to, from, size);
@@ -60,7 +61,7 @@ static char* pack(const struct view* view, int d, const char* from, size_t size,
     return to;
 }
 
-/* The reverse: from dense elements to those of an array. */
+/* Copies dense elements to those of an array. */
 static const char* unpack(const struct view* view, int d, const char* from, size_t size, char* to) {
     if (d == view->rank) {
         memcpy(to, from, size);
@@ -72,7 +73,7 @@ static const char* unpack(const struct view* view, int d, const char* from, size
     return from;
 }
 
-/* Appends a list of lengths in Fortran's order, the reverse of the given one. */
+/* Appends a list of lengths in Fortran's order, which is the reverse of the given one. */
 static void say_shape(char* text, size_t room, int rank, const int64_t* extent) {
     for (int d = rank - 1; d >= 0; --d) {
         const size_t used = strlen(text);
@@ -85,18 +86,18 @@ static void say_shape(char* text, size_t room, int rank, const int64_t* extent) 
     }
 }
 
-/* A box of a variable in C's order, and the array that has its values. */
+/* A box of a variable in C's order, and the array with its values. */
 struct box {
     struct view view;
-    size_t size; /* of an element */
+    size_t size; /* bytes of an element */
     int64_t n;   /* elements */
-    int dense;   /* whether they lie one after the other */
-    int ndims;   /* of the three: */
+    int dense;   /* nonzero if the elements follow one another */
+    int ndims;   /* number of dimensions of start, count and stride */
     int64_t start[max_dims], count[max_dims], stride[max_dims];
 };
 
-/* @param stride  NULL: all 1
- * @param why     receives the text of an error that is detected here and not by the library */
+/* @param stride  NULL: 1 along all dimensions
+ * @param why     receives the text of an error that is found here and not by the library */
 static int box_of(const char* procedure, const char* name, const CFI_cdesc_t* array,
                   const CFI_cdesc_t* start, const CFI_cdesc_t* count, const CFI_cdesc_t* stride,
                   struct box* box, char* why, size_t room) {
@@ -143,7 +144,7 @@ static int box_of(const char* procedure, const char* name, const CFI_cdesc_t* ar
     return TW_OK;
 }
 
-/* Dense memory for a box whose array is not; NULL if it needs none. */
+/* Returns dense memory for a box whose array is not dense; NULL if it is. */
 static int memory_of(const char* procedure, const char* name, const struct box* box, char** memory,
                      char* why, size_t room) {
     *memory = NULL;
@@ -217,7 +218,7 @@ void thalweg_f_put_section_int64(const struct fortran_file* file, const CFI_cdes
     check_box(file, name, array, start, count, stride, ierr);
 }
 
-/* Collective: a rank whose arguments do not fit each other takes part with a box that cannot be. */
+/* Collective: a rank whose arguments do not match takes part with an invalid box. */
 static void get_box(const struct fortran_file* file, const CFI_cdesc_t* name,
                     const CFI_cdesc_t* array, const CFI_cdesc_t* start, const CFI_cdesc_t* count,
                     const CFI_cdesc_t* stride, int* ierr) {

@@ -23,7 +23,7 @@ struct name thalweg_f_name(const CFI_cdesc_t* text) {
 }
 
 int thalweg_f_type(const CFI_cdesc_t* array) {
-    /* Pairs, not a switch: the CFI names of one size may be one value or two. */
+    /* Pairs, not a switch, because CFI names for the same size may have the same value. */
     static const struct {
         CFI_type_t fortran;
         size_t size;
@@ -44,7 +44,8 @@ int thalweg_f_type(const CFI_cdesc_t* array) {
             return table[i].type;
         }
     }
-    /* The library tells these apart, to say what to use instead (src/index/types.hpp). */
+    /* Each number stands for a kind of type: the library's message says what to use instead
+     * (src/index/types.hpp). */
 #ifdef CFI_type_Logical
     if ((array->type & CFI_type_mask) == CFI_type_Logical) {
         return -1001;
@@ -53,8 +54,8 @@ int thalweg_f_type(const CFI_cdesc_t* array) {
     if (array->type == CFI_type_Bool) {
         return -1001;
     }
-    /* LLVM: logicals of 2, 4 and 8 bytes. Where these names mean integers, they stand in the table.
-     */
+    /* Logicals of 2, 4 and 8 bytes in LLVM. If these names mean integers, the table above contains
+     * them. */
     if (array->type == CFI_type_int_least16_t || array->type == CFI_type_int_least32_t ||
         array->type == CFI_type_int_least64_t) {
         return -1001;
@@ -71,7 +72,7 @@ struct view thalweg_f_view(const CFI_cdesc_t* array) {
     view.type = thalweg_f_type(array);
     view.rank = 0;
     for (int d = array->rank - 1; d >= 0; --d) {
-        /* Not allocated: the bounds mean nothing. */
+        /* The array is not allocated, so its bounds mean nothing. */
         view.extent[view.rank] = array->base_addr == NULL ? 0 : array->dim[d].extent;
         view.stride[view.rank] = array->base_addr == NULL ? 0 : array->dim[d].sm;
         ++view.rank;
@@ -95,7 +96,7 @@ char* thalweg_f_reversed(const CFI_cdesc_t* names) {
     if (list == NULL) {
         return NULL;
     }
-    /* Filled from its end: the first name comes last. */
+    /* Fill the text from its end: the first name comes last. */
     char* to = list + size + 1;
     *to = '\0';
     for (size_t begin = 0; begin < size;) {

@@ -39,27 +39,27 @@ struct name {
     char text[name_size];
 };
 
-/* Without trailing blanks. */
+/* Returns a text as a name, without trailing blanks. */
 struct name thalweg_f_name(const CFI_cdesc_t* text);
 
-/* The tw_type of an array's elements; negative: a type that a file cannot hold. */
+/* Returns the tw_type of an array's elements; negative: a type that a file cannot hold. */
 int thalweg_f_type(const CFI_cdesc_t* array);
 
 struct view thalweg_f_view(const CFI_cdesc_t* array);
 
-/* The same for the library; valid as long as the view. */
+/* Describes the view for the library. The result points into the view. */
 tw_array thalweg_f_array(const struct view* view);
 
-/* The names of a list in reverse order, for C; NULL if there is no memory. A backslash escapes a
- * blank or a backslash in a name. The caller frees it. */
+/* Returns the names of a list in reverse order, for C; NULL if there is no memory. A backslash
+ * escapes a blank or a backslash in a name. The caller frees the text. */
 char* thalweg_f_reversed(const CFI_cdesc_t* names);
 
 /* Stores the status in ierr; without ierr, prints an error and stops the program.
- * @param session    has the text of the error; NULL: there is none
- * @param procedure  for the message */
+ * @param session    session with the text of the error; NULL: there is none
+ * @param procedure  name of the procedure, for the message */
 void thalweg_f_check(int status, tw_session session, const char* procedure, int* ierr);
 
-/* Whether a program passed a decomposition that was never created, or was freed. */
+/* Tests if the program has passed a decomposition that was never created, or was freed. */
 int thalweg_f_is_empty(const struct fortran_decomposition* decomposition);
 
 #endif

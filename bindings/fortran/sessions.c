@@ -18,8 +18,8 @@ int thalweg_f_model_comm(tw_session session, int* comm);
 #endif
 int thalweg_f_init_serial(const char* settings, tw_session* session);
 
-/* The program's settings after those of the interface; NULL if there is no memory. The caller frees
- * them. */
+/* Returns the settings of the interface followed by those of the program; NULL if there is no
+ * memory. The caller frees the text. */
 static char* all_settings(const char* settings) {
     static const char ours[] = "language=fortran; ";
     char* all = malloc(sizeof ours + strlen(settings));
@@ -31,7 +31,8 @@ static char* all_settings(const char* settings) {
 }
 
 #ifndef THALWEG_SERIAL
-/* Where MPI is not running, the library says so; MPI_Comm_f2c ends the program. */
+/* Avoids MPI_Comm_f2c where MPI is not running: it would end the program, whereas the library
+ * returns an error. */
 static MPI_Comm from_fortran(int comm) {
     int started = 0;
     int ended = 0;
@@ -83,7 +84,7 @@ static void stop(int status, tw_session session, const char* procedure) {
     if (started && !ended) {
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        // Print an error of all ranks only once: rank 0 aborts the others while they sleep.
+        // Print an error that all ranks have only once: the others sleep while rank 0 aborts them.
         if (rank > 0) sleep(1);
         fprintf(stderr, "thalweg: rank %d: %s: %s%s%s\n", rank, procedure, tw_strerror(status),
                 *text == '\0' ? "" : "\n  ", text);

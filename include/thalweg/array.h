@@ -29,9 +29,9 @@
  * TW_EMISMATCH.
  */
 typedef struct tw_array {
-    tw_type type;               /**< of the values in memory */
+    tw_type type;               /**< type of the values in memory */
     int rank;                   /**< number of dimensions, or TW_DENSE */
-    const void* data;           /**< the first element */
+    const void* data;           /**< address of the first element */
     int64_t n;                  /**< number of elements, if the array is dense */
     const int64_t* extent;      /**< [rank] lengths in memory, in elements */
     const int64_t* byte_stride; /**< [rank] bytes from one element to the next along each dimension;

@@ -43,7 +43,8 @@ extern "C" {
     X(TW_EDIFFERENT, -24, "the definitions differ from the file's")                                \
     X(TW_ECANCELED, -25, "a rank has cancelled the session")
 
-/* In C++ a type may have any value of int: callers in other languages pass any number. */
+/* In C++ the enumerations have the underlying type int, so that callers in other languages can pass
+ * any number. */
 #ifdef __cplusplus
 #define TW_ENUM : int
 #else

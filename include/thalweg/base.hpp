@@ -72,7 +72,7 @@ constexpr Type type_of() {
     }
 }
 
-/// A std::vector, std::span, std::array, ...: elements one after another in memory.
+/// A std::vector, std::span, std::array, ..., whose elements follow one another in memory.
 template <class A>
 concept Array = std::ranges::contiguous_range<A> && std::ranges::sized_range<A>;
 
@@ -87,9 +87,9 @@ using Element = std::remove_reference_t<std::ranges::range_reference_t<A>>;
 /// An array of any strides, slowest dimension first; see tw_array.
 template <class T>
 struct StridedArray {
-    T* data = nullptr;                          ///< the first element
+    T* data = nullptr;                          ///< address of the first element
     std::span<const std::int64_t> extent;       ///< in elements
-    std::span<const std::int64_t> byte_stride;  ///< as many as extents
+    std::span<const std::int64_t> byte_stride;  ///< must have as many elements as extents
 };
 
 template <class A>
@@ -108,11 +108,11 @@ concept AnyArrayInPlace = ArrayInPlace<A> || is_strided<std::remove_cvref_t<A>>;
 /// Internal: handles, and conversions between the C++ and the C types.
 namespace handles {
 
-/// A session, for as long as anything made by it exists.
+/// A session. It exists as long as anything made by it.
 struct Session {
-    tw_session handle = nullptr;  ///< null: it has ended
+    tw_session handle = nullptr;  ///< null: the session has ended
     int rank = 0;
-    std::optional<Error> unseen;  ///< the first error of a file that a destructor closed
+    std::optional<Error> unseen;  ///< first error of a file that was closed by a destructor
 };
 
 using SessionPtr = std::shared_ptr<Session>;
@@ -123,7 +123,7 @@ inline void check(tw_status code, tw_session session) {
     throw Error(code, *text == '\0' ? tw_strerror(code) : text);
 }
 
-/// The handle of something made by a session; empty when that has ended.
+/// The handle of something made by a session; empty once the session has ended.
 template <class T>
 class Owned {
 public:
@@ -148,7 +148,7 @@ public:
     tw_session session() const noexcept { return session_ ? session_->handle : nullptr; }
     const SessionPtr& session_ptr() const noexcept { return session_; }
     void check(tw_status code) const { handles::check(code, session()); }
-    /// Tests if an exception has been thrown since this was made, and not been caught.
+    /// Tests if an exception has been thrown since this object was made, and has not been caught.
     bool unwinding() const noexcept { return std::uncaught_exceptions() > exceptions_; }
 
 private:
@@ -192,7 +192,7 @@ tw_array target_of(A& array) {
 /// Returns the array that a rank without one passes to a collective call.
 inline tw_array no_array() { return tw_strided(TW_BYTE, nullptr, -1, nullptr, nullptr); }
 
-/// Pads the values with invalid ones, so that too few are an error.
+/// Appends invalid values, so that too few values are an error.
 inline std::vector<std::int64_t> padded(const std::vector<std::int64_t>& values) {
     std::vector<std::int64_t> all = values;
     all.resize(std::max<std::size_t>(all.size(), 17), -1);

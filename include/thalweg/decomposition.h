@@ -84,17 +84,17 @@ tw_status tw_decompose_list(tw_session session, const char* dims, const int64_t*
                             const char* listed, int64_t n, const int64_t* indices,
                             tw_list_kind kind, tw_decomposition* decomposition);
 
-/** Treatment of the halo along a dimension by reads. */
+/** Treatments of the halo along a dimension by reads. */
 enum tw_edge TW_ENUM {
     TW_HALO_KEEP = 0,    /**< leave it unchanged: the default */
-    TW_HALO_CLIP = 1,    /**< read it within the global shape; leave what is outside unchanged */
-    TW_HALO_PERIODIC = 2 /**< read it, with periodic indices: the last is followed by the first */
+    TW_HALO_CLIP = 1,    /**< read the part within the global shape; leave the rest unchanged */
+    TW_HALO_PERIODIC = 2 /**< read it with periodic indices: after the last one follows the first */
 };
 typedef enum tw_edge tw_edge;
 
 /**
- * Sets what reads called from now on do with the halos of a decomposition's arrays, corners
- * included. Halos are never written.
+ * Sets how later reads treat the halos of a decomposition's arrays, including the corners. Halos
+ * are never written.
  * @param edges  [ndims] one for each dimension, in the decomposition's order
  * @return TW_OK, TW_EARG (an unknown edge; a list), TW_EMISMATCH (the edges differ between ranks),
  *         TW_EHANDLE

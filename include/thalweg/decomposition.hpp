@@ -12,21 +12,22 @@ struct Block {
     std::vector<std::int64_t> start, count;
 };
 
-/// Treatment of the halo along a dimension by reads.
+/// Treatments of the halo along a dimension by reads.
 enum class Edge : int {
     keep = TW_HALO_KEEP,         ///< leave it unchanged: the default
-    clip = TW_HALO_CLIP,         ///< read it within the global shape
-    periodic = TW_HALO_PERIODIC  ///< read it, with periodic indices
+    clip = TW_HALO_CLIP,         ///< read the part within the global shape
+    periodic = TW_HALO_PERIODIC  ///< read it with periodic indices
 };
 
 /// Number of times that an index may occur in the lists of Session::decompose_list.
 enum class ListKind : int {
-    unique = TW_LIST_UNIQUE,  ///< once on all ranks together: for writing and reading
+    unique = TW_LIST_UNIQUE,  ///< at most once on all ranks together: for writing and reading
     shared = TW_LIST_SHARED   ///< any number of times: for reading only
 };
 
-/// The elements that each rank holds; made by Session::decompose and Session::decompose_list. Its
-/// destructor frees it; variables, restarts and reads that use it keep what they need.
+/// The elements that each rank holds; made by Session::decompose and Session::decompose_list. The
+/// destructor frees the decomposition; variables, restarts and reads that use it keep what they
+/// need.
 class Decomposition {
 public:
     Decomposition() = default;
@@ -43,8 +44,8 @@ public:
         if (owned_.get() != nullptr) tw_free_decomposition(owned_.address());
     }
 
-    /// tw_fill_halo: sets what later reads do with the halo, by an Edge for each dimension. A
-    /// rank with the wrong number of edges takes part with invalid ones, so that all ranks throw.
+    /// tw_fill_halo: sets how later reads treat the halo, by an Edge for each dimension. A rank
+    /// with the wrong number of edges takes part with invalid ones, so that all ranks throw.
     /// @note Collective
     void fill_halo(const std::vector<Edge>& edges) {
         std::vector<tw_edge> all;
@@ -88,7 +89,7 @@ public:
     Holding(const Decomposition& d) : handle_(d.handle()), empty_(!d) {}
 
     tw_decomposition handle() const noexcept { return handle_; }
-    /// Tests if it is a decomposition that was never made, was moved from, or was freed.
+    /// Tests if the holding is a decomposition that was never made, was moved from, or was freed.
     bool empty() const noexcept { return empty_; }
     void check(const std::string& name) const {
         if (empty_)

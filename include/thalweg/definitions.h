@@ -98,10 +98,10 @@ tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const
  */
 tw_status tw_set_var(tw_file file, const char* var, const char* settings);
 
-/** Treatment of the file's records from the one given to tw_set_record on. */
+/** Treatments of the file's records from the one given to tw_set_record on. */
 enum tw_later TW_ENUM {
-    TW_KEEP_LATER = 0, /**< they stay until they are overwritten */
-    TW_DROP_LATER = 1  /**< they are removed when the definitions end */
+    TW_KEEP_LATER = 0, /**< the later records stay until they are overwritten */
+    TW_DROP_LATER = 1  /**< the later records are removed when the definitions end */
 };
 typedef enum tw_later tw_later;
 
@@ -111,7 +111,7 @@ typedef enum tw_later tw_later;
  * variables that are not put get the fill value. Only before the definitions end, with the same
  * arguments on every rank. Local; tw_enddef reports differences.
  * @param record  from 0 to the number of records that tw_inq returns
- * @param later   treatment of the records from that one on
+ * @param later   whether the records from that one on are kept or removed
  * @return TW_OK, TW_EBOUNDS, TW_EARG, TW_ESTATE (a new file, or the definitions have ended),
  *         TW_ECLOSED
  */

@@ -7,8 +7,8 @@
 
 namespace thalweg {
 
-/// Functions of File and Restart alike: dimensions, attributes and settings of variables. All of
-/// them are local, and take the same arguments on every rank.
+/// Functions that File and Restart have in common: dimensions, attributes and settings of
+/// variables. All of them are local, and take the same arguments on every rank.
 template <class Self>
 class Definable {
 public:

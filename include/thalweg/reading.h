@@ -52,11 +52,11 @@ tw_status tw_open(tw_session session, const char* path, const char* settings, tw
 
 /* Inquiry. Local, with the same results on every rank. Dimensions, variables and attributes are
  * numbered from 0 in the order of the file. Pointers for results may be NULL; names belong to the
- * file and are valid until tw_close. For a file that is being written the results are its
- * definitions, with the attributes and records of the last tw_sync; with mode=append, before the
- * first tw_sync, those of the time when it was opened.
- * Errors: TW_ENOTFOUND, TW_EBOUNDS (no such number), TW_EARG, TW_ESTATE (a new file, before the
- * first tw_sync), TW_ECLOSED. */
+ * file and are valid until tw_close. For a file that is being written, the results are its
+ * definitions, with the attributes and records at the last tw_sync. With mode=append, before the
+ * first tw_sync, they are those at the time when the file was opened. Errors: TW_ENOTFOUND,
+ * TW_EBOUNDS (no such number), TW_EARG, TW_ESTATE (a new file, before the first tw_sync),
+ * TW_ECLOSED. */
 
 /** Properties of a file, as tw_inq returns them. */
 typedef struct tw_file_info {
@@ -67,9 +67,9 @@ typedef struct tw_file_info {
     int ndims;             /**< number of dimensions */
     int nvars;             /**< number of variables */
     int natts;             /**< number of global attributes */
-    int ngroups;           /**< groups in the root group (netCDF-4) when the file was opened; what
-                                they hold cannot be read */
-    int64_t records;       /**< number of records */
+    int ngroups; /**< number of groups in the root group (netCDF-4) when the file was opened; their
+                    contents cannot be read */
+    int64_t records; /**< number of records */
 } tw_file_info;
 
 /** Describes the file. */
@@ -83,7 +83,8 @@ enum tw_item TW_ENUM { TW_DIMENSION = 0, TW_VARIABLE = 1, TW_ATTRIBUTE = 2 };
 typedef enum tw_item tw_item;
 
 /** Returns the name of a dimension, a variable or an attribute by its number.
- *  @param var  the variable of an attribute, NULL or "" for a global one; else ignored */
+ *  @param var  for an attribute: its variable; NULL or "" for a global attribute. Ignored otherwise
+ */
 tw_status tw_inq_name(tw_file file, tw_item item, const char* var, int index, const char** name);
 
 /** Returns the type, number of dimensions (with the record dimension) and number of attributes of a
@@ -94,7 +95,7 @@ tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, i
 tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** name,
                          int64_t* length);
 
-/** The largest number of filters of a variable. */
+/** Largest number of filters that a variable can have. */
 #define TW_MAX_FILTERS 32
 
 /**
@@ -162,8 +163,8 @@ tw_status tw_get(tw_file file, const char* var, tw_decomposition decomposition, 
  *               tw_read reads it, with everything else requested. Do not use the array until then;
  *               each request needs an array of its own. Every rank must request the same variables,
  *               records and decompositions in the same order.
- * @return as tw_get (a request: as far as it can be told without the other ranks and the file);
- *         TW_EARG (unknown flags)
+ * @return as tw_get (a request returns only errors that are known without the other ranks and the
+ *         file); TW_EARG (unknown flags)
  * @note Collective, unless it is deferred
  */
 tw_status tw_get_array(tw_file file, const char* var, tw_decomposition decomposition,

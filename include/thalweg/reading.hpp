@@ -28,12 +28,12 @@ struct Storage {
     struct Filter {
         int id = 0, level = 0;
     };
-    std::vector<std::int64_t> chunks;  ///< slowest dimension first; empty: not in chunks
+    std::vector<std::int64_t> chunks;  ///< slowest dimension first; empty: not stored in chunks
     std::vector<Filter> filters;       ///< in the order in which they were applied
 };
 
-/// Functions of File and Reader alike: inquiry, reading, closing. A File can be read in the state
-/// of its last sync().
+/// Functions that File and Reader have in common: inquiry, reading, closing. A File can be read in
+/// the state of its last sync().
 ///
 /// The destructor closes a file that is still open, as close() does; Session::finalize() throws the
 /// first error of such a file. While an exception is unwinding the stack it does not, because
@@ -46,7 +46,7 @@ public:
 
     /// tw_sync @note Collective
     void sync(bool durable = false) { check(tw_sync(file(), durable ? 1 : 0)); }
-    /// tw_close: throws what the destructor cannot @note Collective
+    /// tw_close: throws errors, which the destructor cannot do @note Collective
     void close() { check(tw_close(owned_.address())); }
     /// Gives up the handle, to be closed with tw_close.
     tw_file release() noexcept { return std::exchange(*owned_.address(), nullptr); }

@@ -33,10 +33,10 @@ tw_status tw_restart_free(tw_restart* restart);
  * Returns the definitions of the files that the restart will write, as a file for these functions:
  * tw_def_dim defines a dimension that no decomposition names, for replicated arrays (its length
  * must be positive); tw_put_att and tw_put_att_text set an attribute, such as the model's time;
- * tw_set_var sets fill and others for a variable that has been registered (quantize, which would
- * lose bits, is an error). They can be called at any time, with the same arguments on every rank,
- * and are valid for all files written from then on; tw_restart_write reports differences. All other
- * functions return TW_ESTATE for this file, tw_close among them. Local.
+ * tw_set_var sets fill and other settings for a variable that has been registered (quantize, which
+ * would lose bits, is an error). They can be called at any time, with the same arguments on every
+ * rank, and apply to all files written from then on; tw_restart_write reports differences. All
+ * other functions, including tw_close, return TW_ESTATE for this file. Local.
  * @param file  receives the handle, which belongs to the restart and is valid until tw_restart_free
  * @return TW_OK, TW_EARG, TW_EHANDLE
  */

@@ -13,15 +13,15 @@ enum class RestartFlags : int {
     required = TW_REQUIRED,
     optional = TW_OPTIONAL,       ///< a file may lack the variable
     copied = TW_COPIED,           ///< copy the values now, for the next write
-    by_position = TW_BY_POSITION  ///< on reading, ignore the names of dimensions
+    by_position = TW_BY_POSITION  ///< on reading, match dimensions by position
 };
 constexpr RestartFlags operator|(RestartFlags a, RestartFlags b) {
     return static_cast<RestartFlags>(static_cast<int>(a) | static_cast<int>(b));
 }
 
-/// Arrays that are written and read together (Session::restart). Its destructor frees it.
-/// Dimensions that no decomposition names, attributes, and settings of variables are those of all
-/// files written from then on (tw_restart_file).
+/// The arrays of a restart, which are written and read together (Session::restart). The destructor
+/// frees the restart. Dimensions, attributes and settings of variables that are defined by this
+/// object (tw_restart_file) apply to all files written from then on.
 class Restart : public Definable<Restart> {
 public:
     Restart() = default;

@@ -7,7 +7,7 @@
 #ifndef THALWEG_SESSION_H
 #define THALWEG_SESSION_H
 
-#ifndef THALWEG_SERIAL /* defined where the program, or the whole library, is without MPI */
+#ifndef THALWEG_SERIAL /* defined if the program, or the whole library, is without MPI */
 #include <mpi.h>
 #endif
 
@@ -58,8 +58,8 @@ tw_status tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], 
 #endif
 
 /**
- * Starts a session of this process alone: for programs without MPI. Where MPI is running, it is
- * tw_init with MPI_COMM_SELF; where it is not, the session may begin and end at any time, and
+ * Starts a session of this process alone: for programs without MPI. If MPI is running, this is
+ * tw_init with MPI_COMM_SELF. If it is not, the session may begin and end at any time, and
  * storage=pnetcdf is an error. Processes that a launcher started each have a session of their own,
  * and must write files of their own.
  * @param settings  as in tw_init
@@ -81,9 +81,9 @@ tw_status tw_finalize(tw_session* session);
 /**
  * Ends this rank's part of a session without the others: for a program that cannot continue and is
  * about to call MPI_Abort. Open files remain as PATH.part, and tw_recover can complete them. Other
- * ranks are not notified before this one calls MPI_Finalize, or tw_init with the same ranks: these
- * wait for them, and the others get TW_ECANCELED, as from tw_cancel; memory of the session is kept
- * until then. Sets the handle to NULL. Local.
+ * ranks are notified only when this one calls MPI_Finalize, or tw_init with the same ranks. These
+ * calls wait for the other ranks, which get TW_ECANCELED, as from tw_cancel; memory of the session
+ * is kept until then. Sets the handle to NULL. Local.
  * @return TW_OK, TW_EHANDLE, TW_ESTATE (another thread is in the session, which goes on)
  */
 tw_status tw_abandon(tw_session* session);
@@ -93,8 +93,8 @@ tw_status tw_abandon(tw_session* session);
  * exception, for example. The other ranks get TW_ECANCELED, with this rank and `why`, from the
  * collective call of this session that they are in or make next, and from every later one; they
  * then call tw_finalize, which returns the same. Open files remain as PATH.part, and tw_recover can
- * complete them. Waits until all ranks are in such a call: where some of them may wait for this
- * rank elsewhere, call tw_abandon and MPI_Abort instead. Sets the handle to NULL.
+ * complete them. Waits until all ranks are in such a call: if some of them may wait for this rank
+ * elsewhere, call tw_abandon and MPI_Abort instead. Sets the handle to NULL.
  * @param why  NULL, or text for the other ranks
  * @return TW_OK, TW_EHANDLE, TW_ESTATE (another thread is in the session, which goes on)
  * @note Collective, but the other ranks may be in other calls
@@ -103,8 +103,8 @@ tw_status tw_cancel(tw_session* session, const char* why);
 
 /** Role of a rank in its session. */
 enum tw_role TW_ENUM {
-    TW_MODEL = 0, /**< it runs the model */
-    TW_SERVER = 1 /**< it writes files for the model's ranks */
+    TW_MODEL = 0, /**< the rank runs the model */
+    TW_SERVER = 1 /**< the rank writes files for the model's ranks */
 };
 typedef enum tw_role tw_role;
 
@@ -130,8 +130,8 @@ tw_status tw_model_comm(tw_session session, MPI_Comm* comm);
 #endif
 
 /** Returns the full text of this rank's last error in this session; "" if there was none. If this
- * thread's last call had a null handle, or was refused because another thread was in a call, the
- * text is that error's. Valid until the next call. Local. */
+ *  thread's last call had a null handle, or was refused because another thread was in a call,
+ *  returns the text of that error. Valid until the next call. Local. */
 const char* tw_error_message(tw_session session);
 
 /**
@@ -153,7 +153,7 @@ enum tw_summary_form TW_ENUM {
                                beyond the first 1000 are summed up */
     TW_SUMMARY_TABLE = 1, /**< the most important of these figures, as a table to be printed */
     TW_SUMMARY_SETTINGS =
-        2 /**< the effective settings, and where each value comes from, likewise */
+        2 /**< as a table: the settings in effect, and where each value comes from */
 };
 typedef enum tw_summary_form tw_summary_form;
 

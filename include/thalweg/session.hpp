@@ -13,18 +13,20 @@ namespace thalweg {
 
 /// Role of a rank in its session.
 enum class Role : int {
-    model = TW_MODEL,   ///< it runs the model
-    server = TW_SERVER  ///< it writes files for the model's ranks
+    model = TW_MODEL,   ///< the rank runs the model
+    server = TW_SERVER  ///< the rank writes files for the model's ranks
 };
 
 /// Forms of the text that Session::summary returns.
 enum class SummaryForm : int {
-    json = TW_SUMMARY_JSON,         ///< figures of the session so far
-    table = TW_SUMMARY_TABLE,       ///< the most important of them, to be printed
-    settings = TW_SUMMARY_SETTINGS  ///< the effective settings, and where each value comes from
+    json = TW_SUMMARY_JSON,  ///< figures of the session so far
+    /// The most important of these figures, as a table to be printed.
+    table = TW_SUMMARY_TABLE,
+    settings = TW_SUMMARY_SETTINGS  ///< the settings in effect, and where each value comes from
 };
 
-/// tw_init to tw_finalize. Files, decompositions and restarts may outlive it: they are then empty.
+/// A session, from tw_init to tw_finalize. Files, decompositions and restarts may outlive it: they
+/// are then empty.
 class Session {
 public:
 #ifndef THALWEG_SERIAL
@@ -34,8 +36,8 @@ public:
         begun(tw_init(comm, settings.c_str(), &session_->handle));
         MPI_Comm_rank(comm, &session_->rank);
     }
-    /// tw_init_components: returns a session for each component, empty where this rank is not in
-    /// it. A server returns from here when all sessions have ended.
+    /// tw_init_components: returns a session for each component, empty if this rank is not in it. A
+    /// server returns from here when all sessions have ended.
     /// @param components  a communicator for each; MPI_COMM_NULL where this rank is not in it
     /// @note Collective over comm
     static std::vector<Session> components(MPI_Comm comm, const std::vector<MPI_Comm>& components,
@@ -249,12 +251,13 @@ private:
     }
 
     handles::SessionPtr session_;
-    int exceptions_ = std::uncaught_exceptions();  ///< uncaught when the session began
+    /// Number of uncaught exceptions when the session began.
+    int exceptions_ = std::uncaught_exceptions();
 };
 
-/// Treatment by recover() of a file of the final name with more records than the temporary one.
+/// Actions of recover() if the file with the final name has more records than the temporary one.
 enum class Longer : int {
-    keep = TW_KEEP_LONGER,       ///< change nothing and throw TW_EEXISTS
+    keep = TW_KEEP_LONGER,       ///< change neither file and throw TW_EEXISTS
     replace = TW_REPLACE_LONGER  ///< replace it
 };
 

@@ -120,18 +120,18 @@ tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int nd
                              const void* data);
 
 /**
- * Writes what was put and ends the current record; the next put belongs to the next record.
- * Record variables that no rank has put get their fill value.
- * With service inline the record is in the file when the call returns. With background or servers
- * it hands over the step and returns; errors of the write come from later calls on the file, and on
- * all ranks alike from tw_sync, tw_close and tw_finalize. With auto, the default, a file that is
- * written inline may go on in the background: set inline where a program relies on the former.
+ * Writes what was put and ends the current record; the next put belongs to the next record. Record
+ * variables that no rank has put get their fill value. With service inline the record is in the
+ * file when the call returns. With background or servers it hands over the step and returns; errors
+ * of the write come from later calls on the file, and on all ranks alike from tw_sync, tw_close and
+ * tw_finalize. With auto, the default, a file may change from inline to background: set
+ * service=inline if the program needs the record to be in the file after each step.
  * @return TW_OK; TW_EMISSING if a variable was put on some ranks only; TW_EMISMATCH if it was put
- *         with its halo on some ranks and without it on others; TW_EARG if an array put
- *         with TW_DEFERRED has changed (with these three the step stays open; with a service they
- *         are errors of the file); TW_ERANGE if values did not fit the variable's type (they become
- *         the fill value; with netCDF-C they are undefined); TW_EIO; with a service also the error
- *         of an earlier step, on the ranks that know of it: see docs/services.md
+ *         with its halo on some ranks and without it on others; TW_EARG if an array put with
+ *         TW_DEFERRED has changed (with these three the step stays open; with a service they are
+ *         errors of the file); TW_ERANGE if values did not fit the variable's type (they become the
+ *         fill value; with netCDF-C they are undefined); TW_EIO; with a service also the error of
+ *         an earlier step, on the ranks that know of it: see docs/services.md
  * @note Collective
  */
 tw_status tw_end_step(tw_file file);
@@ -162,10 +162,11 @@ tw_status tw_sync(tw_file file, int durable);
  */
 tw_status tw_close(tw_file* file);
 
-/** Treatment by tw_recover of a file of the final name with more records than the temporary one. */
+/** Actions of tw_recover if the file with the final name has more records than the temporary one.
+ */
 enum tw_recovery TW_ENUM {
-    TW_KEEP_LONGER = 0,   /**< change nothing and return TW_EEXISTS */
-    TW_REPLACE_LONGER = 1 /**< replace it */
+    TW_KEEP_LONGER = 0,   /**< change neither file and return TW_EEXISTS */
+    TW_REPLACE_LONGER = 1 /**< replace the longer file */
 };
 typedef enum tw_recovery tw_recovery;
 
@@ -186,8 +187,8 @@ tw_status tw_wait(tw_session session, int64_t most);
  * calls it, without a session and without MPI.
  * @param path    the final name or the temporary one, PATH.part or PATH.part.N; a file that exists
  *                only under its final name (publish=live) is completed in place if necessary
- * @param longer  treatment of a file of the final name that has more records
- * @param text    NULL, or receives what was done, or the error
+ * @param longer  what to do if the file with the final name has more records
+ * @param text    NULL, or receives a description of what was done, or of the error
  * @param length  size of text in bytes, with the terminating zero
  * @return TW_OK; TW_ENOTFOUND if there is no such file; TW_EFORMAT if it cannot be read (the run
  *         was killed before the definitions were written, or the file is damaged); TW_EEXISTS if

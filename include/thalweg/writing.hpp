@@ -8,10 +8,10 @@
 
 namespace thalweg {
 
-/// Treatment of the records from the one given to File::set_record on.
+/// Treatments of the records from the one given to File::set_record on.
 enum class Later : int {
-    keep = TW_KEEP_LATER,  ///< they stay until they are overwritten
-    drop = TW_DROP_LATER   ///< they are removed when the definitions end
+    keep = TW_KEEP_LATER,  ///< the later records stay until they are overwritten
+    drop = TW_DROP_LATER   ///< the later records are removed when the definitions end
 };
 
 /// A file that is written (Session::create, Session::append).

@@ -7,11 +7,11 @@
 namespace thalweg::detail {
 
 /// Makes an attribute from the arguments of a call.
-/// @param path  the file's path, with which the texts of failures begin, here and below
+/// @param path  path of the file, with which error messages begin, here and in the functions below
 Status make_attribute(const std::string& path, const char* name, tw_type type, std::int64_t n,
                       const void* values, Attribute& made);
 
-/// Finds the attributes of a variable, or of the file for NULL or an empty name.
+/// Finds the attributes of a variable; those of the file if the name is NULL or empty.
 Status attributes_of(const std::string& path, const Definitions& definitions, const char* variable,
                      const NamedList<Attribute>*& found);
 

@@ -11,9 +11,9 @@ namespace {
 /// The roles of the ranks of a coupled model.
 struct Roles {
     int n = 0;                        ///< components
-    const MPI_Comm* comms = nullptr;  ///< one for each
+    const MPI_Comm* comms = nullptr;  ///< communicator of each component
     bool serves = false;
-    std::vector<std::int64_t> ranks;  ///< numbers of ranks of each component, and of servers
+    std::vector<std::int64_t> ranks;  ///< number of ranks of each component, and of servers
 
     bool is_in(int c) const { return comms[c] != MPI_COMM_NULL; }
 };
@@ -34,7 +34,8 @@ Status check_own(const Roles& roles, const Comm& world, const tw_session* sessio
     return {};
 }
 
-/// Checks the size of a component whose communicator this rank has given. Local.
+/// Checks that all ranks of a component, whose communicator this rank has passed, have passed it.
+/// Local.
 Status check_size(const Roles& roles, int c) {
     if (!roles.is_in(c)) return {};
     int size = 0;
@@ -72,8 +73,8 @@ Status check_roles(Comm& world, Roles& roles, const tw_session* sessions) {
     return agree(world, sizes);
 }
 
-/// Makes a communicator of a component's ranks in their own order, then the servers; null on other
-/// ranks.
+/// Makes a communicator of the ranks of a component, in their own order, followed by the servers;
+/// null on other ranks.
 /// @note Collective over world
 std::unique_ptr<Comm> ranks_and_servers(Comm& world, const Roles& roles, int c) {
     int key = world.size() + world.rank();
@@ -83,8 +84,8 @@ std::unique_ptr<Comm> ranks_and_servers(Comm& world, const Roles& roles, int c) 
 
 /// Communicators that are made before any session begins.
 struct Prepared {
-    std::vector<std::unique_ptr<Comm>> ranks;  ///< those of each component, with servers
-    // Set on ranks that serve:
+    std::vector<std::unique_ptr<Comm>> ranks;  ///< for each component, its ranks and the servers
+    // Communicator of the servers, on servers.
     std::unique_ptr<Comm> servers;
     std::unique_ptr<Transport> among;
     std::vector<Servers*> sessions;
@@ -134,7 +135,7 @@ Status start_all(Comm& world, const Roles& roles, Prepared& prepared, const char
     return agree(world, mine);
 }
 
-/// Ends the sessions that have begun; the servers return when the other ranks have ended theirs.
+/// Ends the sessions that have begun. The servers return when the other ranks have ended theirs.
 void give_up_all(const Roles& roles, const Status& why, tw_session* sessions) {
     for (int c = 0; c < roles.n; ++c) {
         if (sessions[c] == nullptr) continue;

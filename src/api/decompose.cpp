@@ -53,7 +53,8 @@ Status check_padding(const Decomposition& d, int rank) {
 }
 
 /// Checks that the extents are the same on all ranks. Warns if they are larger than every box with
-/// its halo, as an undeclared halo makes them. @note Collective
+/// its halo: probably a halo was not declared.
+/// @note Collective
 Status check_padding_alike(Team& team, const Decomposition& d) {
     const std::size_t nd = d.padded.size();
     std::array<std::int64_t, std::size_t(3) * max_dims> words{};
@@ -82,7 +83,7 @@ Status check_padding_alike(Team& team, const Decomposition& d) {
     return {};
 }
 
-/// Finds candidates only; contents are compared in full.
+/// Computes a hash by which candidates are found; their contents are then compared in full.
 class Hash {
 public:
     void add(std::span<const std::int64_t> words) {
@@ -114,7 +115,7 @@ bool same_grid(const Decomposition& a, const Decomposition& b) {
            a.halo_high == b.halo_high;
 }
 
-/// Tests if a list is that of the indices.
+/// Tests if a declared list has the given indices.
 bool same_list(const Listed& listed, std::span<const std::int64_t> indices) {
     if (listed.length != std::ssize(indices)) return false;
     if (listed.list->elements !=
@@ -128,8 +129,8 @@ bool same_list(const Listed& listed, std::span<const std::int64_t> indices) {
 }
 
 /// Returns the latest decomposition with the same content that this rank declared before, or null.
-/// Freeing is local, so a rank may still have one that others have not.
-/// @param same  tests if a known one equals the one that this rank declares
+/// Freeing is local, so a rank may still have one that other ranks have not.
+/// @param same  tests if a known decomposition equals the one being declared
 template <class Same>
 std::shared_ptr<const Decomposition> find_known(tw_session session, std::uint64_t hash,
                                                 Same&& same) {
@@ -145,7 +146,7 @@ std::shared_ptr<const Decomposition> find_known(tw_session session, std::uint64_
     return found;
 }
 
-/// Copies the decomposition of a handle, to be changed. @param made  receives the copy
+/// Copies the decomposition of a handle in order to change it. @param made  receives the copy
 Status copy_of(const tw_decomposition_impl& handle, const char* call,
                std::shared_ptr<Decomposition>& made) {
     std::shared_ptr<const Decomposition> now;
@@ -161,16 +162,17 @@ int serial_of(const tw_decomposition_impl& handle) {
     return handle.declared ? handle.declared->decomposition->serial : 0;
 }
 
-/// A rank's declaration, with all that the rank knows about it by itself.
+/// A declaration by one rank, with all that the rank can find out about it alone.
 struct Draft {
     std::shared_ptr<Decomposition> made;
-    std::shared_ptr<const Decomposition> known;  ///< null: it is new to this rank
-    Status own;  ///< a failure, of which the others learn if they declare the same
+    /// An equal one declared before; null: it is new to this rank.
+    std::shared_ptr<const Decomposition> known;
+    Status own;  ///< failure of this rank, which the others get if they declare the same
     std::optional<Declaration> told;
     Hash hash;
 };
 
-/// Begins a decomposition with its names and its shape, without halos.
+/// Begins a decomposition: sets its names and its shape, without halos.
 Status begin_decomposition(tw_session session, const char* dims, const tw_decomposition* handle,
                            Decomposition& d) {
     d.dims = split_names(text_or_empty(dims));
@@ -193,7 +195,7 @@ void set_shape(const std::int64_t* shape, Draft& draft) {
     draft.hash.add(d.shape);
 }
 
-/// Checks and completes what is new to this rank; what it has declared before is complete.
+/// Checks and completes a decomposition that is new to this rank; one declared before is complete.
 /// @param check, take  see check_list(), take_list()
 template <class Same, class Check, class Take>
 Status complete_draft(tw_session session, Same&& same, Check&& check, Take&& take, Draft& draft) {
@@ -208,9 +210,10 @@ Status complete_draft(tw_session session, Same&& same, Check&& check, Take&& tak
     return {};
 }
 
-/// Makes a handle of the decomposition that all ranks declare. In one meeting they learn whether
-/// they declare the same, whether all know it from before, and whether they hold each element once.
-/// @param describe  makes this rank's draft @note Collective
+/// Makes a handle of the decomposition that all ranks declare. One agreement shows whether they
+/// declare the same, whether all know it from before, and whether they hold each element once.
+/// @param describe  makes this rank's draft
+/// @note Collective
 template <class Describe>
 Status declare(tw_session session, Call call, const char* dims, Describe&& describe,
                tw_decomposition* decomposition) {
@@ -357,7 +360,7 @@ tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges) {
         status = enter(session, Call::fill_halo, "", status, serial_of(*decomposition));
         if (!status.ok()) return status;
         if (status = check_edges_alike(*session->team, d->edges); !status.ok()) return status;
-        d->serial = ++session->declared;  // plans of reads go by it
+        d->serial = ++session->declared;  // plans for reads depend on it
         decomposition->declared->decomposition = std::move(d);
         return {};
     });

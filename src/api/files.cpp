@@ -13,7 +13,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// The arguments of tw_create and tw_open, as a rank understands them.
+/// The arguments of tw_create and tw_open, translated by each rank.
 struct Request {
     Call call;
     const char* path;
@@ -33,8 +33,8 @@ Status begin_file(tw_file_impl& made) {
     return made.file ? made.file->begin() : made.reader->open();
 }
 
-/// Reads the arguments and makes the handle, without the other ranks. Rank 0 says which file the
-/// path means.
+/// Reads the arguments and makes the handle, without the other ranks. Rank 0 determines which file
+/// the path means.
 Status prepare(tw_session session, Request& request, NewHandle& handle) {
     if (Status s = session->settings.for_file(text_or_empty(request.settings), request.own);
         !s.ok())
@@ -47,7 +47,7 @@ Status prepare(tw_session session, Request& request, NewHandle& handle) {
     return make(session, request, handle);
 }
 
-/// Has the ranks agree on the call and the path before a file begins. @note Collective
+/// Agrees with the other ranks on the call and the path before a file begins. @note Collective
 Status meet(tw_session session, tw_file* file, Request& request, NewHandle& handle) {
     const Status mine = alone([&] {
         if (file == nullptr) return failure(TW_EARG, "the pointer for the file's handle is null");
@@ -67,12 +67,12 @@ Status meet(tw_session session, tw_file* file, Request& request, NewHandle& hand
     const auto alike = [&](std::size_t at) { return are_alike(std::span(any).subspan(at, 2)); };
     if (!alike(0)) return request.own.compare(session->team->world());
     if (alike(2) && alike(4)) return {};
-    // The ranks have another path, or another working folder.
+    // The path, or the working folder, differs between ranks.
     if (Status s = share_path(session->team->world(), path, request.absolute); !s.ok()) return s;
     return session->team->agree(alone([&] { return make(session, request, handle); }));
 }
 
-/// Finds the decomposition whose handle is given with a variable; null for a null handle.
+/// Finds the decomposition of the handle that is passed with a variable; null for a null handle.
 Status find_decomposition(const tw_file_impl& file, const char* variable,
                           tw_decomposition decomposition,
                           std::shared_ptr<const Decomposition>& held) {
@@ -83,7 +83,7 @@ Status find_decomposition(const tw_file_impl& file, const char* variable,
     return status;
 }
 
-/// Runs a put, and notes that there are data to be made readable.
+/// Does a put, and notes that there are data which are not readable yet.
 template <class F>
 tw_status with_put(tw_file file, F&& put, const char* call = __builtin_FUNCTION()) {
     return with_file(

@@ -39,8 +39,8 @@ public:
         made_ = &session_->file_handles.back();
         return {};
     }
-    /// Begins the file, and hands out its handle.
-    /// @param begin  creates or opens it: (tw_file_impl&) -> Status @note Collective
+    /// Begins the file, and gives its handle to the caller.
+    /// @param begin  creates or opens it: (tw_file_impl&) -> Status
     /// @note Collective
     template <class Begin>
     Status begin(Begin&& begin, tw_file* file) {

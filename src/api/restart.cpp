@@ -12,13 +12,13 @@ tw_status with_restart(tw_restart restart, F&& body, const char* call = __builti
     return guarded(restart->session, std::forward<F>(body), call);
 }
 
-/// Returns the options of a restart's file, without those that would cost bits, or the old file
-/// before the new one is complete.
+/// Returns the options for a restart's file. Removes options that would lose bits, or that would
+/// lose the old file before the new one is complete.
 FileOptions options_of(const tw_restart_impl& restart) {
     FileOptions options = restart.session->options_for(restart.settings);
     options.live = options.append = false;
     options.tile_files = options.by_variable = options.shards = false;
-    options.stream.clear();  // a stream of outputs
+    options.stream.clear();  // a stream of references is for output
     options.packing.erase("quantize");
     return options;
 }
@@ -143,7 +143,7 @@ tw_status tw_restart_write(tw_restart restart, const char* path) {
         if (!status.ok()) return status;
         status = restart->restart.write(*file, absolute, restart->settings.flag("checksum"),
                                         restart->settings.text("attributes") == "first");
-        (void)alone([&]() -> Status {  // not worth an error
+        (void)alone([&]() -> Status {  // a failure here is not worth an error
             session->finished.add(file->figures());
             return {};
         });

@@ -50,7 +50,7 @@ tw_status tw_init_serial(const char* settings, tw_session* session) {
 tw_status tw_finalize(tw_session* session) {
     if (session == nullptr || *session == nullptr) return no_handle();
     tw_session s = *session;
-    if (process_fails()) {  // the others do not come, so none is waited for or notified
+    if (process_fails()) {  // other ranks do not take part, so do not wait for them
         *session = nullptr;
         return TW_OK;
     }
@@ -75,14 +75,15 @@ tw_status tw_finalize(tw_session* session) {
                     Status status = close_file(f);
                     if (first.ok()) first = std::move(status);
                 }
-                if (i < s->files.size() && s->files[i] == &f) ++i;  // else it is gone
+                // Otherwise the file has been removed from the list.
+                if (i < s->files.size() && s->files[i] == &f) ++i;
             }
             Status written = write_outputs(*s);
             if (first.ok()) first = std::move(written);
             return first;
         };
         code = guarded_inside(s, nullptr, finish, 0, "tw_finalize");
-        // No later call can return the text, so it is logged here.
+        // No later call can return the text, so log it here.
         if (code != TW_OK && s->rank == 0 && !told) log::error("{}", s->error);
     }
     if (code != TW_OK) keep_text(s->error);

@@ -10,7 +10,7 @@ namespace thalweg::detail {
 double now();
 void sleep_seconds(double seconds);
 #else
-/// Returns the seconds since some fixed moment.
+/// Returns the time in seconds since some fixed moment.
 inline double now() {
     timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -7,7 +7,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Returns the number after the first, or last, "word " that stands by itself; -1 if there is none.
+/// Returns the number after the first, or last, occurrence of "word " as a separate word; -1 if
+/// there is none.
 std::int64_t number_after(std::string_view text, std::string_view word, bool last = false) {
     std::int64_t found = -1;
     for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
@@ -23,8 +24,8 @@ std::int64_t number_after(std::string_view text, std::string_view word, bool las
     return found;
 }
 
-/// Returns the end of a quoted name: the first quote with punctuation, a blank or nothing behind
-/// it, as names may contain apostrophes.
+/// Returns the end of a quoted name: the first quote that is followed by punctuation, a blank or
+/// nothing, as names may contain apostrophes.
 std::size_t end_of_name(std::string_view text, std::size_t from) {
     for (auto at = text.find('\'', from); at != std::string_view::npos;
          at = text.find('\'', at + 1))
@@ -38,10 +39,10 @@ std::size_t end_of_name(std::string_view text, std::size_t from) {
 
 ErrorPlace find_place(std::string_view text, std::string_view file) {
     ErrorPlace place;
-    // Paths are absolute, except where a call reports the path as it was given.
+    // Paths in messages are absolute, unless a call reports the path that it was given.
     if (file.empty() && text.starts_with('/')) file = text.substr(0, text.find(": "));
     place.file = file;
-    // A path or a name may look like one of the words that are searched for.
+    // Remove the path: a part of it may look like one of the words that are searched for.
     if (!file.empty() && text.starts_with(file)) text.remove_prefix(file.size());
     constexpr std::string_view begin = "variable '";
     if (const auto at = text.find(begin); at != std::string_view::npos) {

@@ -10,9 +10,9 @@
 namespace thalweg::detail {
 
 struct ErrorPlace {
-    std::string file, variable;  ///< empty if the error concerns none
-    std::int64_t record = -1;    ///< as the text counts records; -1: none
-    int rank = -1;               ///< -1: none, or all
+    std::string file, variable;  ///< empty if the error concerns no file or no variable
+    std::int64_t record = -1;    ///< number as in the text; -1: the error concerns no record
+    int rank = -1;               ///< -1: the error concerns no rank, or all
 };
 
 /// @param file  file of the call, if known

@@ -8,7 +8,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Returns the number after a name in a file of lines "name number"; -1 if the name is not there.
+/// Returns the number that follows a name in a file with lines "name number"; -1 if the name is not
+/// there.
 std::int64_t number_of(const std::string& path, const std::string& name) {
     std::ifstream file(path);
     std::string word;
@@ -18,15 +19,15 @@ std::int64_t number_of(const std::string& path, const std::string& name) {
     return -1;
 }
 
-/// Reads a file of one number; -1 if it has none ("max").
+/// Reads a file with a single number; -1 if it contains something else ("max").
 std::int64_t only_number(const std::string& path) {
     std::ifstream file(path);
     std::int64_t number = -1;
     return file >> number ? number : -1;
 }
 
-/// Returns the bytes that a control group has left. The page cache of its files counts as its
-/// memory, but is given up on demand.
+/// Returns the bytes that a control group may still use. The page cache of its files counts as its
+/// memory, but is released on demand.
 std::int64_t left_of_group(const std::string& folder, bool unified) {
     const std::int64_t limit =
         only_number(folder + (unified ? "/memory.max" : "/memory.limit_in_bytes"));
@@ -40,8 +41,9 @@ std::int64_t left_of_group(const std::string& folder, bool unified) {
     return std::max<std::int64_t>(0, limit - std::max<std::int64_t>(0, used - files));
 }
 
-/// Returns the least that this process's group and its parents have left. In a container, the path
-/// may be the host's; then the container's own group is found at the top.
+/// Returns the smallest number of bytes that this process's group and its parents may still use. In
+/// a container the path may be that of the host; then the container's own group is found at the
+/// top.
 std::int64_t left_of_groups(const std::string& root) {
     std::ifstream groups(root + "/proc/self/cgroup");
     std::int64_t left = INT64_MAX;

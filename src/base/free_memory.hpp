@@ -8,13 +8,13 @@
 namespace thalweg::detail {
 
 struct FreeMemory {
-    std::int64_t bytes = INT64_MAX;  ///< free on the machine or in the process's container
-    /// Tests if granted memory may turn out to be missing on first use (vm.overcommit_memory=2
-    /// counts shared memory only then).
+    std::int64_t bytes = INT64_MAX;  ///< bytes free on the machine or in the process's container
+    /// Tests if memory that was granted may be missing on first use (with vm.overcommit_memory=2,
+    /// shared memory is counted only then).
     bool strict = false;
 };
 
-/// @param root  root folder of the file system; tests use their own
+/// @param root  root folder of the file system; tests pass their own
 FreeMemory free_memory(const std::string& root = "");
 
 }  // namespace thalweg::detail

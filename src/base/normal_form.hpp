@@ -10,7 +10,7 @@ namespace thalweg::detail {
 /// up. Texts that are not UTF-8 stay as they are, and so do all names in a build without utf8proc.
 std::string normal_form(std::string name);
 
-/// Tests if two names are the same to netCDF.
+/// Tests if netCDF treats two names as the same.
 bool same_name(const std::string& a, const std::string& b);
 
 }  // namespace thalweg::detail

@@ -13,14 +13,14 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Returns the whole processors of "QUOTA PERIOD" (in microseconds); INT32_MAX if there is no limit
-/// ("max").
+/// Returns the whole processors in a quota and period of microseconds; INT32_MAX if there is no
+/// limit.
 int quota_of(double quota, double period) {
     if (quota <= 0 || period <= 0) return INT32_MAX;
     return static_cast<int>(std::clamp(quota / period, 1.0, 1e6));
 }
 
-/// Reads the quota of a control group in the unified hierarchy or in the older one.
+/// Reads the processor quota of a control group, in the unified hierarchy or in the older one.
 int quota_of_group(const std::string& folder, bool unified) {
     double quota = 0, period = 0;
     if (unified) {

@@ -7,7 +7,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// More than the small allocations of a rank between two collective calls.
+/// Bytes of the reserve: more than a rank needs for its small allocations between two collective
+/// calls.
 constexpr std::size_t reserve_bytes = 256 << 10;
 
 std::atomic<char*> reserve{nullptr};

@@ -7,10 +7,10 @@
 
 namespace thalweg::detail {
 
-/// Allocates the process's reserve again if it is gone and there is memory.
+/// Allocates the process's reserve of memory again, if it was used and there is memory.
 void keep_reserve() noexcept;
 
-/// Returns the reserve to the system.
+/// Returns the reserve of memory to the system.
 void give_reserve() noexcept;
 
 /**

@@ -8,8 +8,8 @@
 
 namespace thalweg::detail {
 
-/// Blocks SIGXFSZ for a scope. A limit on the file size raises it, which would end the model; while
-/// it is blocked, the write fails with EFBIG instead.
+/// Blocks SIGXFSZ for a scope. A write beyond the limit on the file size raises this signal, which
+/// would end the model; while it is blocked, the write fails with EFBIG instead.
 class NoSizeSignal {
 public:
     NoSizeSignal() {

@@ -32,8 +32,8 @@ inline Status out_of_memory() { return {TW_ENOMEM, "out of memory"}; }
 /// Describes the exception that is being handled: TW_ENOMEM, or TW_EINTERNAL with its text.
 Status exception_status() noexcept;
 
-/// Runs the part of a call that a rank does by itself before all ranks agree. An exception becomes
-/// a status: otherwise the other ranks would wait for this one forever.
+/// Runs the part of a call that a rank does alone before all ranks agree. An exception becomes a
+/// status: otherwise the other ranks would wait for this one forever.
 template <class Do>
 Status alone(Do&& act) {
     try {
@@ -46,8 +46,8 @@ Status alone(Do&& act) {
 /// Thrown if memory ran out and all ranks have agreed on that, so that none waits for another.
 class NoMemoryAnywhere : public std::bad_alloc {};
 
-/// Runs a collective part. If all ranks ran out of memory, that becomes a status; any other
-/// exception of one rank passes through.
+/// Runs a collective part. If memory ran out and all ranks know it, returns a status. Any other
+/// exception on one rank is not caught.
 template <class Do>
 Status together(Do&& act) {
     try {

@@ -15,12 +15,12 @@ namespace thalweg::detail {
 /// @param task  the thread's purpose, for the error message: "reads ahead"
 Status start_thread(std::thread& thread, std::function<void()> run, const char* task);
 
-/// A thread that can be simulated: it waits only through comm/wait.hpp and base/clock.hpp, and the
-/// locks that it holds while it waits are WaitingLocks.
+/// A thread that can be simulated: it waits only by means of comm/wait.hpp and base/clock.hpp, and
+/// while it waits it holds no locks but WaitingLocks.
 class WaitingThread {
 public:
     WaitingThread();
-    ~WaitingThread();  ///< call join() first
+    ~WaitingThread();  ///< join() must have been called
     WaitingThread(const WaitingThread&) = delete;
     WaitingThread& operator=(const WaitingThread&) = delete;
 

@@ -9,11 +9,11 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Memory that a name costs besides its characters.
+/// Bytes that a name takes in addition to its characters.
 constexpr std::int64_t name_bytes = 128;
 constexpr std::size_t longest_name = 4096;
 
-/// Seconds between two waits that count as one wait.
+/// Two waits less than so many seconds apart count as one.
 constexpr double at_once = 50e-6;
 
 }  // namespace

@@ -14,30 +14,31 @@ namespace thalweg::detail {
 
 /// An action of a thread from `begin` to `end`.
 struct TraceEvent {
-    const char* name = nullptr;             ///< a literal, stored by address
-    const char* reason = nullptr;           ///< reason of a wait, else null
+    const char* name = nullptr;             ///< a string literal, stored by address
+    const char* reason = nullptr;           ///< reason of a wait; null for other actions
     double begin = 0, end = 0;              ///< times of now()
     std::int64_t record = -1;               ///< -1: none
     std::int64_t bytes = -1;                ///< -1: unknown
-    std::int32_t file = -1, variable = -1;  ///< numbers of names; -1: none
+    std::int32_t file = -1, variable = -1;  ///< numbers of the names; -1: none
 };
 
 /// The events of one thread, in the order in which they end. Not thread-safe.
 class TraceLane {
 public:
-    /// @param memory  bytes for events and names; events without room are counted and dropped
+    /// @param memory  bytes for events and names; when they are used up, events are counted and
+    /// dropped
     explicit TraceLane(std::int64_t memory) : room_(memory) {}
     TraceLane(const TraceLane&) = delete;
     TraceLane& operator=(const TraceLane&) = delete;
 
     void add(const TraceEvent& event) noexcept;
-    /// Adds a wait. A wait that follows at once for the same reason extends the last one.
+    /// Adds a wait. If it follows the last wait at once, for the same reason, extends that one.
     void add_wait(const char* reason, double begin) noexcept;
     /// Returns the number of a name; -1 if there is no room for it.
     std::int32_t number_of(std::string_view name) noexcept;
     /// Drops all later events.
     void stop() { stopped_ = true; }
-    /// Counts a span that has begun.
+    /// Notes that a span has begun.
     void note_begin() { ++begun_; }
 
     const std::deque<TraceEvent>& events() const { return events_; }
@@ -52,8 +53,9 @@ private:
     std::int64_t room_;
     std::int64_t left_out_ = 0;
     bool stopped_ = false;
-    std::int64_t begun_ = 0;           ///< number of spans
-    std::int64_t begun_at_wait_ = -1;  ///< value of begun_ when the last event, a wait, was added
+    std::int64_t begun_ = 0;  ///< number of spans
+    /// Value of begun_ when the last event was added, if that was a wait.
+    std::int64_t begun_at_wait_ = -1;
     std::deque<TraceEvent> events_;
     std::map<std::string, std::int32_t, std::less<>> numbers_;
     std::deque<const std::string*> names_;
@@ -96,7 +98,7 @@ private:
 /// Records the action of a scope.
 class Span {
 public:
-    /// @param name  a literal
+    /// @param name  a string literal
     explicit Span(const char* name) : lane_(trace_lane) {
         if (lane_ != nullptr) begin(name);
     }
@@ -106,7 +108,7 @@ public:
     Span(const Span&) = delete;
     Span& operator=(const Span&) = delete;
 
-    /// Tests if tracing is on, for callers to whom the details cost time.
+    /// Tests if tracing is on; for callers that need time to find details.
     explicit operator bool() const { return lane_ != nullptr; }
     Span& variable(std::string_view name) {
         if (lane_ != nullptr) event_.variable = lane_->number_of(name);
@@ -121,7 +123,7 @@ public:
         event_.bytes = n;
         return *this;
     }
-    /// Drops the span, as nothing was done.
+    /// Drops the span, if there was nothing to do.
     void forget() { lane_ = nullptr; }
 
 private:

@@ -10,16 +10,16 @@
 
 namespace thalweg::detail {
 
-/// The end of a sentence "waiting for ...", or null: a literal, which is never freed.
+/// The end of a sentence "waiting for ...", or null. It is a string literal, so it stays valid.
 using WaitingFor = std::atomic<const char*>;
 
 inline thread_local WaitingFor waiting_for{nullptr};
 
-/// Waiting in a write or a read; a trace already has that as an event of its own.
+/// The reason for waits in a write or a read, which have their own events in a trace.
 inline constexpr const char* the_file_system = "the file system";
 
-/// Sets the reason for a scope. The outermost reason stays, as it says most. Costs a store or two,
-/// so it is always on.
+/// Sets the reason for a wait, for a scope. With nested scopes the outermost reason counts, as it
+/// says most. Costs a store or two, so it is always on.
 class Waiting {
 public:
     explicit Waiting(const char* what)

@@ -12,9 +12,9 @@
 namespace thalweg::detail {
 
 struct Wording {
-    bool fortran = false;  ///< fastest dimension first, indices from 1; false: as in C
+    bool fortran = false;  ///< fastest dimension first, indices counted from 1; false: as in C
 
-    /// Joins names or lengths of dimensions, given slowest first.
+    /// Joins names or lengths of dimensions, which are given slowest first, for a message.
     template <class Values>
     std::string list(const Values& values, const char* between = ", ") const {
         std::vector<typename Values::value_type> items(values.begin(), values.end());
@@ -26,7 +26,7 @@ struct Wording {
     std::string names(const Values& values) const {
         return list(values, " ");
     }
-    /// Converts an index, position or record that is counted from 0.
+    /// Converts an index, position or record counted from 0 to the number in a message.
     std::int64_t index(std::int64_t from_0) const { return from_0 + (fortran ? 1 : 0); }
 };
 

@@ -13,28 +13,28 @@
 
 namespace thalweg::detail {
 
-/// Reports that a rank has looked for messages and found none for the n-th time in a row.
+/// Informs a simulation that a rank has looked for messages in vain, for the n-th time in a row.
 #ifdef THALWEG_SIMULATED
 void charge_poll(int n);
 #else
 inline void charge_poll(int) {}
 #endif
 
-/// Reports that a box of elements is copied between arrays, messages or buffers.
+/// Informs a simulation that a box of elements is copied between arrays, messages or buffers.
 /// @param count  elements along each dimension
-/// @return true if the caller has to copy: a simulation may keep no data
+/// @return true if the caller must copy: a simulation may keep no data
 #ifdef THALWEG_SIMULATED
 bool charge_copy(std::span<const std::int64_t> count);
 #else
 inline bool charge_copy(std::span<const std::int64_t>) { return true; }
 #endif
 
-/// The amount that is copied of a list.
+/// The amount of data that is copied for a list.
 struct CopiedRuns {
     std::int64_t elements = 0, runs = 0;
 };
-/// Reports that the elements of a list within a box are copied.
-/// @param count  returns the amount
+/// Informs a simulation that the elements of a list within a box are copied.
+/// @param count  function that returns the amount
 /// @return as charge_copy()
 #ifdef THALWEG_SIMULATED
 bool charge_list(const CopiedRuns& copied);
@@ -49,22 +49,22 @@ bool charge_runs(Count&&) {
 }
 #endif
 
-/// Tests if memory must exist before it is used: a simulation may use hardly any of it.
+/// Tests if memory must be allocated before it is used: a simulation may use hardly any of it.
 #ifdef THALWEG_SIMULATED
 bool touches_memory();
 #else
 constexpr bool touches_memory() { return true; }
 #endif
 
-/// Reports that a file is opened for reading.
+/// Informs a simulation that a file is opened for reading.
 #ifdef THALWEG_SIMULATED
 void charge_open();
 #else
 inline void charge_open() {}
 #endif
 
-/// Collects the ranges of a file that one call of a driver reads; reports them together when it is
-/// destroyed.
+/// Collects the ranges of a file that one call of a driver reads, and informs a simulation of them
+/// at the end of the scope.
 #ifdef THALWEG_SIMULATED
 class ChargedReads {
 public:

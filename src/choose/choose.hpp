@@ -21,24 +21,24 @@ struct Remark {
     std::string text;
 };
 
-/// Logs the remarks on a file.
+/// Logs the remarks about a file.
 void report(const std::vector<Remark>& remarks, const std::string& path);
 
 /// Chooses the format of a file and, for netCDF-4, the storage of each variable.
-/// @param definitions  its variables receive chunks and filters
+/// @param definitions  chunks and filters of its variables are set
 /// @return TW_OK, TW_ESETTING, TW_EFORMAT
 Status choose_format(const FileOptions& options, Definitions& definitions, Format& format,
                      std::vector<Remark>& remarks);
 
 /// Facts about the machine and the run.
 struct Surroundings {
-    FileSystem file_system;         ///< that of the file's folder
-    std::int64_t stripe_size = -1;  ///< bytes; -1: unknown
+    FileSystem file_system;         ///< file system of the file's folder
+    std::int64_t stripe_size = -1;  ///< in bytes; -1: unknown
     int nodes = 1;
     int ranks = 1;  ///< number of ranks that are not servers
     bool servers = false;
-    bool existing = false;  ///< the file is continued
-    Room room;              ///< known if service=auto
+    bool existing = false;  ///< the file exists and is continued
+    Room room;              ///< memory on the nodes; known if service=auto
     OutputTimes outputs;    ///< outputs of the run so far, known if service=auto
 };
 
@@ -46,14 +46,14 @@ struct Surroundings {
 struct Choice {
     std::string storage, writers, method, service;
     std::int64_t alignment = -1;
-    bool writers_asked = false;  ///< the number of writers is fixed
-    std::string why_service;     ///< reason for the service, if it was not requested
+    bool writers_asked = false;  ///< the user has fixed the number of writers
+    std::string why_service;     ///< reason for the service, if the user did not request it
     bool may_change = false;     ///< the service may change to background once that pays off
     std::vector<Remark> remarks;
 };
 
 /// Makes the choices for a file.
-/// @param format  format of the file, with `definitions` as choose_format() has left them
+/// @param format  format of the file; choose_format() must have completed `definitions`
 Choice choose(const FileOptions& options, const Definitions& definitions, Format format,
               const Surroundings& surroundings);
 

@@ -13,12 +13,12 @@ struct ChosenAll {
     int free_processors = 0;     ///< free processors of a node, known if service=auto
 };
 
-/// Returns the words of this rank, before the ranks choose. Local.
+/// Returns what this rank contributes to the choice by all ranks. Local.
 RankResources own_resources(const FileContext& file);
 
 /**
  * Chooses storage, method, writers and service; they become the file's options.
- * @param resources    the words of all ranks, combined
+ * @param resources    own_resources() of all ranks, combined
  * @param asked   the options before anything was chosen
  * @param target  receives the storage, not opened yet
  * @note Collective

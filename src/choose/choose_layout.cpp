@@ -17,21 +17,22 @@ namespace thalweg::detail {
 
 namespace {
 
-/// A dimension that is cut, and the variable whose blocks give the positions.
+/// A dimension that is cut, and the variable whose blocks determine the positions of the cuts.
 struct Axis {
     int dim = -1;
     const Variable* variable = nullptr;
     const Holding* holding = nullptr;  ///< holding of the variable
-    int at = 0;                        ///< dimension of the variable, without the record's
+    /// Number of the dimension in the variable, without the record dimension.
+    int at = 0;
 };
 
 struct Axes {
     std::vector<Axis> y, x;
 };
 
-/// Finds the horizontal dimensions of decomposed variables: the fastest in the file is x, the next
-/// one y. The largest variable that has a dimension decides which of them it is, so that it is cut
-/// in every variable or in none.
+/// Finds the horizontal dimensions of decomposed variables: the fastest one in the file is x, the
+/// next one y. A dimension has the same role in every variable, determined by the largest variable
+/// that has it, so that it is cut in all of them or in none.
 Axes find_axes(const Definitions& definitions, const Holdings& holdings, bool rows) {
     std::vector<std::size_t> variables;
     for (std::size_t i = 0; i < holdings.size(); ++i)
@@ -53,7 +54,7 @@ Axes find_axes(const Definitions& definitions, const Holdings& holdings, bool ro
             const int dim = v->dims[static_cast<std::size_t>(d) + (v->record ? 1 : 0)];
             if (settled[dim]) continue;
             settled[dim] = 1;
-            // A file of one-dimensional variables has rows, too.
+            // A file of one-dimensional variables has rows as well.
             if (d == nd - 2 || (nd == 1 && rows))
                 axes.y.push_back({dim, v, holding, d});
             else if (d == nd - 1)
@@ -63,7 +64,7 @@ Axes find_axes(const Definitions& definitions, const Holdings& holdings, bool ro
     return axes;
 }
 
-/// Returns the starts of this rank's blocks along an axis.
+/// Returns where this rank's blocks begin along an axis.
 std::vector<std::int64_t> starts_along(const Axis& axis) {
     const int m = axis.holding->order[axis.at];
     std::vector<std::int64_t> starts{0};
@@ -73,13 +74,14 @@ std::vector<std::int64_t> starts_along(const Axis& axis) {
     return starts;
 }
 
-/// Removes the axes of one direction that files of tiles keep whole, such as bounds of cells: if
-/// ranks cut some, those that no rank cuts; else those whose length differs from the first's by
-/// more than one element (staggered grids), or that occur in a variable together with the first.
+/// Removes the axes of one direction that files of tiles contain whole, such as bounds of cells. If
+/// the ranks cut some axes, these are the axes that no rank cuts; otherwise those whose length
+/// differs from the first's by more than one element (staggered grids), or that occur in a variable
+/// together with the first.
 void drop_whole(const Definitions& definitions, std::vector<Axis>& axes, Starts& starts,
                 std::size_t first_start) {
     const auto is_cut = [&](std::size_t i) {
-        // Lists have no blocks; they scatter what they list.
+        // Lists have no blocks, but distribute the dimensions that they list.
         return starts[first_start + i].size() > 1 || axes[i].holding->decomposition->listed;
     };
     const auto length = [&](std::size_t i) { return definitions.dims[axes[i].dim].length; };
@@ -102,8 +104,8 @@ void drop_whole(const Definitions& definitions, std::vector<Axis>& axes, Starts&
     }
 }
 
-/// Returns the part in which this rank's first block of the first axis' variable begins; -1: it has
-/// none.
+/// Returns the part in which this rank's first block begins, for the variable of the first axis;
+/// -1: the rank has no block.
 int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
     if (axes.empty()) return 0;
     const Axis& axis = axes.front();
@@ -125,7 +127,7 @@ int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
            1;
 }
 
-/// Finds the ranks that the settings name.
+/// Finds the ranks that the settings name as writers.
 Status choose_writers(const FileContext& file, bool asked, std::vector<int>& writers) {
     const FileOptions& options = file.options;
     const Topology& topology = file.team.topology();
@@ -144,8 +146,9 @@ Status choose_writers(const FileContext& file, bool asked, std::vector<int>& wri
     return {};
 }
 
-/// Chooses ranks for the parts of a grid: among those that hold elements of part k, the one nearest
-/// to the k-th place of an even spread over the ranks in node order, so that every node takes part.
+/// Chooses a rank for each part of a grid. For part k, it is one of the ranks that hold elements of
+/// the part: the nearest to the k-th place of an even spread over the ranks in node order, so that
+/// every node takes part.
 class PartWriters {
 public:
     /// @param mine  the part of which this rank holds elements; -1: none
@@ -170,7 +173,7 @@ public:
         }
         std::vector<int> writers;
         for (std::size_t k = 0; k < place.size(); ++k) {
-            if (place[k] < 0) {  // no rank's block begins there
+            if (place[k] < 0) {  // no rank's block begins in this part
                 place[k] = target(k);
                 while (taken[place[k]]) place[k] = (place[k] + 1) % ranks();
                 taken[place[k]] = 1;
@@ -220,7 +223,8 @@ Status check_cut(const Definitions& definitions, const std::string& path, const 
     return {};
 }
 
-/// Tests if the tiles can be files: every part of a dimension must be the same in all files.
+/// Tests if the tiles can be separate files: the parts of a dimension must be the same in all
+/// files.
 Status check_tiles(const FileContext& file, const Grid& grid) {
     const Definitions& definitions = file.definitions;
     const std::string& path = file.path;
@@ -253,7 +257,7 @@ Status check_tiles(const FileContext& file, const Grid& grid) {
     return {};
 }
 
-/// Chooses one part per process row or column, as far as there are writers.
+/// Chooses one part per process row or column, or as many as there are writers.
 void choose_lines(const FileContext& file, const Axes& axes, const Starts& starts, int most,
                   Grid& grid) {
     const bool rows = file.options.method == "rows";
@@ -265,7 +269,7 @@ void choose_lines(const FileContext& file, const Axes& axes, const Starts& start
                   file.path, file.options.method, lines, file.options.method, grid.parts());
 }
 
-/// Chooses the tiles that the settings ask for, or about as many along y as along x.
+/// Chooses the tiles that the settings name, or about as many along y as along x.
 /// @param spread  number of writers over which they are spread
 Status choose_tiles(const FileContext& file, const Axes& axes, int available, int spread,
                     bool servers, Grid& grid) {
@@ -310,7 +314,7 @@ struct Division {
     bool served = false, rows = false, columns = false;
 };
 
-/// Does the part of a division that a rank does by itself.
+/// Does the part of dividing the domain that a rank does alone.
 Status begin_division(const FileContext& file, bool writers_asked, Division& d, Target& target) {
     const FileOptions& options = file.options;
     LayoutChoice& layout = target.layout;
@@ -335,7 +339,7 @@ Status begin_division(const FileContext& file, bool writers_asked, Division& d, 
     return {};
 }
 
-/// Moves the axis of the first cut to the front.
+/// Moves the axis that belongs to the first cut to the front.
 void sort_axes(std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
     const auto is_first = [&](const Axis& axis) {
         return !cuts.empty() && axis.dim == cuts.front().dim;
@@ -347,7 +351,7 @@ void sort_axes(std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
         std::rotate(axes.begin(), found, found + 1);
 }
 
-/// Cuts a set of files in the way it is cut already.
+/// Cuts the domain as an existing set of files is cut.
 Status divide_as_existing(const FileContext& file, const Grid& existing, Division& d, Grid& grid) {
     const Tiles asked = parse_tiles(file.options.tiles);
     const bool one_way = existing.rows == 1 || existing.columns == 1;
@@ -410,7 +414,8 @@ Status divide(const FileContext& file, bool writers_asked, const Grid* existing,
 Status choose_layout(const FileContext& file, bool writers_asked, const Grid* existing,
                      Target& target) {
     Division d;
-    // Depends on what the ranks have alike, so that the status is the same on every rank.
+    // The result depends on values that all ranks have in common, so the status is the same on
+    // every rank.
     Status status = with_reserve([&] {
         d = {};
         return begin_division(file, writers_asked, d, target);

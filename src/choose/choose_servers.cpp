@@ -9,10 +9,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Least number of ranks per server, as the size of the output is not known yet.
+/// Smallest number of ranks per server; the size of the output is not known yet.
 constexpr int ranks_of_a_server = 16;
 
-/// Number of servers with which a parallel file system is about as fast as it gets.
+/// Number of servers that nearly reach the speed of a parallel file system.
 constexpr int enough_servers = 64;
 
 }  // namespace

@@ -9,13 +9,13 @@
 namespace thalweg::detail {
 
 struct ServerChoice {
-    int number = 0;   ///< less than the number of ranks; 0: none
-    std::string why;  ///< a sentence without its full stop
+    int number = 0;   ///< number of servers, less than the number of ranks; 0: none
+    std::string why;  ///< reason, as a sentence without its full stop
 };
 
 /// Chooses one server per node, or more if the file system serves several writers of a node; at
 /// most one rank of 16, and at least one.
-/// @param ranks, nodes  numbers of the session, servers included
+/// @param ranks, nodes  number of ranks and nodes of the session, including servers
 ServerChoice choose_servers(const FileSystem& system, int ranks, int nodes);
 
 }  // namespace thalweg::detail

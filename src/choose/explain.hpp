@@ -9,7 +9,7 @@
 
 namespace thalweg::detail {
 
-/// Returns the settings that choose() decides; `writers` only if the user has a choice.
+/// Returns the settings that choose() decides; `writers` only if the user can choose it.
 /// @param asked     the settings of the file before anything was chosen
 /// @param appended  the file existed
 /// @param choice    result of choose()

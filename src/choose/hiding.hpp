@@ -8,9 +8,9 @@
 
 namespace thalweg::detail {
 
-/// Tests if writing in the background pays off: if it saves a fifth of the time of outputs, a
-/// thousandth of the run, and a millisecond per output. Inline, the model waits for `pack` and
-/// `write`; in the background for `pack`, and for the part of `write` that exceeds `computing`.
+/// Tests if writing in the background pays off: it must save a fifth of the time of outputs, a
+/// thousandth of that of the run, and a millisecond per output. Inline, the model waits for `pack`
+/// and `write`; in the background for `pack`, and for the part of `write` that exceeds `computing`.
 bool pays_in_background(const OutputTimes& times);
 
 /// Formats the times: "2 outputs took 0.1 s to pack and 0.4 s to write, while the model computed

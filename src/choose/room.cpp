@@ -14,7 +14,7 @@ namespace {
 
 constexpr double ns = 1e9;
 
-/// Returns words of which the maximum counts.
+/// Returns times as words, which are combined by the maximum.
 std::array<std::int64_t, 4> words_of(const OutputTimes& times) {
     return {times.outputs, std::llround(times.pack * ns), std::llround(times.write * ns),
             -std::llround(times.computing * ns)};
@@ -29,7 +29,7 @@ OutputTimes times_of(const std::int64_t* words) {
 FreeProcessors find_processors(Team& team) {
     ProcessorMask own{};
     std::int64_t quota = 0, neighbours = 0;
-    // If there is no memory even for this, there is no room.
+    // If memory is lacking even for this, there is no room.
     (void)alone([&]() -> Status {
         own = own_processors();
         quota = processor_quota();
@@ -70,7 +70,8 @@ Room RankResources::room(const FreeProcessors& processors) const {
     Room room;
     room.processors = processors.number;
     room.bound = processors.bound;
-    // The limits are all ranks of a node with the largest queue, and all ranks together.
+    // The queues of a node take at most as much as if all its ranks had the largest queue, and at
+    // most the sum over all ranks.
     room.queues = std::min(most_[0], sums_[0]);
     room.memory = -most_[1];
     return room;

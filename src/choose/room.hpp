@@ -15,30 +15,30 @@ namespace thalweg::detail {
 struct Room {
     int processors = 0;  ///< see FreeProcessors
     bool bound = false;
-    /// Bytes that are free on the node with the fewest, and the most that the queues of a node
-    /// take.
+    /// Bytes that are free, on the node with the fewest; and upper bound for the queues of a node.
     std::int64_t memory = INT64_MAX, queues = 0;
 };
 
-/// Finds the processors that the ranks leave. They stay the same, so a run asks once.
+/// Finds the processors that the ranks do not use. They do not change, so a run does this once.
 /// @note Collective
 FreeProcessors find_processors(Team& team);
 
-/// Words of a rank that all ranks combine before they choose for a file.
+/// The contribution of a rank to the choices for a file, as words that all ranks combine.
 class RankResources {
 public:
     RankResources() = default;
-    /// Takes the words of this rank.
+    /// Sets the words of this rank.
     /// @param queue    bytes of its queue
     /// @param outputs  its outputs so far
     RankResources(const Team& team, std::int64_t queue, const OutputTimes& outputs);
 
-    /// Returns the words that are combined by their maximum; sums() those by their sum.
+    /// Returns the words that are combined by the maximum; sums() those that are added up.
     std::span<std::int64_t> most() { return most_; }
     std::span<std::int64_t> sums() { return sums_; }
 
     Room room(const FreeProcessors& processors) const;
-    /// Returns the slowest rank's times of outputs, and the fastest rank's time of computing.
+    /// Returns the times of outputs of the slowest rank, and the computing time of the rank that
+    /// computed least.
     OutputTimes outputs() const;
 
 private:
@@ -46,7 +46,7 @@ private:
     std::array<std::int64_t, 1> sums_{};
 };
 
-/// Returns the outputs of all ranks, as RankResources::outputs(). @note Collective
+/// Returns the outputs combined over all ranks, as RankResources::outputs(). @note Collective
 OutputTimes agree_on(Team& team, const OutputTimes& mine);
 
 }  // namespace thalweg::detail

@@ -8,8 +8,10 @@
 
 namespace thalweg::detail {
 
-/// Enters the barrier. @return a test if all ranks have entered it, which must not be called again
-/// after it has returned true. It takes no memory. @note Collective
+/// Enters a barrier. Takes no memory.
+/// @return function that tests if all ranks have entered it. It must not be called again after it
+/// has returned true
+/// @note Collective
 std::function<bool()> begin_barrier(MPI_Comm comm);
 
 }  // namespace thalweg::detail

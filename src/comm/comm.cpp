@@ -83,7 +83,7 @@ Status no_shared_memory(std::string text) {
 
 namespace {
 
-/// Adds the rank that failed to the text, unless it names one.
+/// Adds the rank that failed to the text, unless the text names a rank.
 void name_rank(const Comm& comm, int rank, Status& status) {
     (void)alone([&]() -> Status {
         if (comm.size() > 1 && status.text.find("rank ") == std::string::npos)
@@ -108,7 +108,7 @@ Status agree(Comm& comm, const Status& mine) {
         status.text.reserve(size);
         return {};
     });
-    // Takes no memory, as this rank may have none.
+    // Use no further memory, as this rank may have none.
     std::array<char, 1024> part;
     for (std::size_t at = 0; at < size; at += part.size()) {
         const std::size_t n = std::min(part.size(), size - at);

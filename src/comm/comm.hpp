@@ -16,10 +16,10 @@
 
 namespace thalweg::detail {
 
-/// Operations that combine words; `row` combines each in its own way (see RowOfWords).
+/// Operations that combine words; `row` combines groups of them in different ways (see RowOfWords).
 enum class Reduce { sum, min, max, bit_or, row };
 
-/// Words that one reduction combines: by `or`, by their maximum, and by their sum.
+/// Words that one reduction combines: some by bitwise or, some by the maximum, some by the sum.
 struct RowOfWords {
     std::array<std::int64_t, 28> any{};
     std::array<std::int64_t, 12> most{};
@@ -52,15 +52,16 @@ protected:
 };
 
 /// Allocates memory of this rank alone, zeroed, in huge pages where the system has them: touching
-/// ordinary pages for the first time costs several times the copy into them. @return null if there
-/// is not enough
+/// ordinary pages for the first time takes several times as long as copying into them.
+/// @return null if there is not enough
 std::unique_ptr<Memory> make_private_memory(std::size_t bytes);
-/// Allows the system to take back the pages of private memory when it is short of memory; the
-/// contents are lost. Until then, writing to them again costs no first touch.
+/// Permits the system to take back pages of private memory if it is short of memory; their contents
+/// are then lost. Pages that it has not taken back can be written without the cost of a first
+/// touch.
 void offer(const Memory& memory);
 
-/// Returns the error for memory that the ranks of a node cannot share. Its text tells if the cause
-/// is that this process may open no more files, which shared memory needs.
+/// Returns the error for memory that the ranks of a node cannot share. The text says if the cause
+/// is that this process cannot open more files, which shared memory needs.
 Status no_shared_memory(std::string text = "cannot allocate memory shared by the ranks of a node");
 
 class Comm {
@@ -69,46 +70,45 @@ public:
 
     int rank() const { return rank_; }
     int size() const { return size_; }
-    /// Returns the communicator for other libraries; MPI_COMM_NULL for the serial twin.
+    /// Returns the communicator for use by other libraries; MPI_COMM_NULL if this build has no MPI.
     virtual MPI_Comm handle() const = 0;
 
     /// @note Collective, as are all but the point-to-point functions. Those that take memory for
     /// data of other ranks throw NoMemoryAnywhere on all ranks if one has none.
     virtual void barrier() = 0;
     virtual void all_reduce(std::span<std::int64_t> values, Reduce op) = 0;
-    /// Combines the values on the root alone; on other ranks they stay as they are.
+    /// Combines the values on the root only; those of other ranks do not change.
     virtual void reduce(std::span<std::int64_t> values, Reduce op, int root) = 0;
     /// Returns the sum of the values of the ranks before this one.
     virtual std::int64_t sum_before(std::int64_t value) = 0;
     virtual void broadcast(void* data, std::size_t bytes, int root) = 0;
-    /// Returns the bytes of every rank on the root; nothing elsewhere.
+    /// Returns the bytes of each rank on the root; an empty list on other ranks.
     virtual std::vector<std::vector<char>> gather(std::span<const char> bytes, int root) = 0;
-    /// Sends each packet to its rank and returns those that came, ordered by sender. Costs
+    /// Sends each packet to its rank and returns the packets received, ordered by sender. Costs
     /// messages only between ranks that have packets for each other.
     /// @param have  becomes false on a rank without memory for it; others do not learn of that
     virtual std::vector<Packet> exchange(const std::vector<Packet>& packets, bool& have) = 0;
     std::vector<Packet> exchange(const std::vector<Packet>& packets);
-    /// Makes a communicator of the same ranks, whose messages are separate.
+    /// Makes a communicator of the same ranks with separate messages.
     virtual std::unique_ptr<Comm> duplicate() { return split(0, rank_); }
     /// Makes a communicator of the ranks of equal color; null for a negative color.
     virtual std::unique_ptr<Comm> split(int color, int key) = 0;
     /// Makes a communicator of the ranks that share memory with this one.
     virtual std::unique_ptr<Comm> split_shared() = 0;
-    /// Returns the rank of each of these ranks in a communicator that has them all. Local.
+    /// Returns the rank of each of these ranks in a communicator that contains them all. Local.
     virtual std::vector<int> ranks_in(const Comm& larger) const = 0;
-    /// Allocates memory that all ranks see, on rank 0, whose number of bytes counts. @return null,
-    /// on all ranks alike, if there is not enough
+    /// Allocates memory that all ranks share. The number of bytes is that of rank 0.
+    /// @return null, on all ranks alike, if there is not enough
     virtual std::unique_ptr<Memory> share(std::size_t bytes) = 0;
 
     virtual MPI_Request start_send(const void* data, std::size_t bytes, int to, int tag) = 0;
     virtual void finish(std::vector<MPI_Request>& requests) = 0;
     /// Waits for a message of that sender and tag and receives it into `data`; returns its size.
     virtual std::size_t receive(void* data, std::size_t capacity, int from, int tag) = 0;
-    /// Gives MPI the processor for a moment, so that the model's transfers go on while the library
-    /// sleeps.
+    /// Lets MPI work for a moment, so that the model's transfers progress while the library sleeps.
     virtual void progress() = 0;
 
-    /// Broadcasts bytes and their number; few bytes take one message.
+    /// Broadcasts bytes and their number, in one message if they are few.
     void broadcast(std::vector<char>& bytes, int root);
 
     /// Tests if `mine` is true on all ranks. @note Collective
@@ -125,12 +125,13 @@ std::unique_ptr<Comm> make_serial_comm();
 /// Makes a communicator of this process alone, whether MPI runs or not.
 std::unique_ptr<Comm> make_own_comm();
 
-/// Gives all ranks the root's failure or, if it has none, its bytes; in one message if they are
-/// few. @note Collective; the status is the same on every rank
+/// Broadcasts the root's failure or, if it has none, its bytes; in one message if they are few.
+/// @note Collective; the status is the same on every rank
 Status broadcast_outcome(Comm& comm, const Status& mine, std::vector<char>& bytes, int root = 0);
 
-/// Returns the status of the lowest rank that failed, the same on every rank, naming that rank; if
-/// there is no memory for its text, the code alone. @note Collective
+/// Returns the status of the lowest rank that failed, the same on every rank; the text names that
+/// rank. If there is no memory for the text, returns only the code.
+/// @note Collective
 Status agree(Comm& comm, const Status& mine);
 
 }  // namespace thalweg::detail

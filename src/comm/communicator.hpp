@@ -6,7 +6,7 @@
 
 namespace thalweg::detail {
 
-/// Tests if MPI has been started, and not ended. Local.
+/// Tests if MPI has been started and has not ended. Local.
 bool mpi_is_running();
 
 /// Returns TW_EMPI for a communicator that a session cannot use, or if MPI is not running. Local.
@@ -15,8 +15,8 @@ Status check_communicator(MPI_Comm comm);
 /// Tests if two communicators have the same ranks in the same order. Local.
 bool has_ranks_of(const Comm& comm, MPI_Comm other);
 
-/// Gives up a communicator and those made from it: nothing of them is freed from now on that would
-/// wait for other ranks.
+/// Gives up a communicator and those made from it: they are no longer freed where this would wait
+/// for other ranks.
 void give_up(Comm& comm);
 bool is_given_up(const Comm& comm);
 

@@ -10,7 +10,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Returns a number of processes in the environment; 0 if there is none.
+/// Returns a number of processes from the environment; 0 if there is none.
 int number(const char* variable) {
     const char* const text = std::getenv(variable);
     return text == nullptr ? 0 : std::atoi(text);
@@ -25,7 +25,7 @@ std::string mpi_name() {
     std::string name(text, length);
     for (char& c : name)
         if (c == '\t') c = ' ';
-    // MPICH returns "MPICH Version:  4.0.2" and lines on how it was built.
+    // MPICH returns "MPICH Version:  4.0.2" and further lines about its build.
     name.resize(std::min(name.size(), name.find_first_of(",\n")));
     if (const auto at = name.find(" Version:"); at != std::string::npos) name.erase(at, 9);
     while (name.find("  ") != std::string::npos) name.erase(name.find("  "), 1);
@@ -37,8 +37,8 @@ Status check_launcher() {
     int size = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size != 1) return {};
-    // Launchers pass the number of processes: that of Open MPI in the one variable; those of MPICH
-    // and its descendants, and srun, in the other.
+    // Launchers set a variable with the number of processes: Open MPI's the first one; those of
+    // MPICH and its descendants, and srun, the second one.
     const int by_open_mpi = number("OMPI_COMM_WORLD_SIZE"), by_pmi = number("PMI_SIZE");
     const std::string own = mpi_name();
     const bool open_mpi = own.rfind("Open MPI", 0) == 0;
@@ -53,7 +53,7 @@ Status check_launcher() {
 
 int processes_of_node() {
     int most = 0;
-    // The variables of Open MPI, MPICH and MVAPICH.
+    // variables of Open MPI, MPICH and MVAPICH
     for (const char* name :
          {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"})
         most = std::max(most, number(name));

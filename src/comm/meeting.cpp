@@ -141,7 +141,7 @@ Status Meeting::compare(const Attendance& attendance) {
     return status;
 }
 
-/// Gathers on every rank what some ranks have given up.
+/// Collects, on every rank, what any rank has given up.
 void Meeting::find_parting(const Attendance& attendance) {
     const std::int64_t mine = !attendance.leaves ? -1 : attendance.file;
     std::vector<char> all;

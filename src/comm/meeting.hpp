@@ -51,34 +51,37 @@ enum class Call {
     prefetch
 };
 
-/// Returns the name of the C function.
+/// Returns the name of a call's C function.
 const char* name_of(Call call);
 
-/// Tests if all ranks meet in a C function, whatever the state of a file.
+/// Tests if a C function is collective for all ranks, whatever the state of a file.
 bool is_collective(const char* function);
 
-/// Returns the error of two threads in one session.
+/// Returns the error for two threads in one session at the same time.
 Status thread_failure(const char* call, int rank);
 
-/// A call as one of the ranks sees it.
+/// The call that a rank makes, as the rank describes it to the others.
 struct Attendance {
     Call call;
-    int file = 0;             ///< its serial number; 0: the call is the session's
-    std::int64_t detail = 0;  ///< another value that all ranks have: the variable of a put
-    bool leaves = false;      ///< the rank gives up the file, or the session, in any case
+    int file = 0;  ///< serial number of the file; 0: the call concerns the session
+    /// Further value that must be the same on all ranks, such as the variable of a put.
+    std::int64_t detail = 0;
+    /// The rank gives up the file, or the session, whatever the others do.
+    bool leaves = false;
     /// Returns the objects of the call for messages: "of a.nc, variable 'T'". Given by std::ref,
     /// which takes no memory.
     std::function<std::string()> describe;
 };
 
-/// More words that the ranks combine in a meeting, if they are in the same call.
+/// Further words that the ranks combine, if they are in the same call.
 struct MeetingWords {
-    std::span<std::int64_t> any{};   ///< combined by `or`; those that do not fit, separately
-    std::span<std::int64_t> most{};  ///< combined by maximum; as many as RowOfWords has
-    std::span<std::int64_t> sums{};  ///< combined by sum; as many as RowOfWords has
+    /// Combined by bitwise or; what does not fit into a row takes another reduction.
+    std::span<std::int64_t> any{};
+    std::span<std::int64_t> most{};  ///< combined by the maximum; as many as RowOfWords has
+    std::span<std::int64_t> sums{};  ///< combined by the sum; as many as RowOfWords has
 };
 
-/// Returns two words that tell, combined by `or`, whether all ranks have the same value.
+/// Returns two words which show, combined by bitwise or, whether all ranks have the same value.
 inline std::array<std::int64_t, 2> equality_words(std::int64_t value) { return {value, ~value}; }
 inline bool are_alike(std::span<const std::int64_t> told) { return (told[0] & told[1]) == 0; }
 
@@ -87,14 +90,14 @@ public:
     explicit Meeting(Team& team) : team_(team) {}
 
     struct Outcome {
-        Status status;        ///< identical on all ranks
-        bool failed = false;  ///< some rank knew of a failure of the file before
+        Status status;        ///< the same on all ranks
+        bool failed = false;  ///< some rank knew of an earlier failure of the file
     };
     /**
-     * Meets the other ranks.
+     * Agrees with the other ranks that all are in the same call.
      * @param mine    this rank's own failure, if it has found one in the arguments
      * @param failed  an earlier failure of the file, if this rank knows of one
-     * @param words   receive what all ranks gave
+     * @param words   receive the combined words of all ranks
      * @note Collective
      */
     Outcome enter(const Attendance& attendance, const Status& mine, const Status& failed,
@@ -103,23 +106,23 @@ public:
         return enter(attendance, mine, {}, {}).status;
     }
 
-    /// Files, or the session, that some rank has given up in a meeting of different calls. As it
-    /// cannot return to them, all ranks give them up before the call returns.
+    /// Files, or the session, that ranks in different calls have given up. As a rank cannot return
+    /// to them, all ranks give them up before the call returns.
     struct Parting {
         std::vector<int> files;  ///< serial numbers
         bool session = false;
     };
-    /// Returns the number of meetings so far.
+    /// Returns the number of collective calls so far.
     std::int64_t count() const { return count_; }
     bool parted() const { return parting_.session || !parting_.files.empty(); }
     void part_all() { parting_.session = true; }
     Parting take_parting() { return std::exchange(parting_, {}); }
 
-    /// Notes the call of a second thread of this rank, which was refused: the next meeting tells
-    /// all ranks, some of which may wait in that call. Any thread may call it.
+    /// Notes that a call of a second thread of this rank was refused. The next collective call
+    /// tells all ranks, some of which may be waiting in that call. Any thread may call it.
     void refuse_thread(const char* call) { refused_ = call; }
 
-    /// Sets the function that a file calls on every rank before any meeting, whatever the call.
+    /// Sets a function for a file, which is called on every rank before any collective call.
     void prepare(int file, std::function<void()> act) { prepare_[file] = std::move(act); }
     void forget(int file) { prepare_.erase(file); }
 

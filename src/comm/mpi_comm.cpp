@@ -20,25 +20,26 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Name of a wait about which nothing more is known.
+/// Reason for a wait of which nothing more specific is known.
 constexpr const char* all_ranks = "all ranks to make this call";
 
-/// Largest part of a transfer, as MPI counts are int.
+/// Largest part of a transfer in bytes, as MPI counts are int.
 constexpr std::size_t part_bytes = std::size_t(1) << 30;
 
-/// Largest part of a packet in Comm::exchange.
+/// Largest part of a packet in Comm::exchange, in bytes.
 constexpr std::size_t exchange_bytes = std::size_t(1) << 20;
 
 /// Tags of Comm::exchange. A rank can be one exchange ahead of another, so they alternate.
 constexpr int exchange_tags[2] = {1, 3};
 
-/// Buffer for data that there is no memory for. It is never read, so all communicators share it.
+/// Buffer that receives data for which there is no memory. It is never read, so all communicators
+/// share it.
 char spill[exchange_bytes];
 
 /// Packets that arrive in parts.
 struct Incoming {
     std::vector<Packet> packets;
-    std::map<int, std::size_t> begun;  ///< incomplete packets, by sender
+    std::map<int, std::size_t> begun;  ///< index of each sender's incomplete packet
 
     char* room(int from, int bytes) {
         const auto [open, first] = begun.try_emplace(from, packets.size());
@@ -51,7 +52,7 @@ struct Incoming {
     }
 };
 
-/// State that a communicator shares with all that are made from it.
+/// State that a communicator shares with all communicators made from it.
 class Family {
 public:
     Family() {
@@ -92,7 +93,7 @@ private:
                     Reduce::row);
     }
 
-    MPI_Datatype row_ = MPI_DATATYPE_NULL;  ///< a row, which MPI must not split
+    MPI_Datatype row_ = MPI_DATATYPE_NULL;  ///< type of a row of words, which MPI must not split
     MPI_Op combine_ = MPI_OP_NULL;
 };
 
@@ -175,9 +176,9 @@ public:
         return result;
     }
 
-    /// Synchronous sends and a non-blocking barrier (Hoefler, Siebert and Lumsdaine 2010,
-    /// "Scalable communication protocols for dynamic sparse data exchange"): a rank enters the
-    /// barrier when its sends were received, so the barrier's end says that nothing is under way.
+    /// Synchronous sends and a non-blocking barrier (Hoefler, Siebert and Lumsdaine 2010, "Scalable
+    /// communication protocols for dynamic sparse data exchange"): a rank enters the barrier when
+    /// its sends were received, so when the barrier ends, no message is in transit.
     using Comm::exchange;
     std::vector<Packet> exchange(const std::vector<Packet>& packets, bool& have) override {
         const Waiting all(all_ranks);
@@ -189,7 +190,7 @@ public:
                    for (const Packet& packet : packets)
                        parts += packet.bytes.size() / exchange_bytes + 1;
                    sends.reserve(parts);
-                   for (const Packet& packet : packets)  // packets to this rank take no message
+                   for (const Packet& packet : packets)  // packets to this rank need no message
                        if (packet.rank == rank_) incoming.packets.push_back(packet);
                    return {};
                }).ok();
@@ -213,7 +214,7 @@ public:
             if (arrived) {
                 int n = 0;
                 MPI_Get_count(&status, MPI_BYTE, &n);
-                char* to = spill;  // without memory it is received all the same
+                char* to = spill;  // without memory, the part is received nevertheless
                 have = have && alone([&]() -> Status {
                                    to = incoming.room(status.MPI_SOURCE, n);
                                    return {};
@@ -258,7 +259,7 @@ public:
         return adopt(part);
     }
 
-    /// Takes ownership of a new communicator. @param part  MPI_COMM_NULL: this rank has none
+    /// Takes ownership of a new communicator. @param part  MPI_COMM_NULL on ranks without one
     std::unique_ptr<Comm> adopt(MPI_Comm part) {
         if (part == MPI_COMM_NULL) return nullptr;
         return with_reserve([&] { return std::make_unique<MpiComm>(part, family_); });
@@ -280,8 +281,8 @@ public:
         const Waiting all(all_ranks);
         if (size_ == 1) return make_private_memory(bytes);
         std::unique_ptr<Segment> segment;
-        SegmentName name;  // 0 bytes: there is none
-        Status ignored;    // the caller reports its own
+        SegmentName name;  // 0 bytes: there is no segment
+        Status ignored;    // the caller returns its own status
         const auto take = [&](auto&& act) {
             (void)alone([&]() -> Status {
                 segment = act();
@@ -294,7 +295,7 @@ public:
         if (name.bytes == 0) return nullptr;
         bytes = name.bytes;
         if (rank_ != 0) take([&] { return Segment::map(name, ignored); });
-        // Pages may be missing although they were mapped: each rank touches its part.
+        // Pages may be missing even if they were mapped, so each rank touches its part.
         const auto begin_of = [&](int rank) { return bytes / size_ * rank; };
         const std::size_t begin = begin_of(rank_);
         const std::size_t end = rank_ + 1 < size_ ? begin_of(rank_ + 1) : bytes;
@@ -358,7 +359,7 @@ std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm) {
 
 namespace {
 
-/// Scope in which MPI returns errors for which it would end the program.
+/// A scope in which MPI returns errors that would otherwise end the program.
 class ErrorsReturn {
 public:
     ErrorsReturn() {
@@ -377,7 +378,7 @@ public:
     ErrorsReturn& operator=(const ErrorsReturn&) = delete;
 
 private:
-    // MPI raises errors of no valid communicator on one of these.
+    // MPI reports errors without a valid communicator on one of these.
     const std::array<MPI_Comm, 2> comms{MPI_COMM_WORLD, MPI_COMM_SELF};
     std::array<MPI_Errhandler, 2> before_{};
 };
@@ -412,7 +413,8 @@ Status check_communicator(MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) return failure(TW_EMPI, "the communicator is MPI_COMM_NULL");
     if (Status status = check_launcher(); !status.ok()) return status;
     const ErrorsReturn answers;
-    // Open MPI detects a freed handle only by its table for Fortran, which no longer has it.
+    // Open MPI detects a freed handle only by its table of Fortran handles, which no longer
+    // contains it.
     if (MPI_Comm_test_inter(comm, &between) != MPI_SUCCESS ||
         MPI_Comm_f2c(MPI_Comm_c2f(comm)) != comm)
         return failure(TW_EMPI, "the communicator is not valid: was it freed?");

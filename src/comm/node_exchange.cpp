@@ -14,13 +14,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Head of a packet among others in one bundle.
+/// Head of a packet in a bundle.
 struct Label {
-    std::int64_t from = 0, to = 0;  ///< ranks of the team
+    std::int64_t from = 0, to = 0;  ///< ranks in the team
     std::int64_t bytes = 0;
 };
 
-/// Packets that travel together, by destination.
+/// Packets that are sent together, by destination.
 using Bundles = std::map<int, std::vector<char>>;
 
 void append(std::vector<char>& bundle, const Label& label, const char* bytes) {
@@ -44,13 +44,13 @@ void for_packets(const std::vector<Packet>& bundles, Visit&& visit) {
     }
 }
 
-/// One exchange. A rank without memory takes part.
+/// One exchange of packets. A rank without memory takes part in its messages.
 class Passage {
 public:
     explicit Passage(Team& team) : team_(team), topology_(team.topology()) {}
 
-    /// Passes packets to the rank of this node that sends to their node; those for this node, to
-    /// their own rank.
+    /// Sends each packet to the rank of this node that forwards to the packet's node. Packets for
+    /// this node go to their own rank.
     void leave(const std::vector<Packet>& packets) {
         guarded([&] {
             for (const Packet& p : packets) {
@@ -65,17 +65,17 @@ public:
         pass(team_.node());
     }
 
-    /// Passes packets to the rank of the other node that receives from this node.
+    /// Sends packets to the rank of the other node that receives from this node.
     void cross() {
         regroup([&](const Label& label) {
             const int node = node_of(static_cast<int>(label.to));
-            if (node == topology_.node) return team_.rank();  // it has arrived
+            if (node == topology_.node) return team_.rank();  // these packets have arrived
             return topology_.rank_of(node, topology_.node % topology_.sizes[node]);
         });
         pass(team_.world());
     }
 
-    /// Passes packets to their own rank.
+    /// Sends packets to their final rank.
     void arrive() {
         regroup([&](const Label& label) { return place_of(label.to); });
         pass(team_.node());

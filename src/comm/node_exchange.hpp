@@ -8,20 +8,21 @@
 
 namespace thalweg::detail {
 
-/// Limits within which packets are combined: the least average number of packets of a rank, and the
-/// largest size in bytes, as each packet is copied three times.
+/// Limits within which packets are combined: the smallest average number of packets of a rank, and
+/// the largest size of a packet in bytes, as each is copied three times.
 struct CombineLimits {
     std::int64_t packets = 6;
     std::int64_t bytes = 64 << 10;
-    std::int64_t most = INT64_MAX;  ///< upper limit of any rank's packets, known to all ranks
+    /// Upper bound of the number of packets of any rank, the same on all ranks.
+    std::int64_t most = INT64_MAX;
 };
 
 /**
- * Sends each packet to its rank and returns those that came, ordered by sender, as Comm::exchange
- * over the world of a team does. If all ranks have small packets for many others, they go from the
- * ranks of a node to one that sends to another node, from there in one message to that node, and to
- * the ranks there. So the messages of a rank grow with the ranks of a node and with nodes by ranks
- * of a node, not with all ranks.
+ * Sends each packet to its rank and returns the packets received, ordered by sender, like
+ * Comm::exchange over the world of a team. If all ranks have small packets for many others, they go
+ * from the ranks of a node to one that sends to another node, from there in one message to that
+ * node, and to the ranks there. So the messages of a rank grow with the ranks of a node and with
+ * nodes by ranks of a node, not with all ranks.
  * @param have  becomes false on a rank without memory for it; others do not learn of that
  * @note Collective
  */

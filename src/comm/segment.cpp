@@ -25,9 +25,9 @@ namespace thalweg::detail {
 
 namespace {
 
-// A segment of this process, by token. Threads, and ranks that are threads, map it at the same
-// address; the last one unmaps it. Process numbers would not do: they may be the same in other
-// containers.
+// A segment that is mapped in this process, found by token. Threads, and ranks that are threads,
+// share one mapping; the last user unmaps it. Process numbers would not identify it, as they may be
+// the same in other containers.
 struct OwnSegment {
     char* data = nullptr;
     int users = 0;
@@ -40,7 +40,7 @@ std::map<std::int64_t, OwnSegment>& own_segments() {
     return *segments;
 }
 
-/// The system's name of the memory, by which other processes recognize it.
+/// The system's name of shared memory, by which other processes recognize it.
 class SegmentLabel {
 public:
     explicit SegmentLabel(std::int64_t token) {
@@ -48,7 +48,7 @@ public:
                             static_cast<unsigned long long>(token));
     }
     const char* text() const { return text_.data(); }
-    /// Tests if a link in /proc leads to the memory of this name.
+    /// Tests if a link in /proc leads to the memory with this name.
     bool is_at(const char* link) const {
         constexpr std::string_view before = "/memfd:";
         std::array<char, 64> found{};
@@ -64,13 +64,13 @@ private:
 }  // namespace
 
 std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& status) {
-    // The system might kill this process, or another one, rather than refuse.
+    // Fail here: the system might kill this process or another one rather than refuse.
     if (touch && static_cast<std::int64_t>(bytes) > free_memory().bytes) {
         status = failure(TW_ENOMEM, "cannot allocate {} bytes of memory shared within a node: {}",
                          bytes, std::strerror(ENOMEM));
         return nullptr;
     }
-    NoSizeSignal guard;  // a limit on the size of files holds for this memory, too
+    NoSizeSignal guard;  // a limit on the size of files applies to this memory, too
     std::int64_t token = 0;
     (void)!getrandom(&token, sizeof token, 0);
     const int fd = memfd_create(SegmentLabel(token).text(), MFD_CLOEXEC);
@@ -139,7 +139,7 @@ bool Segment::touch(std::size_t offset, std::size_t bytes) {
     const std::size_t page = sysconf(_SC_PAGESIZE);
     const std::size_t begin = offset / page * page;
     if (madvise(data_ + begin, offset + bytes - begin, MADV_POPULATE_WRITE) == 0) return true;
-    // A system that cannot do it provides the pages at their first use.
+    // If the system does not support this, it provides the pages on first use.
     return errno != ENOMEM && errno != EFAULT;
 #else
     (void)offset, (void)bytes;

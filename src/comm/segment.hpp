@@ -11,20 +11,20 @@
 
 namespace thalweg::detail {
 
-/// Name by which another process finds a segment.
+/// The name by which another process finds a segment.
 struct SegmentName {
     std::int64_t process = 0;
     std::int64_t descriptor = -1;
     std::int64_t bytes = 0;
-    /// Random number that distinguishes it from a segment with the same numbers in another
+    /// Random number. It distinguishes this segment from one with the same numbers in another
     /// container, or on another machine that MPI takes for this one.
     std::int64_t token = 0;
 };
 
 class Segment : public Memory {
 public:
-    /// Allocates zeroed memory. With `touch` it has its pages already: their first touch costs
-    /// several times the copy into them.
+    /// Allocates zeroed memory. With `touch`, all pages are provided at once: their first touch
+    /// takes several times as long as copying into them.
     static std::unique_ptr<Segment> make(std::size_t bytes, bool touch, Status& status);
     /// Maps the memory of another process, or of this one.
     static std::unique_ptr<Segment> map(const SegmentName& name, Status& status);
@@ -39,17 +39,19 @@ public:
 
 private:
     Segment() = default;
-    bool owner_ = true;  ///< this process made the memory
-    bool own_ = false;   ///< memory of this process, which its segments share
+    bool owner_ = true;  ///< this process has made the memory
+    bool own_ = false;   ///< memory of this process, shared by its Segment objects
     SegmentName name_;
 };
 
-/// Gathers the names of the segments of a node's ranks, by place in the node. Throws
-/// NoMemoryAnywhere on all of them if one has no memory. @note Collective over the node
+/// Gathers the names of the segments of a node's ranks, sorted by place in the node. Throws
+/// NoMemoryAnywhere on all of them if one has no memory.
+/// @note Collective over the node
 std::vector<SegmentName> share_names(Comm& node, const SegmentName& mine);
 
-/// Makes a segment of each rank of a node, which all of them map: by place in the node, null for a
-/// rank that gives 0 bytes. @return this rank's own status; the caller lets the ranks agree
+/// Makes a segment of each rank of a node, which all of them map; sorted by place in the node, null
+/// for a rank that passes 0 bytes.
+/// @return this rank's own status; the caller lets the ranks agree
 /// @note Collective over the node
 Status share_segments(Comm& node, std::size_t bytes, bool touch,
                       std::vector<std::unique_ptr<Segment>>& segments);

@@ -13,16 +13,16 @@ namespace thalweg::detail {
 
 struct Team::Control {
     alignas(64) Word arrived;
-    alignas(64) Word complete;  ///< counts the rounds in which all of the node had arrived
-    alignas(64) Word epoch;     ///< counts the rounds that have a result
-    alignas(64) Word turn;      ///< odd while a rank that is not the leader acts on the result
+    alignas(64) Word complete;  ///< number of rounds in which all ranks of the node have arrived
+    alignas(64) Word epoch;     ///< number of rounds that have a result
+    alignas(64) Word turn;      ///< odd while a rank other than the leader acts on the result
     alignas(64) std::int64_t result[row_words];
 };
 
 namespace {
 
-/// Memory of a node: a control block, a row of words for each of its ranks, and the tables of the
-/// topology, for as many nodes as there are ranks.
+/// The parts of a node's memory: a control block, a row of words for each of its ranks, and the
+/// tables of the topology, for as many nodes as there are ranks.
 struct MemoryParts {
     MemoryParts(std::size_t control, std::size_t members, std::size_t ranks)
         : rows(control),
@@ -31,9 +31,10 @@ struct MemoryParts {
     std::size_t rows, tables, bytes;
 };
 
-/// Finds the ranks of this rank's node, and takes memory for them. If the ranks of a node are in
-/// separate containers, each is a node of its own.
-/// @return this rank's own failure @note Collective over `all`
+/// Finds the ranks of this rank's node, and allocates memory that they share. If the ranks of a
+/// node are in separate containers, each is a node of its own.
+/// @return this rank's own failure
+/// @note Collective over `all`
 Status share_node(Comm& all, int node_size, std::size_t control, std::unique_ptr<Comm>& node,
                   std::shared_ptr<Memory>& memory) {
     node = all.split_shared();
@@ -87,8 +88,8 @@ std::int64_t* Team::row(int place) const {
 }
 
 /// Combines at most a row of words.
-/// @param several  over all nodes, of which there are several; else over this one
-/// @param act      called on rank `actor`; null: there is none
+/// @param several  over all nodes, if there are several; else over this one
+/// @param act      called on rank `actor`; null: nothing is called
 void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, int actor,
                       const Act* act) {
     auto& control = *reinterpret_cast<Control*>(memory_->data());
@@ -103,8 +104,8 @@ void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, i
                       static_cast<std::uint32_t>(members);
     const bool acts = act != nullptr && actor == rank();
 
-    // On one node, the rank that acts, or else the last to arrive finishes the round; on several,
-    // the leaders do, which communicate with each other.
+    // On one node, the rank that acts finishes the round, or else the last one to arrive. On
+    // several, the leaders do, which communicate with each other.
     const bool finishes = several ? place == 0 : act != nullptr ? acts : last;
     if (last && !finishes) ring(control.complete);
     if (finishes) {
@@ -116,7 +117,8 @@ void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, i
         } else if (several) {
             const int its_node = topology_.node_of[actor];
             leaders_->reduce(result, op, its_node);
-            if (its_node == topology_.node && !acts) {  // it waits for its turn
+            // The leader waits until the actor has finished.
+            if (its_node == topology_.node && !acts) {
                 ring(control.turn);
                 wait_while(control.turn, turn + 1, world_.get());
             }

@@ -15,7 +15,8 @@ class Team {
 public:
     /**
      * Makes a team of all ranks of a communicator.
-     * @param node_size  0: nodes as they are; else nodes of at most that many ranks
+     * @param node_size  0: the actual nodes; else they are divided into nodes of at most so many
+     *                   ranks
      * @param mine       this rank's own failure so far
      * @return null with an error, the same on every rank
      * @note Collective
@@ -32,25 +33,26 @@ public:
     int rank() const { return world_->rank(); }
     int size() const { return world_->size(); }
 
-    /// Combines words over all ranks of the team, by one wait in shared memory per node and one
-    /// reduction over the nodes. @note Collective
+    /// Combines words over all ranks of the team: by one wait in shared memory per node, and one
+    /// reduction over the nodes.
+    /// @note Collective
     void all_reduce(std::span<std::int64_t> values, Reduce op);
-    /// A function that uses the combined words, and may change them. Does not throw.
+    /// A function that uses the combined words, and may change them. It must not throw.
     using Act = std::function<void(std::span<std::int64_t>)>;
     /// Combines words over the ranks of this node, without MPI. @note Collective over the node
     void reduce_on_node(std::span<std::int64_t> values, Reduce op);
     /**
-     * Combines words, and has one rank act on them before any other has them: all ranks get what it
-     * leaves. Costs no more than a reduction and a broadcast if that rank is the first of its node.
+     * Combines words, and lets one rank change the result before any other rank gets it. Costs no
+     * more than a reduction and a broadcast if that rank is the first of its node.
      * @param values  at most row_words
      * @param act     called on rank `actor` alone; given by std::ref, which takes no memory
      * @note Collective
      */
     void all_reduce(std::span<std::int64_t> values, Reduce op, int actor, const Act& act);
     void barrier();
-    /// Makes a communicator of the same ranks, whose messages are separate. @note Collective
+    /// Makes a communicator of the same ranks with separate messages. @note Collective
     std::unique_ptr<Comm> duplicate();
-    /// Does what agree(Comm&, ...) does; costs one all_reduce if no rank failed. @note Collective
+    /// Does the same as agree(Comm&, ...), by one all_reduce if no rank failed. @note Collective
     Status agree(const Status& mine);
 
     static constexpr int row_words = RowOfWords::size;
@@ -63,9 +65,9 @@ private:
     std::int64_t* row(int place) const;
 
     std::unique_ptr<Comm> world_;
-    std::unique_ptr<Comm> node_;     ///< null if there is one node, which is the world
-    std::unique_ptr<Comm> leaders_;  ///< null except on the leaders of several nodes
-    std::unique_ptr<Comm> spare_;    ///< all ranks, not in use
+    std::unique_ptr<Comm> node_;     ///< null if there is only one node, which is the world
+    std::unique_ptr<Comm> leaders_;  ///< null except on the leaders, if there are several nodes
+    std::unique_ptr<Comm> spare_;    ///< communicator of all ranks, for the next duplicate()
     std::shared_ptr<Memory> memory_;
     Topology topology_;
 };

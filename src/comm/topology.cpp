@@ -11,18 +11,18 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Ranks at equal distances.
+/// Ranks in a sequence with equal distances.
 struct Equidistant {
     std::int64_t first, step, count;
 };
 
-/// Consecutive ranks: `ranks` of them on a node, as many on the next one, and so on for `nodes`
-/// nodes; all of that `times` times.
+/// A pattern of consecutive ranks: `ranks` of them on a node, as many on the next one, and so on
+/// for `nodes` nodes; the whole is repeated `times` times.
 struct Stairs {
     std::int64_t node, ranks, nodes, times;
 };
 
-/// The number of a node, and that of all nodes; stored in front of the tables.
+/// The number of this node and the number of nodes, stored in front of the tables.
 struct NodePlace {
     int node, nodes;
 };
@@ -44,7 +44,7 @@ void for_records(std::span<const std::int64_t> words, Visit&& visit) {
     }
 }
 
-/// Encodes the ranks of a node. @param members  by place
+/// Encodes the ranks of a node. @param members  ranks, by their place in the node
 std::vector<std::int64_t> words_of_ranks(std::span<const int> members) {
     std::vector<std::int64_t> words;
     for (std::size_t i = 0; i < members.size();) {
@@ -56,15 +56,15 @@ std::vector<std::int64_t> words_of_ranks(std::span<const int> members) {
     return words;
 }
 
-/// Fills the tables as they lie in memory: node_of, by_place, sizes, first.
-/// @param at  node_of, which is known already
+/// Fills the tables in the order in which they lie in memory: node_of, by_place, sizes, first.
+/// @param at  address of node_of, which is filled already
 void fill_tables(int* at, std::size_t ranks, std::size_t nodes) {
     const std::span node_of(at, ranks), by_place(at + ranks, ranks);
     const std::span sizes(at + 2 * ranks, nodes), first(at + 2 * ranks + nodes, nodes);
     std::fill(sizes.begin(), sizes.end(), 0);
     for (const int node : node_of) ++sizes[node];
     std::exclusive_scan(sizes.begin(), sizes.end(), first.begin(), 0);
-    // Giving places in the order of ranks advances the beginnings, which are then set back.
+    // Filling by_place in the order of ranks advances `first`, which is then restored.
     for (std::size_t r = 0; r < ranks; ++r) by_place[first[node_of[r]]++] = r;
     for (std::size_t n = 0; n < nodes; ++n) first[n] -= sizes[n];
 }
@@ -91,7 +91,8 @@ std::vector<std::int64_t> words_of_nodes(std::span<const int> node_of) {
     const std::size_t n = node_of.size();
     for (std::size_t i = 0; i < n;) {
         Stairs s{node_of[i], 0, 0, 0};
-        const auto height = [&](std::size_t from) {  // ranks of one node in a row
+        // Returns the number of consecutive ranks on one node.
+        const auto height = [&](std::size_t from) {
             std::size_t end = from;
             while (end < n && node_of[end] == node_of[from]) ++end;
             return static_cast<std::int64_t>(end - from);
@@ -143,9 +144,10 @@ Topology topology_of(std::span<const int> node_of) {
 namespace {
 
 /**
- * Exchanges the ranks of the nodes between their first ranks.
+ * Exchanges the ranks of all nodes among the first ranks of the nodes.
  * @param words  those of this node's ranks; receives those of all ranks' nodes
- * @return this rank's own failure @note Collective over `leaders`
+ * @return this rank's own failure
+ * @note Collective over `leaders`
  */
 Status join_nodes(Comm& leaders, std::size_t ranks, std::vector<std::int64_t>& words) {
     Status mine;
@@ -191,7 +193,7 @@ Status find_topology(Comm& all, Comm& node, Comm* leaders, Status mine,
     auto* const place = reinterpret_cast<NodePlace*>(tables);
     int* const at = mine.ok() ? reinterpret_cast<int*>(tables + sizeof(NodePlace)) : nullptr;
     if (leaders != nullptr) {
-        std::vector<std::int64_t> words;  // its node's ranks, then all ranks' nodes
+        std::vector<std::int64_t> words;  // the ranks of this node, later those of all nodes
         keep(alone([&]() -> Status {
             words = words_of_ranks(node.ranks_in(all));
             return {};
@@ -206,7 +208,7 @@ Status find_topology(Comm& all, Comm& node, Comm* leaders, Status mine,
         std::fill_n(at, ranks, 0);
     }
     if (node.rank() == 0 && mine.ok()) fill_tables(at, ranks, place->nodes);
-    // After this, the tables of all nodes are filled.
+    // After this agreement, the tables of all nodes are filled.
     if (Status status = agree(all, mine); !status.ok()) return status;
     topology.node = place->node;
     topology.node_rank = node.rank();

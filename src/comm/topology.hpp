@@ -10,26 +10,26 @@
 
 namespace thalweg::detail {
 
-/// Nodes, numbered by their lowest ranks; a node's ranks are numbered by their place in it, in
-/// ascending order. The ranks of a node share the memory of the tables.
+/// The distribution of ranks over nodes. Nodes are numbered in the order of their lowest ranks. The
+/// ranks of a node have places in it, in ascending order, and share the memory of the tables.
 struct Topology {
     int nodes = 1;
-    int node = 0;                   ///< this rank's node
-    int node_rank = 0;              ///< this rank's place in its node
+    int node = 0;                   ///< number of this rank's node
+    int node_rank = 0;              ///< place of this rank in its node
     std::span<const int> members;   ///< ranks of this node
-    std::span<const int> sizes;     ///< ranks of each node
+    std::span<const int> sizes;     ///< number of ranks of each node
     std::span<const int> node_of;   ///< node of each rank
-    std::span<const int> by_place;  ///< all ranks, node after node, in the order of their places
-    std::span<const int> first;     ///< first index of each node in by_place
+    std::span<const int> by_place;  ///< all ranks, sorted by node and place
+    std::span<const int> first;     ///< index in by_place of each node's first rank
     std::shared_ptr<const Memory> tables;
 
     int rank_of(int at_node, int place) const { return by_place[first[at_node] + place]; }
 };
 
-/// Makes the topology of ranks whose nodes are known, as rank 0 has it.
+/// Makes the topology, as rank 0 has it, of ranks whose nodes are given.
 Topology topology_of(std::span<const int> node_of);
 
-/// Returns the bytes of the tables of so many ranks on so many nodes, with the words that
+/// Returns the bytes of the tables for so many ranks and nodes, including the words that
 /// find_topology() puts in front.
 std::size_t table_bytes(std::size_t ranks, std::size_t nodes);
 

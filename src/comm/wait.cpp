@@ -23,7 +23,8 @@ bool wait_briefly(Word& word, std::uint32_t value, Comm* comm, double seconds) {
 }
 
 void wait_while(Word& word, std::uint32_t value, Comm* comm) {
-    // Long enough to cost nothing, short enough for a stalled transfer.
+    // Seconds of a nap: long enough to cost nothing, short enough for a transfer that waits for
+    // this rank.
     constexpr double nap = 0.002;
     while (word.load(std::memory_order_acquire) == value) wait_briefly(word, value, comm, nap);
 }

@@ -14,19 +14,18 @@ class Comm;
 using Word = std::atomic<std::uint32_t>;
 static_assert(Word::is_always_lock_free);
 
-/// Sleeps while `word` holds `value`; wakes now and then to let MPI make progress, as another rank
-/// may wait for a message that the caller started before it came here.
+/// Sleeps while `word` has the given value. Wakes now and then to let MPI make progress, as another
+/// rank may wait for a message that this one has started before.
 /// @param comm  null for a thread that must not call MPI
 void wait_while(Word& word, std::uint32_t value, Comm* comm);
 
-/// Sleeps in the same way, but for one nap at most.
-/// @return true if the value has changed
+/// Sleeps in the same way, but only for one nap. @return true if the value has changed
 bool wait_briefly(Word& word, std::uint32_t value, Comm* comm, double seconds = 0.002);
 
-/// Wakes all that sleep on the word.
+/// Wakes all threads that sleep on the word.
 void wake_all(Word& word);
 
-/// Changes the word and wakes all that sleep on it.
+/// Changes the word and wakes all threads that sleep on it.
 void ring(Word& word);
 
 }  // namespace thalweg::detail

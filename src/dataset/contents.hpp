@@ -7,7 +7,7 @@
 
 namespace thalweg::detail {
 
-/// Refers to the objects that it is made from.
+/// The contents of a file, for inquiry. Refers to the objects from which it is made.
 class Contents {
 public:
     explicit Contents(const Source& source)

@@ -30,7 +30,7 @@ Status DataMode::choose(const RankResources& resources, const FileOptions& asked
 
 Status DataMode::begin(const RankResources& resources, const FileOptions& asked, FileNames& names) {
     if (Status s = choose(resources, asked, names); !s.ok()) return s;
-    Status status;  // of this rank alone, until there is a service
+    Status status;  // status of this rank alone, before there is a service
     if (file_.options.service != "servers") {
         if (Status s = open_target(file_, target_, watch_->may_change(), status); !s.ok()) return s;
         storage_open_ = !target_.storage->opens_alone();
@@ -103,8 +103,7 @@ Status DataMode::end_step() {
     return watch_->is_due() ? reconsider_service() : status;
 }
 
-/// Writes in the background from now on if that pays off.
-/// @note Collective
+/// Changes to writing in the background if that pays off. @note Collective
 Status DataMode::reconsider_service() {
     OutputTimes times;
     const FileFigures mine = with_reserve([&] { return figures(); });
@@ -131,12 +130,13 @@ Status DataMode::hand_over(DefineMode& definitions) {
     Status misfit;
     if (batch_.step_is_open(agreed)) {
         misfit = end_step();
-        // A rank may see an error before the others do; they stop together.
+        // One rank may know of an error before the others; all stop together.
         Status ended = file_.team.agree(misfit.code == TW_ERANGE ? Status{} : misfit);
         if (!ended.ok()) return file_.keep(std::move(ended));
-        agreed.put.assign(agreed.put.size(), 0);  // the step took the fixed-size ones with it
+        // The end of the step has included the fixed-size variables.
+        agreed.put.assign(agreed.put.size(), 0);
     }
-    // Accepted steps are written, whatever the ranks say of attributes.
+    // Write accepted steps even if the ranks disagree about attributes.
     Status compared = agreed.same_late ? Status{} : definitions.compare();
     Status status = service_->write_rest(agreed);
     handed_over_ = status.ok() || status.code == TW_ERANGE;

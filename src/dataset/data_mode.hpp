@@ -15,18 +15,18 @@ namespace thalweg::detail {
 
 class DataMode {
 public:
-    /// @param contents  contents of an existing file; else null
+    /// @param contents  contents of an existing file; null for a new one
     DataMode(FileContext& file, const Source* contents);
     DataMode(const DataMode&) = delete;
     DataMode& operator=(const DataMode&) = delete;
 
     /// Chooses what the settings leave open, creates or opens the file, and makes its service.
-    /// @param resources      by all ranks
-    /// @param asked     the options before anything was chosen
+    /// @param resources  of all ranks, combined
+    /// @param asked      options before anything was chosen
     /// @note Collective; the status is the same on every rank
     Status begin(const RankResources& resources, const FileOptions& asked, FileNames& names);
     bool begun() const { return begun_; }
-    /// Whether there is something to close, also where begin() has failed.
+    /// Tests if there is something to close, even if begin() has failed.
     bool storage_open() const { return storage_open_; }
 
     // See File.
@@ -41,19 +41,18 @@ public:
 
     /// Does everything that the ranks must do together before the file can be completed. With a
     /// service, the writers then have all data, and may still be writing.
-    /// @note Collective, as are the next two
+    /// @note Collective, as are the next two functions
     Status hand_over(DefineMode& definitions);
     /// Waits until everything is written or, after an error, the steps that all ranks have ended.
     /// @param good  no error so far
     Status finish(bool good);
-    /// Ends the storage.
-    /// @param good  all data were written
+    /// Closes the storage. @param good  all data were written
     Status close(bool good);
     /// Adds this file's outputs to the session's, for its next file. Local.
     void note_end() { watch_->note_end(figures()); }
 
-    /// Returns the records of the file after sync(), as far as this rank knows: some rank knows
-    /// all.
+    /// Returns the file's number of records that this rank knows after sync(). At least one rank
+    /// knows all.
     std::int64_t records() const { return service_->records(); }
     /// Returns the storage of a variable, if this rank knows it.
     std::optional<VariableStorage> stored(int variable) const {
@@ -76,7 +75,7 @@ private:
     std::unique_ptr<Service> service_;
     std::optional<PartPuts> parts_;
     std::optional<OutputWatch> watch_;
-    bool storage_open_ = false;  ///< by the ranks, or by the servers
+    bool storage_open_ = false;  ///< the storage is open, on the ranks or the servers
     bool begun_ = false;
     bool handed_over_ = false;  ///< the service has all data
 };

@@ -29,7 +29,7 @@ Status take_back(const std::string& path) {
 }  // namespace
 
 Status DefineMode::open_existing() {
-    // Undo a change that a killed run did not complete.
+    // Undo a change of the file that a killed run did not complete.
     Status status = file_.team.agree(alone([&]() -> Status {
         if (file_.team.rank() != 0) return {};
         if (!file_.in_files()) return take_back(file_.path);
@@ -58,8 +58,8 @@ Status DefineMode::check_existing() {
     return check_whole();
 }
 
-/// Checks that no data are missing: they would seem to be written when the file grows over their
-/// place.
+/// Checks that the file is long enough for the data that it should have. Otherwise missing data
+/// would seem to be there once the file grows.
 Status DefineMode::check_whole() const {
     const std::int64_t records = source_->records();
     for (const Variable& v : writable_.variables) {
@@ -80,7 +80,7 @@ Status DefineMode::define_dimension(const std::string& name, std::int64_t length
 Status DefineMode::define_variable(const std::string& name, int type, const std::string& dims,
                                    std::shared_ptr<const Decomposition> decomposition) {
     if (source_) {
-        // In an existing file, the name of the record dimension is known.
+        // In an existing file, the name of the record dimension is fixed.
         const Definitions& its = source_->definitions();
         const std::vector<std::string> names = split_names(dims);
         const int dim = names.empty() ? -1 : its.find_dim(names.front());
@@ -137,7 +137,7 @@ Status DefineMode::set_record(std::int64_t record, int later) {
     return {};
 }
 
-/// Describes all that every rank must have defined alike.
+/// Returns lines of text that describe all that must be defined alike on every rank.
 std::vector<std::string> DefineMode::lines() const {
     const Wording& wording = file_.options.wording;
     std::vector<std::string> lines = describe(file_.definitions, file_.holdings, wording);
@@ -200,7 +200,7 @@ Status DefineMode::adopt_existing(std::vector<Remark>& remarks) {
                            fmt::format("variables whose filters are those of the file, not those "
                                        "of their settings: {}",
                                        joined(otherwise, ", "))});
-    Holdings holdings;  // in the order of the file
+    Holdings holdings;  // holdings in the order of the file's variables
     for (const Variable& v : all.variables)
         holdings.push_back(file_.holdings[file_.definitions.find_variable(v.name)]);
     file_.holdings = std::move(holdings);
@@ -213,7 +213,7 @@ Status DefineMode::settle() {
     Status status;
     if (source_)
         status = file_.team.agree(alone([&] { return adopt_existing(remarks); }));
-    else  // depends on what all ranks have alike
+    else  // depends on what is alike on all ranks
         status = with_reserve([&] {
             remarks.clear();
             return choose_format(file_.options, file_.definitions, file_.format, remarks);

@@ -21,7 +21,7 @@ public:
     /// Returns the contents of the file when it was opened; null for a new one.
     const Source* contents() const { return source_.get(); }
 
-    // Local. See thalweg.h for the meaning of all.
+    // Local functions. See thalweg.h for their meaning.
     Status define_dimension(const std::string& name, std::int64_t length);
     Status define_variable(const std::string& name, int type, const std::string& dims,
                            std::shared_ptr<const Decomposition> decomposition);
@@ -30,13 +30,15 @@ public:
     Status put_late_attribute(const std::string& variable, Attribute attribute);
     Status set_record(std::int64_t record, int later);
 
-    /// Returns a hash of all that every rank must have defined alike. Local.
+    /// Returns a hash of all that must be defined alike on every rank. Local.
     std::int64_t hash() const;
-    /// Takes the attributes of rank 0, if these are to be all ranks', and finds what else differs.
-    /// Needed only if the hashes differ. @note Collective; the status is the same on every rank
+    /// Replaces the attributes by those of rank 0, if the setting says so, and returns the first
+    /// other difference. Needed only if the hashes differ.
+    /// @note Collective; the status is the same on every rank
     Status compare();
-    /// Chooses the format; an existing file's definitions, with their order and numbers, become
-    /// those of all. @note Collective; the status is the same on every rank
+    /// Chooses the format. For an existing file, adopts its definitions on all ranks, with their
+    /// order and numbers.
+    /// @note Collective; the status is the same on every rank
     Status settle();
 
 private:
@@ -47,7 +49,7 @@ private:
 
     FileContext& file_;
     std::unique_ptr<Source> source_;
-    Definitions writable_;  ///< of an existing file: what a model must define
+    Definitions writable_;  ///< definitions in an existing file that a model must repeat
 };
 
 }  // namespace thalweg::detail

@@ -22,12 +22,11 @@ Status File::check_defining(const char* what) const {
     return {};
 }
 
-/// Claims the names.
-/// @note Collective
+/// Claims the names of the file. @note Collective
 Status File::take_names() {
     if (!file_.options.append) return names_.create([this] { return references_.drop(); });
-    // The name is taken before the file is read: otherwise, data that another run adds meanwhile
-    // would be lost.
+    // Claim the name before reading the file: otherwise data that another run adds meanwhile would
+    // be lost.
     Status status = names_.take_existing();
     return status.ok() ? define_.open_existing() : status;
 }
@@ -104,11 +103,11 @@ Status File::end_definitions() {
         return s.code == TW_ENOMEM ? file_.keep(std::move(s)) : s;
     file_.most_step_bytes = most[0];
     std::copy(most.begin() + 1, most.end(), resources.most().begin());
-    // Every rank knows of a failure here, so that later calls need not ask the others.
+    // Every rank learns of a failure here, so later calls need not ask the others.
     return file_.keep(together([&] { return begin_file(are_alike(alike), resources); }));
 }
 
-/// @param alike  all ranks have defined the same @note Collective
+/// @param alike  all ranks have made the same definitions @note Collective
 Status File::begin_file(bool alike, const RankResources& resources) {
     if (!alike)
         if (Status s = define_.compare(); !s.ok()) return s;
@@ -168,7 +167,7 @@ Status File::end() {
         status = data_->hand_over(define_);
     else if (data_ && data_->storage_open())
         status = file_.enter(Call::close, -1, {}, {});
-    // A step that this has ended counts as one.
+    // Time of a step that this call has ended counts as that of a step.
     file_.figures.close += now() - begin - (file_.figures.step - stepped);
     return status;
 }
@@ -176,7 +175,8 @@ Status File::end() {
 Status File::close() {
     if (file_.closed) return file_.usable();
     Status status = end();
-    // Otherwise all ranks end it in the order in which they find it.
+    // If the ranks were in different calls (parted), the file is not completed: all ranks give it
+    // up together later.
     return file_.session.meeting().parted() ? status : complete(std::move(status));
 }
 
@@ -189,13 +189,13 @@ Status File::close_later(bool& later) {
     return later ? status : complete(std::move(status));
 }
 
-/// Gives the complete file, and then its references, their final names.
-/// @note Collective
+/// Renames the complete file, and then its references, to their final names. @note Collective
 Status File::publish() {
     const Status referred = references_.prepare();
     if (Status status = variables_.make_shards(); !status.ok()) return status;
     Status named = file_.team.agree(alone([&] { return names_.publish(); }));
-    Status published = references_.publish(named.ok());  // publishes those that could be made
+    // Publishes the references that could be made.
+    Status published = references_.publish(named.ok());
     if (!named.ok()) return named;
     return referred.ok() ? published : referred;
 }
@@ -215,7 +215,7 @@ Status File::complete(Status status) {
         Status published = publish();
         if (status.ok() || !published.ok()) status = std::move(published);
     } else if (!in_data_mode()) {
-        names_.discard();  // the file never had data
+        names_.discard();  // the file has never had data
     }
     names_.release();
     (void)alone([&]() -> Status {

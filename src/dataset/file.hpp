@@ -31,30 +31,31 @@ public:
     FileFigures figures() const { return data_ ? data_->figures() : file_.figures; }
     std::int64_t steps() const { return file_.figures.steps; }
 
-    // For reading the file while it is written, after the definitions have ended:
+    // The following functions are for reading the file while it is written, after the definitions
+    // have ended.
     const std::string& path() const { return file_.path; }
     const std::string& data_path() const { return file_.data_path; }
     const FileOptions& options() const { return file_.options; }
     Format format() const { return file_.format; }
     const Status& failed() const { return file_.failed; }
     bool several_files() const { return file_.in_files() || file_.options.by_variable; }
-    /// Tests if it may be written at any time.
+    /// Tests if the file may be written between calls.
     bool written_any_time() const { return data_ && data_->writes_any_time(); }
     const LateAttributes& late_attributes() const { return file_.late; }
-    /// Returns the records of the file after a tw_sync, as far as this rank knows: some rank knows
-    /// all.
+    /// Returns the file's number of records that this rank knows after a tw_sync. At least one rank
+    /// knows all.
     std::int64_t counted_records() const;
     /// Returns the storage of a variable, if this rank knows it.
     std::optional<VariableStorage> stored(int variable) const {
         return data_ ? data_->stored(variable) : std::nullopt;
     }
 
-    // Local, in define mode. See thalweg.h for the meaning of all.
+    // Local functions, for define mode. See thalweg.h for their meaning.
     Status define_dimension(const std::string& name, std::int64_t length);
     Status define_variable(const std::string& name, int type, const std::string& dims,
                            std::shared_ptr<const Decomposition> decomposition);
     Status put_attribute(const std::string& variable, Attribute attribute);
-    /// Defines all variables at once, instead of by single calls.
+    /// Defines all variables in one call.
     Status define(Definitions definitions, Holdings holdings);
     Status set_variable(const std::string& variable, const std::string& settings);
     /// Sets the record that the first step writes in an existing file.
@@ -63,7 +64,8 @@ public:
     /// Returns the contents of the file when it was opened; null for a new one.
     const Source* contents() const { return define_.contents(); }
 
-    /// Makes the file, or opens the one that is there. @note Collective, as are the next ones
+    /// Creates the file, or opens the existing one.
+    /// @note Collective, as are the following functions
     Status begin();
     Status end_definitions();
     Status put(const std::string& name, const tw_array& array, bool deferred);
@@ -73,22 +75,24 @@ public:
 
     Status end_step();
     Status sync(bool durable);
-    /// Fills elements never put of fixed-size variables after a tw_sync, so that they can be read.
+    /// Fills the elements of fixed-size variables that were never put, after a tw_sync, so that
+    /// they can be read.
     Status fill(std::span<const int> variables) { return data_->fill(variables); }
     Status close();
-    /// Passes all data on without waiting for a service that still writes them. If `later`, the
-    /// same on every rank, complete() must follow; else the file is closed.
+    /// Hands all data to the service, and does not wait for it.
+    /// @param later  receives true, the same on every rank, if complete() must follow; otherwise
+    /// the file is closed
     Status close_later(bool& later);
     /// Tests, after close_later(), if this rank has nothing to wait for in complete(). Local.
     bool written() const { return data_->finished(); }
     /// Waits until everything is written, and gives the file its final name.
-    /// @param status  result of earlier work: after an error the file keeps its temporary name
+    /// @param status  status of earlier work: after an error the file keeps its temporary name
     Status complete(Status status = {});
-    /// Closes the file, which never gets its final name. `why` is known to all ranks and returned.
+    /// Closes the file without giving it its final name. @return `why`, which all ranks know
     Status abandon(Status why);
-    /// Closes it without an agreement: some rank has given it up, and all ranks call this.
+    /// Closes the file without an agreement, on all ranks: some rank has given it up.
     void leave(const Status& why);
-    /// Lets another file take the name from now on; this one cannot be completed any more. Local.
+    /// Lets another file use the name from now on. This one can no longer be completed. Local.
     void release_names() { names_.release(); }
 
 private:
@@ -101,7 +105,7 @@ private:
     Status end();
 
     FileContext file_;
-    const FileOptions asked_;  ///< before anything was chosen
+    const FileOptions asked_;  ///< options before anything was chosen
     FileNames names_{file_};
     FileReferences references_{file_};
     VariableFiles variables_{file_};

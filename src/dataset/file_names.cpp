@@ -11,9 +11,9 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The file whose name rank 0 has taken, in words for all ranks.
+/// The file whose name rank 0 has taken, as words for a broadcast.
 struct Taken {
-    std::int64_t is_set = 0;  ///< the name is that of a set of tiles
+    std::int64_t is_set = 0;  ///< 1: the name is that of a set of tiles
     FileIdentity identity;
     AskedFileSystem file_system;
 };
@@ -48,7 +48,7 @@ Status FileNames::take_existing() {
     });
 }
 
-/// Lets rank 0 take a file and all ranks know it: take(is_set, path of the data).
+/// Takes a file on rank 0, by take(is_set, path of the data), and tells all ranks of it.
 /// @note Collective; the status is the same on every rank
 template <class Take>
 Status FileNames::tell(Take&& take) {
@@ -61,7 +61,7 @@ Status FileNames::tell(Take&& take) {
         if (Status own = take(is_set, path); !own.ok()) return own;
         taken.is_set = is_set ? 1 : 0;
         taken.file_system = ask_file_system(path, file_.options.stripe_size);
-        // So that writers of other nodes know the file when they see it.
+        // Writers of other nodes need the identity to recognize the file.
         if (on_several_nodes() && !is_set && !file_.in_files()) taken.identity = identity_at(path);
         told = to_bytes(taken, path);
         return {};

@@ -17,21 +17,22 @@ public:
     explicit FileNames(FileContext& file) : file_(file) {}
 
     /// Takes the name on one rank, and returns the path of the data on all.
-    /// @param before_cut  see ClaimRequest; called on that rank
+    /// @param before_cut  see ClaimRequest; called on the rank that takes the name
     /// @note Collective
     Status create(const std::function<Status()>& before_cut);
     /// Takes the name of an existing file.
     /// @note Collective
     Status take_existing();
-    /// Takes the names of a set of files, except for the first, which is taken. Local.
+    /// Takes the names of the files of a set, except for the first one, which is taken already.
+    /// Local.
     Status claim_tiles(int parts);
-    /// Tests if a rank of another node than rank 0's may write the file; the same on every rank.
+    /// Tests if a rank that is not on rank 0's node may write the file; the same on every rank.
     bool on_several_nodes() const {
         return file_.team.topology().nodes > 1 || file_.session.port() != nullptr;
     }
-    /// Checks that this rank sees what the writers of a set of files have begun. Local.
+    /// Checks that this rank sees the files of a set that their writers have begun. Local.
     Status check_begun() const;
-    /// Gives the files of this rank their final names. Local.
+    /// Renames the files of this rank to their final names. Local.
     Status publish();
     /// Removes created files, and gives up their names. Local.
     void discard();
@@ -43,7 +44,8 @@ private:
     Status tell(Take&& take);
 
     FileContext& file_;
-    std::vector<std::unique_ptr<Claim>> claims_;  ///< the one file on rank 0; of a set, this rank's
+    /// Claim of the file on rank 0; of a set, those of this rank's files.
+    std::vector<std::unique_ptr<Claim>> claims_;
 };
 
 }  // namespace thalweg::detail

@@ -18,28 +18,27 @@ public:
 
     /// Finds the paths of the references.
     /// @return TW_OK, TW_ESETTING (a set of tiles), TW_EIO, TW_EEXISTS
-    /// @note Collective, as are the next ones; the same status on every rank
+    /// @note Collective, as are the following functions; the same status on every rank
     Status find();
-    /// Removes old references of an existing file that changes under its own name.
-    /// @return as find()
+    /// Removes old references of an existing file that changes in place. @return as find()
     Status begin();
-    /// Removes them on rank 0, while it takes the name of a new file. Local.
+    /// Removes old references on rank 0, while it takes the name of a new file. Local.
     Status drop();
-    /// Writes references to the counted records after a sync, if there are some and the file has
-    /// its final name.
+    /// Writes references to the counted records after a sync, if there are records and the file has
+    /// its final name already.
     Status refresh();
     /// Writes the references under a temporary name before the complete file gets its final one,
     /// and removes those of the file that is replaced.
     Status prepare();
-    /// Gives the references their final name after that.
-    /// @param named  the file has its final name; else there are no references
+    /// Renames the references to their final names, after the file.
+    /// @param named  the file has its final name; otherwise there are no references
     Status publish(bool named);
 
 private:
     bool own() const { return file_.options.references != "no"; }
     bool streamed() const { return !file_.options.stream.empty(); }
     bool wanted() const { return own() || streamed(); }
-    /// Tests if references are wanted and possible: storage=memory keeps no file.
+    /// Tests if references are wanted and possible: with storage=memory there is no file.
     bool kept() const { return wanted() && file_.options.storage != "memory"; }
     template <class Do>
     Status on_root(Do&& act);
@@ -50,10 +49,10 @@ private:
     Status publish_both(bool named);
 
     FileContext& file_;
-    // On rank 0:
+    // Used on rank 0:
     ReferenceFile reference_;
     StreamFile stream_;
-    bool written_ = false;  ///< the file's own references exist under their temporary name
+    bool written_ = false;  ///< the file's own references are written, under their temporary name
 };
 
 }  // namespace thalweg::detail

@@ -10,7 +10,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The first writer of each node looks whether the file there is the one that was claimed.
+/// Tests if this rank checks that the file is the one that was claimed: the first writer of each
+/// node does.
 bool inspects_file(const FileContext& file, const Target& target) {
     const Topology& topology = file.team.topology();
     if (topology.nodes == 1) return false;
@@ -43,8 +44,8 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
     };
     if (target.layout.grid.own_files)
         if (Status status = file.team.agree(alone(cut)); !status.ok()) return status;
-    StorageOptions storage = file.storage_options();  // takes no memory
-    // Before records of a file are dropped, all have to know that they see the same file.
+    StorageOptions storage = file.storage_options();  // allocates no memory
+    // Before records are dropped, all must know that they see the same file.
     const bool inspects_first = file.existing.is || !target.storage->opens_alone();
     storage.inspects = !inspects_first && inspects_file(file, target);
     if (file.team.topology().nodes > 1 && inspects_first) {
@@ -54,7 +55,7 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
         };
         if (Status status = file.team.agree(alone(look)); !status.ok()) return status;
     }
-    // Each writer has its part of the rate, so that none has to ask the others.
+    // Divide the rate among the writers, so that none has to ask the others.
     storage.rate = 1.0 * options.bandwidth / target.writers.size();
     storage.keeper = target.writers.front();
     storage.one_writer = target.writers.size() == 1;
@@ -62,8 +63,8 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
     storage.apart = options.service == "background";
     const auto& node_of = file.team.topology().node_of;
     storage.beside_keeper = node_of[file.team.rank()] == node_of[storage.keeper];
-    // On a network file system, who opens the file before its header is written may later write
-    // zeros over the header, with the rest of a page.
+    // On a network file system, a process that opens the file before its header is written may
+    // later overwrite the header with zeros, with the rest of a page.
     constexpr std::int64_t most_page = 4096;
     const bool header_is_apart =
         node_of[storage.keeper] == node_of[0] && options.header_pad >= most_page;

@@ -8,7 +8,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Most holdings that are remembered.
+/// Largest number of holdings that are remembered.
 constexpr std::size_t most_known = 64;
 
 /// Adds an entry; the oldest one leaves.
@@ -41,7 +41,8 @@ Status PartPuts::find_holding(int variable,
     return {};
 }
 
-/// Returns a holding with all of a variable on one rank; the others' arrays, if any, are ignored.
+/// Returns the holding of a variable that one rank puts as a whole; arrays of other ranks are
+/// ignored.
 std::shared_ptr<const Holding> PartPuts::find_whole(int variable, int holder) {
     const std::int64_t key = Holding::key_of_holder(holder);
     for (const auto& [of, known] : wholes_)
@@ -80,7 +81,8 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
         part.record = section.first;
         part.array.data = static_cast<const char*>(put.data);
         part.array.type = static_cast<tw_type>(put.type);
-        // A whole record that only one rank puts, such as a scalar, may be written as one.
+        // If only one rank puts a whole record, such as that of a scalar, it can be written as a
+        // whole.
         const bool whole = is_whole(at, section);
         part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
         part.array.dense = whole;
@@ -125,14 +127,14 @@ Status PartPuts::put_record_of(int at, const RecordToPut& put) {
     return put_parts(std::move(part), 1, 1, 0, put.deferred);
 }
 
-/// Hands over a part, and those of later records.
-/// @param step   from record to record
-/// @param bytes  from the array of a record to that of the next one
+/// Puts a part, and those of the following records.
+/// @param step   distance from record to record
+/// @param bytes  distance between the arrays of two records
 Status PartPuts::put_parts(Part part, std::int64_t records, std::int64_t step, std::int64_t bytes,
                            bool deferred) {
     const Variable& v = file_.variable(part.variable);
     const std::int64_t first = part.record, last = first + (records - 1) * step;
-    // Tests if a part is of the record that tw_put writes, or of a fixed-size variable.
+    // Tests if a part belongs to the record that tw_put writes, or to a fixed-size variable.
     const bool open = !v.record || (batch_.record >= first && batch_.record <= last &&
                                     (batch_.record - first) % step == 0);
     Batch::Put& put = batch_[part.variable];
@@ -147,10 +149,10 @@ Status PartPuts::put_parts(Part part, std::int64_t records, std::int64_t step, s
     put.boxed |= open;
     for (; part.record <= last; part.record += step, part.array.data += bytes)
         if (Status s = service_.put_part(part, deferred); !s.ok()) return s;
-    // Noted even if this rank holds nothing of it: the record exists.
+    // Note the record even if this rank holds nothing of it.
     batch_.note_records(v.record ? last + 1 : 0);
-    // The error of values that did not fit is returned at once, and again on all ranks when they
-    // meet.
+    // The error for values that did not fit is returned now, and again on all ranks at their next
+    // agreement.
     return service_.take_misfits();
 }
 

@@ -17,17 +17,17 @@ struct BoxToPut {
     int type = 0;
     const std::int64_t* start = nullptr;
     const std::int64_t* count = nullptr;
-    const std::int64_t* stride = nullptr;  ///< null: all 1
+    const std::int64_t* stride = nullptr;  ///< null: 1 in each dimension
     const void* data = nullptr;
-    int ndims = -1;  ///< number of entries in start, count and stride; -1: as many as dimensions
+    int ndims = -1;  ///< number of entries in start, count and stride; -1: that of the dimensions
 };
 
 /// The arguments of tw_put_record.
 struct RecordToPut {
-    std::shared_ptr<const Decomposition> decomposition;  ///< null: the whole, of rank 0
+    std::shared_ptr<const Decomposition> decomposition;  ///< null: rank 0 puts the whole record
     std::int64_t record = 0;
     tw_array array{};
-    bool deferred = false;  ///< it stays as it is until the ranks meet
+    bool deferred = false;  ///< the array does not change until it is written
 };
 
 class PartPuts {

@@ -8,7 +8,7 @@
 
 namespace thalweg::detail {
 
-/// Makes the present definitions those of later inquiries; earlier names stay valid.
+/// Uses the present definitions for later inquiries; names returned earlier stay valid.
 Status Readback::tell() {
     if (!told_.empty() && late_ == file_.late_attributes().size()) return {};
     told_.push_back(file_.definitions());
@@ -19,7 +19,7 @@ Status Readback::tell() {
     return {};
 }
 
-/// Makes the readable state the same on all ranks.
+/// Makes the readable contents the same on all ranks.
 Status Readback::synced() {
     Status status = team_.agree(alone([&]() -> Status {
         const auto& variables = file_.definitions().variables;
@@ -36,7 +36,7 @@ Status Readback::synced() {
     touched_ = false;
     stale_ = true;
     const Format format = file_.format();
-    // Only the servers know the storage of the variables; the file contains it.
+    // With servers, ranks do not know how variables are stored, so read it from the file.
     const bool asks = is_netcdf4(format) && !reader_ && file_.options().service == "servers";
     if (asks && alone([&] { return supported(); }).ok()) (void)look();
     contents_.emplace(told_.back(), records, name_of(format), !has_new_types(format));
@@ -73,7 +73,7 @@ Status Readback::supported() const {
 }
 
 /// Tests if nothing may be written while the file is read: HDF5 fails if its index changes
-/// meanwhile. Other ranks do not go on before all have read.
+/// meanwhile. Then no rank continues before all have read.
 bool Readback::must_rest() const { return file_.written_any_time() && is_netcdf4(file_.format()); }
 
 Status Readback::readable_now() const {
@@ -86,8 +86,8 @@ Status Readback::readable_now() const {
                    file_.path(), file_.options().service, team_.rank());
 }
 
-/// Checks that the file can be read, opens it, or looks for what the last tw_sync has made
-/// readable, and completes the fixed-size variables that some rank wants to read.
+/// Prepares a read: opens the file, or refreshes it after a tw_sync, and fills the fixed-size
+/// variables that some rank wants to read where they were not put.
 /// @param names  variables that this rank wants
 /// @note Collective
 Status Readback::ready(Call call, std::span<const std::string* const> names) {
@@ -113,8 +113,7 @@ Status Readback::ready(Call call, std::span<const std::string* const> names) {
     return {};
 }
 
-/// @param wanted  bits of variables, the same on every rank
-/// @note Collective
+/// @param wanted  a bit for each variable, the same on every rank @note Collective
 Status Readback::fill(std::span<const std::int64_t> wanted) {
     std::vector<int> variables;
     Status status = team_.agree(alone([&]() -> Status {
@@ -143,7 +142,7 @@ Status Readback::look() {
 Status Readback::open() {
     Status status = team_.agree(alone([&]() -> Status {
         FileOptions options = file_.options();
-        options.read_ahead = false;  // data that were read ahead may be overwritten
+        options.read_ahead = false;  // data that are read ahead could be overwritten
         reader_ = std::make_unique<Reader>(team_, session_, file_.data_path(), file_.serial(),
                                            std::move(options));
         return {};
@@ -163,7 +162,7 @@ Status Readback::get_box(const GetBoxArguments& arguments) {
     return status.ok() ? reader_->get_box(arguments) : status;
 }
 
-/// Checks what can be known now; read() checks the rest when the file is open.
+/// Checks what can be checked now; read() checks the rest when the file is open.
 Status Readback::get_deferred(const GetArguments& arguments) {
     if (!contents_) return not_synced();
     if (!arguments.wrong.ok()) return arguments.wrong;

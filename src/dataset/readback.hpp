@@ -25,33 +25,31 @@ public:
 
     /// Notes that this rank has put something, or ended a step.
     void note_put() { touched_ = true; }
-    /// Called after a successful tw_sync.
-    /// @note Collective
+    /// Updates the state after a successful tw_sync. @note Collective
     Status synced();
 
     /// Returns the contents; null before the first tw_sync.
     const Contents* contents() const { return contents_ ? &*contents_ : nullptr; }
 
-    /// How a variable is stored; null before the first tw_sync, and of files of other formats than
-    /// netCDF-4, if nothing was read.
+    /// Returns how a variable is stored. Empty before the first tw_sync; also for formats other
+    /// than netCDF-4, if nothing was read yet.
     std::optional<VariableStorage> stored(int variable) const;
 
-    /// Asks for what the next read() reads. Local.
+    /// Requests data for the next read(). Local.
     Status get_deferred(const GetArguments& arguments);
-    /// Reads one variable.
-    /// @note Collective, as are the next two
+    /// Reads one variable. @note Collective, as are the next two functions
     Status get(const GetArguments& arguments);
     Status get_box(const GetBoxArguments& arguments);
     Status read();
-    /// Returns an error, as data that are read ahead may be overwritten: only for files that are
-    /// just read.
+    /// Returns an error: data that are read ahead could be overwritten, so prefetching needs a file
+    /// that is only read.
     Status prefetch();
 
     /// Returns this rank's figures, if anything was read.
     std::optional<ReadFigures> figures();
 
 private:
-    /// Arguments that outlive the call.
+    /// A request whose arguments are copied, so that they outlive the call.
     struct Asked {
         explicit Asked(const GetArguments& asked) : arguments(asked), array(asked.array) {
             arguments.array = array;
@@ -73,14 +71,16 @@ private:
     Team& team_;
     SessionResources& session_;
     File& file_;
-    /// Flags by variable, the same on every rank: all of it is in the file, or filled.
+    /// For each variable, the same on every rank: all of it is in the file, put or filled.
     std::vector<char> whole_;
-    int open_ = 0;                      ///< number of variables that are not
-    bool touched_ = false;              ///< this rank has put something since the last tw_sync
-    std::list<Definitions> told_;       ///< the latest last; names of all of them are in use
-    std::size_t late_ = 0;              ///< attributes of the latest that the file lacks
-    std::optional<Contents> contents_;  ///< as of the last tw_sync
-    bool stale_ = true;                 ///< the reader has not been refreshed since then
+    int open_ = 0;          ///< number of variables for which this is not so
+    bool touched_ = false;  ///< this rank has put something since the last tw_sync
+    /// Definitions returned to the model, the latest last; it may still use names in all of them.
+    std::list<Definitions> told_;
+    /// Number of attributes of the latest definitions that the file lacks.
+    std::size_t late_ = 0;
+    std::optional<Contents> contents_;  ///< contents at the last tw_sync
+    bool stale_ = true;                 ///< the reader was not refreshed after the last tw_sync
     std::unique_ptr<Reader> reader_;
     std::vector<Asked> asked_;
 };

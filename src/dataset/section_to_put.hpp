@@ -8,21 +8,21 @@
 namespace thalweg::detail {
 
 struct SectionToPut {
-    HeldBox held;   ///< in one record: a box or, if a stride is above 1, a list
+    HeldBox held;   ///< elements in one record: a box or, if a stride is above 1, a list
     Index count{};  ///< elements along each dimension, without the record dimension
     std::int64_t first = 0, records = 1, step = 1;
-    bool empty = false;  ///< it has no elements
+    bool empty = false;  ///< the section has no elements
 
     std::int64_t last() const { return first + (records - 1) * step; }
     bool has(std::int64_t record) const {
         return record >= first && record <= last() && (record - first) % step == 0;
     }
-    /// Returns byte strides of the array that has the elements of a record.
-    /// @return the bytes of a record
+    /// Computes the byte strides of the array that contains the elements of a record.
+    /// @return bytes of a record
     std::int64_t array_strides(std::int64_t element, Index& stride) const;
 };
 
-/// @param start, count, stride  for all dimensions of the variable; stride null: all 1
+/// @param start, count, stride  for all dimensions of the variable; stride null: 1 in each
 Status read_section(const Definitions& definitions, const Variable& variable,
                     const std::int64_t* start, const std::int64_t* count,
                     const std::int64_t* stride, Wording wording, SectionToPut& section);

@@ -10,13 +10,13 @@ class VariableFiles {
 public:
     explicit VariableFiles(FileContext& file) : file_(file) {}
 
-    /// Checks that the other settings permit it. Local, the same on every rank, as is the next
-    /// function.
+    /// Checks that the other settings permit one file per variable. Local, the same on every rank,
+    /// as is the next function.
     /// @return TW_OK, TW_ESETTING
     Status check() const;
-    /// Checks the format and the definitions.
+    /// Checks that the format and the definitions permit it.
     Status check_definitions() const;
-    /// Makes the folder of the complete files, under its temporary name, a Zarr store, if the
+    /// Turns the folder of complete files, under its temporary name, into a Zarr store, if the
     /// setting asks for it. Rank 0 does the work.
     /// @note Collective
     Status make_shards() const;

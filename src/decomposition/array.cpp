@@ -39,7 +39,7 @@ Extents extents_of(const Decomposition& d, Form form) {
     return extents;
 }
 
-/// @param boxes  length of the array's dimension that counts boxes; -1: it has none
+/// @param boxes  length of the dimension of the array that counts boxes; -1: there is none
 std::string in_words(const Decomposition& d, std::int64_t boxes, const Extents& extents) {
     std::vector<std::string> lengths;
     if (boxes >= 0) lengths.push_back(std::to_string(boxes));
@@ -93,7 +93,7 @@ Status check_listed(const Decomposition& d, int rank, const std::int64_t* extent
     return {};
 }
 
-/// Returns the byte strides of a list's array along each memory dimension.
+/// Returns the byte strides, along each memory dimension, of an array for a list.
 Index listed_strides(const Decomposition& d, const ArrayView& array) {
     if (!array.dense) return array.stride;
     Index stride = strides_of(d.listed_extent());
@@ -117,7 +117,7 @@ Strided locate_listed(const Decomposition& d, std::span<const int> order, const 
     return result;
 }
 
-/// @param listed  the first of the given dimensions counts the boxes
+/// @param listed  the first dimension given counts the boxes
 Status misfit(const Decomposition& d, const Extents& given, bool listed) {
     if (d.nd() == 0)
         return failure(TW_ESHAPE, "the array has {} elements, but a scalar has 1", given.front());
@@ -203,7 +203,7 @@ Strided locate(const Decomposition& d, std::span<const int> order, const HeldBox
     const int block = held.block;
     const Box& box = d.blocks[block];
     const std::int64_t size = size_of(array.type);
-    Index stride{};  // bytes, along each memory dimension
+    Index stride{};  // in bytes, along each memory dimension
     const char* base = array.data;
     if (array.dense) {
         std::int64_t n = size;

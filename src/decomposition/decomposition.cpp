@@ -41,7 +41,7 @@ Status check_own(const Decomposition& d) {
     if (nameless != 0 && nameless != d.nd())
         return failure(TW_EARG, "'{}': either all dimensions have names, or all are '{}'",
                        d.wording.names(d.dims), unnamed);
-    std::map<std::string, std::int64_t> names;  // lengths by name
+    std::map<std::string, std::int64_t> names;  // length of each dimension, by name
     std::int64_t total = 1;
     for (int i = 0; i < d.nd(); ++i) {
         if (!d.by_position())
@@ -73,7 +73,7 @@ Status check_own(const Decomposition& d) {
     return {};
 }
 
-/// Describes all that the ranks have to declare alike.
+/// Describes as text all that must be declared alike on all ranks.
 std::string text_of(const Decomposition& d) {
     std::string text =
         fmt::format("({}) of shape ({})", d.wording.names(d.dims), d.wording.list(d.shape));
@@ -83,7 +83,7 @@ std::string text_of(const Decomposition& d) {
                               d.listed->shared ? ", shared" : "");
 }
 
-/// Returns the error that the ranks declare different things. @note Collective
+/// Returns the error for ranks that declare different things. @note Collective
 Status compare(Comm& comm, const Decomposition& d) {
     std::string mine;
     std::vector<char> first;
@@ -141,7 +141,7 @@ Status check_boxes(Decomposition& given) {
 
 namespace {
 
-/// Finds the listed dimensions among the others.
+/// Finds the positions of the listed dimensions among all dimensions.
 Status place_listed(const Decomposition& d, const std::vector<std::string>& names, Listed& listed) {
     if (names.empty()) return failure(TW_EARG, "a list needs at least one listed dimension");
     const auto at = std::find(d.dims.begin(), d.dims.end(), names.front());
@@ -163,7 +163,7 @@ std::span<const std::int64_t> listed_shape(const Decomposition& d) {
     return std::span(d.shape).subspan(d.listed->first, d.listed->count);
 }
 
-/// Describes an index: the number, and its position in the grid.
+/// Describes an index as text: the number, and its position in the grid.
 std::string name_index(const Decomposition& d, std::int64_t index) {
     const std::span<const std::int64_t> shape = listed_shape(d);
     if (shape.size() == 1) return fmt::format("index {}", d.wording.index(index));
@@ -264,7 +264,7 @@ Status find_listed_twice(Comm& comm, const Declaration& all, const Decomposition
                    d.wording.index(twice.positions[1]));
 }
 
-/// Makes of what is given what all ranks hold: check() checks the arguments, take() this rank's
+/// Makes a decomposition from a declaration: check() checks the arguments, take() sets this rank's
 /// part.
 /// @note Collective; the status is the same on every rank
 template <class Check, class Take>
@@ -386,7 +386,7 @@ HeldBox held_list(std::shared_ptr<const Listing> list, std::span<const std::int6
     Box box;
     box.nd = file_shape.size();
     std::copy(file_shape.begin(), file_shape.end(), box.count.begin());
-    // Along the slowest listed dimension, the box covers only the list's range.
+    // Along the slowest listed dimension, the box only covers the range of the list.
     const int slowest = list->dims.front();
     const std::int64_t plane = volume(std::span(list->shape).subspan(1));
     box.low[slowest] = list->list->runs.front().global() / plane;

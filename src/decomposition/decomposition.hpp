@@ -18,44 +18,47 @@
 
 namespace thalweg::detail {
 
-/// Treatment of the halo along a dimension by a read.
+/// Treatments of the halo along a dimension by a read.
 enum class Edge : char { keep, clip, periodic };
 
-/// Stands for the names of a decomposition that is matched by position.
+/// Name of every dimension of a decomposition that is matched by position.
 inline constexpr const char* unnamed = "*";
 
-/// Boxes of an index space, or a list of its indices; dimensions slowest first in memory order.
+/// The boxes or the list of indices that a rank holds of an index space. Dimensions are in memory
+/// order, slowest first.
 struct Decomposition {
-    std::vector<std::string> dims;  ///< names, or `unnamed` for all
+    std::vector<std::string> dims;  ///< names of the dimensions, or `unnamed` for all
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> halo_low, halo_high;
-    /// Extents in memory, halos included, that all boxes share; empty: each box has its own.
+    /// Extents in memory that all boxes share, including halos; empty: each box has its own.
     std::vector<std::int64_t> padded;
-    std::int64_t room = 0;                   ///< number of boxes that a padded array has room for
-    std::vector<Edge> edges;                 ///< empty: reads leave the halo unchanged
+    std::int64_t room = 0;  ///< number of boxes for which a padded array has room
+    /// For each dimension; empty: reads leave the halo unchanged.
+    std::vector<Edge> edges;
     std::vector<Box> blocks;                 ///< boxes that this rank holds; empty ones are kept
     std::vector<std::int64_t> offsets;       ///< start of each block in memory, in elements
-    std::vector<std::int64_t> bare_offsets;  ///< the same without halos
+    std::vector<std::int64_t> bare_offsets;  ///< start of each block in an array without halos
     std::shared_ptr<const Listed> listed;    ///< null: boxes
-    std::int64_t stored = 0;                 ///< elements in this rank's memory, halos included
-    std::int64_t held = 0;                   ///< elements this rank holds
-    int serial = 0;                          ///< number in its session, the same on every rank
-    bool whole = false;                      ///< every element is held by some rank
-    bool replicated = false;                 ///< every rank has all; rank 0 counts as the holder
-    Wording wording;                         ///< wording of texts about it
+    std::int64_t stored = 0;                 ///< elements in this rank's memory, including halos
+    std::int64_t held = 0;                   ///< number of elements that this rank holds
+    /// Number of the decomposition in its session, the same on every rank.
+    int serial = 0;
+    bool whole = false;       ///< every element is held by some rank
+    bool replicated = false;  ///< every rank has all; rank 0 counts as the holder
+    Wording wording;          ///< wording of messages about it
 
     int nd() const { return shape.size(); }
-    /// Tests if this rank has values of it, its own or a copy.
+    /// Tests if this rank has values of the variable, as a holder or as a copy.
     bool has_part() const { return held > 0 || replicated; }
     bool by_position() const { return !dims.empty() && dims.front() == unnamed; }
-    /// Names a dimension in a text: its name in quotes or, without names, its number.
+    /// Returns a dimension's name in quotes or, without names, its number, for a message.
     std::string dim_in_words(int dim) const;
-    /// Returns the extents of a list's array: in memory, the listed dimensions are one.
+    /// Returns the extents of an array for a list. In memory, the listed dimensions are one.
     std::vector<std::int64_t> listed_extent() const;
 };
 
 /// Returns the memory dimension of each dimension of a file, by name. If a name occurs several
-/// times, occurrences are matched in order. -1: there is none.
+/// times, its occurrences are matched in order. -1: no dimension matches.
 std::vector<int> match_names(std::span<const std::string> file,
                              std::span<const std::string> memory);
 
@@ -66,21 +69,24 @@ struct Declared {
 
 /// Checks this rank's part and completes it. Local.
 Status check_boxes(Decomposition& given);
-/// Checks what a list of so many indices over the dimensions named in `listed` is declared with.
+/// Checks the declaration of a list of so many indices over the dimensions named in `listed`.
+/// Local.
 Status check_list(Decomposition& given, const std::vector<std::string>& listed, std::int64_t n,
                   bool shared);
 /// Checks the indices, -1 being a hole, and completes this rank's part.
 Status take_list(Decomposition& given, std::span<const std::int64_t> indices, int rank);
 
-/// Words of a decomposition that the ranks combine: by `or`, by the maximum, and by the sum.
+/// Words that the ranks combine when they declare a decomposition: by bitwise or, by the maximum,
+/// and by the sum.
 struct Declaration {
-    /// @param mine  a failure of this rank, of which the others hear if they declare the same
+    /// @param mine  failure of this rank, which the others get if they declare the same
     Declaration(const Decomposition& decomposition, const Status& mine);
-    std::array<std::int64_t, 2> alike;  ///< names and shape
-    std::array<std::int64_t, 2> most;   ///< runs of a list; 1: there was a failure
+    std::array<std::int64_t, 2> alike;  ///< equality of names and shape
+    std::array<std::int64_t, 2> most;   ///< runs of the list; 1 if there was a failure
     struct Sums {
         std::int64_t held, cover_low, cover_high;
-        std::array<std::int64_t, 1 + max_dims> blocks;  ///< their number, and their extents
+        /// Number of blocks, and sums of their extents.
+        std::array<std::int64_t, 1 + max_dims> blocks;
     } sums;
     std::span<std::int64_t> sum_words() {
         return {&sums.held, sizeof(Sums) / sizeof(std::int64_t)};
@@ -89,13 +95,14 @@ struct Declaration {
 
 /**
  * Compares what the ranks have declared, and looks for elements that are held twice or not at all.
- * @param all   of all ranks
+ * @param all   words of all ranks, combined
  * @param mine  see Declaration
  * @note Collective over comm; the status is the same on every rank
  */
 Status judge(Comm& comm, const Declaration& all, const Status& mine, Decomposition& decomposition);
 
-/// Checks, tells and judges boxes. @note Collective over comm; the status is the same on every rank
+/// Makes a decomposition of boxes: checks the boxes, agrees with all ranks, and compares them.
+/// @note Collective over comm; the status is the same on every rank
 Status make_decomposition(Comm& comm, Decomposition given,
                           std::shared_ptr<const Decomposition>& made);
 /// Does the same for a list.
@@ -104,12 +111,13 @@ Status make_listed_decomposition(Comm& comm, Decomposition given,
                                  std::span<const std::int64_t> indices, bool shared,
                                  std::shared_ptr<const Decomposition>& made);
 
-/// Makes a decomposition of which every rank has the whole; rank 0 counts as the holder.
+/// Makes a decomposition in which every rank has all elements; rank 0 counts as the holder.
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,
                                                std::vector<std::int64_t> shape,
                                                Wording wording = {});
 
-/// A rank's box in the order of a variable's dimensions, or the elements of a list within a box.
+/// A box that a rank holds, in the order of a variable's dimensions; or the elements of a list in a
+/// box.
 struct HeldBox {
     Box box;
     std::int64_t first = 0, last = 0;     ///< row-major positions of its corners in the variable
@@ -118,7 +126,7 @@ struct HeldBox {
     std::int64_t position = 0;            ///< position of the box's first element in the list
 };
 
-/// Makes a held box with the positions of its corners.
+/// Makes a held box, with the positions of its corners.
 HeldBox held_box(const Box& box, std::span<const std::int64_t> shape);
 
 /// Returns the blocks in file order, sorted by position, without empty ones; order[f] is the memory
@@ -131,13 +139,14 @@ std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const 
 std::vector<HeldBox> held_by(const Decomposition& decomposition, std::span<const int> order,
                              std::span<const std::int64_t> file_shape);
 
-/// Returns a list as a held box: the box of all indices that it may have. Empty if the list is null
-/// or empty.
+/// Returns a list as a held box, which contains all its indices. Empty if the list is null or
+/// empty.
 HeldBox held_list(std::shared_ptr<const Listing> list, std::span<const std::int64_t> file_shape);
 
-/// A box that a read fills in a rank's array: a held box, or a part of its halo.
+/// A box of a rank's array that a read fills: a held box, or a part of its halo.
 struct WantedBox : HeldBox {
-    Index at{};  ///< its first element, relative to the block's first held one, in file order
+    /// Index of the box's first element, relative to the block's first held one, in file order.
+    Index at{};
 };
 
 /// Returns the boxes that a read fills, in file order, sorted by position: the held ones and, if
@@ -146,8 +155,8 @@ struct WantedBox : HeldBox {
 std::vector<WantedBox> wanted_boxes(const Decomposition& decomposition, std::span<const int> order,
                                     std::span<const std::int64_t> file_shape, bool with_halo);
 
-/// Cuts the boxes to a part of the variable, and converts them to the part's own indices, sorted by
-/// position there.
+/// Cuts the boxes to a part of the variable, and converts them to the indices of that part; sorted
+/// by position there.
 std::vector<WantedBox> wanted_within(std::span<const WantedBox> boxes, const Box& part);
 
 /// The place of a box in memory: address of the first element, and distance in bytes along each
@@ -157,28 +166,28 @@ struct Strided {
     Index stride{};
 };
 
-/// The form of an array: the boxes alone, or with their halos; `either` if there are no halos or
-/// nothing is held.
+/// The form in which an array is passed: the boxes alone, or with their halos; `either` if there
+/// are no halos or nothing is held.
 enum class Form : char { without_halo = 1, with_halo = 2, either = 3 };
 
 /// An array passed by the model.
 struct ArrayView {
     const char* data = nullptr;
     tw_type type = TW_BYTE;
-    bool dense = true;              ///< blocks as tw_put lays them out; else by the strides
-    bool bare = false;              ///< a dense array without halos
-    Index stride{};                 ///< bytes, along each memory dimension
+    bool dense = true;              ///< blocks as tw_put expects them; otherwise at the strides
+    bool bare = false;              ///< a dense array that has no halos
+    Index stride{};                 ///< in bytes, along each memory dimension
     std::int64_t block_stride = 0;  ///< bytes from one block to the next
     Form form = Form::either;
 };
 
-/// Checks that an array of n elements is this rank's part; completes the view.
+/// Checks that an array has the n elements of this rank's part; completes the view.
 Status check_dense(const Decomposition& decomposition, std::int64_t n, ArrayView& view);
 
 /// Checks that a strided array is this rank's part, with or without its halo; completes the view.
-/// `rank` is the number of dimensions of the decomposition, or one more, the first then counting
-/// the boxes. The extents must be exactly those of one form: of the box; of the largest along each
-/// dimension if there are several; or as padded.
+/// `rank` is the number of dimensions of the decomposition, or one more: then the first dimension
+/// counts the boxes. The extents must be exactly those of one form: of the box; of the largest
+/// along each dimension if there are several; or as padded.
 Status check_strided(const Decomposition& decomposition, int rank, const std::int64_t* extent,
                      const std::int64_t* byte_stride, ArrayView& view);
 
@@ -190,7 +199,8 @@ inline bool lacks_data(const Decomposition& decomposition, const tw_array& array
     return array.data == nullptr && decomposition.stored > 0;
 }
 
-/// An array with extents and strides of its own: those that a call is given end with it.
+/// A copy of an array's description that owns its extents and strides. Those of a tw_array need to
+/// be valid only during a call.
 struct KeptArray : tw_array {
     KeptArray() : tw_array{} {}
     explicit KeptArray(const tw_array& array);
@@ -201,12 +211,12 @@ private:
     std::vector<std::int64_t> extents_, strides_;
 };
 
-/// The extents of an array of that form, in words: "(2, 30, 30)".
+/// Formats the extents of an array in a form: "(2, 30, 30)".
 std::string extents_in_words(const Decomposition& decomposition, Form form);
 
-/// Returns the address of a held box's first held element, and the byte strides in file order. In a
-/// list, the fastest listed dimension of the file has the stride from position to position, and the
-/// others have none: runs do not go beyond a row.
+/// Returns the address of a held box's first held element, and the byte strides in file order. For
+/// a list, the fastest listed dimension of the file has the stride from one position to the next,
+/// and the other listed ones have none, as runs do not extend beyond a row.
 Strided locate(const Decomposition& decomposition, std::span<const int> order, const HeldBox& held,
                const ArrayView& array);
 

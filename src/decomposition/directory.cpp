@@ -10,10 +10,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Number of runs that a rank sends in a round, if they are spread evenly.
+/// Number of runs that a rank sends in a round, if the runs are spread evenly.
 constexpr std::int64_t runs_of_round = std::int64_t(1) << 18;
 
-/// Reads the runs of a range that one rank holds.
+/// Reads the runs that one rank holds of a range.
 class Holder {
 public:
     Holder(const Packet& packet, std::int64_t begin)
@@ -55,7 +55,7 @@ bool may_repeat(const std::vector<Packet>& packets, std::int64_t begin, std::int
     return false;
 }
 
-/// Finds the first index of a range that two of the packets hold.
+/// Finds the lowest index of a range that two packets contain.
 void merge(const std::vector<Packet>& packets, std::int64_t begin, Duplicate& found) {
     std::vector<Holder> holders;
     for (const Packet& p : packets) holders.emplace_back(p, begin);
@@ -68,7 +68,7 @@ void merge(const std::vector<Packet>& packets, std::int64_t begin, Duplicate& fo
     while (!next.empty()) {
         Holder* h = next.top();
         next.pop();
-        // Goes on with the same holder while its next run precedes all others.
+        // Continue with the same holder while its next run precedes all others.
         do {
             if (h->global < reached) {
                 found = {h->global, {std::min(rank, h->rank()), std::max(rank, h->rank())}, {}};
@@ -89,7 +89,7 @@ std::int64_t part_of(std::int64_t n, std::int64_t i, std::int64_t parts) {
     return n / parts * i + n % parts * i / parts;
 }
 
-/// Returns this rank's indices within a round's part of every rank's range.
+/// Returns this rank's indices in the current round's part of each rank's range.
 std::vector<Packet> packets_of(const IndexList& list, std::int64_t total, std::int64_t ranks,
                                std::int64_t rounds, std::int64_t round) {
     std::vector<Packet> packets;
@@ -119,7 +119,7 @@ Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, std
     Status status;
     found = {};
     for (std::int64_t round = 0; round < rounds; ++round) {
-        // A rank without memory sends nothing, as the others wait for it.
+        // A rank without memory sends nothing, but takes part, as the others wait for it.
         std::vector<Packet> packets;
         const auto guarded = [&](auto&& work) {
             const Status done = alone([&]() -> Status {

@@ -9,18 +9,18 @@ namespace thalweg::detail {
 
 /// An index that two ranks hold.
 struct Duplicate {
-    std::int64_t global = -1;  ///< -1: there is none
+    std::int64_t global = -1;  ///< the index; -1: there is none
     int ranks[2] = {-1, -1};
-    std::int64_t positions[2] = {-1, -1};  ///< positions in the lists of the two ranks
+    std::int64_t positions[2] = {-1, -1};  ///< its positions in the lists of the two ranks
 };
 
 /**
- * Rank r of P looks after the indices from r N / P on; every rank tells it what it holds of them,
- * a few bytes a run, and it merges what it is told. Goes in rounds, each of a part of all ranges,
- * so that a round's messages stay small.
- * @param total      indices are below it
- * @param most_runs  of any rank
- * @param found      on all ranks alike, the duplicate that the lowest rank has found
+ * Finds an index that two ranks hold. Rank r of P examines the indices from r N / P to the next
+ * rank's. Every rank sends it those that it holds, in a few bytes per run, and the rank merges
+ * them. This is done in rounds, each for a part of all ranges, so that messages stay small.
+ * @param total      upper bound of the indices
+ * @param most_runs  largest number of runs of any rank
+ * @param found      receives, on all ranks alike, the duplicate that the lowest rank has found
  * @note Collective; the status is the same on every rank
  */
 Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, std::int64_t most_runs,

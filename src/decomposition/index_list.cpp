@@ -11,7 +11,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Calls visit(global, position, length) for the runs of a list in the order of memory.
+/// Calls visit(global, position, length) for the runs of a list in memory order.
 template <class Visit>
 void for_memory_runs(std::span<const std::int64_t> indices, std::int64_t row, Visit&& visit) {
     const std::int64_t n = indices.size();
@@ -74,7 +74,7 @@ void sort_in_place(std::span<Run> runs) {
     sort_by_bits(runs, least->global(), std::bit_width(span));
 }
 
-/// Splits runs into single elements, so that each can be found if some occur more than once.
+/// Splits runs into single elements, so that each can be found when some occur more than once.
 void make_single(std::vector<Run>& runs, std::int64_t elements) {
     std::vector<Run> singles;
     singles.reserve(elements);

@@ -14,7 +14,7 @@
 
 namespace thalweg::detail {
 
-/// Elements that are consecutive in the global index space and in memory. 16 bytes.
+/// Elements that are consecutive both in the global index space and in memory. Takes 16 bytes.
 class Run {
 public:
     static constexpr std::int64_t longest = (std::int64_t(1) << 24) - 1;
@@ -29,7 +29,7 @@ public:
     std::int64_t length() const { return place_ & longest; }
     std::int64_t end() const { return global_ + length(); }
 
-    /// Orders by global index, then by position.
+    /// Compares by global index, then by position.
     friend bool operator<(const Run& a, const Run& b) {
         return a.global_ != b.global_ ? a.global_ < b.global_ : a.place_ < b.place_;
     }
@@ -40,7 +40,7 @@ private:
 };
 static_assert(sizeof(Run) == 16);
 
-/// Sorted runs that do not go beyond a row of the fastest listed dimension. They are disjoint,
+/// Sorted runs that do not extend beyond a row of the fastest listed dimension. They are disjoint,
 /// unless all have length 1.
 struct IndexList {
     std::vector<Run> runs;
@@ -58,10 +58,10 @@ struct IndexList {
 Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::int64_t row,
                 bool shared, IndexList& list, std::int64_t& twice, Wording wording = {});
 
-/// Returns the first position of an index in a list, -1 if it is not there.
+/// Returns the first position of an index in a list; -1 if the index is not there.
 std::int64_t find_position(const IndexList& list, std::int64_t global);
 
-/// Sorts runs, and joins those that continue each other within a row.
+/// Sorts runs, and joins those that are contiguous within a row.
 void sort_runs(std::vector<Run>& runs, std::int64_t row);
 
 /// An index list over some dimensions of a variable, in the variable's own order of dimensions.
@@ -76,12 +76,12 @@ struct Listing {
         return false;
     }
 
-    /// Returns the runs that may meet a box of the variable.
+    /// Returns the runs that may have elements in a box of the variable.
     std::span<const Run> near(const Box& box) const;
 
     /// Calls visit(part, position, run) for the list's elements within a box of the variable, in
-    /// ascending order of the indices: `part` is a box within one row, `position` that of its first
-    /// element in the list, `run` the run that it belongs to.
+    /// ascending order of the indices: `part` is a box within one row, `position` the position in
+    /// the list of its first element, and `run` the run to which it belongs.
     template <class Visit>
     void for_runs(const Box& box, Visit&& visit) const {
         Box part = box;
@@ -114,7 +114,7 @@ struct Listing {
         }
     }
 
-    /// Tests if the whole list is inside a box; may be false if that is costly to find out.
+    /// Tests if the whole list is inside a box. May return false if it is costly to find out.
     bool is_inside(const Box& box) const;
 
     /// Returns the number of the list's elements in a box.
@@ -123,15 +123,15 @@ struct Listing {
     /// Tests if the list has elements in a box.
     bool meets(const Box& box) const;
 
-    /// Returns the list's elements in a box, at positions 0, 1, ... in ascending order of the
+    /// Returns the part of the list in a box, with positions 0, 1, ... in ascending order of the
     /// indices.
     std::shared_ptr<const Listing> within(const Box& box) const;
 
-    /// Returns the list's elements in a box, in the box's own indices, at their positions in this
+    /// Returns the part of the list in a box, in the box's own indices, with the positions in this
     /// list.
     std::shared_ptr<const Listing> part(const Box& box) const;
 
-    /// Returns the runs that meet some of the boxes, uncut.
+    /// Returns the whole runs that have elements in any of the boxes.
     std::shared_ptr<const Listing> touching(std::span<const Box> boxes) const;
 
     /// Returns the extents of a dense array of the list's elements in a box, in the variable's
@@ -140,12 +140,13 @@ struct Listing {
     Index dense_shape(const Box& box) const;
 };
 
-/// Returns the elements of all lists, each once, in ascending order at positions 0, 1, ...
+/// Returns a list of the elements of all lists, each once, in ascending order with positions 0, 1,
+/// ...
 std::shared_ptr<const Listing> unite(std::span<const std::shared_ptr<const Listing>> listings);
 
-/// Appends the global indices of runs to a message: a few bytes a run.
+/// Appends the global indices of runs to a message, in a few bytes per run.
 void append_runs(std::vector<std::int64_t>& words, std::span<const Run> runs);
-/// Reads runs from a message, at positions 0, 1, ...; returns the address of the words behind them.
+/// Reads runs from a message, with positions 0, 1, ...; returns the address after them.
 const std::int64_t* parse_runs(const std::int64_t* words, IndexList& list);
 
 }  // namespace thalweg::detail

@@ -10,7 +10,7 @@ namespace {
 /// Converts the indices of a list to another order of the listed dimensions.
 std::shared_ptr<const IndexList> reorder(const IndexList& list, const std::vector<int>& turned,
                                          const std::vector<std::int64_t>& shape, bool shared) {
-    // strides of the new order, along the dimensions of the old one
+    // strides in the new order, along the dimensions of the old one
     Index stride{};
     std::vector<std::int64_t> old_shape(shape.size());
     std::int64_t n = 1;
@@ -31,7 +31,7 @@ std::shared_ptr<const IndexList> reorder(const IndexList& list, const std::vecto
             }
             result->runs.emplace_back(global, r.position() + i, 1);
         }
-    // Runs that share elements could not be found by bisection.
+    // Runs that share elements could not be searched by bisection.
     if (shared)
         std::sort(result->runs.begin(), result->runs.end());
     else
@@ -46,7 +46,7 @@ std::shared_ptr<const Listing> Listed::in_order(std::span<const int> order,
     std::vector<int> key(order.begin(), order.end());
     if (const auto known = made_.find(key); known != made_.end()) return known->second;
     auto listing = std::make_shared<Listing>();
-    std::vector<int> turned;  // the listed dimensions in the file's order, counted from 0
+    std::vector<int> turned;  // listed dimensions in the file's order, as numbers from 0
     for (std::size_t f = 0; f < order.size(); ++f) {
         if (!covers(order[f])) continue;
         listing->dims.push_back(f);

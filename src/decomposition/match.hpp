@@ -9,7 +9,7 @@ namespace thalweg::detail {
 
 /// Finds the memory dimension of each dimension of a variable, without the record dimension.
 /// @param dims, shape  dimensions of the variable, slowest first
-/// @param order        receives the place of each of them in the decomposition
+/// @param order        receives the dimension of the decomposition that matches each of them
 Status match_dimensions(const Decomposition& decomposition, std::span<const std::string> dims,
                         std::span<const std::int64_t> shape, std::vector<int>& order);
 

@@ -10,8 +10,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Cuts the space into at most `ranks` cells shaped like the blocks, so that a block meets few
-/// cells. If that gives fewer cells than blocks, the longest side is cut on.
+/// Divides the space into at most `ranks` cells, shaped like the blocks so that a block overlaps
+/// few of them. If this gives fewer cells than blocks, divides the longest side further.
 /// @param blocks  number of blocks, and the sums of their extents
 Index make_grid(std::span<const std::int64_t> shape, std::span<const std::int64_t> blocks,
                 int ranks) {
@@ -19,7 +19,7 @@ Index make_grid(std::span<const std::int64_t> shape, std::span<const std::int64_
     std::int64_t n = 1;
     for (std::size_t d = 0; d < shape.size(); ++d) {
         cells[d] = 1;
-        // number of blocks of the mean extent, side by side
+        // how many blocks of the mean extent fit side by side
         const double extents = blocks[1 + d], count = blocks[0];
         const double side_by_side = shape[d] * count / std::max(extents, 1.0);
         while (2 * n <= ranks && 2 * cells[d] <= shape[d] && (2 * cells[d]) <= side_by_side) {
@@ -44,7 +44,7 @@ struct Entry {
 };
 
 Status compare(std::vector<Entry>& entries, const Decomposition& d) {
-    // Sweep along the dimension with most distinct starts.
+    // Sweep along the dimension with the most different starts.
     int along = 0;
     std::size_t best = 0;
     for (int i = 0; i < d.nd(); ++i) {
@@ -79,7 +79,7 @@ Status compare(std::vector<Entry>& entries, const Decomposition& d) {
     return {};
 }
 
-/// Packs this rank's blocks for the other ranks: each goes to the cells that it meets.
+/// Packs this rank's blocks for other ranks: each block for the cells that it overlaps.
 std::vector<Packet> packets_of(const Decomposition& d, std::span<const std::int64_t> of_all,
                                int ranks) {
     const Index cells = make_grid(d.shape, of_all, ranks);
@@ -143,7 +143,7 @@ Status find_overlap(Comm& comm, const Decomposition& d, std::span<const std::int
         packets = packets_of(d, blocks, comm.size());
         return {};
     });
-    // A rank without memory takes part with nothing.
+    // A rank without memory takes part without packets.
     bool have = true;
     packets = comm.exchange(packets, have);
     if (!status.ok()) return status;

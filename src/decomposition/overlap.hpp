@@ -7,9 +7,9 @@
 namespace thalweg::detail {
 
 /**
- * The index space is cut into a grid of one cell a rank; every rank sends its boxes to the cells
- * they meet, and each cell compares what it got. Costs a rank as many messages as its boxes meet
- * cells.
+ * Finds blocks of two ranks that overlap. The index space is divided into a grid with one cell per
+ * rank. Every rank sends its boxes to the cells that they overlap, and each cell compares what it
+ * has received. A rank sends as many messages as its boxes overlap cells.
  * @param blocks  of all ranks: their number, and the sums of their extents
  * @return TW_EOVERLAP naming both ranks and an element, on the rank that found it
  * @note Collective over comm

@@ -7,13 +7,13 @@
 
 namespace thalweg::detail {
 
-/// Sorted lists of indices, one a dimension.
+/// Sorted lists of indices, one for each dimension.
 using Starts = std::vector<std::vector<std::int64_t>>;
 
 /**
- * Unites the lists of all ranks, pairwise up a tree: a rank sends and receives as many messages as
- * the logarithm of the number of ranks. A list that grows beyond `most` entries, which no process
- * grid has, loses every second one. Throws NoMemoryAnywhere on all ranks.
+ * Unites the lists of all ranks, pairwise along a tree, so a rank has only logarithmically many
+ * messages. A list that grows beyond `most` entries, more than any process grid has, loses every
+ * second one. Throws NoMemoryAnywhere on all ranks.
  * @param own  the same number of lists on every rank
  * @note Collective
  */

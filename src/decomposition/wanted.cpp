@@ -32,7 +32,7 @@ std::vector<Interval> segments_of(std::int64_t low, std::int64_t count, std::int
     return segments;
 }
 
-/// Held boxes are sorted already; only halos can change the order.
+/// Held boxes are sorted already; only halos can change this.
 void sort(std::vector<WantedBox>& boxes) {
     const auto before = [](const WantedBox& a, const WantedBox& b) { return a.first < b.first; };
     if (!std::is_sorted(boxes.begin(), boxes.end(), before))

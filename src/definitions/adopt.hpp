@@ -12,7 +12,8 @@ namespace thalweg::detail {
 /**
  * Compares the model's definitions with a file's, in any order. Variables, their types and
  * dimensions must be the same, and so must _FillValue, with which the existing data were filled.
- * @param file  receives the model's settings; keeps its own numbers and attributes
+ * @param file  definitions of the file; receive the model's settings, and keep their numbers and
+ *              attributes
  * @param late  receives the model's attributes that the file lacks or has with other values, by the
  *              file's numbers: (variable or -1, attribute)
  * @return TW_OK, TW_EDIFFERENT with the first difference. Local; depends on the arguments only

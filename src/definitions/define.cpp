@@ -16,11 +16,11 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The given length of one of a variable's dimensions; -1: none is given.
+/// Returns the length of one of a variable's dimensions in its decomposition; -1: it is not given.
 std::int64_t length_in(const GivenDimensions& given, const std::vector<std::string>& names,
                        std::size_t dim) {
     if (given.by_position) {
-        // If there is one name more than lengths, the first may be the record dimension.
+        // If there is one name more than there are lengths, the first may be the record dimension.
         const std::size_t lead = names.size() > given.lengths.size() ? 1 : 0;
         return dim < lead || dim - lead >= given.lengths.size() ? -1 : given.lengths[dim - lead];
     }
@@ -35,7 +35,7 @@ std::int64_t length_in(const GivenDimensions& given, const std::vector<std::stri
 std::int64_t hash_of_lines(const std::vector<std::string>& lines) {
     std::uint64_t h = hash_of_nothing;
     for (const std::string& line : lines) {
-        const std::uint64_t bytes = line.size();  // a line may have ends of lines in it
+        const std::uint64_t bytes = line.size();  // hash the length, as a line may contain newlines
         h = hash_of(line, hash_of({reinterpret_cast<const char*>(&bytes), sizeof bytes}, h));
     }
     return static_cast<std::int64_t>(h);
@@ -90,7 +90,7 @@ Status define_variable(
     Variable v;
     v.name = name;
     v.type = static_cast<tw_type>(type);
-    std::vector<Dimension> added;  // kept only if there is no error
+    std::vector<Dimension> added;  // added to the definitions only if there is no error
     auto find = [&](const std::string& dim) -> const Dimension* {
         for (const Dimension& d : added)
             if (d.name == dim) return &d;
@@ -180,7 +180,7 @@ Status check_attribute(const Definitions& definitions, const std::string& path,
 
 namespace {
 
-/// Tests if a line of describe() is that of an attribute.
+/// Tests if a line of describe() describes an attribute.
 bool is_attribute(const std::string& line) {
     return line.rfind("attribute of '", 0) == 0 || line.rfind("global attribute '", 0) == 0;
 }

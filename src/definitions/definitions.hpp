@@ -39,22 +39,24 @@ struct Attribute {
 /// attribute.
 using LateAttributes = std::vector<std::pair<int, Attribute>>;
 
-using FillValue = std::array<char, 8>;  ///< value of a variable, in some byte order
+using FillValue = std::array<char, 8>;  ///< value of a variable, in whichever byte order is stated
 
 struct Variable {
     std::string name;
     tw_type type = TW_BYTE;
-    std::vector<int> dims;  ///< slowest first, the record dimension included
+    std::vector<int> dims;  ///< slowest first, including the record dimension
     NamedList<Attribute> attributes;
     std::vector<std::int64_t> shape;  ///< in file order, without the record dimension
     bool record = false;
-    VariableSettings settings;      ///< settings of this variable only
-    std::optional<FillValue> fill;  ///< made of the settings, if they have a fill value
-    Packing packing;                ///< made of the settings and of the file's; netCDF-4 only
+    VariableSettings settings;      ///< settings for this variable only
+    std::optional<FillValue> fill;  ///< parsed from the settings, if they include a fill value
+    /// Follows from the settings of the variable and of the file; netCDF-4 only.
+    Packing packing;
 
     std::int64_t element() const { return size_of(type); }
     std::int64_t elements() const { return volume(shape); }
-    /// Returns _FillValue, else the setting `fill`, else the type's default, in that byte order.
+    /// Returns the attribute _FillValue, else the setting `fill`, else the default of the type, in
+    /// the given byte order.
     FillValue fill_value(Order bytes = Order::native) const;
 };
 
@@ -76,23 +78,26 @@ struct Definitions {
 Status no_variable(const Definitions& definitions, const std::string& path, const std::string& name,
                    int rank = -1);
 
-/// TW_ESHAPE unless the variable has so many dimensions. @param ndims  -1: not known
+/// Checks that a variable has so many dimensions.
+/// @param ndims  -1: not known
+/// @return TW_OK, TW_ESHAPE
 Status check_ndims(const Variable& variable, int ndims);
 
-/// Returns a hash of lines. Equal definitions have equal hashes; unequal ones that collide differ
-/// in what a later call names.
+/// Returns a hash of lines. Different definitions whose hashes collide are found when a later call
+/// names what differs.
 std::int64_t hash_of_lines(const std::vector<std::string>& lines);
 
-/// One line per definition, the same on two ranks if and only if the definitions are.
-/// @param held  appended to the line of each variable; empty: nothing is
+/// Describes definitions, one line each. Two ranks have the same lines if and only if their
+/// definitions are the same.
+/// @param held  text to append to the line of each variable; empty: none
 std::vector<std::string> describe(const Definitions& definitions,
                                   std::span<const std::string> held = {}, Wording wording = {});
 
 /// Describes one attribute; an empty owner means the file.
 std::string describe(const std::string& owner, const Attribute& attribute);
 
-/// Splits a list of names separated by blanks. As in CDL, a backslash keeps a blank, or a
-/// backslash, in a name.
+/// Splits a list of names at blanks. As in CDL, a backslash escapes a blank or a backslash in a
+/// name.
 std::vector<std::string> split_names(const std::string& list);
 
 /// Tests if netCDF allows a name.
@@ -103,14 +108,14 @@ Status check_name(const char* what, const std::string& name);
 Status define_dimension(Definitions& definitions, const std::string& path, const std::string& name,
                         std::int64_t length);
 
-/// Dimensions that a variable may name without defining them: those of its decomposition.
+/// Dimensions of a decomposition, which a variable may name without defining them.
 struct GivenDimensions {
     std::vector<std::string> names;
     std::vector<std::int64_t> lengths;
-    bool by_position = false;  ///< names are ignored
+    bool by_position = false;  ///< names are not compared
 };
 
-/// Returns the error of a variable that names a dimension which is neither defined nor given.
+/// Returns the error for a variable with a dimension that is neither defined nor given.
 /// @param given  may be null
 Status no_dimension(const Definitions& definitions, const std::string& path,
                     const std::string& variable, const std::string& dim,
@@ -131,11 +136,11 @@ Status define_variable(
 Status set_variable(Definitions& definitions, const std::string& path, const std::string& name,
                     const std::string& settings);
 
-/// Tests if the attribute may be set, and finds its variable; an empty name is the file (-1).
+/// Checks that the attribute may be set, and finds its variable; an empty name is the file (-1).
 Status check_attribute(const Definitions& definitions, const std::string& path,
                        const std::string& variable, const Attribute& attribute, int& at);
 
-/// Tests if every rank has the same lines; the error names the first that differ.
+/// Checks that every rank has the same lines; the error names the first difference.
 /// @note Collective
 Status check_alike(Team& team, const std::string& path, const std::vector<std::string>& lines);
 
@@ -146,14 +151,14 @@ const char* name_of(Format format);
 Format format_of(const std::string& name);
 /// Tests if a format is based on HDF5.
 bool is_netcdf4(Format format);
-/// Tests if a format has unsigned and 64-bit integers; else a byte is signed or unsigned, as the
+/// Tests if a format has unsigned and 64-bit integers. If not, a byte is signed or unsigned, as the
 /// user likes.
 bool has_new_types(Format format);
-/// Returns the most records that the format can count.
+/// Returns the largest number of records that the format can count.
 std::int64_t most_records(Format format);
 
-/// Tests if sizes and types are within a format's limits; the error names a format that is large
-/// enough.
+/// Checks that sizes and types are within the limits of a format; the error names a format that is
+/// large enough.
 Status check_format(const Definitions& definitions, Format format);
 
 /// Chooses CDF-2, which every reader knows, if it can hold the file; else CDF-5.

@@ -42,7 +42,7 @@ Status parse_character(const std::string& text, FillValue& value) {
     return {};
 }
 
-/// Compares the bits, except that all NaNs are equal.
+/// Tests if values have the same bits, or are both NaN.
 bool same(tw_type type, const char* a, const char* b) {
     const auto both_nan = [&](auto x) {
         auto y = x;

@@ -18,7 +18,7 @@ Status parse_fill(const std::string& text, tw_type type, FillValue& value);
 /// @return TW_OK, TW_ESETTING
 Status choose_fill(Variable& variable);
 
-/// Checks that an attribute that is _FillValue agrees with the setting `fill`, if there is one.
+/// If the attribute is _FillValue, checks that it agrees with the setting `fill`.
 /// @return TW_OK, TW_ESETTING
 Status check_fill(const Variable& variable, const Attribute& attribute);
 

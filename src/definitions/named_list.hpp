@@ -16,7 +16,7 @@
 
 namespace thalweg::detail {
 
-/// The default key of an element: its member `name`.
+/// The default for Key: an element's member `name`.
 struct NameOf {
     template <class T>
     const std::string& operator()(const T& element) const {
@@ -56,8 +56,8 @@ public:
         return at < 0 ? nullptr : &elements_[at];
     }
 
-    /// Returns names to compare a misspelled name with: a limited number, as programs may ask for
-    /// many names that are not there.
+    /// Returns a limited number of names, with which a misspelled name can be compared: programs
+    /// may look for many names that do not exist.
     std::vector<std::string> first_names() const {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < std::min<std::size_t>(elements_.size(), 500); ++i)
@@ -86,12 +86,12 @@ public:
         if (at < 0) return push_back(std::move(element));
         const bool same = Key()(elements_[at]) == Key()(element);
         elements_[at] = std::move(element);
-        if (!same) index_all();  // the name was in another form of Unicode
+        if (!same) index_all();  // then the name was in another form of Unicode
     }
     void rename(std::size_t number, const std::string& name) {
         if (!slots_.empty()) make_room();
         note_form(name);
-        elements_[number].name = name;  // the slot of the old name no longer matches
+        elements_[number].name = name;  // afterwards the slot of the old name no longer matches
         if (!slots_.empty()) add_to_index(number);
     }
     template <class Unwanted>
@@ -141,10 +141,10 @@ private:
         return static_cast<int>(slots_[slot_of(name)]) - 1;
     }
 
-    /// Longest list that is searched one by one and needs no memory for an index.
+    /// Length up to which a list is searched without an index, which needs memory.
     static constexpr std::size_t most_unindexed = 16;
 
-    /// Returns the slot of this name, or the free one in which it belongs.
+    /// Returns the slot of this name, or the free one where it should be.
     std::size_t slot_of(std::string_view name) const {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = std::hash<std::string_view>()(name) & mask;
@@ -159,7 +159,7 @@ private:
         ++used_;
     }
 
-    /// Grows the table if one more name needs it.
+    /// Enlarges the table if there is no room for one more name.
     void make_room() {
         if (2 * (std::max(used_, elements_.size()) + 1) > slots_.size())
             make_slots(4 * (elements_.size() + 1));
@@ -182,7 +182,7 @@ private:
     }
 
     std::vector<T> elements_;
-    /// Hash table with open addressing: numbers of elements, from 1; 0: free.
+    /// Hash table with open addressing. Entries are numbers of elements, from 1; 0: free.
     std::vector<std::uint32_t> slots_;
     std::size_t used_ = 0;      ///< number of slots in use
     bool other_forms_ = false;  ///< some name is not in normal form C

@@ -54,7 +54,7 @@ struct ChunkLength {
     std::int64_t length = 0;
 };
 
-/// Tests if a dimension's name continues with a comma.
+/// Tests if some dimension has a name that begins with this text and continues with a comma.
 bool has_comma_after(const Definitions& d, const std::string& begin) {
     return std::any_of(d.dims.begin(), d.dims.end(), [&](const Dimension& dim) {
         return dim.name.starts_with(trimmed(begin) + ",");
@@ -69,7 +69,7 @@ Status parse_chunks(const std::string& value, const Definitions& d,
         return refuse("chunks", value, "auto or a list as in lev=10,lat=90");
     };
     std::string item;
-    std::size_t equals = std::string::npos;  // last '=' that may end the name
+    std::size_t equals = std::string::npos;  // last '=' so far at which the name may end
     for (std::size_t i = 0; i <= value.size(); ++i) {
         const bool end = i == value.size();
         if (!end && value[i] == '\\' && i + 1 < value.size()) {
@@ -97,7 +97,7 @@ Status parse_chunks(const std::string& value, const Definitions& d,
     return {};
 }
 
-/// @param own  every name must be a dimension of the variable
+/// @param own  the setting is the variable's own, so every name must be one of its dimensions
 Status set_chunks(const std::string& value, bool own, const Definitions& d, const Variable& v,
                   Packing& packing) {
     std::vector<ChunkLength> lengths;
@@ -166,7 +166,7 @@ std::vector<std::string> unknown_chunks(const Definitions& definitions,
 
 namespace {
 
-/// The settings of a variable: its own, and those of the file for the rest.
+/// The combined settings of a variable: its own and, for the rest, those of the file.
 struct Settled {
     const VariableSettings& settings;
     const VariableSettings& of_variable;

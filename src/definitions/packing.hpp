@@ -23,15 +23,15 @@ struct Packing {
     int level = 0;
     bool shuffle = false;
     Quantize quantize = Quantize::none;
-    int digits = 0;  ///< significant digits; for bitround bits
-    /// Requested lengths along all dimensions but the record's; 0: the library chooses. Empty if
-    /// none were requested.
+    int digits = 0;  ///< number of significant digits; for bitround, of bits
+    /// Requested lengths along all dimensions except the record dimension; 0: the library chooses.
+    /// Empty if none were requested.
     std::vector<std::int64_t> chunks;
 
-    /// Each chunk must be written as a whole.
+    /// A chunk must be written as a whole.
     bool whole = false;
 
-    /// Tests if the file holds other bytes than the elements'.
+    /// Tests if the bytes in the file are not simply those of the elements.
     bool filtered() const { return codec != Codec::none || shuffle || quantize != Quantize::none; }
 };
 
@@ -42,7 +42,7 @@ using VariableSettings = std::map<std::string, std::string>;
 /// Adds "name=value; name=value" to the settings; does not check the values.
 Status add_settings(const std::string& list, VariableSettings& settings);
 
-/// Returns the names in the setting `chunks` of a file that are not dimensions of it.
+/// Returns the names in a file's setting `chunks` that are not dimensions of the file.
 std::vector<std::string> unknown_chunks(const Definitions& definitions,
                                         const VariableSettings& of_all);
 

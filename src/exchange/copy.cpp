@@ -58,8 +58,8 @@ std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stri
 std::int64_t move_box(int nd, const Index& count, char* to, const Index& to_stride,
                       const char* from, const Index& from_stride, RowKernel kernel,
                       const char* fill) {
-    // The fastest destination dimension comes last; dimensions that continue each other on both
-    // sides are merged.
+    // Order the loops so that the destination's fastest dimension comes last, and merge dimensions
+    // that are contiguous with each other on both sides.
     Loop loops[max_dims + 1];
     int n = 0;
     for (int d = 0; d < nd; ++d) {

@@ -17,7 +17,8 @@ std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stri
                       const char* from, const Index& from_stride, RowKernel kernel,
                       const char* fill);
 
-/// Copies in the same way as a part of a copy that a simulation knows already (base/work.hpp).
+/// Copies like copy_box(), a part of a copy that a simulation has already accounted for
+/// (base/work.hpp).
 std::int64_t move_box(int nd, const Index& count, char* to, const Index& to_stride,
                       const char* from, const Index& from_stride, RowKernel kernel,
                       const char* fill);

@@ -10,8 +10,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// A walk over the dimensions outside of the runs: those that are not listed and come before the
-/// fastest listed one. Those behind it are inside of the runs.
+/// A loop over the dimensions outside of the runs: the unlisted ones before the fastest listed one.
+/// Unlisted dimensions behind it are part of the runs.
 struct Walk {
     int outer = 0;
     std::int64_t count[max_dims], to_stride[max_dims], from_stride[max_dims];
@@ -25,7 +25,7 @@ struct Walk {
         }
     }
 
-    /// Calls visit(offset of the one side, of the other) for all of the outer dimensions.
+    /// Calls visit(offset in one side, offset in the other) for each index of the outer dimensions.
     template <class Visit>
     void run(Visit&& visit) const {
         Index at{};
@@ -46,13 +46,13 @@ struct Walk {
     }
 };
 
-/// Tests if a box has one range of indices of the listed dimensions, with equal distances in an
+/// Tests if a box contains one range of indices of the listed dimensions, equally spaced in an
 /// array in the order of indices.
 bool is_one_range(const Listing& listing, const Box& box, const Index* by_index) {
     const int last = std::ssize(listing.dims) - 1;
     const auto dim = [&](int i) { return listing.dims[i]; };
     const auto length = [&](int i) { return listing.shape[i]; };
-    int cut = last;  // dimensions behind it are whole, those before it have one index
+    int cut = last;  // dimensions after this one are whole, those before it have one index
     while (cut > 0 && box.count[dim(cut)] == length(cut)) --cut;
     for (int i = 0; i < cut; ++i)
         if (box.count[dim(i)] != 1) return false;
@@ -62,7 +62,7 @@ bool is_one_range(const Listing& listing, const Box& box, const Index* by_index)
     return true;
 }
 
-/// Returns the least index of a box, flattened over the listed dimensions.
+/// Returns the lowest index of a box, flattened over the listed dimensions.
 std::int64_t first_index(const Listing& listing, const Box& box) {
     std::int64_t first = 0;
     for (std::size_t i = 0; i < listing.dims.size(); ++i)
@@ -70,8 +70,8 @@ std::int64_t first_index(const Listing& listing, const Box& box) {
     return first;
 }
 
-/// Calls visit(runs) for the runs of a list in a box that is one range of indices. The first and
-/// the last one are cut if they reach beyond it.
+/// Calls visit(runs) for the runs of a list in a box that contains one range of indices. Cuts the
+/// first and the last run at the ends of the box.
 template <class Visit>
 void for_whole_runs(const Listing& listing, const Box& box, Visit&& visit) {
     const std::int64_t low = first_index(listing, box);
@@ -94,7 +94,8 @@ void for_whole_runs(const Listing& listing, const Box& box, Visit&& visit) {
     if (beyond) clipped(runs.back());
 }
 
-/// The row of a run, continued by the dimensions that lie dense behind it on both sides.
+/// The row of elements of a run: the run's positions, continued by the dimensions that follow
+/// densely on both sides.
 struct Row {
     std::int64_t behind = 1;  ///< elements per position
     std::ptrdiff_t to_unit, from_unit;
@@ -131,7 +132,7 @@ CopiedRuns copied_of(const Listing& listing, const Box& box) {
     return copied;
 }
 
-/// Returns the bytes from a side's base to the first element of a part of a run.
+/// Returns the offset in bytes, from the base of a side, of the first element of a part of a run.
 std::int64_t offset_of(const Listing& listing, const Box& box, const Box& part,
                        std::int64_t position, std::int64_t done, RunOrder order,
                        const Index& stride) {
@@ -150,7 +151,7 @@ std::int64_t copy_runs(const Listing& listing, const Box& box, const RunSide<cha
     if (!charge_runs([&] { return copied_of(listing, box); })) return 0;
     const int fastest = listing.dims.back();
     const std::int64_t to_step = to.stride[fastest], from_step = from.stride[fastest];
-    // The run's own dimension comes first, then those behind it.
+    // The inner dimensions are that of the run and those after it.
     const int inner = box.nd - fastest;
     Index to_stride{}, from_stride{}, count{};
     for (int i = 0; i < inner; ++i) {
@@ -166,7 +167,8 @@ std::int64_t copy_runs(const Listing& listing, const Box& box, const RunSide<cha
                                 ? runs_kernel(kernel, to.order, from.order)
                                 : nullptr;
     const std::int64_t first = first_index(listing, box);
-    // A runs kernel counts from index 0, and from the first dense element of its own runs.
+    // The runs kernel counts from index 0, and from the first dense element of the runs it is
+    // given.
     const auto origin = [&](RunOrder order, std::int64_t done) {
         return order == RunOrder::indices ? -first : order == RunOrder::dense ? done : 0;
     };
@@ -175,7 +177,7 @@ std::int64_t copy_runs(const Listing& listing, const Box& box, const RunSide<cha
     walk.run([&](std::int64_t to_offset, std::int64_t from_offset) {
         char* const to_base = to.base + to_offset;
         const char* const from_base = from.base + from_offset;
-        std::int64_t done = 0;  // elements of the list
+        std::int64_t done = 0;  // number of elements of the list copied so far
         if (move != nullptr) {
             for_whole_runs(listing, box, [&](std::span<const Run> runs) {
                 done += move(to_base + origin(to.order, done) * to_step, to_step,

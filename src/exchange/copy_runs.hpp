@@ -7,9 +7,9 @@
 
 namespace thalweg::detail {
 
-/// One side of a copy. Along the fastest listed dimension its stride leads from index to index,
-/// from position to position of the list, or from one dense element to the next; along other listed
-/// dimensions only an array in the order of indices has one.
+/// One side of a copy. Its stride along the fastest listed dimension leads from one index to the
+/// next, from one position of the list to the next, or from one dense element to the next. Other
+/// listed dimensions have a stride only in an array in the order of indices.
 template <class Byte>
 struct RunSide {
     RunOrder order;

@@ -8,10 +8,10 @@
 
 namespace thalweg::detail {
 
-/// Returns boxes that share no element and together are all the given ones, sorted by position:
-/// halos and replicated variables make boxes overlap, and a node needs each element once. Lists of
-/// the same dimensions are united, too. Elements that lists share with boxes, or with lists of
-/// other dimensions, stay more than once: together they may be more than the variable.
+/// Returns boxes that share no element and together contain all the given ones, sorted by position.
+/// Halos and replicated variables make boxes overlap, but a node needs each element once. Lists of
+/// the same dimensions are united as well. Elements that a list shares with a box, or with a list
+/// of other dimensions, are not removed: the result may have more elements than the variable.
 std::vector<HeldBox> cover(std::span<const HeldBox> boxes, std::span<const std::int64_t> shape);
 
 }  // namespace thalweg::detail

@@ -38,7 +38,7 @@ Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wan
         mine = to_bytes(words);
         return {};
     });
-    // A rank without memory takes part with nothing.
+    // A rank without memory takes part with an empty message.
     const auto all = team.node().gather(mine, 0);
     const auto unite_all = [&]() -> Status {
         PlaceBoxes boxes(space_.places.size());
@@ -63,7 +63,8 @@ Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wan
     });
 }
 
-/// Returns the parts of the cover that a reader's share meets: runs of lists, and all boxes.
+/// Returns the elements of the cover near a reader's share: of lists only the runs that meet it, of
+/// boxes all.
 std::vector<HeldBox> Covers::near(const Share& share, std::size_t place) const {
     std::vector<HeldBox> result;
     for (const HeldBox& held : own_[place]) {
@@ -74,11 +75,11 @@ std::vector<HeldBox> Covers::near(const Share& share, std::size_t place) const {
     return result;
 }
 
-/// Makes the messages by which the first rank of this node tells readers of other nodes what it
-/// needs.
+/// Makes the messages in which the first rank of this node tells readers on other nodes what the
+/// node needs.
 std::vector<Packet> Covers::tell(const Topology& topology, const Layout& layout,
                                  const std::vector<int>& readers, std::set<int>& met) const {
-    std::map<int, std::vector<std::int64_t>> words;  // per reader's rank
+    std::map<int, std::vector<std::int64_t>> words;  // words for each reader's rank
     for (std::size_t p = 0; p < own_.size(); ++p) {
         std::set<int> met_here;
         for (const HeldBox& held : own_[p]) layout.add_writers(space_, p, held.box, met_here);
@@ -103,7 +104,7 @@ Status Covers::exchange(Team& team, const Layout& layout, const std::vector<int>
         packets = tell(topology, layout, readers, met);
         return {};
     });
-    // A rank without memory takes part with nothing.
+    // A rank without memory takes part with no messages.
     packets = exchange_by_nodes(team, packets);
     if (!status.ok()) return status;
     return alone([&]() -> Status {

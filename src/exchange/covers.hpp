@@ -13,20 +13,21 @@ namespace thalweg::detail {
 /// Boxes of each place.
 using PlaceBoxes = std::vector<std::vector<HeldBox>>;
 
-/// Covers of this node and of others; used only if there are several nodes.
+/// The cover of this node (each element that its ranks want, once), and those of other nodes. Used
+/// only if there are several nodes.
 class Covers {
 public:
     explicit Covers(const Space& space) : space_(space) {}
 
     /**
-     * Finds what the ranks of this node want together, on all of them.
+     * Unites what the ranks of this node want; each rank gets the result.
      * @param wanted  per place, the boxes that this rank wants
      * @note Collective
      */
     Status gather(Team& team, const std::vector<std::vector<WantedBox>>& wanted);
     /**
-     * Sends each reader once what other nodes want of its share, if they want something.
-     * @param met  receives the readers that this node meets
+     * Sends each reader, once, what other nodes want of its share.
+     * @param met  receives the readers of whose shares this node wants something
      * @note Collective
      */
     Status exchange(Team& team, const Layout& layout, const std::vector<int>& readers,
@@ -35,8 +36,8 @@ public:
     const std::vector<HeldBox>& own(std::size_t place) const { return own_[place]; }
     /// Tests if this node wants any of a piece.
     bool meets(Extent piece) const { return meets(own_, piece); }
-    /// Tests if this node's parts of a piece would be more than the piece, as they have elements
-    /// more than once.
+    /// Tests if the parts of a piece that this node wants would be larger than the piece, because
+    /// some elements occur several times.
     bool exceeds(Extent piece) const;
 
     /// Tests if other nodes want any of this reader's share.
@@ -44,8 +45,8 @@ public:
     bool meets(int node, Extent piece) const {
         return !remote_[node].empty() && meets(remote_[node], piece);
     }
-    /// Packs the parts of a piece that another node wants, dense, in the order of for_places and
-    /// for_parts; or all of the piece, if that is less.
+    /// Packs the parts of a piece that another node wants, densely, in the order of for_places and
+    /// for_parts; or the whole piece, if that is smaller.
     /// @param from  address of the piece
     void pack(int node, Extent piece, const char* from, std::vector<char>& message) const;
 
@@ -57,7 +58,7 @@ private:
 
     const Space& space_;
     PlaceBoxes own_;
-    bool overlaps_ = false;  ///< the cover may have elements more than once
+    bool overlaps_ = false;  ///< elements may occur more than once in the cover
     /// The boxes that each other node wants of this reader's share; empty for other ranks.
     std::vector<PlaceBoxes> remote_;
 };

@@ -19,7 +19,7 @@ Strided origin_of(const Delivery& delivery) {
 
 namespace {
 
-/// Delivers a part of a section, which may begin and end between wanted elements.
+/// Delivers a part of a section. The part may begin and end between wanted elements.
 void deliver_section(Delivery& delivery, const WantedBox& wanted, const Box& part, const char* from,
                      const Index& from_stride, const char* fill) {
     char* at = const_cast<char*>(delivery.origin.base);
@@ -48,7 +48,7 @@ void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const
     const Strided to =
         wanted.list ? delivery.origin
                     : locate(*delivery.decomposition, delivery.order, wanted, delivery.array);
-    // The array is memory that the caller gave to be written.
+    // A caller that reads has passed memory that may be written.
     char* at = const_cast<char*>(to.base);
     for (int d = 0; d < part.nd; ++d)
         if (!wanted.list || !wanted.list->covers(d))

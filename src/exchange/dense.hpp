@@ -16,7 +16,8 @@ inline std::int64_t elements_of(const HeldBox& held) {
     return volume(std::span(shape.data(), held.box.nd));
 }
 
-/// Returns byte strides; along listed dimensions they are those of locate().
+/// Returns byte strides of the held elements, packed densely; along listed dimensions as locate()
+/// defines them.
 inline Index dense_strides(const HeldBox& held, std::int64_t element) {
     const Index shape = dense_shape(held);
     Index stride = strides_of(std::span(shape.data(), held.box.nd));
@@ -24,7 +25,7 @@ inline Index dense_strides(const HeldBox& held, std::int64_t element) {
     return stride;
 }
 
-/// Returns the lengths of the array in which the held elements of a part lie dense.
+/// Returns the extents of the dense array of the held elements in a part.
 inline Index dense_shape(const HeldBox& held, const Box& part) {
     Index lengths = part.count;
     if (!held.list) return lengths;
@@ -38,7 +39,7 @@ inline std::int64_t elements_of(const HeldBox& held, const Box& part) {
     return volume(std::span(shape.data(), part.nd));
 }
 
-/// Computes the row-major byte strides of lengths; returns the bytes of all elements.
+/// Computes the row-major byte strides for given extents; returns the bytes of all elements.
 inline std::int64_t dense_strides(int nd, const Index& lengths, std::int64_t element,
                                   Index& stride) {
     std::int64_t n = element;
@@ -49,8 +50,8 @@ inline std::int64_t dense_strides(int nd, const Index& lengths, std::int64_t ele
     return n;
 }
 
-/// Returns the byte of a part's first element. A part of a list is one of a run that begins at
-/// held.position.
+/// Returns the offset in bytes of a part's first element. A part of a list is one of a run that
+/// begins at held.position.
 inline std::int64_t offset_in(const HeldBox& held, const Box& part, const Index& stride) {
     std::int64_t offset = held.list ? held.position * stride[held.list->dims.back()] : 0;
     for (int d = 0; d < part.nd; ++d)

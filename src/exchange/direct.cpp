@@ -13,14 +13,14 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Largest number of boxes of a round, as their descriptions take memory, too.
+/// Largest number of boxes in a round, since their descriptions take memory as well.
 constexpr std::size_t most_boxes = 65536;
 
 }  // namespace
 
-/// A box that is written at once, of a held box or of a run of a list.
+/// A box that is written in one call: a piece of a held box, or of a run of a list.
 struct Direct::Piece {
-    std::size_t at;  ///< number of the held box
+    std::size_t at;  ///< index of the held box
     HeldBox run;
     Box box;
 };
@@ -31,7 +31,7 @@ struct Direct::Round {
     std::vector<Chunk> chunks{};
     std::deque<Box> boxes{};
     std::int64_t bytes = 0;
-    std::size_t number = 0;  ///< number of boxes
+    std::size_t number = 0;  ///< number of boxes in the round
     Status status{};
 
     void clear() {
@@ -46,7 +46,7 @@ Direct::Direct(Team& team, Packers& packers, const Definitions& definitions, Ord
                std::int64_t budget)
     : team_(team), packers_(packers), definitions_(definitions), order_(order), budget_(budget) {}
 
-/// Calls visit(place number, piece) for boxes of this rank that fit the buffer.
+/// Calls visit(place number, piece) for this rank's boxes, cut to pieces that fit the buffer.
 template <class Visit>
 void Direct::for_boxes(const Space& space, std::span<const Action> actions,
                        std::span<const Part* const> parts, Visit&& visit) const {
@@ -82,7 +82,7 @@ void Direct::pack(Round& round, const Place& p, const Part& part, const Piece& p
     const std::int64_t bytes = box.volume() * p.element;
     if (!buffer_ || std::cmp_less(buffer_->size(), bytes))
         buffer_ = make_private_memory(std::max(bytes, budget_));
-    if (!buffer_) {  // the other ranks still wait for a rank that has no memory
+    if (!buffer_) {  // without memory, this rank still takes part, as the others wait for it
         round.status = failure(TW_ENOMEM, "cannot allocate {} bytes", std::max(bytes, budget_));
         return;
     }
@@ -126,7 +126,7 @@ Status Direct::write(Round& round, Storage& storage) {
 Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const Part* const> parts,
                    Storage& storage, std::span<std::int64_t> misfits) {
-    std::int64_t rounds = 0;  // those of the rank with most
+    std::int64_t rounds = 0;  // number of rounds of the rank that needs most
     if (storage.collective()) {
         const auto count = [&] {
             rounds = 0;

@@ -17,13 +17,13 @@ namespace thalweg::detail {
 
 class Direct {
 public:
-    /// @param budget  bytes of buffer; a space that needs more goes in rounds
+    /// @param budget  bytes of the buffer; a space that needs more is written in rounds
     Direct(Team& team, Packers& packers, const Definitions& definitions, Order order,
            std::int64_t budget);
 
     /**
-     * Writes this rank's boxes of the places with the action `data`. Elements that no rank holds,
-     * and places to be filled, must have been written before.
+     * Writes this rank's boxes of the places whose action is Action::data. Elements that no rank
+     * holds, and places to be filled, must have been written before.
      * @note Collective if the storage is
      */
     Status run(const Space& space, std::int64_t base, std::int64_t record,
@@ -50,7 +50,7 @@ private:
     const Definitions& definitions_;
     Order order_;
     std::int64_t budget_;
-    std::unique_ptr<Memory> buffer_;  ///< kept between runs
+    std::unique_ptr<Memory> buffer_;  ///< kept from run to run
     double pack_seconds_ = 0;
 };
 

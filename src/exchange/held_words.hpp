@@ -10,15 +10,16 @@
 
 namespace thalweg::detail {
 
-/// Appends lows and counts, and the dimensions and indices of a list.
+/// Encodes a held box: lows and counts, and the dimensions and indices of a list.
 void append_held(std::vector<std::int64_t>& words, const HeldBox& held);
-/// Parses the words of append_held(), with new positions; `at` moves behind them.
+/// Decodes what append_held() has encoded, with new positions; moves `at` past it.
 HeldBox parse_held(const std::int64_t*& at, std::span<const std::int64_t> shape);
 
-/// Appends the boxes of one of several objects: its number, their number, and the boxes.
+/// Encodes the boxes of one object: its number, the number of boxes, and the boxes.
 void append_boxes(std::vector<std::int64_t>& words, std::int64_t number,
                   std::span<const HeldBox> boxes);
-/// Calls add(number, box) for all boxes in such words. @param shape  returns the shape of a number
+/// Calls add(number, box) for all boxes that append_boxes() has encoded.
+/// @param shape  function that returns the shape of the object with a number
 template <class Shape, class Add>
 void for_boxes(std::span<const std::int64_t> words, Shape&& shape, Add&& add) {
     for (const std::int64_t *at = words.data(), *end = at + words.size(); at != end;) {
@@ -27,18 +28,18 @@ void for_boxes(std::span<const std::int64_t> words, Shape&& shape, Add&& add) {
     }
 }
 
-/// Appends the dimensions and indices of a list.
+/// Encodes the dimensions and indices of a list.
 void append_listing(std::vector<std::int64_t>& words, const Listing& listing);
-/// Parses the words of append_listing(); `at` moves behind them.
+/// Decodes what append_listing() has encoded; moves `at` past it.
 std::shared_ptr<const Listing> parse_listing(const std::int64_t*& at,
                                              std::span<const std::int64_t> shape);
 
-/// Adds the boxes of a held one that some elements of a writer's share meet; for a list, those that
-/// differ along listed dimensions only.
+/// Adds the boxes of a held one that have elements in a writer's share. Of a list, adds only boxes
+/// that differ along the listed dimensions.
 void add_frames(const Share& share, std::size_t place, const HeldBox& held,
                 std::vector<Box>& frames);
 
-/// Returns the whole runs of a list that meet some of the boxes; a box as it is.
+/// Returns of a list the whole runs that meet some of the boxes; a box is returned unchanged.
 HeldBox held_near(const HeldBox& held, std::span<const Box> frames);
 
 }  // namespace thalweg::detail

@@ -11,12 +11,12 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Tests if the positions of a list are those of its indices in ascending order.
+/// Tests if the positions of a list number its indices in ascending order, without holes.
 bool is_dense(const HeldBox& held, const Decomposition& decomposition) {
     return !held.list || held.list->list->elements == decomposition.listed->length;
 }
 
-/// Completes a holding whose boxes are known.
+/// Computes the other members of a holding from its boxes.
 void add_up(Holding& holding) {
     for (const HeldBox& held : holding.packed) {
         holding.packed_at.push_back(holding.elements);

@@ -15,20 +15,22 @@ namespace thalweg::detail {
 
 struct Holding {
     std::shared_ptr<const Decomposition> decomposition;  ///< null for a section
-    std::vector<int> order;     ///< memory dimension of each file dimension but the record's
+    /// Memory dimension of each file dimension except the record dimension.
+    std::vector<int> order;
     std::vector<HeldBox> held;  ///< in file order, sorted by position
-    /// The boxes as pack() lays them out, one behind the other. A list with holes, or one out of
-    /// order, is renumbered: its elements lie in ascending order of their indices.
+    /// The boxes in the order in which pack() writes them. A list that has holes or is not sorted
+    /// is renumbered: packed elements are in ascending order of their indices.
     std::vector<HeldBox> packed;
-    std::vector<std::int64_t> packed_at;  ///< elements before each of `packed`
+    std::vector<std::int64_t> packed_at;  ///< number of packed elements before each box
     std::int64_t elements = 0;            ///< elements that this rank holds
-    /// Key other than 0: parts that ranks put with the same one are parts of one whole.
+    /// Identifies the whole to which a part belongs: parts with the same key, other than 0, that
+    /// ranks put are parts of one whole.
     std::int64_t key = 0;
 
     static std::int64_t key_of(const Decomposition& decomposition) {
         return decomposition.replicated ? key_of_holder(0) : 2 * std::int64_t{decomposition.serial};
     }
-    /// Returns the key of a variable that one rank has whole, while the others have nothing of it.
+    /// Returns the key for a variable that one rank holds completely, and no other rank at all.
     static std::int64_t key_of_holder(int rank) { return 2 * std::int64_t{rank} + 1; }
     static bool has_holder(std::int64_t key) { return key % 2 != 0; }
     static int holder_of(std::int64_t key) { return key / 2; }
@@ -53,25 +55,27 @@ Status hold(std::shared_ptr<const Decomposition> decomposition, std::span<const 
             std::span<const std::int64_t> shape, const Holdings& known,
             std::shared_ptr<const Holding>& made);
 
-/// Holds one box of a variable, or a list's part of it, without a decomposition.
+/// Makes the holding of a section that is put without a decomposition: one box, or the part of a
+/// list in it.
 std::shared_ptr<const Holding> hold_section(const HeldBox& section);
 
-/// Gives all of a variable to one rank, `holder`. @param rank  this one
+/// Makes the holding of a variable that one rank, `holder`, has completely.
+/// @param rank  number of this rank
 std::shared_ptr<const Holding> hold_whole(int rank, int holder, std::vector<std::string> dims,
                                           std::span<const std::int64_t> shape, Wording wording);
 
-/// Defines a variable, see define_variable(), and how this rank holds it.
+/// Defines a variable, see define_variable(), together with its holding on this rank.
 /// @param decomposition  null: rank 0 holds all of it
 Status define_held_variable(Definitions& definitions, Holdings& holdings, const std::string& path,
                             int rank, const std::string& name, int type, const std::string& dims,
                             std::shared_ptr<const Decomposition> decomposition,
                             Wording wording = {});
 
-/// Returns the dimensions that a decomposition gives a variable without their being defined.
+/// Returns the dimensions that a decomposition defines if the file has not defined them.
 GivenDimensions given_by(const Decomposition& decomposition);
 
-/// Returns one line per definition, decompositions included: the lines of two ranks are equal if
-/// and only if the definitions are.
+/// Describes definitions and decompositions, one line each. The lines of two ranks are equal if and
+/// only if their definitions are.
 std::vector<std::string> describe(const Definitions& definitions, const Holdings& holdings,
                                   Wording wording = {});
 

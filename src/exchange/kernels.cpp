@@ -68,7 +68,7 @@ inline bool fits(From v) {
                    std::isinf(v);
         return true;
     } else if constexpr (std::is_floating_point_v<From>) {
-        // The largest integer may not be exact in floating point, but 2^digits is.
+        // Compare with 2^digits: the largest integer may not be exact in floating point.
         using Limits = std::numeric_limits<To>;
         constexpr From limit = static_cast<From>(std::uint64_t(1) << (Limits::digits - 1)) * 2;
         constexpr bool exact = Limits::digits <= std::numeric_limits<From>::digits;
@@ -86,9 +86,9 @@ inline bool fits(From v) {
     }
 }
 
-/// Converts dense elements without a branch per element, which lets the compiler use vectors; for
-/// floating types, whose conversion is defined for every value.
-/// @return true if all fit; values that do not are undefined
+/// Converts dense elements without a branch per element, so that the compiler can vectorize. For
+/// floating types, as their conversions are defined for every value.
+/// @return true if all values fit; those that do not fit are undefined
 template <class From, class To, bool swap_from, bool swap_to>
 [[gnu::always_inline]] inline bool convert_block(char* __restrict to, const char* __restrict from,
                                                  std::int64_t n) {
@@ -198,10 +198,10 @@ std::int64_t move_row(char* to, std::ptrdiff_t to_stride, const char* from,
     return 0;
 }
 
-/// Number of runs whose memory is prefetched, as single elements of a shuffled list lie anywhere.
+/// Number of runs to prefetch ahead: in a shuffled list, single elements may lie anywhere.
 constexpr std::ptrdiff_t ahead = 16;
 
-/// Length of runs for which the call of a row's kernel costs more than its loop gains.
+/// Length in elements below which a loop is faster than a call of the row's kernel.
 constexpr std::int64_t short_run = 16;
 
 template <RunOrder order>
@@ -247,7 +247,8 @@ RunsKernel move_runs_of(RunOrder to, RunOrder from) {
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/// Writes rows past the caches, in whole cache lines: a line that is stored in both ways is slow.
+/// Writes rows past the caches, in whole cache lines. A line that is written partly through the
+/// caches is slow.
 /// @param to  address that is a multiple of the word's size
 template <class Word, bool swap>
 __attribute__((target("avx2"))) void stream_dense(char* __restrict to, const char* __restrict from,
@@ -274,7 +275,7 @@ __attribute__((target("avx2"))) void stream_dense(char* __restrict to, const cha
 }
 #endif
 
-/// Least length of rows that gain from it.
+/// Length in bytes from which writing past the caches is faster.
 constexpr std::int64_t shortest_stream = 256;
 
 template <class Word, bool swap>
@@ -312,7 +313,7 @@ RowKernel move_kernel_of(std::size_t size) {
     }
 }
 
-/// Calls f with a value of the C type of an external type.
+/// Calls f with a value of the C type that corresponds to a netCDF type.
 template <class F>
 RowKernel with_type(tw_type type, F&& f) {
     switch (type) {

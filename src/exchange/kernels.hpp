@@ -24,28 +24,29 @@ using RowKernel = std::int64_t (*)(char* to, std::ptrdiff_t to_stride, const cha
 RowKernel pack_kernel(tw_type memory, tw_type file, Order order);
 
 /// Returns the kernel from file values in the given order to memory.
-/// @param streams  more goes to memory than caches hold: long rows go past them. Call end_streams()
-///                 before other threads may see the values
+/// @param streams  more is written than fits into the caches, so long rows bypass them. Call
+/// end_streams() before other threads may see the values
 RowKernel unpack_kernel(tw_type file, tw_type memory, Order order, bool streams = false);
 void end_streams();
 
-/// Returns the kernel that moves values of 1, 2, 4 or 8 bytes as they are.
+/// Returns the kernel that copies values of 1, 2, 4 or 8 bytes unchanged.
 RowKernel move_kernel(std::size_t size);
 
-/// Order of the elements of runs in an array: that of indices, of positions in the list, or dense,
-/// run after run.
+/// Order of the elements of runs in an array: by index, by position in the list, or dense, one run
+/// after another.
 enum class RunOrder { indices, positions, dense };
 
 /**
  * Moves the elements of runs from one array to another.
- * @param to, from  addresses of index 0, of position 0, or of the first dense element
+ * @param to, from  address of index 0, of position 0, or of the first dense element, according to
+ *            the order
  * @return number of elements
  */
 using RunsKernel = std::int64_t (*)(char* to, std::ptrdiff_t to_step, const char* from,
                                     std::ptrdiff_t from_step, std::span<const Run> runs);
 
-/// Returns the kernel that does a row kernel's move for many short rows; null if that converts, or
-/// for orders that no exchange has.
+/// Returns the runs kernel that does the same as a row kernel, for many short rows. Null if the row
+/// kernel converts, or for orders that no exchange uses.
 RunsKernel runs_kernel(RowKernel kernel, RunOrder to, RunOrder from);
 
 }  // namespace thalweg::detail

@@ -55,7 +55,7 @@ std::int64_t pack(Packers& packers, const Variable& v, Order order, const Part& 
 
 namespace {
 
-/// Calls visit(number of the held box, its part of a range, elements of that part).
+/// Calls visit(index of the held box, its part in the range, number of elements in it).
 template <class Visit>
 void for_range(std::span<const std::int64_t> shape, std::span<const HeldBox> boxes,
                ElementRange range, Visit&& visit) {

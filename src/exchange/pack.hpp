@@ -11,13 +11,13 @@
 
 namespace thalweg::detail {
 
-// The functions that pack return the number of values that do not fit the type of the variable.
+// All functions named pack return the number of values that do not fit the variable's type.
 
 /// Packs all values of a part.
 std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
                   char* to);
 
-/// Packs the values of boxes()[at] that lie in a box within it.
+/// Packs those values of boxes()[at] that lie in a smaller box.
 std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
                   std::size_t at, const Box& box, char* to);
 
@@ -25,7 +25,7 @@ std::int64_t pack(Packers& packers, const Variable& variable, Order order, const
 std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
                   ElementRange range, char* to);
 
-/// Returns the bytes that the values of a holding in a range take.
+/// Returns the size in bytes of the packed values of a holding in a range.
 std::int64_t packed_bytes(const Variable& variable, const Holding& holding, ElementRange range);
 
 }  // namespace thalweg::detail

@@ -21,19 +21,20 @@ constexpr std::int64_t smallest = 1 << 15;
 }  // namespace
 
 Packers::Packers(int threads) {
-    // Signals go to the model's threads, except those that a thread raises itself.
+    // Block signals in this thread, except those that it raises itself, so that the model's threads
+    // get them.
     sigset_t all, before;
     sigfillset(&all);
     for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, own);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const std::lock_guard lock(lock_);  // the number of threads is known when they begin
+    const std::lock_guard lock(lock_);  // wait until the number of threads is known
     try {
         for (int i = 1; i < threads; ++i) {
             helpers_.emplace_back([this, i] { help(i); });
             pthread_setname_np(helpers_.back().native_handle(), "thalweg-pack");
         }
     } catch (const std::system_error&) {
-        // The threads that have started do the work.
+        // The copies are left to the threads that have started.
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -47,7 +48,7 @@ Packers::~Packers() {
     for (std::thread& helper : helpers_) helper.join();
 }
 
-/// Copies a thread's part of the copy under way.
+/// Copies the part of the current copy that belongs to a thread.
 std::int64_t Packers::part(int thread) const {
     const Copy& c = copy_;
     const std::int64_t n = c.count[c.along];
@@ -82,7 +83,7 @@ std::int64_t Packers::copy_box(int nd, const Index& count, char* to, const Index
     int along = 0;
     for (int d = 0; d < nd; ++d) {
         volume *= count[d];
-        // Takes the slowest dimension that is long enough, else the longest.
+        // Cuts the slowest dimension that is long enough, else the longest.
         if (count[along] < threads() && count[d] > count[along]) along = d;
     }
     if (helpers_.empty() || volume < smallest)

@@ -11,11 +11,12 @@
 
 namespace thalweg::detail {
 
-/// Threads that share out copies, kept by a session. They sleep between copies, make no MPI calls,
-/// and belong to no OpenMP runtime: the model's may be another one.
+/// Threads that divide copies among them, kept by a session. They sleep between copies, and make no
+/// MPI calls. They are not OpenMP threads, as the model may use another OpenMP runtime.
 class Packers {
 public:
-    /// @param threads  the caller's included; fewer are used if the system starts no more
+    /// @param threads  number, including the caller; fewer are used if the system cannot start so
+    /// many
     explicit Packers(int threads);
     ~Packers();
     Packers(const Packers&) = delete;
@@ -23,8 +24,8 @@ public:
 
     int threads() const { return std::ssize(helpers_) + 1; }
 
-    /// Runs copy_box on all threads, each on a part of one dimension; small copies on the caller's
-    /// alone. One thread at a time may call it.
+    /// Runs copy_box on all threads, each with a part of one dimension. Small copies run on the
+    /// calling thread alone. Only one thread at a time may call it.
     std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stride,
                           const char* from, const Index& from_stride, RowKernel kernel,
                           const char* fill);
@@ -37,7 +38,7 @@ private:
         const char* from = nullptr;
         RowKernel kernel = nullptr;
         const char* fill = nullptr;
-        int along = 0;  ///< the dimension that is shared out
+        int along = 0;  ///< dimension that is divided among the threads
     };
     std::int64_t part(int thread) const;
     void help(int thread);
@@ -45,8 +46,8 @@ private:
     Copy copy_;
     std::mutex lock_;
     std::condition_variable begun_, done_;
-    std::int64_t copies_ = 0;  ///< number so far; a helper waits for the next one
-    int busy_ = 0;             ///< number of busy helpers
+    std::int64_t copies_ = 0;  ///< number of copies so far, by which a helper finds a new one
+    int busy_ = 0;             ///< number of helpers that are still copying
     std::int64_t misfits_ = 0;
     bool ends_ = false;
     std::vector<std::thread> helpers_;
@@ -56,8 +57,8 @@ private:
  * Returns the number of threads that a rank may use.
  * @param asked    0: the value of OMP_NUM_THREADS, or 1 without it
  * @param sharers  ranks of the node
- * @return at most the processors of this rank's affinity mask; if it is that of the whole machine,
- *         at most this rank's part of them
+ * @return at most the number of processors in this rank's affinity mask; if the mask has all of the
+ *         machine, at most this rank's part of them
  */
 int allowed_threads(int asked, int sharers);
 

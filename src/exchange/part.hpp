@@ -13,20 +13,20 @@ namespace thalweg::detail {
 
 struct Part {
     int variable = 0;
-    std::int64_t record = 0;  ///< 0 for a fixed-size variable
+    std::int64_t record = 0;  ///< 0 for fixed-size variables
     std::shared_ptr<const Holding> holding;
-    ArrayView array;               ///< the model's, while `packed` is null
+    ArrayView array;               ///< the model's array; used while `packed` is null
     const char* packed = nullptr;  ///< see pack()
 
     bool has_any() const { return holding->elements > 0; }
-    /// Returns the boxes of the holding in the order of the values.
+    /// Returns the boxes of the holding in the order in which the values lie.
     std::span<const HeldBox> boxes() const {
         return packed != nullptr ? holding->packed : holding->held;
     }
-    /// Returns the address of the first element of boxes()[at], or of position 0 of a list, and
-    /// byte strides in file order as locate() of a decomposition gives them.
+    /// Returns the address of the first element of boxes()[at], or of position 0 of a list, and its
+    /// byte strides in file order, like locate() of a decomposition.
     Strided locate(std::size_t at, std::int64_t element) const;
-    /// Returns the kernel that converts the values to those of a file.
+    /// Returns the kernel that converts the values to a file's type and byte order.
     RowKernel kernel(tw_type type, Order order) const {
         return packed != nullptr ? move_kernel(size_of(type))
                                  : pack_kernel(array.type, type, order);

@@ -13,10 +13,10 @@
 
 namespace thalweg::detail {
 
-/// Treatment of a place in one pass over a space.
+/// The action of a pass on a place of the space.
 enum class Action : char { skip, data, fill };
 
-/// Returns the elements of a place that a piece covers.
+/// Returns the range of a place's elements that a piece contains.
 inline ElementRange elements_in(const Place& place, Extent piece) {
     const std::int64_t n = place.bytes / place.element;
     const std::int64_t begin = std::max<std::int64_t>(0, piece.begin - place.offset);
@@ -25,7 +25,7 @@ inline ElementRange elements_in(const Place& place, Extent piece) {
             std::min(n, (end + place.element - 1) / place.element)};
 }
 
-/// Calls visit(place index, element range) for the places that a piece covers.
+/// Calls visit(place index, element range) for each place of which a piece contains elements.
 template <class Visit>
 void for_places(const Space& space, Extent piece, Visit&& visit) {
     for (std::size_t i = space.place_at(piece.begin);
@@ -35,9 +35,9 @@ void for_places(const Space& space, Extent piece, Visit&& visit) {
     }
 }
 
-/// Calls visit(held box, common box) for the boxes of `held` (sorted, see held_by) that meet a
-/// row-major range; the box of a list is that of all its elements. The order of the calls depends
-/// on nothing but the arguments' values.
+/// Calls visit(held box, common box) for the boxes of `held` (sorted, see held_by) that overlap a
+/// row-major range. Of a list, the box around all its elements is used. The order of the calls
+/// depends only on the values of the arguments.
 template <class List = std::span<const HeldBox>, class Visit>
 void for_frames(std::span<const std::int64_t> shape, ElementRange range, const List& held,
                 Visit&& visit) {
@@ -52,8 +52,8 @@ void for_frames(std::span<const std::int64_t> shape, ElementRange range, const L
     }
 }
 
-/// Does the same for elements of a writer's share; `held` and the boxes visited are in the place's
-/// own indices.
+/// Does the same for elements of a writer's share. `held` and the visited boxes are in the indices
+/// of the place.
 template <class Visit>
 void for_frames(const Share& share, std::size_t place, ElementRange range,
                 std::span<const HeldBox> held, Visit&& visit) {
@@ -71,8 +71,8 @@ void for_frames(const Share& share, std::size_t place, ElementRange range,
     }
 }
 
-/// Calls visit(held box, part) for the held elements of a box within a held one: for all of it, or
-/// for each run of a list as if it were a held box of its own.
+/// Calls visit(held box, part) for the held elements of a smaller box: once for a box, or for each
+/// run of a list as if it were a held box.
 template <class Held, class Visit>
 void for_runs(const Held& held, const Box& common, Visit&& visit) {
     if (!held.list) {
@@ -90,9 +90,9 @@ void for_runs(const Held& held, const Box& common, Visit&& visit) {
     });
 }
 
-/// Calls visit(held box, part) for all that is held of a range: for_frames with lists taken apart.
-/// The order of the calls depends on nothing but the arguments' values: sender and receiver rely on
-/// it.
+/// Calls visit(held box, part) for all held elements of a range, like for_frames, but with lists
+/// taken apart into runs. The order of the calls depends only on the values of the arguments:
+/// sender and receiver rely on it.
 template <class List = std::span<const HeldBox>, class Visit>
 void for_parts(std::span<const std::int64_t> shape, ElementRange range, const List& held,
                Visit&& visit) {
@@ -107,12 +107,12 @@ void for_parts(const Share& share, std::size_t place, ElementRange range,
                [&](const HeldBox& h, const Box& common) { for_runs(h, common, visit); });
 }
 
-/// Tests if a held box has any element of a box within it.
+/// Tests if a held box has elements in a smaller box.
 inline bool has_any(const HeldBox& held, const Box& common) {
     return !held.list || held.list->meets(common);
 }
 
-/// A cursor over the pieces of extents, of about `piece` bytes, cut at element boundaries.
+/// A cursor that cuts extents into pieces of about `piece` bytes, at element boundaries.
 class PieceCursor {
 public:
     PieceCursor() = default;

@@ -12,9 +12,9 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Head of the section of one rank in a message.
+/// The head of a rank's section in a message.
 struct SectionHead {
-    std::int64_t place;  ///< that of the rank in its node
+    std::int64_t place;  ///< place of the rank in its node
     std::int64_t bytes;
 };
 
@@ -26,7 +26,7 @@ std::int64_t PiecePacker::record() const {
     return views_.variable(pass_.space.places.front().variable).record ? pass_.record : -1;
 }
 
-/// Calls visit(place, range) for the places of which this rank has values.
+/// Calls visit(place, range) for each place of which this rank has values.
 template <class Visit>
 void PiecePacker::for_own(const Share& share, Extent piece, Visit&& visit) const {
     for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {

@@ -16,7 +16,7 @@
 
 namespace thalweg::detail {
 
-/// The data of a pass that writes a space; see Stream::run.
+/// The arguments of a pass that writes a space; see Stream::run.
 struct SpacePass {
     const Space& space;
     std::int64_t base;
@@ -32,21 +32,21 @@ public:
         : views_(views), packers_(packers), pass_(pass) {}
 
     const SpacePass& pass() const { return pass_; }
-    /// Returns the record; -1 in the space of fixed-size variables.
+    /// Returns the record; -1 if the space is that of the fixed-size variables.
     std::int64_t record() const;
-    /// Returns the bytes that this rank has of a piece.
+    /// Returns the number of bytes of a piece that this rank has.
     std::int64_t bytes_in(const Share& share, Extent piece) const;
-    /// Writes fill values at the elements that get no data.
+    /// Writes fill values to the elements of a piece for which there are no data.
     void prefill(const Share& share, Extent piece, char* slot) const;
     void pack(const Share& share, Extent piece, char* slot) const;
 
-    /// Returns the size of a section with so many bytes of elements.
+    /// Returns the size in a message of a section with so many bytes of elements.
     static std::int64_t section_bytes(std::int64_t bytes);
-    /// Returns the largest excess of a message over its piece, in bytes.
+    /// Returns the most bytes by which a message can be larger than its piece.
     static std::int64_t most_excess(std::int64_t ranks) { return 64 + 32 * ranks; }
     void pack_section(const Share& share, Extent piece, int node_rank, std::int64_t bytes,
                       char* to) const;
-    /// Returns the other nodes that send parts of a piece.
+    /// Returns the other nodes that hold parts of a piece.
     std::set<int> nodes_with(const Share& share, Extent piece, const Topology& topology) const;
     void unpack(const Share& share, Extent piece, std::span<const char> message, int node,
                 const Topology& topology, char* slot) const;

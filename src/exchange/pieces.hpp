@@ -16,7 +16,7 @@ namespace thalweg::detail {
 /// Repeats an element over n bytes, copying those already written in blocks that stay in cache.
 inline void repeat(char* to, std::int64_t n, const char* element, std::int64_t size) {
     if (n <= 0) return;
-    constexpr std::int64_t block = 4096;  // a multiple of every element's size
+    constexpr std::int64_t block = 4096;  // a multiple of the size of every element type
     std::int64_t done = std::min(size, n);
     std::memcpy(to, element, done);
     while (done < n) {
@@ -26,7 +26,7 @@ inline void repeat(char* to, std::int64_t n, const char* element, std::int64_t s
     }
 }
 
-/// Writes fill values to the padding of a piece, and to elements of the places for which
+/// Writes fill values to the padding in a piece, and to elements of the places for which
 /// whole(place index) is false.
 template <class Whole>
 void prefill_piece(const Space& space, Extent piece, char* to, std::span<const FillValue> fills,
@@ -44,13 +44,13 @@ void prefill_piece(const Space& space, Extent piece, char* to, std::span<const F
     }
 }
 
-/// Returns the bytes of a share's space that belong to the places for which wanted[i] holds.
+/// Returns the extents of a share's space that belong to the places for which wanted[i] is set.
 inline std::vector<Extent> wanted_of(const Share& share, const std::vector<char>& wanted) {
     return intersect(share.extents(), extents_of(share.space(), wanted));
 }
 
-/// Returns the bytes of a share's space that hold some elements of a place, given in ascending
-/// ranges, with the padding behind its last one.
+/// Returns the extents of a share's space with the elements of a place in the given ascending
+/// ranges; with the last element, also the padding behind it.
 inline std::vector<Extent> wanted_of(const Share& share, std::size_t place,
                                      std::span<const ElementRange> ranges) {
     const Place& p = share.space().places[place];
@@ -69,9 +69,10 @@ inline std::vector<Extent> wanted_of(const Share& share, std::size_t place, Elem
     return wanted_of(share, place, {&range, 1});
 }
 
-/// Returns the writes of a piece that lies at `from` in memory. `whole` is the space of which it is
-/// a share, and `base` the space's byte in the file; a file of the writer's own has other offsets,
-/// which its storage knows. Boxes are kept in `boxes`, which must outlive the chunks.
+/// Returns the chunks to write for a piece that lies at `from` in memory. `whole` is the space that
+/// was divided into shares, and `base` its offset in the file; in a writer's own file offsets
+/// differ, but its storage knows that. The boxes of the chunks are kept in `boxes`, which must
+/// outlive them.
 std::vector<Chunk> chunks_of(const Share& share, const Space& whole, Extent piece, const char* from,
                              std::int64_t base, std::int64_t record, std::deque<Box>& boxes);
 

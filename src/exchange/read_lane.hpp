@@ -11,25 +11,25 @@
 
 namespace thalweg::detail {
 
-/// Memory of what was read ahead: that of each reader of the node, seen by all its ranks. A table
-/// at its beginning has the places of a pass's pieces in the rest.
+/// The memory of data read ahead by each reader of the node, visible to all its ranks. It begins
+/// with a table of where the rest has the pieces of a pass.
 struct ReadCache {
-    static constexpr std::int64_t most = 4096;  ///< pieces in the table
+    static constexpr std::int64_t most = 4096;  ///< largest number of pieces in the table
     static constexpr std::int64_t data_at = most * sizeof(std::int64_t);
 
     ReadAhead* ahead = nullptr;  ///< null unless this rank is a reader
-    std::vector<char*> memory;   ///< by place in the node
+    std::vector<char*> memory;   ///< memory of each reader, by its place in the node
 
     std::int64_t* table(int place) const { return reinterpret_cast<std::int64_t*>(memory[place]); }
 };
 
-/// The words of one rank in shared memory by which it tells the others of its node how far it is;
-/// only it changes them. All zero when a pass begins.
+/// Words of one rank in shared memory that show the others of its node how far it is; only that
+/// rank changes them. All are zero when a pass begins.
 struct ReadControl {
-    alignas(64) Word read;      ///< positions up to which it has read its own stream
-    Word kept;                  ///< positions up to which the stream was read ahead
-    alignas(64) Word received;  ///< positions up to which it has what other nodes send it
-    alignas(64) Word taken;     ///< positions up to which it has taken what it wants
+    alignas(64) Word read;      ///< positions up to which it has read its own pieces
+    Word kept;                  ///< positions up to which its pieces were read ahead
+    alignas(64) Word received;  ///< positions up to which it has received what other nodes send
+    alignas(64) Word taken;     ///< positions up to which it has taken the elements that it wants
 
     static ReadControl* in(const Memory& arena) {
         return reinterpret_cast<ReadControl*>(arena.data());
@@ -37,18 +37,18 @@ struct ReadControl {
 };
 
 struct ReadLane {
-    int reader = 0;                  ///< number in the layout
+    int reader = 0;                  ///< number of the reader in the layout
     int rank = 0;                    ///< world rank of the reader
-    int owner = 0;                   ///< the rank of this node, by its place, that fills the slots
+    int owner = 0;                   ///< place in this node of the rank that fills the slots
     bool local = false;              ///< the reader is on this node
     ReadControl* control = nullptr;  ///< the owner's
     Slots slots{};
     PieceCursor cursor{};
-    Extent piece{};      ///< at the position that is under way
-    bool whole = false;  ///< another node sends all of the piece
-    bool later = false;  ///< the piece had not arrived when others were taken
+    Extent piece{};      ///< piece at the current position
+    bool whole = false;  ///< the other node sends the whole piece
+    bool later = false;  ///< the piece had not arrived when others were taken, and is taken later
 
-    /// Returns the word that counts the positions up to which the pieces have arrived.
+    /// Returns the word with the number of positions of which the pieces have arrived.
     Word& filled() const { return local ? control->read : control->received; }
     /// Returns the address of the piece of position k, once it has arrived.
     const char* at(std::int64_t k, const ReadCache* read_cache) const {
@@ -57,14 +57,15 @@ struct ReadLane {
     }
 };
 
-/// The lanes of a node, and the memory of a pass, which should not fail for want of it.
+/// The lanes of a node, and memory for a pass, allocated beforehand so that the pass cannot fail.
 struct ReadLanes {
     std::vector<ReadLane> all;
-    ReadLane* own = nullptr;                  ///< the lane that this rank reads
-    std::span<ReadControl> controls;          ///< those of the node's ranks, by place
-    std::vector<std::vector<char>> outgoing;  ///< per node, messages under way
+    ReadLane* own = nullptr;  ///< the lane that this rank reads
+    /// Control words of each rank of the node, by its place.
+    std::span<ReadControl> controls;
+    std::vector<std::vector<char>> outgoing;  ///< messages being sent to each node
     std::vector<MPI_Request> sends;           ///< their requests
-    std::vector<Delivery*> first_of;          ///< first delivery of the pass, by place
+    std::vector<Delivery*> first_of;          ///< first delivery of each place in this pass
 };
 
 }  // namespace thalweg::detail

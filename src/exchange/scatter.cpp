@@ -23,7 +23,7 @@ std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, Space&& space,
     std::set<int> met;
     if (team.topology().nodes > 1) {
         if (status = team.agree(status); !status.ok()) return nullptr;
-        // Collective calls of a node throw on its ranks only.
+        // Collective calls of a node throw on the ranks of that node only, so let all ranks agree.
         status = team.agree(alone([&] { return scatter->covers_.gather(team, wanted); }));
         if (!status.ok()) return nullptr;
         status = scatter->covers_.exchange(team, *layout, readers, met);
@@ -59,9 +59,9 @@ Status Scatter::place_lanes(const Layout& layout, Memory& arena, const StreamOpt
     lanes_.controls = {ReadControl::in(arena), topology.members.size()};
     SlotNeeds needs;
     needs.controls = lanes_.controls.size_bytes();
-    needs.piece = 1 << 20;  // all slots together stay in the last level of cache
+    needs.piece = 1 << 20;  // all slots together fit into the last level of cache
     needs.smallest = needs.unit = 64;
-    needs.margin = 128;  // a piece ends up to an element later than it should
+    needs.margin = 128;  // a piece may end up to one element after its nominal end
     needs.count = topology.members.size() == 1 ? 1 : 3;
     Slots slots;
     Status status = cut_memory(

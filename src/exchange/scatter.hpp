@@ -30,7 +30,7 @@ public:
     /**
      * Plans a read; it can be run again for other records and variables of the same shapes.
      * @param space    the places one after another; the layout cuts it among the readers
-     * @param wanted   per place, all that this rank will ever take of it
+     * @param wanted   for each place, everything that this rank will take of it in any run
      * @param readers  world rank of each reader
      * @param arena    memory of the node, `options.budget` bytes or more
      * @note Collective
@@ -40,8 +40,8 @@ public:
                                          const std::vector<int>& readers,
                                          const StreamOptions& options, Status& status);
 
-    /// Prepares a pass; every rank calls it before the agreement (any wait of all for all) that
-    /// must precede each pass, as ranks leave a pass while others are still in it.
+    /// Prepares a pass. Every rank calls it before the agreement, or other wait of all for all,
+    /// that must precede each pass: ranks leave a pass while others are still in it.
     static void prepare(Team& team, Memory& arena);
 
     /**
@@ -54,8 +54,8 @@ public:
     Status run(std::span<const PlaceSource> sources, std::span<Delivery> deliveries, Source& source,
                const ReadCache* read_cache);
 
-    /// Adds this reader's pieces of such a pass, from the `first` on, to those that are read ahead,
-    /// as many as there is room for. The sources must outlive them.
+    /// Adds this reader's pieces of a pass, from number `first` on, to those being read ahead, as
+    /// many as there is room for. The sources must outlive the reading.
     void read_ahead(std::span<const PlaceSource> sources, std::int64_t first,
                     ReadAhead& ahead) const;
 

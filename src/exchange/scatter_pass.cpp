@@ -45,8 +45,8 @@ std::vector<ReadRange> ranges_of(const Space& space, Extent piece,
     return ranges;
 }
 
-// Takes memory for reading and for messages alone, and goes on if there is none, as other ranks
-// wait for this one.
+// Allocates only memory for reading and for messages. If there is none, the pass continues, as
+// other ranks wait for this one.
 Status ScatterPass::run() {
     ReadControl& control = lanes_.controls[me_];
     begin();
@@ -67,7 +67,7 @@ Status ScatterPass::run() {
     return std::move(status_);
 }
 
-/// Publishes what was read ahead, so that other ranks do not wait for it.
+/// Announces the pieces that were read ahead, so that other ranks do not wait for them.
 void ScatterPass::begin() {
     if (lanes_.own != nullptr) {
         PieceCursor& cursor = lanes_.own->cursor;
@@ -82,7 +82,7 @@ void ScatterPass::begin() {
     }
 }
 
-/// Moves to the next piece of each lane. @return false if there are none
+/// Moves to the next piece of each lane. @return false if no lane has any
 bool ScatterPass::advance() {
     bool any = false;
     for (ReadLane& lane : lanes_.all) {
@@ -93,7 +93,7 @@ bool ScatterPass::advance() {
     return any;
 }
 
-/// Enters the own piece of position k in the table, if it and all before it were read ahead.
+/// Enters this reader's piece of position k in the table, if it and all before it were read ahead.
 bool ScatterPass::take_kept(Extent piece, std::int64_t k, bool wait) {
     const ReadLane& lane = *lanes_.own;
     ReadAhead* ahead =
@@ -103,7 +103,7 @@ bool ScatterPass::take_kept(Extent piece, std::int64_t k, bool wait) {
     try {
         char* const base = lane.slots.memory;
         at = ahead->take(ranges_of(space_, piece, from_.sources, base), base, wait);
-    } catch (const std::bad_alloc&) {  // then it is read
+    } catch (const std::bad_alloc&) {  // without memory, read the piece
     }
     if (at < 0) return false;
     from_.read_cache->table(lane.owner)[k] = at;
@@ -128,7 +128,7 @@ void ScatterPass::read_own(std::int64_t k) {
     count_to(lane.control->read, k);
 }
 
-/// Waits until the slots of position k are free.
+/// Waits until all ranks have taken what they want from the slots of position k.
 void ScatterPass::wait_taken(std::int64_t k) {
     const std::int64_t before = k - lanes_.all.front().slots.count;
     if (before < 0) return;
@@ -137,7 +137,7 @@ void ScatterPass::wait_taken(std::int64_t k) {
                     team_.world());
 }
 
-/// Sends a message to every other node that wants something of the own piece.
+/// Sends to every other node the parts of this reader's piece that it wants.
 void ScatterPass::send_parts(std::int64_t k) {
     if (!has_own() || !covers_.any_remote()) return;
     const Topology& topology = team_.topology();
@@ -152,7 +152,7 @@ void ScatterPass::send_parts(std::int64_t k) {
             covers_.pack(node, lane.piece, lane.at(k, from_.read_cache), message);
             return {};
         });
-        if (!packed.ok()) {  // other nodes wait for a message, even one without data
+        if (!packed.ok()) {  // send a message even without data, as other nodes wait for it
             message.clear();
             if (status_.ok()) status_ = packed;
         }
@@ -178,7 +178,8 @@ void ScatterPass::finish_sends() {
     team_.world().finish(lanes_.sends);
 }
 
-/// Takes pieces that have arrived first, and the own piece before all, while it is in cache.
+/// Takes elements from the pieces of position k: first from this reader's own, while it is in
+/// cache, then from others in the order in which they arrive.
 void ScatterPass::take_pieces(std::int64_t k) {
     const std::int64_t n = lanes_.all.size();
     const std::int64_t first = lanes_.own == nullptr ? 0 : lanes_.own - lanes_.all.data();
@@ -209,7 +210,7 @@ void ScatterPass::wait_filled(const ReadLane& lane, std::int64_t k) {
                 counts_.wait, team_.world());
 }
 
-/// Takes elements of a piece that lies in the slot as in the file.
+/// Takes elements from a piece that lies in its slot as it does in the file.
 void ScatterPass::take_whole(const ReadLane& lane, std::int64_t k) {
     const char* piece = nullptr;  // null until it has arrived
     for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
@@ -232,7 +233,7 @@ void ScatterPass::take_whole(const ReadLane& lane, std::int64_t k) {
     });
 }
 
-/// Takes elements of the dense parts of a piece that another node has sent.
+/// Takes elements from the densely packed parts of a piece that another node has sent.
 void ScatterPass::take_parts(const ReadLane& lane, std::int64_t k) {
     const char* from = lane.slots.at(k);
     for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {

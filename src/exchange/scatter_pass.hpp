@@ -10,14 +10,14 @@
 
 namespace thalweg::detail {
 
-/// The sources of a pass.
+/// The sources from which a pass reads.
 struct ReadFrom {
     std::span<const PlaceSource> sources;  ///< one for each place
     Source& source;
     const ReadCache* read_cache;  ///< null: nothing was read ahead
 };
 
-/// Returns the ranges that are read for a piece, to `to`.
+/// Returns the ranges to read for a piece, each with its destination, from `to` on.
 std::vector<ReadRange> ranges_of(const Space& space, Extent piece,
                                  std::span<const PlaceSource> sources, char* to);
 
@@ -37,7 +37,7 @@ public:
     Status run();
 
 private:
-    /// Tests if this rank reads a piece at the position that is under way.
+    /// Tests if this rank reads a piece at the current position.
     bool has_own() const { return lanes_.own != nullptr && lanes_.own->piece.size() > 0; }
     void begin();
     bool advance();
@@ -59,11 +59,12 @@ private:
     ReadLanes& lanes_;
     ReadFrom from_;
     StreamCounts& counts_;
-    int me_;                 ///< place in the node
-    bool receives_ = false;  ///< receives from other nodes, for this one
+    int me_;                 ///< place of this rank in the node
+    bool receives_ = false;  ///< this rank receives from other nodes, on behalf of its node
     Status status_;
-    std::int64_t kept_ = 0;                  ///< own pieces from the first on that were read ahead
-    std::optional<ReadAhead::Pause> pause_;  ///< while this rank reads itself
+    /// Number of this reader's pieces, from the first on, that were read ahead.
+    std::int64_t kept_ = 0;
+    std::optional<ReadAhead::Pause> pause_;  ///< set while this rank reads itself
 };
 
 }  // namespace thalweg::detail

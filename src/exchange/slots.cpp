@@ -11,7 +11,8 @@ namespace thalweg::detail {
 Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
                   const SlotNeeds& needs, std::int64_t streams, Status mine,
                   const std::function<void(std::int64_t)>& prepare, Slots& slots) {
-    constexpr std::int64_t largest = std::int64_t(1) << 30;  // MPI counts and slots are 32-bit
+    // MPI counts, and the words in slots, have 32 bits.
+    constexpr std::int64_t largest = std::int64_t(1) << 30;
     constexpr std::int64_t line = 64;
     const std::int64_t room = std::min<std::int64_t>(options.budget, arena.size()) - needs.controls;
     const std::int64_t piece =

@@ -17,27 +17,28 @@ namespace thalweg::detail {
 
 /// The elements that a rank wants of a variable (of one record).
 struct Section {
-    Box box;       ///< from the first wanted element to the last one; without any, empty
-    Index step{};  ///< from one wanted element to the next; 1 or more
+    Box box;       ///< from the first wanted element to the last one; empty if there is none
+    Index step{};  ///< distance from one wanted element to the next; 1 or more
 };
 
-/// Finds the part of a section in a part of the variable: from the first wanted element in it to
-/// the last one, in the part's own indices; `at` is counted from the section's first element. The
-/// part is row-major, of the shape `part.count`.
+/// Finds the wanted elements of a section that lie in a part of the variable. The resulting box
+/// reaches from the first one to the last one, in the part's own indices; `at` is counted from the
+/// section's first element. The part is row-major, of the shape `part.count`.
 /// @return false if there is none
 bool section_within(const Section& section, const Box& part, WantedBox& wanted);
 
-/// Returns the bytes that a rank reads to get what it wants of a place by itself, with those
-/// between wanted elements if it is cheaper to read than to skip them.
-/// @param shortest  least bytes for which a range counts
+/// Returns the bytes that a rank reads if it fetches its own elements of a place. They include the
+/// elements between those wanted where reading these is cheaper than skipping them.
+/// @param shortest  a shorter range costs as much as this number of bytes
 double section_cost(const Place& place, const WantedBox& wanted, const Index& step,
                     std::int64_t shortest);
 
-/// Counts of what one rank, or all together, want of the file.
+/// Amount of data that one rank, or all ranks together, want of the file.
 struct RunCounts {
     std::int64_t bytes = 0;
-    std::int64_t runs = 0;     ///< runs of consecutive bytes
-    std::int64_t against = 0;  ///< places that must not be read so: lists, and parts with a grain
+    std::int64_t runs = 0;  ///< runs of consecutive bytes
+    /// Number of places for which reading straight is impossible: lists, and parts with a grain.
+    std::int64_t against = 0;
 };
 
 /// Counts what a rank wants of all places.
@@ -46,7 +47,7 @@ RunCounts count_runs(const Space& space, std::span<const Delivery> deliveries);
 /**
  * Reads what this rank wants of a place, in the order of the file.
  * @param from     source of the place
- * @param buffer   memory for what is read at a time, 8 bytes or more
+ * @param buffer   memory for the data of one read, 8 bytes or more
  * @param counts   receives the seconds in copying to the array
  * @return this rank's own failure
  */

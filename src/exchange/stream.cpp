@@ -15,7 +15,7 @@ std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena
                                      const Definitions& definitions, const Holdings& holdings,
                                      std::span<const Space> spaces, Order order,
                                      const StreamOptions& options, Status& status) {
-    WriterSet met;  // without it, a node feeds its own writers alone
+    WriterSet met;  // if empty, a node sends only to its own writers
     auto stream = with_reserve([&] {
         met = WriterSet(writers.size());
         return std::unique_ptr<Stream>(
@@ -32,7 +32,8 @@ std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena
     return status.ok() ? std::move(stream) : nullptr;
 }
 
-/// Adds a lane for each stream that a writer of the node owns or any of its ranks meets.
+/// Adds a lane for each writer on this node, and for each writer elsewhere whose share its ranks
+/// have elements of.
 void Stream::add_lanes(const std::vector<int>& writers, const WriterSet& met) {
     lanes_.all.clear();
     for (std::size_t w = 0; w < writers.size(); ++w) {
@@ -43,8 +44,10 @@ void Stream::add_lanes(const std::vector<int>& writers, const WriterSet& met) {
         if (lane.local && lane.mine) lanes_.own = &lane;
 }
 
-/// Places the lanes in memory. @param mine  this rank's own failure so far
-/// @return the same on every rank @note Collective
+/// Assigns the lanes their slots in memory.
+/// @param mine  this rank's own failure so far
+/// @return the same on every rank
+/// @note Collective
 Status Stream::place_lanes(Memory& arena, const StreamOptions& options, Status mine) {
     const Topology& topology = team_.topology();
     const std::int64_t lanes = lanes_.all.size();

@@ -39,15 +39,15 @@ public:
                                         std::span<const Space> spaces, Order order,
                                         const StreamOptions& options, Status& status);
 
-    /// Prepares a pass; every rank calls it before the agreement (any wait of all for all) that
-    /// must precede each pass, as ranks leave a pass while others are still in it.
+    /// Prepares a pass. Every rank calls it before the agreement, or other wait of all for all,
+    /// that must precede each pass: ranks leave a pass while others are still in it.
     void prepare();
 
     /**
-     * Streams one space. All ranks give the same actions; a rank gives the parts that it has.
+     * Writes one space. All ranks pass the same actions, and each rank the parts that it has.
      * @param base     byte of the file at which the space begins
-     * @param actions  per place; `fill`, and the elements of `data` that no rank holds, become the
-     *                 fill value
+     * @param actions  for each place; elements of places with `fill`, and those with `data` that no
+     *                 rank holds, get the fill value
      * @param parts    per place, null where this rank has none
      * @param misfits  per variable, counts this rank's values that do not fit its type
      * @return this rank's own failure; the caller lets the ranks agree

@@ -30,7 +30,7 @@ constexpr int piece_tag = 2;
 Status StreamPass::run() {
     const std::int64_t slots = lanes_.slots.count;
     const std::int64_t calls = storage_.collective() ? most_pieces() : -1;
-    std::int64_t last = -1;  // position at which some lane of this node had a piece
+    std::int64_t last = -1;  // last position at which a lane of this node had a piece
     for (std::int64_t k = 0; k <= std::max(last, calls) + slots; ++k) {
         send_pieces(k);
         drain_own(k, calls);
@@ -45,15 +45,15 @@ Status StreamPass::run() {
     return std::move(status_);
 }
 
-/// Returns the pieces of the longest of all streams, as writers that write together write equally
-/// often.
+/// Returns the number of pieces of the longest stream of all nodes: with collective storage all
+/// writers write equally often.
 std::int64_t StreamPass::most_pieces() {
     std::int64_t n = lanes_.own == nullptr ? 0 : lanes_.own->count_pieces();
     team_.all_reduce({&n, 1}, Reduce::max);
     return n;
 }
 
-/// Sends the pieces k - R that this rank drains for writers of other nodes.
+/// Sends the pieces of position k - R that this rank forwards to writers on other nodes.
 void StreamPass::send_pieces(std::int64_t k) {
     for (WriteLane& lane : lanes_.all) {
         if (lane.local || !lane.mine || lane.piece(k).size() <= 0) continue;
@@ -74,8 +74,8 @@ void StreamPass::finish_sends() {
     team_.world().finish(lanes_.sends);
 }
 
-/// Completes and writes this writer's piece k - R.
-/// @param calls  number of writes that a collective storage takes from every writer
+/// Completes and writes this writer's piece of position k - R.
+/// @param calls  number of writes that a collective storage expects of every writer
 void StreamPass::drain_own(std::int64_t k, std::int64_t calls) {
     if (lanes_.own == nullptr || k < lanes_.slots.count) return;
     WriteLane& lane = *lanes_.own;
@@ -127,8 +127,9 @@ Status StreamPass::write_piece(const WriteLane& lane, std::int64_t k) {
     return alone([&] { return storage_.write(chunks); });
 }
 
-/// Enters the pieces k; the ranks that drained their slots free them.
-/// @return false if there are none
+/// Enters the pieces of position k. If this rank drains a lane, gives its slot to the ranks that
+/// pack.
+/// @return false if no lane has a piece
 bool StreamPass::enter_pieces(std::int64_t k) {
     bool any = false;
     for (WriteLane& lane : lanes_.all) {

@@ -10,7 +10,7 @@ namespace thalweg::detail {
 
 class StreamPass {
 public:
-    /// Prepares the pass, which the lanes have begun.
+    /// Prepares the pass; the lanes must have begun it.
     StreamPass(Team& team, WriteLanes& lanes, const PiecePacker& packer, Storage& storage,
                StreamCounts& counts)
         : team_(team), lanes_(lanes), packer_(packer), storage_(storage), counts_(counts) {}

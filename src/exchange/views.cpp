@@ -13,7 +13,8 @@ namespace thalweg::detail {
 
 Views::Views(const Definitions& definitions, const Holdings& holdings, Order order)
     : definitions_(definitions), order_(order) {
-    // Views are numbered by decompositions, as ranks may share holdings in different ways.
+    // Number views by decomposition, not by holding: ranks may share holdings between variables in
+    // different ways.
     std::map<std::pair<const Decomposition*, std::vector<int>>, int> known;
     for (std::size_t i = 0; i < holdings.size(); ++i) {
         const Holding& h = *holdings[i];
@@ -25,8 +26,9 @@ Views::Views(const Definitions& definitions, const Holdings& holdings, Order ord
     }
 }
 
-/// Returns, by the writers that this rank meets, the boxes of a view that they must know, and the
-/// runs of its lists in their share. A writer whose share has nothing of a list is not met.
+/// Returns, for each writer with elements of a view in its share, the boxes of this rank that the
+/// writer must know, with only the runs of lists in its share. A writer whose share has no element
+/// of a list is left out.
 std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
                                                      std::span<const Space> spaces,
                                                      std::span<const Places> places,
@@ -57,7 +59,7 @@ Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>&
     const Topology& topology = team.topology();
     std::vector<Packet> packets;
     Status mine = alone([&]() -> Status {
-        std::map<int, std::vector<std::int64_t>> words;  // per writer's rank
+        std::map<int, std::vector<std::int64_t>> words;  // words for each writer's rank
         std::vector<Places> places(spaces.size(), Places(views_.size()));
         for (std::size_t s = 0; s < spaces.size(); ++s)
             for (std::size_t p = 0; p < spaces[s].places.size(); ++p)
@@ -72,7 +74,7 @@ Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>&
         for (const auto& [rank, list] : words) packets.push_back({rank, to_bytes(list)});
         return {};
     });
-    // A rank without memory takes part with nothing.
+    // A rank without memory takes part with no messages.
     if (!mine.ok()) packets.clear();
     bool have = true;
     packets = exchange_by_nodes(team, packets, have, {.most = std::ssize(writers)});

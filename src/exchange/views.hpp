@@ -12,7 +12,7 @@
 
 namespace thalweg::detail {
 
-/// A set of writers, a bit each.
+/// A set of writers, with a bit for each.
 class WriterSet {
 public:
     explicit WriterSet(std::size_t writers = 0) : words_((writers + 63) / 64, 0) {}
@@ -24,21 +24,22 @@ private:
     std::vector<std::int64_t> words_;
 };
 
-/// The elements that the ranks hold of variables of one decomposition and order of dimensions.
+/// The elements that the ranks hold of all variables with one decomposition and one order of
+/// dimensions.
 struct View {
     const Holding* holding;
     std::vector<std::int64_t> shape;
-    std::map<int, std::vector<HeldBox>> remote{};  ///< other nodes' boxes in the own stream
+    std::map<int, std::vector<HeldBox>> remote{};  ///< boxes of other nodes in this writer's share
 };
 
 class Views {
 public:
-    /// Groups the variables into views. The definitions and holdings must outlive it.
+    /// Groups the variables into views. The definitions and holdings must outlive this object.
     Views(const Definitions& definitions, const Holdings& holdings, Order order);
 
     /**
-     * Sends each writer once the boxes that ranks of other nodes have in its share, for it to
-     * unpack their messages; only ranks that meet its share send.
+     * Sends each writer, once, the boxes that ranks of other nodes have in its share, so that it
+     * can unpack their messages. Only ranks with elements in its share send.
      * @param writers  world rank of each of the layout's writers
      * @param met      one bit for each writer; receives those whose shares meet what some rank of
      *                 this node holds
@@ -51,11 +52,12 @@ public:
     const View& of(int variable) const { return views_[view_of_[variable]]; }
     const Variable& variable(int at) const { return definitions_.variables[at]; }
     Order order() const { return order_; }
-    /// Returns the fill value of each variable, in that byte order.
+    /// Returns the fill value of each variable, in the given byte order.
     std::span<const FillValue> fills() const { return fills_; }
 
 private:
-    using Places = std::vector<std::vector<std::size_t>>;  ///< those of each view, in a space
+    /// Indices of each view's places in a space.
+    using Places = std::vector<std::vector<std::size_t>>;
 
     std::map<int, std::vector<HeldBox>> find_near(const Layout& layout,
                                                   std::span<const Space> spaces,
@@ -63,8 +65,8 @@ private:
 
     const Definitions& definitions_;
     Order order_;
-    std::vector<View> views_;   ///< numbered alike on all ranks
-    std::vector<int> view_of_;  ///< view of each variable
+    std::vector<View> views_;   ///< the same numbers on all ranks
+    std::vector<int> view_of_;  ///< index of each variable's view
     std::vector<FillValue> fills_;
 };
 

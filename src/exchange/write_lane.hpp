@@ -10,14 +10,15 @@
 
 namespace thalweg::detail {
 
-/// The words in shared memory by which the ranks of a node hand a lane's pieces to each other. All
-/// zero when a pass begins; only its drainer sets it back.
+/// Words in shared memory by which the ranks of a node pass the pieces of a lane to each other. All
+/// are zero when a pass begins; only the rank that drains the lane resets them.
 struct WriteControl {
     struct alignas(64) Slot {
-        Word packed;  ///< ranks of the node that are done with the slot's piece
-        Word used;    ///< bytes of an outgoing slot
+        /// Number of ranks of the node that have packed their part of the slot's piece.
+        Word packed;
+        Word used;  ///< bytes of an outgoing slot that are in use
     };
-    alignas(64) Word ready;  ///< pieces before this one may be packed
+    alignas(64) Word ready;  ///< number of pieces that may be packed now
     Slot slots[8];
 };
 
@@ -26,36 +27,36 @@ public:
     /// Makes a lane for a writer. @param counts  receives the seconds of waits
     WriteLane(Team& team, int of_writer, int of_rank, StreamCounts& counts);
 
-    int writer;   ///< number in the layout
-    int rank;     ///< world rank of the writer
+    int writer;   ///< number of the writer in the layout
+    int rank;     ///< rank of the writer, in the world of the team
     bool local;   ///< the writer is on this node; else the lane is outgoing
-    bool mine;    ///< this rank drains it: writes it, or sends it
-    Share share;  ///< the writer's, of the space of the pass
+    bool mine;    ///< this rank drains the lane: it writes the pieces, or sends them
+    Share share;  ///< share of the writer in the space of the pass
 
-    /// Places the lane in memory, before the first pass.
+    /// Assigns the lane its slots in memory, before the first pass.
     void place(WriteControl* control, const Slots& slots);
-    /// Makes the words zero; its drainer calls it.
+    /// Resets the words to zero. For the rank that drains the lane.
     void clear();
     void begin_pass(Share of_pass, std::vector<Extent> wanted);
     void end_pass();
     /// Returns the number of pieces of the pass.
     std::int64_t count_pieces();
 
-    /// Enters the piece of position k, and drops that of the position whose slot it takes.
-    /// @return true if there was or is one
+    /// Enters the piece of position k, which replaces the one that had its slot before.
+    /// @return true if either exists
     bool advance(std::int64_t k);
-    /// Returns the last piece that took the slot of position k; empty if there is none.
+    /// Returns the last piece that used the slot of position k; empty if there is none.
     Extent piece(std::int64_t k) const { return recent_[k % slots_.count]; }
     char* slot(std::int64_t k) const { return slots_.at(k); }
 
-    /// Hands the slot of piece k, empty again, to the ranks that pack.
+    /// Gives the empty slot of piece k to the ranks that pack. For the rank that drains the lane.
     void release(std::int64_t k);
     void wait_free(std::int64_t k);
-    /// Takes so many bytes of an outgoing slot for this rank.
+    /// Reserves so many bytes of an outgoing slot for this rank.
     char* take_room(std::int64_t k, std::int64_t bytes);
     /// Announces that this rank has packed its part.
     void announce(std::int64_t k);
-    /// Waits until all ranks have packed. @return bytes of an outgoing slot that were taken
+    /// Waits until all ranks have packed. @return bytes in use of an outgoing slot
     std::int64_t wait_packed(std::int64_t k);
 
 private:
@@ -66,17 +67,18 @@ private:
     WriteControl* control_ = nullptr;
     Slots slots_;
     PieceCursor cursor_;
-    std::vector<Extent> recent_;  ///< by slot; empty if there is none
+    std::vector<Extent> recent_;  ///< piece in each slot; empty if there is none
 };
 
-/// The lanes of a node, and the memory for draining them, as a pass must not fail for want of it.
+/// The lanes of a node, and memory for draining them, allocated beforehand so that a pass cannot
+/// fail.
 struct WriteLanes {
     std::vector<WriteLane> all;
     WriteLane* own = nullptr;        ///< the lane that this rank writes
-    Slots slots;                     ///< those of the first lane
-    std::vector<char> received;      ///< a message of another node
-    std::deque<Box> boxes;           ///< those of the chunks that are being written
-    std::vector<MPI_Request> sends;  ///< sends under way; there is room for one of each lane
+    Slots slots;                     ///< slots of the first lane
+    std::vector<char> received;      ///< a message received from another node
+    std::deque<Box> boxes;           ///< boxes of the chunks that are being written
+    std::vector<MPI_Request> sends;  ///< requests of sends in progress, at most one for each lane
 };
 
 }  // namespace thalweg::detail

@@ -10,12 +10,13 @@
 
 namespace thalweg::detail {
 
-/// Most dimensions of a variable without its record dimension: one more than Fortran's arrays have.
+/// Largest number of dimensions of a variable, without its record dimension: one more than an array
+/// in Fortran can have.
 constexpr int max_dims = 16;
 
 using Index = std::array<std::int64_t, max_dims>;
 
-/// A box of an index space of nd dimensions, slowest first: elements low[d] to low[d] + count[d] -
+/// A box in an index space of nd dimensions, slowest first: indices low[d] to low[d] + count[d] -
 /// 1.
 struct Box {
     int nd = 0;
@@ -31,8 +32,8 @@ Box whole_box(std::span<const std::int64_t> shape);
 /// Tests if a and b share elements; if so, `common` is their intersection.
 bool intersect(const Box& a, const Box& b, Box& common);
 
-/// Cuts a box of two elements or more in two along its slowest dimension longer than 1: `box` keeps
-/// the first half, the second is returned. Each half is as contiguous as the box.
+/// Divides a box of two or more elements along its slowest dimension that is longer than 1: `box`
+/// keeps the first half, the second is returned. Each half is as contiguous as the box.
 Box halve(Box& box);
 
 /// Tests if a box is a row-major range of the index space.
@@ -44,7 +45,8 @@ std::int64_t volume(std::span<const std::int64_t> shape);
 /// Returns the row-major position of an index in a space of the given shape.
 std::int64_t linear(std::span<const std::int64_t> shape, const Index& index);
 
-/// Returns row-major strides in elements: the distance of neighbours along each dimension.
+/// Returns row-major strides in elements: the distance of neighbouring elements along each
+/// dimension.
 Index strides_of(std::span<const std::int64_t> shape);
 
 namespace box_walk {

@@ -26,8 +26,8 @@ public:
         end_of_.emplace_hint(next, begin, end);
     }
 
-    /// Calls visit(begin, end, inside) for the parts of [begin, end), ascending: those in the set
-    /// and those outside it, in turn.
+    /// Calls visit(begin, end, inside) for the parts of [begin, end) in ascending order, some in
+    /// the set and some outside it.
     template <class Visit>
     void split(std::int64_t begin, std::int64_t end, Visit&& visit) const {
         auto range = end_of_.upper_bound(begin);
@@ -42,7 +42,7 @@ public:
         }
     }
 
-    /// Tests if any of [begin, end) is in the set.
+    /// Tests if any part of [begin, end) is in the set.
     bool meets(std::int64_t begin, std::int64_t end) const {
         bool any = false;
         split(begin, end, [&](std::int64_t, std::int64_t, bool inside) { any |= inside; });
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    std::map<std::int64_t, std::int64_t> end_of_;  ///< ends of the ranges, by their beginnings
+    std::map<std::int64_t, std::int64_t> end_of_;  ///< the end of each range, by its beginning
 };
 
 }  // namespace thalweg::detail

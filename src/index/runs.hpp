@@ -9,7 +9,7 @@
 
 namespace thalweg::detail {
 
-/// Every element of a box.
+/// Step that selects every element of a box.
 inline constexpr Index each_element = [] {
     Index step{};
     step.fill(1);
@@ -17,13 +17,14 @@ inline constexpr Index each_element = [] {
 }();
 
 struct Runs {
-    int outer = 0;  ///< dimensions that are gone through one by one
+    int outer = 0;  ///< number of dimensions in the outer loops over runs
     std::int64_t count = 1, length = 1;
 };
 
 /// Finds the runs of a box.
-/// @param step  every so-many-th element is wanted; the first one, too
-/// @param gap   most elements between two wanted ones that are part of a run
+/// @param step  from one wanted element to the next, beginning with the first
+/// @param gap   largest number of unwanted elements between two wanted ones that is included in a
+/// run
 Runs runs_of(const Box& box, std::span<const std::int64_t> shape, const Index& step = each_element,
              std::int64_t gap = 0);
 

@@ -13,11 +13,11 @@ namespace thalweg::detail {
 enum class Order { native, big_endian };
 
 bool valid_type(int type);
-/// Types of the Fortran interface that a file cannot hold, so that the error can name them.
+/// Types of Fortran that a file cannot hold, for the error message.
 enum ForeignType : int { logical_type = -1001, complex_type = -1002, other_type = -1003 };
-/// Describes why a type is not valid, and what to use instead.
+/// Returns the reason why a type is not valid, and what to use instead.
 std::string no_type(int type);
-/// Returns the bytes of one value, in memory and in the file alike.
+/// Returns the bytes of one value, which are as many in memory as in the file.
 std::int64_t size_of(tw_type type);
 const char* name_of(tw_type type);
 /// Writes netCDF's default fill value of a type, in the machine's byte order (netCDF User's Guide,

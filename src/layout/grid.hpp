@@ -14,8 +14,8 @@ struct Cut {
     std::vector<std::int64_t> begin;  ///< first index of each part, ascending; parts may be empty
 };
 
-/// rows x columns parts of the horizontal domain. A file may have several pairs of horizontal
-/// dimensions (staggered grids); each is cut into the same number of parts.
+/// The cuts of the horizontal domain into rows x columns parts. A file may have several pairs of
+/// horizontal dimensions (staggered grids); each is cut into the same number of parts.
 struct Grid {
     int rows = 1, columns = 1;
     std::vector<Cut> y, x;
@@ -24,8 +24,8 @@ struct Grid {
     int parts() const { return rows * columns; }
 };
 
-/// Cuts a dimension into parts at positions where some rank's block begins, so that about as many
-/// of them are in each part; evenly if there are fewer positions than parts.
+/// Cuts a dimension into parts at positions where some rank's block begins, so that each part has
+/// about the same number of them; evenly if there are fewer positions than parts.
 /// @param starts  positions where blocks begin, ascending, the first one 0
 std::vector<std::int64_t> cut_dimension(std::span<const std::int64_t> starts, std::int64_t length,
                                         int parts);
@@ -36,7 +36,7 @@ std::vector<std::int64_t> cut_dimension(std::span<const std::int64_t> starts, st
 /// of the dimensions has one owner along it or, if parts are files of their own, is in all of them.
 std::unique_ptr<Layout> make_grid_layout(const char* name, Grid grid);
 
-/// All parameters of a layout; small enough to be sent to servers.
+/// All parameters of a layout; small enough to be sent to servers as plain data.
 struct LayoutChoice {
     std::string method = "record";  ///< serial, slabs, record, rows, columns or tiles
     int writers = 1;

@@ -36,7 +36,7 @@ public:
     void add_writers(const Space& space, std::size_t place, const Box& whole,
                      std::set<int>& met) const override {
         const Place& p = space.places[place];
-        // A cut lies at most `alignment` and one grain from its unaligned place.
+        // A cut differs from its unaligned position by at most `alignment` and one grain.
         const std::int64_t reach = alignment_ + space.largest_grain();
         std::vector<Box> todo{whole};
         while (!todo.empty()) {
@@ -58,14 +58,15 @@ public:
     }
 
 private:
-    /// Returns the number of parts of the space: one for each writer or, if there are too many, for
-    /// some of them. Cuts closer than a quarter of the alignment mostly coincide when aligned, and
-    /// every rank would have to meet each writer that an aligned cut might leave something to.
+    /// Returns the number of parts of the space: one for each writer or, if there would be too
+    /// many, for some of them. Cuts that are closer than a quarter of the alignment mostly coincide
+    /// when they are aligned, and every rank would have to consider each writer that an aligned cut
+    /// might leave something to.
     int parts(const Space& space) const {
         const std::int64_t quarters = 4 * (space.bytes / alignment_ + 1);
         return static_cast<int>(std::min<std::int64_t>(writers(), quarters));
     }
-    /// Returns the first part of a writer; it owns the parts up to the first one of the next
+    /// Returns the first part of a writer, who owns the parts up to the first one of the next
     /// writer.
     int first_part(int w, const Space& space) const {
         return static_cast<int>(std::int64_t(w) * parts(space) / writers());

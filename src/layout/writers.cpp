@@ -18,7 +18,8 @@ WriterCount parse_writers(const std::string& text) {
 
 namespace {
 
-/// Picks one rank per node as far as they suffice, the others in proportion to the nodes' ranks.
+/// Picks one rank of each node while there are enough to pick, then more of each node in proportion
+/// to its ranks.
 std::vector<int> spread(const Topology& topology, std::int64_t n) {
     std::vector<int> ranks;
     if (n <= topology.nodes) {
@@ -28,7 +29,7 @@ std::vector<int> spread(const Topology& topology, std::int64_t n) {
     }
     const std::int64_t rest = n - topology.nodes;
     const auto more = std::ssize(topology.by_place) - topology.nodes;
-    std::int64_t before = 0;  // ranks of earlier nodes, less one per node
+    std::int64_t before = 0;  // number of ranks of earlier nodes, minus one for each of these nodes
     for (int node = 0; node < topology.nodes; ++node) {
         const std::int64_t size = topology.sizes[node];
         const std::int64_t behind = before + size - 1;

@@ -39,13 +39,14 @@ void move_place_log(const std::string& data, const std::string& to) {
         (void)unlink(log.c_str());
 }
 
-/// Tests if the system lets this process replace a file of that owner.
+/// Tests if the system lets this process replace a file with that owner.
 bool may_replace(const struct stat& folder, const struct stat& file) {
     const uid_t me = geteuid();
     return (folder.st_mode & S_ISVTX) == 0 || me == 0 || file.st_uid == me || folder.st_uid == me;
 }
 
-/// Returns the records of a file, or the most that a file in a folder has; -1 if none can be read.
+/// Returns the number of records of a file, or the largest of the files in a folder; -1 if none can
+/// be read.
 std::int64_t records_at(const std::string& path) {
     namespace fs = std::filesystem;
     Committed found;
@@ -61,8 +62,8 @@ std::int64_t records_at(const std::string& path) {
     return most;
 }
 
-/// Returns the worth of an unfinished file: the one with the fewest records goes first, then the
-/// oldest.
+/// Returns a value by which unfinished files are sorted: the one with the fewest records is dropped
+/// first, then the oldest.
 auto worth_of(const std::string& path) {
     struct stat info {};
     (void)stat(path.c_str(), &info);
@@ -81,7 +82,7 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
     made->folder_ = request.folder;
     struct stat info {};
     if (request.existing && (stat(made->own_.c_str(), &info) != 0 || !S_ISREG(info.st_mode))) {
-        claim = std::move(made);  // there is no file to continue; its reader reports that
+        claim = std::move(made);  // there is no file to continue; the reader reports that
         return {};
     }
     if (status = made->look(); !status.ok()) return status;
@@ -89,7 +90,7 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
     if (status = made->lock_.take(made->own_, in_place, of_lock); !status.ok()) return status;
     if (!of_lock.empty()) said.push_back(std::move(of_lock));
     if (!request.existing) {
-        // References are removed before the data that they refer to, as the run may be killed in
+        // Remove references before the data that they refer to, as the run may be killed in
         // between.
         if (in_place) {
             remove_references_beside(made->own_);
@@ -105,7 +106,7 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
         if (!status.ok()) return status;
         move_place_log(made->data_, "");
         made->restore_permissions(true);
-    } else {  // enter chunks that a killed run has written
+    } else {  // enter in the index the chunks that a killed run has written
         if (status = enter_logged(made->own_); !status.ok()) return status;
         move_place_log(made->own_, "");
     }
@@ -125,7 +126,7 @@ Status Claim::take_over(const std::string& own, const std::string& data,
     return status;
 }
 
-/// Refuses a path that cannot be written, or replaced by another file.
+/// Refuses a path to which no file can be written, or whose file could not be replaced.
 Status Claim::look() {
     struct stat info {
     }, folder{};
@@ -156,7 +157,7 @@ Status Claim::look() {
     return {};
 }
 
-/// Refuses a folder with other files: they are neither replaced nor mixed with new ones.
+/// Refuses a folder with other files, which are neither replaced nor mixed with new ones.
 Status Claim::look_at_folder() const {
     std::error_code error;
     const bool empty = std::filesystem::is_empty(own_, error);
@@ -177,7 +178,7 @@ Status Claim::make_folder() const {
     return system_failure(data_, "cannot create the folder");
 }
 
-/// Renames what a dead run has left.
+/// Renames unfinished files that a dead run has left.
 Status Claim::keep_old(std::vector<std::string>& said) const {
     struct stat info {};
     if (lstat(data_.c_str(), &info) != 0) return {};
@@ -222,13 +223,13 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
     return least == data_ ? Status{} : move(least);
 }
 
-/// Restores owner, group and mode of the replaced file as far as this user may. While the file is
-/// written, its owner can write to it.
+/// Restores owner, group and mode of the replaced file, as far as this user may.
+/// @param while_written  keep the owner's right to write the file
 void Claim::restore_permissions(bool while_written) const {
     if (!replaces_ || data_ == own_) return;
     struct stat info {};
     if (stat(data_.c_str(), &info) != 0) return;
-    // The group first and the owner last: after that, this user may no longer change the file.
+    // Set the group first and the owner last: after that, this user may no longer change the file.
     if (info.st_gid != group_) (void)!chown(data_.c_str(), static_cast<uid_t>(-1), group_);
     (void)!chmod(data_.c_str(), while_written ? (mode_ & 0777) | S_IRUSR | S_IWUSR : mode_);
     if (info.st_uid != user_ && !while_written &&
@@ -237,7 +238,7 @@ void Claim::restore_permissions(bool while_written) const {
 }
 
 Status Claim::check_begun() const {
-    // The file is opened because NFS answers stat() from its cache.
+    // Open the file, because NFS answers stat() from its cache.
     const int fd = ::open(data_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return system_failure(data_, "cannot open");
     struct stat info {};

@@ -16,11 +16,12 @@ namespace thalweg::detail {
 
 struct ClaimRequest {
     std::string path;       ///< absolute; symbolic links are followed
-    bool live = false;      ///< has its final name from the start
-    bool existing = false;  ///< the file exists and is continued under its name
+    bool live = false;      ///< the file has its final name from the start
+    bool existing = false;  ///< the file exists and is continued in place
     bool folder = false;    ///< a folder of files, which must be missing or empty
-    std::int64_t stripe_count = -1, stripe_size = -1;  ///< -1: the folder's
-    /// Removes what else must go before a file is truncated under its own name; may be empty.
+    std::int64_t stripe_count = -1, stripe_size = -1;  ///< -1: those of the folder
+    /// Removes what else must be removed before a file is truncated under its own name; may be
+    /// empty.
     std::function<Status()> before_cut;
 };
 
@@ -30,8 +31,8 @@ struct ClaimRequest {
 class Claim {
 public:
     /**
-     * Takes the lock, keeps what a dead run has left under the temporary name, and creates the file
-     * in which the data go. Refuses a file that could not be replaced at the end.
+     * Takes the lock, renames what a dead run has left under the temporary name, and creates the
+     * file for the data. Refuses to do so if the final file could not be replaced at the end.
      * @param said  receives warnings for the log
      * @return TW_OK; TW_EINUSE, naming who writes the file; TW_EIO
      */
@@ -50,12 +51,13 @@ public:
     /// @return TW_OK, TW_EIO
     Status check_begun() const;
 
-    /// Gives the complete file its own name, and the permissions of the file that it replaces.
+    /// Renames the complete file to its own name, and gives it the permissions of the file that it
+    /// replaces.
     /// @param durable  sync the data and the name
     /// @return TW_OK, TW_EIO
     Status publish(bool durable);
 
-    /// Removes the file or folder, which must hold no data.
+    /// Removes the file or folder, which must contain no data.
     void discard();
 
 private:
@@ -66,8 +68,8 @@ private:
     void restore_permissions(bool while_written) const;
 
     std::string own_, data_;
-    bool folder_ = false;    ///< the claim is on a folder
-    bool replaces_ = false;  ///< there is a file under the final name
+    bool folder_ = false;    ///< the claim is for a folder
+    bool replaces_ = false;  ///< a file with the final name exists
     mode_t mode_ = 0;
     uid_t user_ = 0;
     gid_t group_ = 0;

@@ -13,8 +13,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Reads a netCDF-4 file. One that was killed before its definitions are complete has a superblock,
-/// too.
+/// Inspects a netCDF-4 file. Even one whose run was killed before the definitions were complete has
+/// a superblock.
 Status find_netcdf4(const std::string& path, const Superblock& superblock, Committed& found) {
     found.size = superblock.end;
     if (found.size < 0)
@@ -33,7 +33,7 @@ Status find_netcdf4(const std::string& path, const Superblock& superblock, Commi
 Status find_classic(int fd, const std::string& path, Committed& found) {
     ClassicHeader header;
     if (Status status = read_classic_header(fd, path, header); !status.ok()) return status;
-    struct stat info {};  // read after the header: counted records are in the file by then
+    struct stat info {};  // get the size after the header, so that counted records are in the file
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
     found.actual = info.st_size;
     found.format = header.format;

@@ -11,9 +11,9 @@ namespace thalweg::detail {
 
 struct Committed {
     bool netcdf4 = false, has_records = false;
-    std::int64_t records = 0;  ///< counted and present
-    std::int64_t lost = 0;     ///< counted but missing
-    /// Records of the shortest variable: a netCDF-4 file may have others.
+    std::int64_t records = 0;  ///< records that are counted and present
+    std::int64_t lost = 0;     ///< records that are counted but missing
+    /// Number of records of the shortest variable, which in a netCDF-4 file may differ from others.
     std::int64_t shortest = 0;
     std::int64_t size = 0;    ///< size of the file without uncommitted data
     std::int64_t actual = 0;  ///< its size
@@ -21,10 +21,10 @@ struct Committed {
 };
 
 /**
- * Inspects a file without changing it. netCDF-C must be able to open a netCDF-4 file, and all
- * chunks that its index names must lie within it.
+ * Inspects a file without changing it. For success, netCDF-C must be able to open a netCDF-4 file,
+ * and all chunks that its index names must lie within it.
  * @return TW_OK; TW_EFORMAT if it cannot be read completely; TW_EINUSE if HDF5 has it locked;
- *     TW_EIO; TW_ENOMEM
+ *         TW_EIO; TW_ENOMEM
  */
 Status find_committed(const std::string& path, Committed& found);
 

@@ -24,7 +24,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Tests if a file is known not to exist; other errors are left for open() to report.
+/// Tests if a file certainly does not exist; other errors are left for open() to report.
 bool missing(const std::string& path) {
     struct stat info {};
     return stat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR);
@@ -41,7 +41,7 @@ std::vector<std::string> kept_paths(const std::string& own) {
     return there;
 }
 
-/// Returns the readable file with the most records, and among equals the newest.
+/// Returns the readable file with the most records; among several, the newest.
 std::string best_of(const std::vector<std::string>& kept) {
     std::string best = kept.front();
     std::tuple<std::int64_t, std::int64_t, std::int64_t> most{-1, 0, 0};
@@ -59,13 +59,13 @@ std::string best_of(const std::vector<std::string>& kept) {
     return best;
 }
 
-/// Finds the data to recover, and the name that they get.
+/// Finds the data to recover, and the name that the file gets.
 Status find(const std::string& path, std::string& own, std::string& data) {
     if (Status status = follow_links(path, own); !status.ok()) return status;
     data = temporary_path(own);
     if (!missing(data)) return {};
     const bool there = !missing(own);
-    // This comes second, as somebody may use a name that ends in .part for a file of his own.
+    // Try this second, as somebody may give a file of his own a name that ends in .part.
     if (const std::string name = own_path(own); there && !name.empty()) {
         data = own;
         own = name;
@@ -89,7 +89,7 @@ Status compare(const std::string& own, const std::string& data, const Committed&
                    count(found.records, "record"), own, before.records);
 }
 
-/// Sets the size and the record count of a file to those of its committed contents.
+/// Sets the size and record count of a file according to its committed contents.
 Status complete(const std::string& path, const Committed& found) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (fd < 0) return system_failure(path, "cannot open for writing");
@@ -104,7 +104,7 @@ Status complete(const std::string& path, const Committed& found) {
 }
 
 /// Cuts the variables of a netCDF-4 file to the same number of records: a run that is killed while
-/// it counts records may leave some of them longer. A file under its own name is left as it is, as
+/// it counts records may leave some of them longer. Does not change a file under its own name, as
 /// it may have been written like that.
 Status level(const std::string& own, const std::string& data, Committed& found,
              std::int64_t& uneven) {
@@ -114,10 +114,11 @@ Status level(const std::string& own, const std::string& data, Committed& found,
     return status.ok() ? find_committed(data, found) : status;
 }
 
-/// The repairs that a file needed.
+/// The repairs that a file has needed.
 struct Mended {
-    std::int64_t uneven = 0;  ///< records that only some variables had, cut off
-    bool undone = false;      ///< an incomplete change was undone
+    /// Number of records that only some variables had, and that were cut off.
+    std::int64_t uneven = 0;
+    bool undone = false;  ///< an incomplete change of metadata was undone
 };
 
 std::string describe(const std::string& own, const Committed& found, bool whole,

@@ -22,7 +22,8 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::string_view mark = "thalweg ";  ///< followed by host and process
+/// Beginning of the lock file; host and process follow.
+constexpr std::string_view mark = "thalweg ";
 
 struct Owner {
     std::string host;
@@ -57,9 +58,9 @@ bool write_owner(int fd, const std::string& host) {
            pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
-/// Returns a lock of the whole file. It belongs to the open file, not to the process: it stays when
-/// the process opens and closes the file elsewhere, and two sessions of a process exclude each
-/// other, too.
+/// Returns a lock of the whole file. It belongs to the open file, not to the process. So it stays
+/// when the process opens and closes the file elsewhere, and two sessions of a process exclude each
+/// other as well.
 struct flock whole(short type) {
     struct flock lock {};
     lock.l_type = type;
@@ -71,7 +72,7 @@ struct flock whole(short type) {
 
 Status WriteLock::take(const std::string& own, bool in_place, std::string& said) {
     path_ = lock_path(own);
-    constexpr int most_tries = 100;  // each lost to another process
+    constexpr int most_tries = 100;  // tries that were each lost to another process
     for (int i = 0; i < most_tries; ++i) {
         bool again = false;
         int refused = 0;
@@ -100,7 +101,7 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (fd_ < 0) {
         refused = errno;
-        // A lock file of another user's dead run may be removed, if the folder permits it.
+        // The lock file of another user's dead run may be removed, if the folder permits it.
         const int old = refused == EACCES ? ::open(path_.c_str(), O_RDONLY | O_CLOEXEC) : -1;
         struct flock lock = whole(F_WRLCK);
         const bool dead = old >= 0 && fcntl(old, F_OFD_GETLK, &lock) == 0 &&
@@ -119,7 +120,7 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
         return leave(failure(
             TW_EIO, "{}: cannot use {} as its lock file: it was not created by this library", own,
             path_));
-    // If the file system has no locks, the text in the file is the only information.
+    // If the file system has no locks, the text in the lock file is the only information.
     const bool alive = !taken && !held && owner.process > 0 && owner.host == host_name() &&
                        (kill(owner.process, 0) == 0 || errno == EPERM);
     if (held || alive) {
@@ -140,7 +141,7 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
             "process {} on host {} has written it and has not ended well, or is still at it: file "
             "system {} may not show locks of other hosts ({})",
             owner.process, owner.host, file_system_at(path_).name, own);
-    if (!is_at_path()) {  // its last owner has removed it
+    if (!is_at_path()) {  // its last owner has removed the file
         again = true;
         return leave({});
     }
@@ -151,9 +152,9 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
 
 Status WriteLock::check_held(const std::string& own) const {
     if (fd_ < 0 || host_.empty()) return {};
-    // Opened again: on network file systems, earlier contents may be out of date.
+    // Open it again: on network file systems, contents read earlier may be out of date.
     const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0) return {};  // removed by hand
+    if (fd < 0) return {};  // the user has removed it
     const Owner owner = read_owner(fd);
     ::close(fd);
     if (owner.process == 0 || (owner.host == host_ && owner.process == getpid())) return {};
@@ -188,8 +189,8 @@ bool WriteLock::is_at_path() const {
 
 void WriteLock::release() {
     if (fd_ < 0) return;
-    // Removed before the lock ends: a process that has opened the file meanwhile then sees that it
-    // is gone.
+    // Remove it before the lock ends: a process that has opened the file meanwhile then sees that
+    // it is gone.
     if (is_at_path() && alone([&] { return check_held(path_); }).ok()) unlink(path_.c_str());
     ::close(std::exchange(fd_, -1));
 }

@@ -8,15 +8,15 @@
 
 namespace thalweg::detail {
 
-/// The process that writes a file, as far as this host can see.
+/// The process that writes a file, if this host can see it.
 struct LockHolder {
     bool there = false;
     std::string host;  ///< empty if unknown
     int process = 0;   ///< 0 if unknown
 };
 
-/// It lies in a file of its own, .NAME.lock: libraries that write or read the data have locks of
-/// their own on those, and readers are to see none.
+/// An exclusive lock for writing a file. It lies in a file of its own, .NAME.lock: libraries that
+/// write or read the data have locks of their own on them, and readers should see no lock.
 class WriteLock {
 public:
     WriteLock() = default;
@@ -26,12 +26,12 @@ public:
 
     /**
      * @param own       path of the file to be written, without links
-     * @param in_place  do without a lock if the folder cannot take new files
+     * @param in_place  succeed without a lock if no files can be created in the folder
      * @param said      receives a warning if the lock is not safe; may stay empty
      * @return TW_OK; TW_EINUSE, naming host and process; TW_EIO
      */
     Status take(const std::string& own, bool in_place, std::string& said);
-    /// Tests if another process has taken the lock, too, because the file system does not exclude
+    /// Tests if another process holds the lock as well, because the file system does not exclude
     /// it.
     /// @return TW_OK; TW_EINUSE, naming host and process
     Status check_held(const std::string& own) const;
@@ -45,7 +45,8 @@ private:
 
     std::string path_;
     int fd_ = -1;
-    std::string host_;  ///< host written to the file with this process; empty if that failed
+    /// Host that was written to the lock file, with this process; empty if writing failed.
+    std::string host_;
 };
 
 }  // namespace thalweg::detail

@@ -9,7 +9,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Tests if an array's extents select a form; an array without extents has its halo.
+/// Tests if an array's extents permit a form; an array without extents includes the halo.
 bool has_form(const ArrayView& view, Form form) { return !view.dense && view.form == form; }
 
 std::string describe(const ReadContext& file, const ReadRequest& r) {
@@ -21,7 +21,8 @@ std::string describe(const ReadContext& file, const ReadRequest& r) {
                        : fmt::format(", decomposition {}", r.decomposition->serial));
 }
 
-/// Compares arrays without halos and arrays with theirs: each must be the same on all ranks.
+/// Compares the forms of arrays, with and without halos: the form of each array must be the same on
+/// all ranks.
 Status compare_forms(const ReadContext& file, std::span<const ReadRequest> requests) {
     std::vector<std::int64_t> words;
     Status status = file.team.agree(alone([&]() -> Status {

@@ -22,16 +22,17 @@ namespace {
 
 constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
 
-/// Ranks that read the same bytes separately do not wait for each other; accepted up to this share
-/// of all bytes.
+/// Ranks that read the same bytes separately need not wait for each other. This is accepted if all
+/// reads together are at most so many times the bytes.
 constexpr double most_read = 1.25;
 
-/// Records, and parts of them, that are read together: enough to make the ranks' agreement cheap.
-constexpr std::int64_t together_bytes = std::int64_t(1) << 20;  // bytes per reader
+/// Bytes per reader of the records, and parts of them, that are read together: enough to make the
+/// ranks' agreement cheap.
+constexpr std::int64_t together_bytes = std::int64_t(1) << 20;
 constexpr std::int64_t most_together = 256, most_places = 4096;
 
-/// Returns the rows of a part that lie in `bounds`, as a place; none if there are no such rows.
-/// Data that one reader should have stay together.
+/// Returns as a place the rows of a part that lie in `bounds`; none if there are no such rows. Data
+/// that one reader should read stay together.
 bool rows_within(const SourcePart& part, const Box& bounds, Place& place, Box& rows,
                  std::int64_t& first) {
     Box common;
@@ -46,7 +47,7 @@ bool rows_within(const SourcePart& part, const Box& bounds, Place& place, Box& r
         rows.low[d] += low;
         rows.count[d] = common.low[d] + common.count[d] - rows.low[d];
         first += low * stride[d];
-        if (rows.count[d] > 1) break;  // everything faster is whole rows
+        if (rows.count[d] > 1) break;  // all faster dimensions are whole rows
     }
     place.bytes = rows.volume() * place.element;
     place.padded = (place.bytes + 3) / 4 * 4;
@@ -62,7 +63,7 @@ std::int64_t records_before(std::int64_t first, std::int64_t stride, std::int64_
     return std::min(records, (record - first - 1) / stride + 1);
 }
 
-/// Returns the number of records of a box that the ranks read together.
+/// Returns how many records of a box the ranks read together.
 /// @param bytes    bytes of its parts in a record
 /// @param records  number from the first to the last requested record
 std::int64_t records_at_once(std::int64_t readers, std::int64_t parts, std::int64_t bytes,
@@ -72,18 +73,18 @@ std::int64_t records_at_once(std::int64_t readers, std::int64_t parts, std::int6
         1, std::min(most_together, records));
 }
 
-/// A part of a variable, and what is requested of it in any record.
+/// A part of a variable, and the section of it that is requested in each record.
 struct BoxPart {
     Place place;
     PlaceSource source;
-    std::optional<WantedBox> wanted;  ///< requested by this rank
+    std::optional<WantedBox> wanted;  ///< section requested by this rank
 };
 
-/// The requests of all ranks together.
+/// The bounds of the requests of all ranks together.
 struct BoxBounds {
     Box box;
     std::int64_t first = 0, last = -1;  ///< first and last record
-    std::int64_t most = 0;              ///< most records of a rank
+    std::int64_t most = 0;              ///< number of records of the rank that requests most
 };
 
 /// A collective read of sections.
@@ -109,7 +110,7 @@ private:
     Status read_together(const BoxBounds& bounds);
 
     const Variable& variable() const { return file_.variable(variable_); }
-    /// Returns the bytes of a record in the array.
+    /// Returns the bytes that one record takes in the array.
     std::int64_t record_bytes() const {
         return volume(std::span(count_.data(), section_.box.nd)) * size_of(view_.type);
     }
@@ -117,12 +118,13 @@ private:
 
     ReadContext& file_;
     int variable_ = 0;
-    std::int64_t first_ = 0, stride_ = 1;  ///< of the requested records
-    std::int64_t records_ = 0;             ///< 0: nothing is requested
-    Section section_;                      ///< section of each record
-    Index count_{};                        ///< extents of the array of a record
+    std::int64_t first_ = 0, stride_ = 1;  ///< first requested record, and distance to the next
+    std::int64_t records_ = 0;             ///< number of requested records; 0: nothing is requested
+    Section section_;                      ///< requested section of each record
+    Index count_{};                        ///< extents of one record in the array
     ArrayView view_;
-    std::vector<BoxPart> own_, all_;  ///< parts with data for this rank, or for any rank
+    /// Parts with data that this rank requests, and with data that any rank requests.
+    std::vector<BoxPart> own_, all_;
     std::int64_t misfits_ = 0;
 };
 
@@ -210,7 +212,7 @@ Status BoxRead::agree(const Status& mine) {
         {Call::get_box, file_.serial, variable_, false, std::ref(describe)}, mine);
 }
 
-/// Returns the parts of a record within some bounds.
+/// Returns the parts of a record that have elements in some bounds.
 std::vector<BoxPart> BoxRead::parts_within(const Box& bounds) const {
     const Variable& v = variable();
     std::vector<BoxPart> result;
@@ -229,7 +231,7 @@ std::vector<BoxPart> BoxRead::parts_within(const Box& bounds) const {
     return result;
 }
 
-/// Returns the delivery of a part, for the first record in the array.
+/// Returns the delivery of a part into the first record of the array.
 Delivery BoxRead::delivery_of(const BoxPart& part) const {
     const Variable& v = variable();
     const int nd = section_.box.nd;
@@ -276,8 +278,7 @@ BoxBounds BoxRead::find_bounds() const {
     return bounds;
 }
 
-/// Tests if each rank should read its own data.
-/// @note Collective
+/// Tests if each rank should read its own data, without an exchange. @note Collective
 bool BoxRead::each_its_own(const BoxBounds& bounds) const {
     if (std::ssize(file_.readers) < file_.team.size()) return false;
     double cost = 0, together = 0;
@@ -291,8 +292,7 @@ bool BoxRead::each_its_own(const BoxBounds& bounds) const {
     return sum <= most_read * together;
 }
 
-/// Reads this rank's data without the others.
-/// @return this rank's own error
+/// Reads this rank's data without an exchange. @return this rank's own error
 Status BoxRead::read_own() {
     std::vector<Delivery> deliveries;
     for (const BoxPart& p : own_)
@@ -316,8 +316,7 @@ Status BoxRead::read_own() {
     return status;
 }
 
-/// Makes the exchange of so many records at a time.
-/// @note Collective
+/// Makes the exchange for reading so many records at a time. @note Collective
 std::unique_ptr<Scatter> BoxRead::make_scatter(std::size_t records, Status& status) const {
     Space space;
     std::vector<std::vector<WantedBox>> boxes;
@@ -339,7 +338,7 @@ std::unique_ptr<Scatter> BoxRead::make_scatter(std::size_t records, Status& stat
                          file_.readers, file_.stream_options(), status);
 }
 
-/// Reads the requested records in rounds of a few.
+/// Reads the requested records in rounds of a few records.
 /// @return this rank's own error, or that of all
 /// @note Collective
 Status BoxRead::read_together(const BoxBounds& bounds) {
@@ -347,7 +346,7 @@ Status BoxRead::read_together(const BoxBounds& bounds) {
     for (const BoxPart& p : all_) bytes += p.place.bytes;
     const std::int64_t window = records_at_once(std::ssize(file_.readers), std::ssize(all_), bytes,
                                                 bounds.last - bounds.first + 1);
-    std::vector<std::int64_t> words;  // requested records of a window, and the next one
+    std::vector<std::int64_t> words;  // records requested in a window, and the next one
     std::unique_ptr<Scatter> scatter;
     std::size_t made_for = 0;
     Status status = file_.team.agree(alone([&]() -> Status {
@@ -385,7 +384,7 @@ Status BoxRead::read_together(const BoxBounds& bounds) {
             }
             return {};
         };
-        // From here on, all ranks have left the previous pass.
+        // All ranks have left the previous pass by now.
         Scatter::prepare(file_.team, *file_.arena);
         if (status.ok()) status = alone(prepare);
         if (status = file_.team.agree(status); !status.ok()) break;

@@ -37,10 +37,10 @@ void ReadCaches::expect(const std::vector<PlaceSource>& sources, const Scatter& 
     if (!ahead_) return;
     const std::int64_t first = ahead_->expect(sources, asked, spare);
     scatter.read_ahead(ahead_->expected(), first, *ahead_);
-} catch (const std::bad_alloc&) {  // the data are then read when they are requested
+} catch (const std::bad_alloc&) {  // then the data are read when they are requested
 }
 
-/// Returns the same variables of a later record; empty if there is none.
+/// Returns the same variables for a later record; empty if there is none.
 std::vector<PlaceSource> ReadCaches::later(const std::vector<PlaceSource>& sources,
                                            int records) const {
     std::vector<PlaceSource> result(sources);
@@ -57,8 +57,7 @@ std::vector<PlaceSource> ReadCaches::later(const std::vector<PlaceSource>& sourc
 }
 
 /// Guesses that the next record of the same variables will be read next. If nothing else is
-/// expected, the one behind it follows, so that the file system has work while the next one is
-/// used.
+/// expected, adds the record after it, so that the file system has work while the next one is used.
 void ReadCaches::look_ahead(const std::vector<PlaceSource>& sources, const Scatter& scatter,
                             bool good) try {
     if (!ahead_) return;
@@ -71,7 +70,7 @@ void ReadCaches::look_ahead(const std::vector<PlaceSource>& sources, const Scatt
         if (next[i].empty() || (i == 1 && ahead_->expects_others(sources))) return;
         expect(next[i], scatter, false, i == 1);
     }
-} catch (const std::bad_alloc&) {  // nothing is read ahead then
+} catch (const std::bad_alloc&) {  // then nothing is read ahead
 }
 
 void ReadCaches::add_to(ReadFigures& figures) const {

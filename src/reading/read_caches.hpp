@@ -15,42 +15,42 @@ class ReadCaches {
 public:
     explicit ReadCaches(ReadContext& file) : file_(file) {}
 
-    /// Makes the memory, and a thread on readers; does nothing if they exist, or the format does
-    /// not permit it.
+    /// Makes the memory and, on readers, the thread. Does nothing if they exist, or if the format
+    /// does not permit reading ahead.
     /// @note Collective
     Status make();
-    /// Joins the thread.
+    /// Ends the thread.
     void end();
-    /// Returns the data read ahead; null: nothing is read ahead.
+    /// Returns the data that were read ahead; null if none were.
     const ReadCache* read_cache() const {
         return read_cache_.memory.empty() ? nullptr : &read_cache_;
     }
 
-    /// Reads sources ahead, as far as there is room and memory.
+    /// Begins to read sources ahead, as far as there is room and memory.
     /// @param asked  the user requested them; else they are a guess
-    /// @param spare  drop them if there is no room for others
+    /// @param spare  they may be dropped if others need the room
     void expect(const std::vector<PlaceSource>& sources, const Scatter& scatter, bool asked,
                 bool spare);
-    /// Chooses what to read ahead after a read.
+    /// Chooses what to read ahead, after a read.
     /// @param good  the next reads are likely to be similar
     void look_ahead(const std::vector<PlaceSource>& sources, const Scatter& scatter, bool good);
 
     /// Pauses reading ahead for a scope in which this rank uses the source.
     ReadAhead::Pause pause() const { return ReadAhead::Pause(ahead_.get()); }
-    /// Reads again after a refresh, within a pause.
+    /// Makes the thread read everything again after a refresh. Call within a pause.
     void read_again() {
         if (ahead_) ahead_->read_again();
     }
-    /// Adds this rank's counts, within a pause.
+    /// Adds this rank's counts to the figures. Call within a pause.
     void add_to(ReadFigures& figures) const;
 
 private:
     std::vector<PlaceSource> later(const std::vector<PlaceSource>& sources, int records) const;
 
     ReadContext& file_;
-    std::vector<std::unique_ptr<Segment>> segments_;  ///< by reader of the node
+    std::vector<std::unique_ptr<Segment>> segments_;  ///< one for each reader of this node
     ReadCache read_cache_;
-    std::unique_ptr<ReadAhead> ahead_;  ///< exists on readers
+    std::unique_ptr<ReadAhead> ahead_;  ///< null except on readers
 };
 
 }  // namespace thalweg::detail

@@ -10,10 +10,11 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Linux's default read-ahead within a file.
+/// Bytes by which Linux reads ahead within a file by default.
 constexpr std::int64_t default_run = std::int64_t(128) << 10;
 
-/// Bytes that are read at a time without an exchange: they stay in the second-level cache.
+/// Bytes that are read at a time without an exchange: a number that fits into the second-level
+/// cache.
 constexpr std::int64_t straight_piece = std::int64_t(512) << 10;
 
 }  // namespace

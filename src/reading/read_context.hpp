@@ -15,7 +15,7 @@
 
 namespace thalweg::detail {
 
-/// Bytes per rank that a model may find in a cache after a read.
+/// Bytes per rank after a read that the model may still find in a cache.
 constexpr std::int64_t bytes_in_cache = std::int64_t(8) << 20;
 
 struct ReadContext {
@@ -35,22 +35,22 @@ struct ReadContext {
     const Variable& variable(int number) const { return source->definitions().variables[number]; }
     /// Tests if this rank is a reader.
     bool reads() const;
-    /// Finds a variable's number, or returns TW_ENOTFOUND.
+    /// Finds a variable's number. @return TW_OK, TW_ENOTFOUND
     Status find(const std::string& name, int& variable) const;
     /// Checks that a variable can be read into an array of this type.
     Status check_type(int variable, int type) const;
-    /// Returns the type of an array; as in writing, a byte of CDF-1 and CDF-2 is signed or
+    /// Returns the type to use for an array. As in writing, a byte of CDF-1 and CDF-2 is signed or
     /// unsigned, as the user likes.
     tw_type type_of_array(int variable, int type) const;
-    /// Checks that the file has all of a record.
+    /// Checks that a record is completely in the file.
     Status readable(int variable, std::int64_t record) const;
     /// Adds the file, the variable and the rank to the text of an error.
     Status with_place(Status status, int variable) const;
 
     StreamOptions stream_options() const;
-    /// Returns the length in bytes from which on ranks read runs themselves.
+    /// Returns the length in bytes from which ranks read runs themselves.
     std::int64_t shortest_run() const;
-    /// Returns a buffer for what a rank reads by itself.
+    /// Returns a buffer for data that a rank reads without an exchange.
     std::span<char> straight_buffer();
 
 private:

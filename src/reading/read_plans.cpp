@@ -12,12 +12,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// With halos, several ranks read the same elements; at most one in so many may be such.
+/// With halos, several ranks read the same elements. Reading separately is permitted if at most one
+/// element in so many is read twice.
 constexpr std::int64_t most_twice = 4;
 
 bool has_halo(const ArrayView& view) { return view.form != Form::without_halo; }
 
-/// Selects the places of a call; each variable of a record is read once, however often it is
+/// Selects the places that a call reads. A variable of a record is read once, however often it is
 /// requested.
 ReadSelection select(const ReadContext& file, std::span<const ReadRequest> requests) {
     using Key = std::array<std::int64_t, 3>;
@@ -53,8 +54,8 @@ ReadSelection select(const ReadContext& file, std::span<const ReadRequest> reque
     return s;
 }
 
-/// Returns the key of a plan: the same plan serves all reads with the same shapes, decompositions
-/// and orders.
+/// Returns the key of a plan: a plan serves all reads with the same shapes, decompositions and
+/// orders of dimensions.
 std::vector<std::int64_t> key_of(std::span<const ReadRequest> requests, const ReadSelection& s) {
     std::vector<std::int64_t> key;
     for (const Place& p : s.space.places) {
@@ -161,8 +162,8 @@ Scatter* ReadPlans::scatter_of(Plan& plan, ReadTask& task, Status& status) {
     return plan.scatter.get();
 }
 
-/// Tests if each rank should read its own data: all ranks may read, the data are in long runs, and
-/// few elements are wanted by several ranks.
+/// Tests if each rank should read its own data. This is so if all ranks may read, the data are in
+/// long runs, and few elements are wanted by several ranks.
 /// @note Collective
 bool ReadPlans::long_runs(const Space& space, std::span<const Delivery> deliveries) const {
     if (std::ssize(file_.readers) < file_.team.size()) return false;

@@ -13,8 +13,8 @@
 
 namespace thalweg::detail {
 
-/// The data that a call reads: a place for each part of each variable and record, in file order;
-/// and the places of each request.
+/// The data that a call reads: a place for each part of each variable and record, in file order,
+/// and the indices of the places of each request.
 struct ReadSelection {
     Space space;
     std::vector<PlaceSource> sources;  ///< by place
@@ -24,18 +24,18 @@ struct ReadSelection {
     std::vector<Run> places;  ///< by request
 };
 
-/// A rank's preparation of a call, before all ranks agree: later, others would wait for a rank that
-/// had no memory for it.
+/// The preparation of a call on one rank. It is made before all ranks agree; if memory were lacking
+/// later, the others would wait for this rank.
 struct ReadTask {
     ReadSelection selection;
-    std::vector<std::int64_t> key;  ///< key of its plan
-    /// Boxes wanted, by place, if the plan does not exist yet.
+    std::vector<std::int64_t> key;  ///< key of the plan to use
+    /// Boxes wanted of each place, if the plan does not exist yet.
     std::vector<std::vector<WantedBox>> boxes;
     std::vector<Delivery> deliveries;
     std::vector<std::size_t> request_of;  ///< by delivery
     std::vector<std::int64_t> misfits;    ///< by request
 
-    /// Counts, after the reading, the values of each request that do not fit its type.
+    /// Adds to each request, after reading, the number of values that did not fit its type.
     void count_misfits();
 };
 
@@ -43,16 +43,16 @@ class ReadPlans {
 public:
     struct Plan {
         std::vector<std::int64_t> key;
-        std::optional<bool> straight;      ///< true: read without an exchange; unset: not known yet
+        /// True: read without an exchange; unset: not decided yet.
+        std::optional<bool> straight;
         std::unique_ptr<Scatter> scatter;  ///< null until it is needed
     };
 
     explicit ReadPlans(ReadContext& file) : file_(file) {}
-    /// Reserves memory for the plans' descriptions.
+    /// Reserves memory for the list of plans.
     void reserve() { plans_.reserve(most); }
 
-    /// Prepares a call. Local.
-    /// @param ahead  it may use data that were read ahead
+    /// Prepares a call. Local. @param ahead  data that were read ahead may be used
     ReadTask prepare(std::span<const ReadRequest> requests, bool ahead) const;
     /// Adds the destinations of all requested data. Local.
     void add_deliveries(std::span<const ReadRequest> requests, ReadTask& task) const;
@@ -61,8 +61,8 @@ public:
     /// Returns the exchange of a plan, which is made when it is first needed.
     /// @note Collective
     Scatter* scatter_of(Plan& plan, ReadTask& task, Status& status);
-    /// Reads.
-    /// @param read_cache  null: nothing is read ahead
+    /// Reads the data of a task.
+    /// @param read_cache  null: nothing was read ahead
     /// @return this rank's own error
     /// @note Collective
     Status take(Plan& plan, ReadTask& task, const ReadCache* read_cache);
@@ -71,7 +71,8 @@ public:
     void clear() { plans_.clear(); }
 
 private:
-    /// As many as a restart has kinds of variables, or of records.
+    /// Number of plans that are kept: enough for the kinds of variables in a restart, or of
+    /// records.
     static constexpr std::size_t most = 16;
 
     std::vector<Plan>::const_iterator find(const std::vector<std::int64_t>& key) const;
@@ -80,7 +81,7 @@ private:
     Status take_straight(ReadTask& task);
 
     ReadContext& file_;
-    std::vector<Plan> plans_;  ///< the latest first
+    std::vector<Plan> plans_;  ///< the plan used last comes first
 };
 
 }  // namespace thalweg::detail

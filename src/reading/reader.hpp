@@ -21,27 +21,29 @@ public:
 
     /// Returns the contents of an open file.
     const Source& contents() const { return *file_.source; }
-    /// Hides later records of a file that is being written, until it is refreshed. Local.
+    /// Hides the records from `records` on, of a file that is being written, until it is refreshed.
+    /// Local.
     void show(std::int64_t records) { file_.source->show(records); }
     /// Returns this rank's figures so far.
     ReadFigures figures();
-    /// Finds a variable's number, or returns TW_ENOTFOUND.
+    /// Finds a variable's number. @return TW_OK, TW_ENOTFOUND
     Status find(const std::string& name, int& variable) const { return file_.find(name, variable); }
 
-    /// @note Collective, as are the next ones but get_deferred
+    /// @note Collective, as are the following functions except get_deferred
     Status open();
     Status get(const GetArguments& arguments);
     Status get(const GetArguments& arguments,
-               ReadRequest& request);                    ///< tells what the arguments mean
+               /// Receives the translation of the arguments.
+               ReadRequest& request);
     Status get_deferred(const GetArguments& arguments);  ///< local
     Status get_box(const GetBoxArguments& arguments);
     /// @param mine  this rank's own failure so far
     Status read(const Status& mine = {});
     Status prefetch();
     Status sync();
-    Status refresh();  ///< without an agreement of the ranks
+    Status refresh();  ///< no agreement of the ranks comes before
     Status close();
-    /// Closes the file without an agreement: some rank has given it up, and all ranks call this.
+    /// Closes the file without an agreement, on all ranks: some rank has given it up.
     void leave();
 
 private:
@@ -52,8 +54,8 @@ private:
     ReadPlans plans_;
     ReadCaches read_caches_;
     std::vector<ReadRequest> deferred_;
-    std::vector<std::size_t> prefetched_;  ///< numbers of deferred requests before which prefetch
-                                           ///< was called
+    /// Numbers of deferred requests before which prefetch() was called.
+    std::vector<std::size_t> prefetched_;
 };
 
 }  // namespace thalweg::detail

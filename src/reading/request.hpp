@@ -15,11 +15,13 @@ namespace thalweg::detail {
 /// The arguments of tw_get and related functions.
 struct GetArguments {
     std::string name;
-    std::shared_ptr<const Decomposition> decomposition;  ///< null: every rank wants the whole
-    std::vector<int> order;  ///< memory dimension of each of the variable's; empty: by the names
+    /// Null: every rank requests the whole variable.
+    std::shared_ptr<const Decomposition> decomposition;
+    /// Memory dimension of each dimension of the variable; empty: found by name.
+    std::vector<int> order;
     std::int64_t record = 0;
     tw_array array{};
-    Status wrong;  ///< what the caller has found already
+    Status wrong;  ///< error that the caller has found already
 };
 
 struct ReadRequest {
@@ -36,7 +38,8 @@ struct ReadRequest {
 /// @return TW_OK, or the error in the arguments
 Status check_arguments(const ReadContext& file, const GetArguments& arguments,
                        ReadRequest& request);
-/// Checks that the arrays have not changed since they were requested to be filled. Local.
+/// Checks that the arrays have not changed between their request and the read that fills them.
+/// Local.
 Status check_deferred(const ReadContext& file, std::span<const ReadRequest> requests);
 
 /// Agrees that all ranks make the same call with the same requests.

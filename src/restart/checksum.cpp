@@ -15,7 +15,8 @@ __extension__ using Product = unsigned __int128;
 constexpr std::uint64_t mask = 0xD6E8FEB86659FD93ULL;
 constexpr std::uint64_t weight = 0x9E3779B97F4A7C15ULL;
 
-/// Sums n elements: the bytes from one to the next, and the distance of their positions.
+/// Sums n elements, given the distance in bytes from one to the next, and the distance of their
+/// positions.
 using RowSum = Checksum (*)(const char* from, std::ptrdiff_t stride, std::int64_t position,
                             std::int64_t step, std::int64_t n);
 
@@ -47,8 +48,8 @@ RowSum row_sum(std::size_t size) {
 
 struct Loop {
     std::int64_t count;
-    std::ptrdiff_t stride;  ///< bytes in memory
-    std::int64_t step;      ///< positions in the variable
+    std::ptrdiff_t stride;  ///< distance in memory, in bytes
+    std::int64_t step;      ///< distance of positions in the variable
 };
 
 Checksum sum_loops(const Loop* loops, int n, const char* from, std::int64_t position, RowSum row) {
@@ -68,7 +69,7 @@ void sort_loops(std::vector<Loop>& loops) {
     });
 }
 
-/// Sums a box that begins at a position.
+/// Sums a box whose first element is at a position of the variable.
 Checksum sum_box(const Box& box, std::int64_t position, const Strided& at, const Index& steps,
                  RowSum row) {
     std::vector<Loop> loops;
@@ -86,8 +87,8 @@ Checksum sum_box(const Box& box, std::int64_t position, const Strided& at, const
     return sum_loops(merged.data(), merged.size(), at.base, position, row);
 }
 
-/// Sums the elements of a list within a box. Runs may be short: the loops are the same except for
-/// one count.
+/// Sums the elements of a list that lie in a box. Since runs may be short, all use the same loops,
+/// in which only one count changes.
 Checksum sum_list(const HeldBox& held, std::span<const std::int64_t> shape, const Strided& at,
                   const Index& steps, RowSum row) {
     const int fastest = held.list->dims.back();
@@ -125,8 +126,8 @@ Checksum sum_written(const Variable& v, const Holding& holding, const ArrayView&
                      int ranks) {
     const Checksum sum = sum_held(v, holding, array);
     if (holding.decomposition->whole) return sum;
-    // All elements count as if they had the fill value, divided equally among the ranks; the held
-    // ones are subtracted.
+    // Count all elements as if they had the fill value, divided equally among the ranks, and
+    // subtract those that are held.
     const FillValue fill = v.fill_value();
     ArrayView fills;
     fills.data = fill.data();

@@ -28,8 +28,8 @@ using Checksum = std::uint64_t;
 /// @param array  in the variable's own type
 Checksum sum_held(const Variable& variable, const Holding& holding, const ArrayView& array);
 
-/// Returns the same, plus this rank's share of elements that no rank holds, which have the fill
-/// value in the file. The sum over all ranks is the variable's checksum.
+/// Returns the same sum, plus this rank's share of the elements that no rank holds, which have the
+/// fill value in the file. The sum over all ranks is the variable's checksum.
 Checksum sum_written(const Variable& variable, const Holding& holding, const ArrayView& array,
                      int rank, int ranks);
 

@@ -13,7 +13,7 @@ namespace {
 /// Bytes per rank that are read at a time to compare a checksum.
 constexpr std::int64_t check_bytes = 4 << 20;
 
-/// Returns a rank's part of the elements of a variable, for one round.
+/// Returns the part of a variable's elements that a rank reads in one round.
 std::shared_ptr<const Decomposition> part_of(std::vector<std::string> dims,
                                              std::span<const std::int64_t> shape,
                                              ElementRange range, int round) {
@@ -29,12 +29,12 @@ std::shared_ptr<const Decomposition> part_of(std::vector<std::string> dims,
     });
     d.bare_offsets = d.offsets;
     d.stored = d.held;
-    d.serial = -1 - round;  // the same on every rank, and different from the session's
+    d.serial = -1 - round;  // the same on every rank, but different from those of the session
     return std::make_shared<const Decomposition>(std::move(d));
 }
 
-/// Sums over the ranks, in halves, as a sum of integers must not overflow; some at a time, which
-/// needs no memory.
+/// Sums over the ranks. Adds halves of the words, as a sum of integers must not overflow; a few at
+/// a time, which needs no memory.
 void all_sum(Team& team, std::span<Checksum> sums) {
     std::array<std::int64_t, Team::row_words> words;
     for (std::size_t at = 0; at < sums.size(); at += words.size() / 2) {
@@ -60,7 +60,7 @@ Status sum_file(Team& team, Reader& reader, const ExpectedChecksum& check, const
     const std::int64_t n = theirs.elements();
     const bool replicated = own.replicated;
     const std::vector<std::string> dims = reader.contents().definitions().fixed_dims(theirs);
-    const std::int64_t at_once = check_bytes / size;  // by each rank
+    const std::int64_t at_once = check_bytes / size;  // elements that each rank reads at once
     const std::int64_t all_at_once = replicated ? n : at_once * team.size();
     Status status, mine;
     int round = 0;
@@ -163,7 +163,7 @@ Status verify_checksums(Team& team, Reader& reader, const std::string& path,
         return failure(TW_ECHECKSUM, "{}: checksum mismatch: variable {}{}", path,
                        joined(wrong, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
     };
-    // All ranks have the same result, unless one lacks the memory.
+    // All ranks have the same result, unless one has too little memory.
     const Status found = alone(compare);
     mine = team.agree(found.code == TW_ENOMEM ? found : Status{});
     return mine.ok() ? found : mine;

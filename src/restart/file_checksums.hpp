@@ -9,7 +9,7 @@
 
 namespace thalweg::detail {
 
-/// A variable of a file that is read, and its expected checksum.
+/// A variable in a file, with the checksum that is expected of it.
 struct ExpectedChecksum {
     const Variable* own;
     const Holding* holding;  ///< holding of the model's array
@@ -18,13 +18,13 @@ struct ExpectedChecksum {
     std::string text;  ///< text of the attribute
 };
 
-/// Sets the checksums as attributes.
-/// @param arrays  arrays of the variables
+/// Adds the checksums of variables as attributes.
+/// @param arrays  the arrays with their values
 /// @note Collective
 Status add_checksums(Team& team, std::span<const RegisteredArray> arrays, Definitions& definitions);
 
-/// Compares the data that were read with the checksums of the file. If the arrays lack elements,
-/// because no rank holds them, or were converted, the file is read again.
+/// Compares the data that were read with the checksums in the file. Reads the file again if the
+/// arrays lack elements that no rank holds, or hold converted values.
 /// @note Collective
 Status verify_checksums(Team& team, Reader& reader, const std::string& path,
                         std::span<const ExpectedChecksum> checks);

@@ -5,10 +5,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Tests if every value of a type is exactly one of another.
+/// Tests if one type can represent every value of another exactly.
 bool holds_exactly(tw_type to, tw_type from) {
     struct Range {
-        int digits;  ///< bits of integers that are exact
+        int digits;  ///< number of bits of integers that are exact
         bool is_signed, floating;
     };
     const auto range = [](tw_type type) -> Range {
@@ -29,7 +29,7 @@ bool holds_exactly(tw_type to, tw_type from) {
     return a.digits >= b.digits && (a.is_signed || !b.is_signed) && (a.floating || !b.floating);
 }
 
-/// Checks that a variable of a file fits the model's array without loss.
+/// Checks that a variable in a file fits the model's array without loss.
 Status match(const Source& source, const Definitions& definitions, const Variable& own,
              const Variable& theirs, const Wording& wording, bool by_position) {
     if (theirs.record && source.records() != 1)
@@ -72,7 +72,7 @@ Status ask_for(const Source& source, const std::string& path, const Definitions&
     arguments.name = own.name;
     if (!a.holding->decomposition->replicated) {
         arguments.decomposition = a.holding->decomposition;
-        arguments.order = a.holding->order;  // the names may be others
+        arguments.order = a.holding->order;  // match by position, as names may differ
     }
     arguments.array = a.array;
     for (const Attribute& attribute : theirs.attributes)

@@ -6,11 +6,11 @@
 
 namespace thalweg::detail {
 
-/// Tests if a type holds every value of a variable of a file.
+/// Tests if a type can represent every value of a variable in a file.
 Status check_exact(const Source& source, tw_type type, const Variable& theirs);
 
 /// Prepares the read of one array, and the comparison with its checksum if it has one. Local.
-/// @param definitions  those that `own` is of
+/// @param definitions  definitions to which `own` belongs
 Status ask_for(const Source& source, const std::string& path, const Definitions& definitions,
                const Variable& own, const Wording& wording, const RegisteredArray& array,
                GetArguments& arguments, std::vector<ExpectedChecksum>& checks);

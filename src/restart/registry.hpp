@@ -10,11 +10,11 @@
 
 namespace thalweg::detail {
 
-/// What tw_restart_add and its relative are given.
+/// The arguments of tw_restart_add and related functions.
 struct Registration {
     std::string name;
     std::string dims;
-    /// The handle's, so that what becomes of its halos later counts; null: replicated.
+    /// Decomposition of the handle, so that later changes of its halos count; null: replicated.
     std::shared_ptr<const Declared> declared;
     tw_array array{};
     bool optional = false, copied = false, by_position = false;
@@ -27,12 +27,13 @@ struct RegisteredArray {
     KeptArray array;
     ArrayView view;
     bool optional = false, by_position = false;
-    bool copied = false;     ///< the array is `copy`
-    std::vector<char> copy;  ///< until it is written
-    bool written = false;    ///< the copy was written; the variable must be registered again
+    bool copied = false;     ///< the array refers to `copy`
+    std::vector<char> copy;  ///< copy of the values until they are written
+    bool written = false;    ///< the copy was written, so the variable must be registered again
 };
 
-/// Local. See thalweg.h for the meaning of tw_restart_...
+/// The arrays that a model has registered for restarts. All functions are local; see thalweg.h for
+/// the meaning of tw_restart_...
 class Registry {
 public:
     Registry(int rank, Wording wording) : rank_(rank), wording_(wording) {}
@@ -42,14 +43,14 @@ public:
     Status set_variable(const std::string& variable, const std::string& settings);
     Status put_attribute(const std::string& variable, Attribute attribute);
 
-    /// Makes a variable, the only one of `made`, and its array from the arguments of a call.
+    /// Makes a variable, as the only one of `made`, and its array from the arguments of a call.
     Status check(const Registration& registration, Definitions& made, RegisteredArray& array) const;
-    /// Applies changes by tw_fill_halo and tw_pad since the arrays were registered, and checks that
-    /// the arrays still fit.
+    /// Applies changes that tw_fill_halo and tw_pad made since the arrays were registered, and
+    /// checks that the arrays still fit.
     Status use_decompositions();
     /// Checks that every variable has data to write.
     Status check_copies() const;
-    /// Drops copies that are written.
+    /// Drops the copies that have been written.
     void drop_copies();
 
     const Definitions& definitions() const { return definitions_; }

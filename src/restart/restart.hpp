@@ -18,8 +18,8 @@ public:
     explicit Restart(Team& team, Wording wording = {})
         : team_(team), wording_(wording), registry_(team.rank(), wording) {}
 
-    // Local. See thalweg.h for the meaning of tw_restart_... and, by tw_restart_file, tw_def_dim,
-    // tw_set_var and tw_put_att.
+    // Local. See thalweg.h for the meaning of tw_restart_..., and of tw_def_dim, tw_set_var and
+    // tw_put_att for the handle that tw_restart_file returns.
     Status define_dimension(const std::string& name, std::int64_t length) {
         return registry_.define_dimension(name, length);
     }
@@ -31,7 +31,7 @@ public:
         return registry_.put_attribute(variable, std::move(attribute));
     }
     /// Creates, fills and closes a file.
-    /// @param first_attributes  they are those of rank 0, not the same on all
+    /// @param first_attributes  attributes may differ between ranks; those of rank 0 are written
     /// @note Collective
     Status write(File& file, const std::string& path, bool checksums, bool first_attributes);
     /// Opens a file and reads all arrays; closes it after a failure. @note Collective

@@ -20,8 +20,8 @@ bool has_bit(std::span<const std::int64_t> words, std::size_t i) {
     return (static_cast<std::uint64_t>(words[i / 64]) >> (i % 64)) & 1;
 }
 
-/// What the ranks combine: a bit for each variable and question, whether there are boxes, and what
-/// tells whether the ranks' records are the same, and their late attributes.
+/// The words that the ranks combine: a bit for each variable and question, whether there are boxes,
+/// and hashes that show whether the ranks' records and late attributes are the same.
 struct Words {
     explicit Words(std::size_t variables)
         : each((variables + 63) / 64),
@@ -34,7 +34,9 @@ struct Words {
     std::size_t each;
     std::vector<std::int64_t> all;
     std::span<std::int64_t> put, lacking, bare, with_halo;
-    /// Boxed; the records, and the late attributes, each with the complement of that word.
+    /// Words for boxes, for the hash of the records and for that of the late attributes. Each hash
+    /// is followed by its complement, which shows after the bitwise or whether all ranks had the
+    /// same hash.
     std::span<std::int64_t> rest;
 };
 
@@ -61,7 +63,7 @@ std::int64_t hash_of_late(const FileContext& file) {
     return hash_of_lines(lines);
 }
 
-/// What this rank has put.
+/// Returns the words that describe what this rank has put.
 Words words_of(const FileContext& file, const Batch& batch, Call call, int variable) {
     Words words(batch.puts.size());
     for (std::size_t i = 0; i < batch.puts.size(); ++i) {
@@ -82,8 +84,8 @@ Words words_of(const FileContext& file, const Batch& batch, Call call, int varia
     return words;
 }
 
-/// Returns the error of different forms: if boxes have different sizes, an array without a halo may
-/// look like a smaller box with its halo, so one of the ranks is wrong.
+/// Returns the error for puts with and without halos. It does not name the wrong rank: if boxes
+/// have different sizes, an array without a halo may look like a smaller box with its halo.
 /// @param put  this rank has put the variable
 Status mixed_forms(const FileContext& file, const Batch& batch, std::size_t variable, bool put) {
     const Variable& v = file.definitions.variables[variable];

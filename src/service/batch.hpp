@@ -14,21 +14,22 @@
 
 namespace thalweg::detail {
 
-/// The puts of all ranks together.
+/// The puts on which all ranks have agreed.
 struct Agreed {
-    std::vector<char> put;  ///< by variable, for tw_put
+    std::vector<char> put;  ///< for each variable: ranks have put it by tw_put
     bool any_record = false;
-    bool boxed = false;  ///< some rank has put sections or records, or has done so before
-    /// With service inline: all ranks have put parts of the same records, by the same keys.
+    bool boxed = false;  ///< some rank has put sections or records, in this batch or before
+    /// With service inline: all ranks have put parts of the same records, with equal keys.
     bool same_parts = false;
     /// In a close: all ranks have given the same late attributes.
     bool same_late = true;
 };
 
-/// A part that waits until the ranks meet.
+/// A part that waits until all ranks agree and write.
 struct WaitingPart : Part {
-    bool by_put = false;      ///< by tw_put: of the open step, or of a fixed-size variable
-    bool deferred = false;    ///< the model's array must not change until then
+    /// Put by tw_put: belongs to the open step, or to a fixed-size variable.
+    bool by_put = false;
+    bool deferred = false;    ///< holds no copy: the model's array must not change before the write
     Fingerprint fingerprint;  ///< sample of a deferred array
     std::int64_t bytes = 0;   ///< bytes of its packed values
 };
@@ -59,15 +60,15 @@ public:
     /// Returns the part that tw_put has put of a variable; null if none waits.
     WaitingPart* find_put(int variable);
 
-    /// Checks that deferred arrays have not changed: of all variables, or of fixed-size ones.
+    /// Checks that deferred arrays have not changed: of all variables, or only of fixed-size ones.
     Status check_deferred(bool records) const;
-    /// Returns the error of values that did not fit since the last call: of all variables, or of
-    /// fixed-size ones.
+    /// Returns the error for values that did not fit since the last call: in all variables, or only
+    /// in fixed-size ones.
     Status take_misfits(bool records);
     /// Tests if the ranks have put something into a step that has not ended.
     bool step_is_open(const Agreed& agreed) const;
-    /// Forgets the parts of tw_put, which are written or queued: of all variables, or of fixed-size
-    /// ones.
+    /// Forgets the parts put by tw_put that have been written or queued: those of all variables, or
+    /// only of fixed-size ones.
     void forget_puts(bool records);
     void note_records(std::int64_t n) { file_records = std::max(file_records, n); }
 

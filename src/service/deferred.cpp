@@ -76,7 +76,8 @@ Fingerprint::Fingerprint(const Decomposition& d, std::span<const int> order,
 bool Fingerprint::is_there() const {
     if (places_.empty()) return true;
     const auto [low, high] = std::minmax_element(places_.begin(), places_.end());
-    // One system call if all samples are in one array; there may be holes between several arrays.
+    // Use one system call if all samples are in one array. Between several arrays there may be
+    // unmapped memory.
     return is_mapped(*low, *high + size_) ||
            std::all_of(places_.begin(), places_.end(),
                        [this](const char* place) { return is_mapped(place, place + size_); });

@@ -15,11 +15,12 @@
 
 namespace thalweg::detail {
 
-/// A sample of an array, taken when its address was passed.
+/// A sample of an array's values, taken when tw_put received its address.
 class Fingerprint {
 public:
     Fingerprint() = default;
-    /// @param held  boxes of the variable that this rank has; `order` is the variable's
+    /// @param held  boxes of the variable that this rank holds
+    /// @param order  dimension order of the variable
     Fingerprint(const Decomposition& decomposition, std::span<const int> order,
                 std::span<const HeldBox> held, const ArrayView& array);
 

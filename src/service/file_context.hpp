@@ -21,29 +21,30 @@ struct FileContext {
     SessionResources& session;
     Packers& packers;
     std::string path;
-    /// Where the data are before the file is complete; of a set of files, the first one.
+    /// Path of the data before the file is complete; in a set of files, of the first one.
     std::string data_path;
-    FileIdentity claimed;         ///< of data_path, on several nodes; of a set of files nothing
+    /// Identity of data_path, to compare between nodes; unset for a set of files.
+    FileIdentity claimed;
     AskedFileSystem file_system;  ///< of data_path
-    int serial;                   ///< of the file in its session, the same on every rank
-    FileOptions options;          ///< as chosen, once the definitions have ended
+    int serial;                   ///< number of the file in its session, the same on every rank
+    FileOptions options;          ///< final values once the definitions have ended
     Definitions definitions;
-    Holdings holdings;  ///< of the variables, as they were defined
+    Holdings holdings;  ///< holding of each variable, as defined
     LateAttributes late;
     Existing existing;
     Format format = Format::cdf2;
     Status failed;         ///< the first error after which data may be missing
-    bool closed = false;   ///< whatever came out
-    bool leaving = false;  ///< in tw_close, which ends the file whatever comes out
+    bool closed = false;   ///< tw_close has ended the file, with or without an error
+    bool leaving = false;  ///< tw_close has begun; it ends the file with or without an error
     FileFigures figures;
 
-    /// Bytes of a step of this rank, as each variable was defined; and the most of any rank, known
-    /// once the definitions have ended.
+    /// Returns the bytes of a step on this rank, by the holdings with which variables were defined;
+    /// and the most on any rank, known once the definitions have ended.
     std::int64_t step_bytes() const;
     std::int64_t most_step_bytes = 0;
 
     const Variable& variable(int i) const { return definitions.variables[i]; }
-    /// Whether the file is a set of tiles, each a file.
+    /// Tests if the file is a set of tiles, each in a file of its own.
     bool in_files() const { return options.tile_files && options.method == "tiles"; }
 
     /// Returns TW_OK, TW_ECLOSED, or the error.
@@ -58,15 +59,15 @@ struct FileContext {
     /// classic model, a byte is signed or unsigned, as the user likes (netCDF User's Guide).
     void use_netcdf_byte_rule(int variable, tw_type& type) const;
     /// Checks that the format can count a record: the given one of a variable, or the next one of
-    /// all.
+    /// the file if `variable` is -1.
     Status check_record(int variable, std::int64_t record) const;
     Status check_next_record(std::int64_t record) const;
 
-    /// The meeting of all ranks with which every call begins that they make together.
-    /// @note Collective
+    /// Agrees with all ranks at the beginning of a collective call that all of them are in the same
+    /// one. @note Collective
     Status enter(Call call, int variable, const Status& mine, const MeetingWords& words);
 
-    /// What does not depend on who writes.
+    /// Returns the options that are the same for writers and other ranks.
     StorageOptions storage_options() const;
 };
 

@@ -13,7 +13,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Connects with the servers; null if that fails.
+/// Connects to the servers; returns null if that fails.
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Publisher> publish_to_servers(FileContext& file, ServicePlan& plan,
                                               Status& status) {
@@ -26,9 +26,8 @@ std::unique_ptr<Publisher> publish_to_servers(FileContext& file, ServicePlan& pl
                             status);
 }
 
-/// Starts background writing; null if that fails. On systems that do not let processes share
-/// memory, the file's service becomes inline.
-/// @note Collective; the status is the same on every rank
+/// Starts background writing; returns null if that fails. Where processes cannot share memory, the
+/// file's service becomes inline. @note Collective; the status is the same on every rank
 std::unique_ptr<Publisher> publish_to_threads(FileContext& file, const ServicePlan& plan,
                                               Target& target, Status& status) {
     Background* const background = file.session.background(status);

@@ -8,9 +8,9 @@
 
 namespace thalweg::detail {
 
-/// Makes service background or servers. If the system has no shared memory for the first, the
-/// file's service becomes inline, and the result is null.
-/// @param existing  contents of the file, which are complete
+/// Makes service background or servers. Where processes cannot share memory, background is
+/// impossible: the file's service becomes inline, and the result is null.
+/// @param existing  complete contents that the file already has
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
                                             const Existing& existing, Status& status);

@@ -14,11 +14,12 @@ std::unique_ptr<Watchdog> watchdog_of(const Settings& settings, int rank) {
     return Watchdog::make(settings.number("watchdog"), settings.number("watchdog_abort"), rank);
 }
 
-/// The world's ranks, and the settings, which are the same on all of them.
+/// Makes the world of a session and reads the settings, which are the same on all its ranks.
 /// @note Collective
 Status begin_world(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
                    std::unique_ptr<Comm>& world) {
-    // Ranks wait for each other from here on: what this rank knows by itself says how long.
+    // From here on, ranks wait for each other. Use the settings that this rank knows by itself to
+    // limit how long.
     Settings own;
     std::unique_ptr<Watchdog> watchdog;
     std::string given;
@@ -33,12 +34,12 @@ Status begin_world(int rank, const MakeWorld& make_world, const char* settings, 
     Settings& read = session != nullptr ? session->settings : own;
     bool fortran = false;
     Status status = Settings::read(*world, given, std::move(mine), read, fortran);
-    // All ranks get the same texts, even where some of them call from another language.
+    // All ranks get texts with the same wording, even if some of them call from another language.
     if (status.ok()) session->wording.fortran = fortran;
     return status;
 }
 
-/// Begins the watchdog and the log of this rank.
+/// Starts the watchdog and the log of this rank.
 Status use_settings(tw_session session, int rank) {
     session->watchdog = watchdog_of(session->settings, rank);
     log::set_level(session->settings.text("log"));
@@ -48,7 +49,7 @@ Status use_settings(tw_session session, int rank) {
     return {};
 }
 
-/// Sets servers aside, if there are to be some.
+/// Separates the servers from the model's ranks, if there are any.
 /// @param world  receives the model's ranks; null on a server
 /// @note Collective
 Status set_servers_aside(int servers, int node_size, tw_session session,
@@ -93,7 +94,8 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     if (!session->servers) session->start_trace(*session->team);
     session->model = session->team->duplicate();
     with_reserve([&] {
-        // Programs may read their environment on other threads: it changes only where it must.
+        // Change the environment only where this is necessary, as programs may read it on other
+        // threads.
         if (session->settings.text("storage") == "pnetcdf") prepare_mpi_io();
         session->meetings = std::make_unique<Meeting>(*session->team);
         session->watch_mpi();
@@ -108,7 +110,7 @@ Status start(int rank, const MakeWorld& make_world, const char* settings, tw_ses
     Status status =
         together([&] { return make_session(rank, make_world, settings, session, servers); });
     if (session == nullptr) return status;
-    // Servers do not serve a model whose start has failed.
+    // Servers do not begin to serve if the model's start has failed.
     if (session->servers) status = agree(session->servers->all().world(), status);
     if (status.ok()) return status;
     if (session->servers) session->servers->give_up_serving();

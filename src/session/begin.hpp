@@ -16,12 +16,13 @@ using MakeWorld = std::function<std::unique_ptr<Comm>()>;
 /// Starts a session.
 /// @param rank     rank of this process in the communicator of make_world
 /// @param session  null on a rank that has no memory for it
-/// @param servers  number of the last ranks that serve; -1: as the settings say
+/// @param servers  number of ranks, the last ones, that become servers; -1: according to the
+/// settings
 /// @note Collective
 Status start(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
              int servers = -1);
 
-/// Takes part for a rank that has no memory for a session: the others get the error at their first
+/// Takes part on a rank that has no memory for a session: the others get the error at their first
 /// agreement.
 /// @note Collective
 template <class Begin>
@@ -33,8 +34,8 @@ tw_status begin_without(Begin&& begin) try {
     return TW_ENOMEM;
 }
 
-/// Does the common part of calls that begin a session.
-/// @param begin  makes it; returns a Status
+/// Does what all calls that begin a session have in common.
+/// @param begin  makes the session; returns a Status
 /// @note Collective
 template <class Begin>
 tw_status begin_session(tw_session* session, Begin&& begin,

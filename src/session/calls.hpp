@@ -24,10 +24,11 @@ void tell(T* to, std::type_identity_t<T> value) {
     if (to != nullptr) *to = value;
 }
 
-/// Refuses flags that a call does not have. @param path  of the file, for the text
+/// Refuses flags that a call does not accept. @param path  path of the file, for messages
 Status check_flags(const std::string& path, const char* variable, int flags, int possible);
 
-/// Keeps the text of a failure for tw_error_message. @param path  of the call's file, if it has one
+/// Keeps the text of a failure for tw_error_message.
+/// @param path  path of the call's file, if it has one
 inline tw_status report(tw_session session, Status status, const char* path = nullptr) {
     if (!status.ok() && session != nullptr) {
         session->error = std::move(status.text);
@@ -36,20 +37,20 @@ inline tw_status report(tw_session session, Status status, const char* path = nu
             session->place = find_place(session->error, text_or_empty(path));
             return {};
         });
-        // The caller decides what an error means, and whom to inform.
+        // Only log it for debugging: the caller decides what an error means, and whom to inform.
         log::debug("{} ({})", session->error, tw_strerror(status.code));
     }
     return status.code;
 }
 
-/// Tests if the process ends with an error and without MPI_Finalize, and destroys its static
-/// objects. Other ranks do not take part in calls that these may make.
+/// Tests if the process is ending with an error and without MPI_Finalize, and destroys its static
+/// objects. These may call the library, but other ranks would not take part in such calls.
 bool process_fails();
-/// Begins to watch for that; later calls have no effect.
+/// Begins to watch for such an end; further calls have no effect.
 void watch_exit();
 
-/// Admits one thread at a time to a session, and no process that the model forked: the files and
-/// memory of the session are its parent's.
+/// Admits to a session one thread at a time, and no process that the model has forked: the
+/// session's files and memory belong to its parent.
 class Inside {
 public:
     Inside(tw_session_impl& session, const char* call) : session_(session) {
@@ -75,26 +76,26 @@ tw_status refuse(tw_session session, const char* call);
 /// Returns the error for a null handle; no session can keep its text.
 tw_status no_handle(const char* call = __builtin_FUNCTION());
 
-/// Returns the error for a session that is not a model's: null, or a server's.
+/// Returns the error for a session that cannot make model calls: null, or that of a server.
 tw_status no_model(tw_session session, const char* call = __builtin_FUNCTION());
 
-/// Keeps a text for this thread when its session ends.
+/// Keeps a text for this thread whose session is ending.
 void keep_text(const std::string& text);
 
-/// Returns the last text of this thread that no session keeps.
+/// Returns the last text of this thread that is not kept by a session.
 const char* loose_text();
 void forget_loose_text();
 
-/// Tests if a code is that of a thread that was not admitted: its call had no effect.
+/// Tests if a code means that a thread was not admitted, so that its call had no effect.
 inline bool was_refused(tw_status code) { return code == TW_ESTATE && *loose_text() != '\0'; }
 
-/// Tests if a handle is of a session that can make calls, or that can give a reason why not.
+/// Tests if a handle belongs to a session that can make calls, or can explain why it cannot.
 inline bool is_model(tw_session session) {
     return session != nullptr && (session->team || !session->over.ok());
 }
 
 /// Tests if other ranks wait for this one, which has no memory for its work.
-/// @param met  number of the ranks' collective calls before this call
+/// @param met  number of collective calls of the ranks before this call
 bool others_wait(const tw_session_impl& session, std::int64_t met, const char* call);
 
 /// Ends the job as the last resort, as other ranks wait for this one. Counted records stay.
@@ -105,7 +106,7 @@ bool others_wait(const tw_session_impl& session, std::int64_t met, const char* c
     end_job(session.team->world().handle(), session.rank, call, path, why);
 }
 
-/// Runs the part of guarded() of an admitted thread.
+/// Runs the part of guarded() for a thread that has been admitted.
 template <class F>
 tw_status guarded_inside(tw_session session, const char* path, F&& body, std::int64_t step,
                          const char* call) {
@@ -160,7 +161,7 @@ tw_status guarded(tw_session session, F&& body, const char* call = __builtin_FUN
     return guarded(session, nullptr, std::forward<F>(body), 0, call);
 }
 
-/// Returns the number of a file's step, from 1, if a watchdog needs it; else 0.
+/// Returns the number of a file's current step, from 1, if a watchdog needs it; else 0.
 inline std::int64_t step_of(const tw_file_impl& file) {
     return file.session->watchdog && file.file ? file.file->steps() + 1 : 0;
 }
@@ -189,7 +190,8 @@ tw_status with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTIO
     return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
 }
 
-/// A file being written, or the definitions of the files that a restart writes.
+/// Calls a body with a file being written, or with the definitions of the files that a restart
+/// writes.
 template <class F>
 tw_status with_definitions(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr || file->restart == nullptr)
@@ -198,8 +200,8 @@ tw_status with_definitions(tw_file file, F&& body, const char* call = __builtin_
         file->session, [&] { return body(file->restart->restart); }, call);
 }
 
-/// What is in a file; of one that is being written, what the last tw_sync made readable, and before
-/// the first one what was there when it was opened.
+/// Calls body(contents). For a file that is being written, the contents are those at the last
+/// tw_sync or, before the first one, those at the time when the file was opened.
 template <class F>
 tw_status with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
@@ -223,8 +225,8 @@ inline Status not_stored_yet(const tw_file_impl& file) {
                    file.path());
 }
 
-/// Runs a body on the storage of a file that was opened for reading, or of a netCDF-4 file that is
-/// written, after tw_sync. The body takes its contents, and the source or the readback.
+/// Calls body(contents, source) for a file opened for reading, or body(contents, readback) for a
+/// netCDF-4 file that is being written, after tw_sync.
 template <class F>
 tw_status with_stored(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
@@ -238,8 +240,8 @@ tw_status with_stored(tw_file file, F&& body, const char* call = __builtin_FUNCT
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }
 
-/// Runs a body on a file that is read: one that was opened for it, or one that is written. The body
-/// takes both.
+/// Calls a body with the reader of a file that was opened for reading, or with the readback of one
+/// that is being written.
 template <class F>
 tw_status with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
@@ -250,36 +252,37 @@ tw_status with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCT
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }
 
-/// Returns the decomposition of a handle that is used with an object of `session`; null for a null
-/// handle.
+/// Returns the decomposition of a handle that is used together with an object of `session`; null
+/// for a null handle.
 /// @return TW_OK, TW_EHANDLE
 Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,
                         std::shared_ptr<const Decomposition>& found);
 
-/// The meeting with which every call of a session begins that all ranks make together.
-/// @param of      what it is for: a path, names; for messages
+/// Agrees with all ranks at the beginning of a collective call of a session that all of them make
+/// the same call.
+/// @param of      object of the call, for messages: a path or names
 /// @param mine    this rank's own failure so far
-/// @param detail  what else must be the same on all ranks
-/// @param words   receive what all ranks gave
+/// @param detail  value that must be the same on all ranks, too
+/// @param words   receive the combined words of all ranks
 /// @note Collective
 Status enter(tw_session session, Call call, const char* of = "", const Status& mine = {},
              std::int64_t detail = 0, const MeetingWords& words = {});
 
-/// A path without links and dots: a file may be reached by different ones.
+/// Returns a path without links and dots, as several paths may lead to the same file.
 std::string canonical(const std::string& path);
 
-/// Checks on rank 0 that the session has no file open of that path, which is absolute. Local.
+/// Checks on rank 0 that the session has no open file with that path, which is absolute. Local.
 Status check_unused(tw_session session, const std::string& path);
 
 // Files that are closed later (closing.cpp). All are collective, and alike on every rank.
 
 /// Closes a file's handle.
 Status close_file(tw_file_impl& file);
-/// Completes an unfinished file of an absolute path that is to be written or read; returns its
-/// error.
+/// Completes an unfinished file with an absolute path that is about to be written or read; returns
+/// its error.
 Status settle_path(tw_session session, const std::string& path);
-/// Completes the files that need not be waited for, and the oldest ones until at most `most` are
-/// left.
+/// Completes the files that can be completed without waiting, and the oldest others until at most
+/// `most` are left.
 void complete_files(tw_session session, std::int64_t most);
 /// Returns the first error of a completed file that has not been returned.
 Status tell_late(tw_session session);

@@ -6,7 +6,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Most files that may be closing at a time; the memory of their queues is limited by `staging`.
+/// Largest number of files that are closing at the same time. The memory of their queues is limited
+/// by the setting "staging".
 constexpr std::size_t most_closing = 16;
 
 void complete_oldest(tw_session session) {
@@ -18,7 +19,7 @@ void complete_oldest(tw_session session) {
     if (!status.ok()) session->late.push_back({about, std::move(status)});
 }
 
-/// Reserves room in the lists, so that no rank fails where the others go on.
+/// Reserves room in the lists beforehand, so that no rank fails where others continue.
 Status make_room(tw_session session) {
     return session->team->agree(alone([&]() -> Status {
         session->closing.reserve(session->closing.size() + 1);
@@ -27,7 +28,7 @@ Status make_room(tw_session session) {
     }));
 }
 
-/// Completes the files that need not be waited for.
+/// Completes the files that can be completed without waiting.
 void collect(tw_session session) {
     while (!session->closing.empty()) {
         std::int64_t written = session->closing.front()->file->written() ? 1 : 0;
@@ -37,8 +38,8 @@ void collect(tw_session session) {
     }
 }
 
-/// Tests if the closing files need more memory on some rank than the last one permits; a single one
-/// is always permitted.
+/// Tests if the closing files need more memory on some rank than the setting of the last one
+/// permits. A single file is always permitted.
 bool too_many(tw_session session) {
     const auto& closing = session->closing;
     if (closing.size() < 2) return false;
@@ -59,12 +60,12 @@ Status close_file(tw_file_impl& file) {
     Status status = !file.file           ? file.reader->close()
                     : !file.about->later ? file.file->close()
                                          : file.file->close_later(later);
-    if (session->meetings->parted()) return status;  // all ranks give it up together
+    if (session->meetings->parted()) return status;  // then all ranks give up the file together
     if (!later) {
         session->retire(file, {});
         return status;
     }
-    // All ranks have passed it to the service.
+    // All ranks have passed the file to the service.
     file.closed = true;
     if (!make_room(session).ok()) {
         Status completed = file.file->complete();
@@ -85,8 +86,8 @@ void complete_files(tw_session session, std::int64_t most) {
 Status settle_path(tw_session session, const std::string& path) {
     collect(session);
     const auto number_of = [&](const auto& list, const auto& path_of) {
-        std::int64_t number = 0;  // number of the last file of this path, from 1
-        // One rank compares, as paths may lead elsewhere on another.
+        std::int64_t number = 0;  // number of the last closing file with this path, from 1
+        // One rank compares for all, as paths may lead elsewhere on another.
         (void)alone([&]() -> Status {
             if (session->team->rank() != 0) return {};
             const std::string own = canonical(path);

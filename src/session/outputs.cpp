@@ -29,12 +29,12 @@ Status write_text(const char* what, const std::string& path, const std::string& 
     return failure(TW_EIO, "cannot write the {} to '{}': {}", what, path, std::strerror(errno));
 }
 
-/// Returns the path of each setting.
+/// Returns the paths, each with the name of its setting.
 std::array<std::pair<const char*, std::string*>, 3> paths_of(OutputPaths& paths) {
     return {{{"summary", &paths.summary}, {"report", &paths.report}, {"trace", &paths.trace}}};
 }
 
-/// Drops, on rank 0, paths that would overwrite data.
+/// Removes, on rank 0, paths at which an output would overwrite data.
 Status keep_data(tw_session_impl& session) {
     if (session.rank != 0) return {};
     Status first;
@@ -76,7 +76,7 @@ Status find_output_paths(tw_session_impl& session, int rank) {
         if (!fresh)
             return failure(TW_ESETTING, "settings {} and {} name the same file, '{}'",
                            other->second, name, *path);
-        // It may be there when the run ends; if not, the user knows before it begins.
+        // The folder may exist by the end of the run; warn the user now in case it does not.
         if (access(folder_of(*path).c_str(), W_OK) != 0)
             log::warn("setting {}: cannot write to the directory of '{}': {}", name, *path,
                       std::strerror(errno));
@@ -93,7 +93,7 @@ Status write_trace(tw_session_impl& session) {
     if (!session.trace) return {};
     if (!session.servers)
         return session.trace->write(session.team->world(), 0, session.outputs.trace);
-    session.servers->end();  // they have nothing left to do
+    session.servers->end();  // the servers have nothing left to do
     return session.servers->trace_status();
 }
 

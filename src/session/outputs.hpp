@@ -8,12 +8,13 @@
 namespace thalweg::detail {
 
 /// Makes the paths absolute, as the model may change its working folder before they are used.
-/// @param rank  0 finds them, others have nothing to do
+/// @param rank  rank of this process; only rank 0 has paths
 /// @return TW_OK, TW_ESETTING: two settings name one file
 Status find_output_paths(tw_session_impl& session, int rank);
 
-/// Writes what the settings ask for; where one fails, the others are written all the same.
-/// @return the first failure, the same on every rank @note Collective
+/// Writes the outputs that the settings name. If one fails, the others are written nevertheless.
+/// @return the first failure, the same on every rank
+/// @note Collective
 Status write_outputs(tw_session_impl& session);
 
 }  // namespace thalweg::detail

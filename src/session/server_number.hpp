@@ -6,7 +6,8 @@
 
 namespace thalweg::detail {
 
-/// Returns the setting servers; with auto, the first rank chooses, and logs the reason.
+/// Returns the number of servers by the setting. With auto, the first rank chooses, and logs the
+/// reason.
 /// @param world  all ranks of the session
 /// @note Collective; the status is the same on every rank
 Status number_of_servers(Comm& world, tw_session_impl& session, int& number);

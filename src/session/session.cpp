@@ -17,17 +17,17 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Most handles of closed files that keep their paths, for messages.
+/// Largest number of handles of closed files that keep their paths, for messages.
 constexpr std::size_t most_closed = 1000;
 
-/// The attribute of MPI_COMM_SELF by which a session learns of MPI_Finalize. It stays until then:
-/// MPICH ends the program if an attribute is deleted within MPI_Finalize, and the callback ends a
-/// session that deletes an older one.
+/// The value of an attribute of MPI_COMM_SELF, whose deletion tells a session of MPI_Finalize. The
+/// attribute stays until then: MPICH ends the program if an attribute is deleted within
+/// MPI_Finalize, and the callback may end a session whose end would delete an older one.
 struct MpiWatch {
-    tw_session_impl* session;  ///< null: it has ended
+    tw_session_impl* session;  ///< null: the session has ended
 };
 
-/// The abandoned sessions of this process, which are kept.
+/// The sessions of this process that were abandoned. Their objects are kept.
 struct Abandoned {
     std::mutex mutex;
     std::vector<tw_session_impl*> sessions;
@@ -37,12 +37,13 @@ Abandoned& abandoned_sessions() {
     return *all;
 }
 
-/// Bytes of exchange buffers per rank that are enough for most files.
+/// Bytes of exchange buffers per rank that suffice for most files.
 constexpr std::int64_t least_buffer = 128 << 10;
 
 }  // namespace
 
-/// Allocates as much as the setting asks for, or less if the system does not have twice as much.
+/// Allocates the memory for which the setting asks, or less if the system does not have twice as
+/// much.
 Memory* tw_session_impl::arena(Status& status) {
     if (memory) return memory.get();
     const std::int64_t members = team->topology().members.size();
@@ -114,7 +115,7 @@ void tw_session_impl::part(const Status& why) {
         return parting.session ||
                std::find(parting.files.begin(), parting.files.end(), serial) != parting.files.end();
     };
-    // In the order in which they were made, which is the same on every rank.
+    // Go through the files in the order in which they were made, which is the same on every rank.
     for (std::size_t i = 0; i < files.size();) {
         tw_file_impl& f = *files[i];
         if (f.closed || !is_left(f)) {
@@ -133,7 +134,7 @@ void tw_session_impl::part(const Status& why) {
 
 void tw_session_impl::end_readback(tw_file_impl& f) {
     if (!f.readback) return;
-    // Missing figures are not an error.
+    // Missing figures are not worth an error.
     (void)alone([&]() -> Status {
         if (auto figures = f.readback->figures()) finished.add(std::move(*figures));
         return {};
@@ -146,7 +147,7 @@ void tw_session_impl::retire(tw_file_impl& f, Status why) {
     f.closed = true;
     f.about->was_read = f.reader != nullptr;
     f.about->left = std::move(why);
-    // Missing figures are not an error.
+    // Missing figures are not worth an error.
     (void)alone([&]() -> Status {
         if (f.file) finished.add(f.file->figures());
         if (f.reader) finished.add(f.reader->figures());
@@ -162,7 +163,7 @@ void tw_session_impl::retire(tw_file_impl& f, Status why) {
     if (closed.size() <= most_closed) return;
     tw_file_impl& oldest = *closed.front();
     closed.pop_front();
-    // The reason why all ranks had to give it up is kept.
+    // Keep the reason if all ranks had to give up the file.
     if (oldest.about->left.ok()) oldest.about.reset();
 }
 
@@ -192,7 +193,7 @@ void tw_session_impl::end() {
 }
 
 bool tw_session_impl::abandon() {
-    // A file that tw_close has passed on is complete, and still gets its name.
+    // A file that tw_close has passed on is complete, and can still get its name.
     for (tw_file_impl* f : files)
         if (f->file && !f->closed) f->file->release_names();
     const auto keep = [&]() -> Status {
@@ -224,8 +225,7 @@ void tw_session_impl::tell_of_abandoned(MPI_Comm comm) {
     }
 }
 
-/// Ends abandoned sessions.
-/// @note Collective, with ranks in any call
+/// Ends abandoned sessions. @note Collective, with other ranks in any call of the library
 void tw_session_impl::end_abandoned() {
     {
         Abandoned& kept = abandoned_sessions();
@@ -267,7 +267,7 @@ int on_deletion(MPI_Comm, int, void* attribute, void*) {
     if (session == nullptr) return MPI_SUCCESS;
     const bool abandoned = session->is_abandoned();
     session->mpi_ends(abandoned);
-    if (abandoned) delete session;  // no handle is left
+    if (abandoned) delete session;  // no handle is left that could free it
     return MPI_SUCCESS;
 }
 
@@ -282,9 +282,10 @@ void tw_session_impl::watch_mpi() {
     MPI_Comm_set_attr(MPI_COMM_SELF, mpi_key, watch.release());
 }
 
-/// Ends the session: ranks that are in another call, or make one, meet those in MPI_Finalize.
+/// Ends the session. Ranks that are in another call, or make one, get an error, as this rank is in
+/// MPI_Finalize.
 void tw_session_impl::mpi_ends(bool abandoned) try {
-    if (mpi_key == MPI_KEYVAL_INVALID) return;  // tw_finalize has done it
+    if (mpi_key == MPI_KEYVAL_INVALID) return;  // tw_finalize has ended it
     mpi_key = MPI_KEYVAL_INVALID;
     if (!meetings) return;
     const Standing standing(watchdog.get(), "MPI_Finalize", nullptr, 0);

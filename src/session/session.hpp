@@ -26,8 +26,8 @@
 #include "telemetry/trace_file.hpp"
 #include "telemetry/watchdog.hpp"
 
-/// A decomposition's handle. It is small and kept until the session ends, so that a copy of a freed
-/// handle is recognized.
+/// A decomposition's handle. Handles are small and are kept until the session ends, so that a copy
+/// of a freed one is recognized.
 struct tw_decomposition_impl {
     tw_session session;
     std::shared_ptr<thalweg::detail::Declared> declared;  ///< null: freed
@@ -37,7 +37,7 @@ struct tw_decomposition_impl {
 
 namespace thalweg::detail {
 
-/// Paths of the reports of tw_finalize; absolute, on rank 0. Empty: none.
+/// The paths to which tw_finalize writes reports; absolute, and known on rank 0. Empty: none.
 struct OutputPaths {
     std::string summary, report, trace;
 };
@@ -45,27 +45,29 @@ struct OutputPaths {
 /// The information that a handle keeps on its file.
 struct FileAbout {
     std::string path;
-    std::int64_t staging = 0;  ///< setting: most bytes of files that are closing
-    bool later = false;        ///< its close does not wait
-    bool was_read = false;     ///< it was read: nothing can be lost when it is closed
-    Status left;               ///< reason why it is closed, if all ranks had to give it up
+    std::int64_t staging = 0;  ///< setting "staging": limit for the files that are closing
+    bool later = false;        ///< tw_close does not wait for the file
+    bool was_read = false;     ///< the file was only read, so nothing can be lost when it is closed
+    Status left;               ///< reason why all ranks had to give up the file
 };
 
 }  // namespace thalweg::detail
 
-/// A File or a Reader, until it is closed; a file that is closed later, until it is complete; or
-/// what a restart defines, until it is freed. Kept until the session ends, small, so that a copy of
-/// a closed handle is known.
+/// A file's handle. It owns a File or a Reader until the file is closed (with close=later, until it
+/// is complete), or stands for what a restart defines until the restart is freed. Handles are small
+/// and are kept until the session ends, so that a copy of a closed one is recognized.
 struct tw_file_impl {
     tw_session session = nullptr;
     std::shared_ptr<thalweg::detail::FileAbout>
-        about{};  ///< null: of a file that was closed long ago
+        about{};  ///< null for a file that was closed long ago
     std::unique_ptr<thalweg::detail::File> file{};
     std::unique_ptr<thalweg::detail::Reader> reader{};
-    std::unique_ptr<thalweg::detail::Readback> readback{};  ///< with a file that is written
-    tw_restart restart = nullptr;  ///< the handle stands for its definitions
-    bool exact = false;            ///< opened by a restart: values are read without loss
-    bool checksums = false;        ///< and compared with their checksums
+    /// Exists while a file that is being written is also read.
+    std::unique_ptr<thalweg::detail::Readback> readback{};
+    tw_restart restart = nullptr;  ///< set if the handle stands for a restart's definitions
+    bool exact = false;            ///< opened by a restart: a read must not lose bits
+    /// Opened by a restart: values are compared with their checksums.
+    bool checksums = false;
     bool closed = false;
 
     const std::string& path() const {
@@ -78,7 +80,7 @@ struct tw_restart_impl {
     tw_session session;
     thalweg::detail::Settings settings;
     thalweg::detail::Restart restart;
-    tw_file file;  ///< stands for its definitions
+    tw_file file;  ///< handle that stands for the restart's definitions
 };
 
 struct tw_session_impl : thalweg::detail::SessionResources {
@@ -92,65 +94,70 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     /// Returns the figures of all files so far.
     /// @note Collective
     const std::string& summarize();
-    /// Starts a trace if the setting asks for it.
+    /// Starts a trace if the setting asks for one.
     /// @note Collective over the ranks, including servers
     void start_trace(thalweg::detail::Team& ranks);
-    /// Gives up what some rank has given up in a call that others did not make.
+    /// Gives up, on all ranks, what some rank has given up in a call that others did not make.
     /// @note Collective
     void part(const thalweg::detail::Status& why);
-    /// Retires the handle of a closed file.
-    /// @param why  reason for closing it; TW_OK: it was complete
+    /// Closes the handle of a file.
+    /// @param why  reason for which the file was given up; TW_OK: it was complete
     void retire(tw_file_impl& file, thalweg::detail::Status why);
-    /// Ends reading of a file that is written.
+    /// Stops reading from a file that is being written.
     void end_readback(tw_file_impl& file);
     /// Frees the session's MPI objects and threads.
     /// @note Collective
     void end();
-    /// Ends the work of this rank without the others, who may not take part. Objects that they may
-    /// wait for are kept until they are informed: by MPI_Finalize, or by tw_init of the same ranks.
+    /// Ends the work of this rank without the others, which may not take part. Objects that others
+    /// may wait for are kept until they can be informed: by MPI_Finalize, or by a tw_init of the
+    /// same ranks.
     /// @return true if the session is kept
     bool abandon();
-    /// Ends the sessions that this rank has abandoned, before one of the same ranks begins.
-    /// @note Collective, with ranks in any call
+    /// Ends the sessions that this rank has abandoned, before a new session begins with the same
+    /// ranks.
+    /// @note Collective, with other ranks in any call of the library
     static void tell_of_abandoned(MPI_Comm comm);
-    /// Gives the session up on all ranks.
-    /// @param does  "cancelled"
-    /// @note Collective, with ranks in any call
+    /// Gives up the session on all ranks.
+    /// @param does  word for the message, such as "cancelled"
+    /// @note Collective, with other ranks in any call of the library
     void cancel(const char* does, const char* why);
-    /// Ends the session when MPI_Finalize is called, if it has not ended by then.
+    /// Watches for MPI_Finalize, which ends the session if it has not ended by then.
     void watch_mpi();
     void mpi_ends(bool abandoned);
     bool is_abandoned() const;
     void end_abandoned();
 
     thalweg::detail::Settings settings;
-    std::string servers_reason;                           ///< reason for servers=auto; else empty
-    thalweg::detail::Wording wording;                     ///< of texts, the same on every rank
+    /// Reason for the number with servers=auto; else empty.
+    std::string servers_reason;
+    /// Wording of messages, the same on every rank.
+    thalweg::detail::Wording wording;
     std::unique_ptr<thalweg::detail::Servers> servers;    ///< null if there are none
-    std::unique_ptr<thalweg::detail::Watchdog> watchdog;  ///< null if it is off
-    std::unique_ptr<thalweg::detail::Trace> trace;        ///< null if it is off
+    std::unique_ptr<thalweg::detail::Watchdog> watchdog;  ///< null if the watchdog is off
+    std::unique_ptr<thalweg::detail::Trace> trace;        ///< null if tracing is off
     std::unique_ptr<thalweg::detail::Team> team;
     std::unique_ptr<thalweg::detail::Meeting> meetings;
     std::unique_ptr<thalweg::detail::Comm>
-        model;  ///< for the model's messages, apart from the team's
+        model;  ///< communicator for the model's own messages, apart from the team's
     std::unique_ptr<thalweg::detail::Memory> memory;
     std::unique_ptr<thalweg::detail::Background> threads;
     std::unique_ptr<thalweg::detail::Packers> packer_threads;
     std::deque<tw_decomposition_impl> decompositions;
-    /// Decompositions by a hash of their content, for as long as they are in use.
+    /// Decompositions in use, by a hash of their content.
     std::unordered_multimap<std::uint64_t, std::weak_ptr<const thalweg::detail::Decomposition>>
         known;
-    std::size_t most_known = 64;  ///< number above which unused ones are removed
+    std::size_t most_known = 64;  ///< number of entries in `known` at which unused ones are removed
     std::deque<tw_file_impl> file_handles;
-    /// Handles of files that are not closed, or not complete; in the order in which they were made.
+    /// Handles of files that are not closed or not complete, in the order in which they were made.
     std::vector<tw_file_impl*> files;
-    std::deque<tw_file_impl*> closed;  ///< the latest ones, which still have their paths
+    /// Handles closed most recently, which still have their paths.
+    std::deque<tw_file_impl*> closed;
     std::vector<std::unique_ptr<tw_restart_impl>> restarts;
     std::vector<std::shared_ptr<void>> histories;  ///< handles; of closed ones, only a little
-    /// With close=later: handles that are closed, of files that are not complete; oldest first, the
-    /// same on every rank.
+    /// With close=later: closed handles of files that are not complete yet; oldest first, the same
+    /// on every rank.
     std::vector<tw_file_impl*> closing;
-    /// The result of such a file until it is returned: the same on every rank.
+    /// The result of a file that was closed later, until it is returned; the same on every rank.
     struct Late {
         std::shared_ptr<const thalweg::detail::FileAbout> file;
         thalweg::detail::Status status;
@@ -158,17 +165,17 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     std::vector<Late> late;
     thalweg::detail::AllFigures finished;
     double begun = 0;     ///< time when tw_init returned
-    double in_calls = 0;  ///< seconds in calls since then, without the present one,
-    double entered = 0;   ///< which began then
-    int created = 0;      ///< number of files so far
-    int declared = 0;     ///< number of decompositions so far
+    double in_calls = 0;  ///< seconds in calls since then, except the current call
+    double entered = 0;   ///< time at which the current call began
+    int created = 0;      ///< number of files created so far
+    int declared = 0;     ///< number of decompositions made so far
     tw_role role = TW_MODEL;
-    int rank = 0;                              ///< rank in the model
-    const pid_t process = getpid();            ///< process in which it was made
-    std::atomic<const char*> inside{nullptr};  ///< call that a thread is in
+    int rank = 0;                              ///< rank in the model's communicator
+    const pid_t process = getpid();            ///< process in which the session was made
+    std::atomic<const char*> inside{nullptr};  ///< call in which a thread is now; null: none
     int mpi_key = MPI_KEYVAL_INVALID;          ///< key of the attribute that watches MPI
-    thalweg::detail::Status over;  ///< why the session can do nothing more, before tw_finalize
+    thalweg::detail::Status over;  ///< reason why only tw_finalize can be called; TW_OK: none
     std::string error, summary;
-    thalweg::detail::ErrorPlace place;  ///< place of the error
+    thalweg::detail::ErrorPlace place;  ///< place to which the last error belongs
     thalweg::detail::OutputPaths outputs;
 };

@@ -23,7 +23,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Texts for kinds of values; numbers have limits.
+/// Descriptions of the allowed values, by kind. Numbers have limits as well.
 const char* const sizes = "a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const auto_sizes = "auto or a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const integers = "an integer";
@@ -31,8 +31,8 @@ const char* const auto_integers = "auto or an integer";
 const char* const flags = "yes or no";
 const char* const rates = "a size in bytes per second (500MiB, 2GiB)";
 
-/// Largest size: sums and products of a few sizes, or of those of all ranks of a node, stay far
-/// below 2^63.
+/// Largest size. With it, sums and products of a few sizes, or of those of all ranks of a node, are
+/// far below 2^63.
 constexpr std::int64_t most_bytes = std::int64_t(1) << 40;
 constexpr std::int64_t most_rate = std::int64_t(1) << 50;
 constexpr std::int64_t most_header_pad = std::int64_t(1) << 30;
@@ -287,9 +287,10 @@ std::string environment_name(const std::string& name) {
     return result;
 }
 
-/// Tests if a variable of the library's environment, without THALWEG_, is not a setting.
+/// Tests if an environment variable, given without THALWEG_, may be meant for something other than
+/// the library.
 bool known_to_others(const std::string& name) {
-    // SERVICE_ and PORT_: Kubernetes sets them for a service of that name.
+    // Kubernetes sets SERVICE_ and PORT_ for a service with that name.
     for (const char* begin : {"TEST_", "FAULT_", "BUILD_", "SERVICE_HOST", "SERVICE_PORT", "PORT_"})
         if (name.rfind(begin, 0) == 0) return true;
     for (const char* whole : {"JOBS", "ROOT", "DIR", "HOME", "PREFIX", "VERSION", "PYTHON", "PORT"})
@@ -324,7 +325,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (name == "writers" || name == "readers")
         return value == "auto" || parse_writers(value).number > 0;
     if (name == "tiles") return value == "auto" || parse_tiles(value).x > 0;
-    // The values of these depend on the variables.
+    // The allowed values depend on the variables, so these are checked later.
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "zarr_references") return !value.empty();
     if (name == "summary" || name == "report" || name == "trace" || name == "config" ||
@@ -343,7 +344,7 @@ std::string allowed_values(const SettingRow& row) {
     return fmt::format("{} from {} to {}", row.values, row.least, size_in_words(row.most));
 }
 
-/// Returns "; did you mean '64KiB'?" for "64KB", or suggests another similar value, or nothing.
+/// Returns a suggestion, such as "; did you mean '64KiB'?" for "64KB", or empty text.
 std::string meant_value(const SettingRow& row, const std::string& value) {
     const std::string values = row.values;
     const auto unit = value.find_first_not_of("0123456789");
@@ -378,7 +379,8 @@ Status Settings::apply(const std::string& name, const std::string& value,
 
 Status Settings::apply_list(const std::string& list, const std::string& origin, bool file_only) {
     std::istringstream stream(list);
-    stream.exceptions(std::ios::badbit);  // a lack of memory must not look like the end of the list
+    // Throw, so that a lack of memory does not look like the end of the list.
+    stream.exceptions(std::ios::badbit);
     for (std::string item; std::getline(stream, item, ';');) {
         item = trimmed(item);
         if (item.empty()) continue;
@@ -400,7 +402,7 @@ Status Settings::apply_list(const std::string& list, const std::string& origin, 
 
 namespace {
 
-/// Reads a text file on one rank for all.
+/// Reads a text file on this rank, on behalf of all.
 Status read_text(const std::string& path, std::vector<char>& text) {
     constexpr std::size_t most = 16 << 20;  // bytes
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
@@ -452,7 +454,7 @@ Status Settings::apply_toml(const std::string& path, std::string_view content) t
                    error.source().begin.line, error.description());
 }
 
-/// Finds the path of the configuration file, which the call or the environment names.
+/// Finds the path of the configuration file in the call's settings or in the environment.
 Status Settings::find_file(const std::string& call, std::string& path) {
     for (const SettingRow& row : setting_table()) values_[row.name] = {row.standard, "default"};
     Settings named = *this;
@@ -514,8 +516,8 @@ Status Settings::read(Comm& comm, const std::string& call, Status mine, Settings
     return words[hashes] == ~words[not_hashes] ? Status{} : settings.compare(comm);
 }
 
-/// A name that is much like that of a setting is a mistake. Others may be somebody else's: of
-/// tests, of what builds or installs the library.
+/// An environment variable whose name is similar to that of a setting is a mistake. Others may
+/// belong to something else, such as tests or a package manager.
 Status Settings::check_environment() {
     std::vector<std::string> names;
     for (const std::string& name : setting_names()) names.push_back(environment_name(name));

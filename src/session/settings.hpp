@@ -17,11 +17,12 @@ struct SettingRow {
     const char* standard;  ///< default
     const char* values;    ///< allowed values, as text
     const char* meaning;
-    bool per_file;                     ///< may be given to tw_create
-    std::int64_t least = 0, most = 0;  ///< of a number
+    bool per_file;                     ///< can be passed to tw_create
+    std::int64_t least = 0, most = 0;  ///< limits of a number
 };
 
-/// All settings. The table in docs/settings.md is made of it (tools/settings_page.py).
+/// Returns the table of all settings, from which tools/settings_page.py makes the one in
+/// docs/settings.md.
 const std::vector<SettingRow>& setting_table();
 
 /// A value and where it comes from: "default", "file", "call" or "environment".
@@ -32,32 +33,34 @@ struct SettingValue {
 
 class Settings {
 public:
-    /// Defaults, overridden by the configuration file, by the call, by the environment.
+    /// Reads the settings on one rank: defaults, overridden by the configuration file, by the call,
+    /// and by the environment, in this order.
     static Status read(const std::string& call, Settings& settings);
     /**
-     * The same on all ranks, which are to have the same values, but for what concerns one rank
-     * alone (log). If a rank names a configuration file, rank 0 reads it for all.
+     * Reads the settings on all ranks. Their values must be the same, except for those that concern
+     * one rank alone (log). If a rank names a configuration file, rank 0 reads it for all.
      * @param mine     this rank's own failure so far
-     * @param fortran  receives: rank 0 has language=fortran
+     * @param fortran  receives true if rank 0 has language=fortran
      * @note Collective; the same status on every rank
      */
     static Status read(Comm& comm, const std::string& call, Status mine, Settings& settings,
                        bool& fortran);
-    /// This, overridden for one file by its own call; the environment still wins.
+    /// Returns these settings, overridden for one file by its own call; the environment still has
+    /// precedence.
     Status for_file(const std::string& call, Settings& settings) const;
 
     const std::string& text(const char* name) const;
-    std::int64_t number(const char* name) const;  ///< integers and sizes; "auto" is -1
+    std::int64_t number(const char* name) const;  ///< Returns an integer or a size; -1 for "auto".
     bool flag(const char* name) const;
-    bool given(const char* name) const;  ///< not the default
-    /// Returns a hash of the values that all ranks have to have alike.
+    bool given(const char* name) const;  ///< Tests if a setting differs from its default.
+    /// Returns a hash of the values that must be the same on all ranks.
     std::int64_t hash() const;
-    /// Returns the error that the ranks' values differ, if they do.
+    /// Returns an error if the values differ between ranks.
     /// @note Collective; the same status on every rank
     Status compare(Comm& comm) const;
-    /// The table as text, one line a setting.
+    /// Returns all settings as text, one line for each.
     std::string table() const;
-    /// Variables of the environment that begin with THALWEG_ and mean nothing.
+    /// Returns the environment variables that begin with THALWEG_ and are not settings.
     const std::vector<std::string>& ignored() const { return ignored_; }
 
 private:

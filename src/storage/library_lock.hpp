@@ -7,7 +7,7 @@
 
 namespace thalweg::detail {
 
-/// Holds the lock for a scope that waits for no other rank.
+/// Holds the lock of the libraries (netCDF-C, HDF5) for a scope that must not wait for other ranks.
 class LibraryLock {
 public:
     LibraryLock() : lock_(mutex()) {}

@@ -19,7 +19,7 @@ namespace {
 
 enum class Kind { classic, netcdf4, tiles, variables };
 
-/// Finds the kind of source to try; only opening it shows if it is valid.
+/// Finds the kind of a file by its first bytes. Only opening it shows if it is valid.
 Status find_kind(const std::string& path, Kind& kind) {
     // O_NONBLOCK: otherwise open() of a pipe without a writer would wait.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -12,25 +12,26 @@
 
 namespace thalweg::detail {
 
-/// A range of a file; 0 bytes: never written.
+/// A range of a file in which a chunk is stored; 0 bytes: never written.
 struct ChunkPlace {
     std::int64_t offset = 0, bytes = 0;
 };
 
 /// The places of a variable's elements in a file.
 struct VariablePlaces {
-    std::string why;                  ///< reason why references to it are impossible, or empty
-    bool readable = true;             ///< the file's source can read it
-    bool chunked = false;             ///< false: one range, or one for each record
+    /// Reason why references to the variable are impossible; empty if they are possible.
+    std::string why;
+    bool readable = true;             ///< the library can read the variable
+    bool chunked = false;             ///< false: stored as one range, or as one for each record
     std::int64_t offset = -1;         ///< offset of the range (of record 0); -1: never written
-    std::int64_t stride = 0;          ///< bytes from record to record
-    std::vector<std::int64_t> chunk;  ///< chunk lengths, record dimension included
+    std::int64_t stride = 0;          ///< distance in bytes from one record to the next
+    std::vector<std::int64_t> chunk;  ///< chunk lengths, including the record dimension
     std::vector<StoredFilter> filters;
-    std::vector<ChunkPlace> chunks;  ///< in row-major order, after find_chunks()
+    std::vector<ChunkPlace> chunks;  ///< set by find_chunks(), in row-major order
     FillValue fill{};  ///< value of elements never written, in the byte order of the source
 };
 
-/// The places in one file.
+/// The places of all variables in one file.
 class Places {
 public:
     explicit Places(std::unique_ptr<Source> source) : source_(std::move(source)) {}

@@ -109,7 +109,7 @@ void ReadAhead::read_again() {
             bool ready = false;
             try {
                 ready = source_.prepare(piece.ranges);
-            } catch (const std::bad_alloc&) {  // the piece is then read when it is requested
+            } catch (const std::bad_alloc&) {  // then the piece is read when it is requested
             }
             piece.state = ready ? Piece::waiting : Piece::failed;
         }
@@ -156,7 +156,8 @@ bool ReadAhead::add(std::int64_t bytes,
     return true;
 }
 
-/// Takes a block of so many bytes, dropping guesses if needed; returns the end if there is none.
+/// Takes a block of so many bytes, and drops guesses if needed. Returns the end if there is no
+/// room.
 std::list<ReadAhead::Block>::iterator ReadAhead::take_room(std::int64_t bytes) {
     const std::int64_t needed = (bytes + line - 1) / line * line;
     std::unique_lock lock(lock_);
@@ -176,7 +177,7 @@ std::list<ReadAhead::Block>::iterator ReadAhead::take_room(std::int64_t bytes) {
     return room;
 }
 
-/// Finds the first free block that is large enough: it reuses memory that was used before.
+/// Finds the first free block that is large enough, and so reuses memory that was used before.
 std::list<ReadAhead::Block>::iterator ReadAhead::find_room(std::int64_t bytes) {
     return std::find_if(blocks_.begin(), blocks_.end(),
                         [&](const Block& block) { return !block.used && block.bytes >= bytes; });
@@ -195,7 +196,7 @@ void ReadAhead::free(std::list<Block>::iterator block) noexcept {
     }
 }
 
-/// Drops a batch, after waiting for a piece of it that is being read.
+/// Drops a batch, after waiting for its piece that is being read.
 void ReadAhead::drop(std::list<Batch>::iterator batch, std::unique_lock<std::mutex>& lock) {
     for (Piece& piece : batch->pieces)
         if (piece.state == Piece::waiting) piece.state = Piece::failed;

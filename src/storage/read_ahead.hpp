@@ -19,7 +19,7 @@
 
 namespace thalweg::detail {
 
-/// Bytes that were read ahead and used, and bytes that were read ahead in vain.
+/// Counts of bytes that were read ahead and then used, and of those that were not used.
 struct AheadCounts {
     std::int64_t taken = 0;
     std::int64_t unused = 0;
@@ -27,7 +27,7 @@ struct AheadCounts {
 
 class ReadAhead {
 public:
-    /// @param memory  `bytes` of it, for this rank's pieces; other ranks may read there
+    /// @param memory  memory of `bytes` bytes for this rank's pieces, which other ranks may read
     ReadAhead(Source& source, char* memory, std::int64_t bytes);
     /// Waits for the piece that is being read.
     ~ReadAhead();
@@ -37,43 +37,44 @@ public:
     /// Starts the thread. Returns TW_ENOMEM if that is impossible.
     Status start();
 
-    /// Waits for the piece that is being read. Until resume() none is begun, and the caller may use
-    /// the source.
+    /// Waits for the piece that is being read. The thread begins no other before resume(), so the
+    /// caller may use the source.
     void pause();
     void resume();
-    /// Reads all pieces again, as the source was refreshed. Call while paused.
+    /// Reads all pieces again, because the source was refreshed. Call between pause() and resume().
     void read_again();
 
     /**
      * Begins or continues a batch: the expected read of these variables and records.
-     * @param asked  the user requested it; else it is a guess
-     * @param spare  drop it if there is no room for others
+     * @param asked  the user requested the read; else it is a guess
+     * @param spare  drop the batch if others need its room
      * @return the number of its pieces so far
      */
     std::int64_t expect(const std::vector<PlaceSource>& sources, bool asked, bool spare);
-    /// Returns the parts of the batch; ranges that are added point to them.
+    /// Returns the sources of the open batch; ranges that are added refer to them.
     const std::vector<PlaceSource>& expected() const { return open_->sources; }
-    /// Adds a piece to the batch, unless the source is not prepared for reading by the thread.
+    /// Adds a piece to the batch, if the source can prepare it for reading by the thread.
     /// @param ranges  returns the ranges to read, given the piece's address
     /// @return false if there is no room
     bool add(std::int64_t bytes, const std::function<std::vector<ReadRange>(char*)>& ranges);
 
-    /// Returns the offset of a piece in the memory, valid until release(); -1: it is not there.
+    /// Returns the offset of a piece in the memory, valid until release(); -1: it was not read
+    /// ahead.
     /// @param base  address at which the piece would begin in the caller's memory
     /// @param wait  wait for a piece that is expected and not yet read
     std::int64_t take(std::span<const ReadRange> ranges, const char* base, bool wait);
     /// Frees the memory of pieces that were taken.
     void release();
-    /// Drops the rest of batches that were read: requested ones, and guesses of the same variables,
-    /// except the given ones. Batches expected before them become spare.
+    /// Drops what is left of batches that were read: requested ones, and guesses of the same
+    /// variables, except the given ones. Batches that were expected before them become spare.
     void forget(const std::vector<PlaceSource>& read,
                 std::span<const std::vector<PlaceSource>> but);
-    /// Tests if anything of other variables is expected.
+    /// Tests if a read of other variables is expected.
     bool expects_others(const std::vector<PlaceSource>& sources) const;
 
     const AheadCounts& counts() const { return counts_; }
 
-    /// Pauses for a scope; does nothing if given null.
+    /// A pause for the duration of a scope; does nothing if given null.
     class Pause {
     public:
         explicit Pause(ReadAhead* ahead) : ahead_(ahead) {
@@ -90,7 +91,7 @@ public:
     };
 
 private:
-    /// A part of the memory; all blocks together are the whole.
+    /// A range of the memory; the blocks together cover all of it.
     struct Block {
         std::int64_t at = 0, bytes = 0;
         bool used = false;
@@ -104,7 +105,7 @@ private:
     struct Batch {
         std::vector<PlaceSource> sources;
         bool asked = false, spare = false;
-        std::int64_t added = 0;  ///< number of pieces so far, including those that were taken
+        std::int64_t added = 0;  ///< number of pieces added so far, including those that were taken
         std::list<Piece> pieces;
     };
 
@@ -117,10 +118,10 @@ private:
 
     Source& source_;
     char* memory_;
-    std::list<Block> blocks_;  ///< no two free blocks are adjacent
+    std::list<Block> blocks_;  ///< sorted; two free blocks are never adjacent
     std::list<Batch> batches_;
-    Batch* open_ = nullptr;          ///< batch that add() adds to
-    const Batch* wanted_ = nullptr;  ///< batch that a caller waits for
+    Batch* open_ = nullptr;          ///< batch to which add() adds
+    const Batch* wanted_ = nullptr;  ///< batch for which a caller waits
     std::list<Piece> taken_;
     AheadCounts counts_;
 

@@ -19,9 +19,10 @@ namespace thalweg::detail {
 /// A box of a variable (of one record) that is read in its own row-major order.
 struct SourcePart {
     Box box;
-    /// Bytes between two multiples of it should have one reader; 0: the element size.
+    /// Bytes between two multiples of this number should be read by one reader; 0: the element
+    /// size.
     std::int64_t grain = 0;
-    int file = 0;  ///< number of the file in the source
+    int file = 0;  ///< number of the file, if the source consists of several
 
     friend bool operator==(const SourcePart& a, const SourcePart& b) {
         const std::size_t n = a.box.nd;
@@ -31,12 +32,12 @@ struct SourcePart {
     }
 };
 
-/// A row-major range of elements of one part, and their destination, in the byte order that the
-/// source has for the variable.
+/// A row-major range of elements of one part, and the memory to which they are read, in the byte
+/// order that the source uses for the variable.
 struct ReadRange {
     int variable = 0;
     std::int64_t record = 0;
-    const SourcePart* part = nullptr;  ///< a result of parts()
+    const SourcePart* part = nullptr;  ///< one of those returned by parts()
     std::int64_t first = 0;            ///< first element
     std::int64_t elements = 0;
     char* to = nullptr;
@@ -45,12 +46,12 @@ struct ReadRange {
 struct ClassicHeader;
 struct Grid;
 
-/// A variable, its record if it has one, and a part.
+/// A variable, a record if it has records, and a part.
 struct PlaceSource {
     int variable = 0;
     std::int64_t record = 0;
     SourcePart part{};
-    std::int64_t first = 0;  ///< first element of the place in the part
+    std::int64_t first = 0;  ///< index in the part of the place's first element
 
     bool operator==(const PlaceSource&) const = default;
 };
@@ -58,10 +59,10 @@ struct PlaceSource {
 /// The storage of a variable's elements.
 struct VariableStorage {
     struct Filter {
-        int id = 0;     ///< number in HDF5
-        int level = 0;  ///< level of deflate or zstd
+        int id = 0;     ///< number of the filter in HDF5
+        int level = 0;  ///< level, for deflate or zstd
     };
-    std::vector<std::int64_t> chunk;  ///< all dimensions; empty: not chunked
+    std::vector<std::int64_t> chunk;  ///< lengths in all dimensions; empty: not chunked
     std::vector<Filter> filters;      ///< in the order in which they were applied
 };
 
@@ -77,11 +78,11 @@ public:
     virtual const char* format() const = 0;
     /// Returns the byte order in which read() returns a variable.
     virtual Order order(int variable) const = 0;
-    /// Tests if values of type byte may be signed or unsigned, as the user likes.
+    /// Tests if values of type byte may be taken as signed or unsigned, as the user likes.
     virtual bool byte_of_any_sign() const = 0;
 
-    /// Returns the reason why a variable that is not in the definitions cannot be read; empty if it
-    /// does not exist.
+    /// Returns why a variable that is not among the definitions cannot be read; empty if it does
+    /// not exist.
     virtual std::string missing(const std::string& name) const {
         (void)name;
         return {};
@@ -92,79 +93,81 @@ public:
         (void)variable;
         return {};
     }
-    /// Returns the number of groups in the root group, none of which is read.
+    /// Returns the number of other groups in the root group, which are not read.
     virtual int groups() const { return 0; }
 
-    /// Finds the definitions and settings of a model that continues the file.
-    /// @param writable  receives them: the definitions without those that must not change
+    /// Returns the definitions and settings with which a model can continue the file.
+    /// @param writable  receives them, without the definitions that must not change
     /// @return TW_OK; TW_EUNSUPPORTED, with the reason why it cannot be continued. Local; the same
-    ///     on every rank
+    /// on every rank
     virtual Status find_writable(Definitions& writable) const;
     /// Tests if records can be dropped.
     /// @return TW_OK, TW_EUNSUPPORTED
     virtual Status can_drop_records() const { return {}; }
 
-    /// Returns the cuts of a set of tiles; null for other files, and for a set that is not a grid.
+    /// Returns how a set of tiles is cut; null for other files, and for a set that is not a grid.
     virtual const Grid* tiles() const { return nullptr; }
 
     const Definitions& definitions() const { return definitions_; }
     /// Returns the header of a classic file; null for other formats.
     virtual const ClassicHeader* classic_header() const { return nullptr; }
     std::int64_t records() const { return records_; }
-    /// Hides later records until the next refresh().
+    /// Hides the records from `records` on until the next refresh().
     void show(std::int64_t records) { records_ = std::min(records_, records); }
     /// Returns the length of a dimension; for the record dimension, the number of records.
     std::int64_t length(int dim) const {
         return definitions_.is_record_dim(dim) ? records_ : definitions_.dims[dim].length;
     }
 
-    /// Returns the number of its files.
+    /// Returns the number of files of which the source consists.
     virtual int files() const { return 1; }
     /// Compares the files of a set: their numbers of records, and the values of variables that
     /// several of them hold.
-    /// @param common_records  files with more records than others are no error
-    /// @return TW_OK, TW_EFORMAT @note Collective; the same status on every rank
+    /// @param common_records  it is not an error if some files have more records than others
+    /// @return TW_OK, TW_EFORMAT
+    /// @note Collective; the same status on every rank
     virtual Status check_files(Comm& comm, bool common_records) {
         (void)comm, (void)common_records;
         return {};
     }
 
-    /// Looks for records that were added since.
+    /// Looks for records that were added to the file.
     /// @note Collective; the same status on every rank
     virtual Status refresh(Comm& comm) = 0;
 
-    /// Returns the parts in which so many readers read a variable (of one record): together they
-    /// are all of it. There is one, the whole, unless the data are divided. The same on every rank.
+    /// Returns the parts in which a number of readers read a variable (of one record). Together
+    /// they are all of it. There is only one part, unless the data are divided. The same on every
+    /// rank.
     virtual std::vector<SourcePart> parts(int variable, int readers) const;
 
-    /// Returns a number by which reads of variables (of one record) are ordered: where they begin
-    /// in the file.
+    /// Returns a number by which reads of variables (of one record) are sorted: the offset of the
+    /// data in the file.
     virtual std::int64_t position(int variable, std::int64_t record) const = 0;
     /// Checks that the file is long enough to hold the data. Local; the same on every rank.
     virtual Status check(int variable, std::int64_t record) const = 0;
 
-    /// Reads ranges that are sorted by position and part; reads neighbours in file and memory
-    /// together. Local; called by readers only, on one thread at a time.
+    /// Reads ranges, which are sorted by position and part. Reads ranges that are adjacent in file
+    /// and memory by one call. Local; called only on readers, by one thread at a time.
     virtual Status read(std::span<const ReadRange> ranges) = 0;
-    /// Frees the caches of read(), and closes the file until the next one. Local; not while a
-    /// thread reads.
+    /// Frees the caches of read(), and closes the file until it is read again. Local; not to be
+    /// called while a thread reads.
     virtual void forget() {}
-    /// Tests if a thread may call read_behind() while the rank calls anything but read() and
-    /// refresh().
+    /// Tests if a thread may call read_behind() at the same time as the rank calls other functions
+    /// than read() and refresh().
     virtual bool reads_behind() const { return false; }
-    /// Prepares ranges for the thread. False: only read() can read them. Local; called by the rank,
-    /// also while the thread reads.
+    /// Prepares ranges for reading by the thread. Returns false if only read() can read them.
+    /// Local; called by the rank, even while the thread reads.
     virtual bool prepare(std::span<const ReadRange> ranges) {
         (void)ranges;
         return true;
     }
-    /// Frees the files that prepare() has opened. Local; called by the rank, also while the thread
+    /// Closes the files that prepare() has opened. Local; called by the rank, even while the thread
     /// reads.
     virtual void end_prepare() {}
-    /// Reads prepared ranges on the thread; after an error, read() reads them again.
+    /// Reads prepared ranges, on the thread. After an error, read() reads them again.
     virtual Status read_behind(std::span<const ReadRange> ranges) { return read(ranges); }
-    /// Frees the caches of read_behind(), and closes the file. Called by the thread, or while it
-    /// does not read.
+    /// Frees the caches of read_behind(), and closes the file. Called by the thread, or while the
+    /// thread does not read.
     virtual void forget_behind() { forget(); }
     /// Limits this reader's bytes per second; 0: no limit.
     void limit(double rate) { throttle_ = Throttle(rate); }
@@ -181,7 +184,7 @@ protected:
 /**
  * Opens a file or, if there is none of that name, the set of tiles of that name: one rank inspects
  * it and informs the others.
- * @param reader  this rank will read
+ * @param reader  this rank will call read()
  * @return TW_OK, TW_EIO, TW_EFORMAT
  * @note Collective over comm; the same status on every rank
  */

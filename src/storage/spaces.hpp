@@ -7,8 +7,8 @@
 
 namespace thalweg::detail {
 
-/// Makes the space of the record variables, or of the fixed-size ones. `base` receives the byte of
-/// the file at which the space (of record 0) begins.
+/// Makes the space of the record variables, or of the fixed-size ones.
+/// @param base  receives the offset in the file at which the space (of record 0) begins
 Space make_space(const Definitions& definitions, const FileMap& map, bool record,
                  std::int64_t& base);
 
@@ -19,7 +19,7 @@ struct Spaces {
     std::int64_t fixed_base = 0;
 
     const Space& of(bool records) const { return records ? record : fixed; }
-    /// Returns the byte of the file at which a space begins.
+    /// Returns the offset in the file at which a space begins.
     std::int64_t base(bool records, std::int64_t number) const {
         return records ? map.record_begin + number * map.record_bytes : fixed_base;
     }

@@ -20,26 +20,29 @@
 
 namespace thalweg::detail {
 
-/// The places of data in a file, known from its header.
+/// The offsets of the data in a file, as its header gives them.
 struct FileMap {
     std::int64_t record_begin = 0;     ///< offset of record 0
     std::int64_t record_bytes = 0;     ///< size of a record, padding included
     std::vector<std::int64_t> offset;  ///< offset of each variable (of its record 0)
-    std::vector<std::int64_t> padded;  ///< bytes of each variable (of one record), with padding
-    std::vector<std::int64_t> grain;   ///< bytes of each variable that must have one writer
-    std::int64_t fixed_end = 0;        ///< end of the last fixed-size variable, or of the header
+    /// Bytes of each variable (of one record), including padding.
+    std::vector<std::int64_t> padded;
+    /// For each variable, unit in bytes that only one writer may write to.
+    std::vector<std::int64_t> grain;
+    std::int64_t fixed_end = 0;  ///< end of the last fixed-size variable, or of the header
 
-    /// Returns the size of a complete file.
+    /// Returns the size of a complete file with so many records.
     std::int64_t size(std::int64_t records) const {
         return record_begin > 0 ? record_begin + records * record_bytes : fixed_end;
     }
 };
 
-/// Makes a map that is used if no single file is laid out by it: places in order, without a header.
-/// @param padded  as the classic formats pad; else every byte is an element's
+/// Makes a map for data that are not laid out in a single file: variables in order, without a
+/// header.
+/// @param padded  with the padding of the classic formats; else there is no padding
 FileMap plain_map(const Definitions& definitions, bool padded);
 
-/// Convert a map to the words of a message, and back.
+/// Encode a map as words for a message, and decode it.
 std::vector<std::int64_t> words_of(const FileMap& map);
 FileMap map_of(std::span<const std::int64_t> words);
 /// Broadcasts a map from the root; throws NoMemoryAnywhere on all ranks if one has no memory.
@@ -51,39 +54,40 @@ struct Chunk {
     std::int64_t record = 0;
     std::int64_t first = 0;  ///< first element
     std::int64_t elements = 0;
-    std::int64_t offset = 0;  ///< offset of the first byte in the file
+    std::int64_t offset = 0;  ///< offset in the file of the first byte
     const char* data = nullptr;
-    std::int64_t bytes = 0;    ///< size of the elements, and of the padding after the last one
-    const Box* box = nullptr;  ///< a box, dense in memory; then `offset` is the variable's, and
-                               ///< `first` is unused
+    std::int64_t bytes = 0;  ///< bytes of the elements and of the padding after the last one
+    /// A box, dense in memory; then `offset` is that of the variable, and `first` is unused.
+    const Box* box = nullptr;
 };
 
-/// The state of a file that is opened to be continued.
+/// The state of an existing file that is opened to be continued.
 struct Existing {
     bool is = false;         ///< false: the file is new
-    std::int64_t first = 0;  ///< record that the first step writes
-    std::int64_t kept = 0;   ///< records that stay counted, whatever is written
+    std::int64_t first = 0;  ///< number of the record that the first step writes
+    std::int64_t kept = 0;   ///< number of records that stay counted, whatever is written
 };
 
 struct StorageOptions {
     Format format = Format::cdf2;
     std::int64_t header_pad = 4096;
-    bool blocking = false;   ///< pnetcdf: one collective a variable instead of one a round
-    double rate = 0;         ///< most bytes a second of this rank; 0: no limit
-    int keeper = 0;          ///< the rank that counts the records in the header: the first writer
-    bool behind = false;     ///< write() and set_records() are called by a thread of the library's
-    bool one_writer = true;  ///< only the keeper writes
-    bool apart = false;      ///< the writers cannot wait for each other when they write
-    bool beside_keeper = false;                        ///< this rank shares memory with it
+    /// Pnetcdf: one collective call for each variable instead of one for each round.
+    bool blocking = false;
+    double rate = 0;             ///< limit of bytes per second for this rank; 0: none
+    int keeper = 0;              ///< rank that counts the records in the header: the first writer
+    bool behind = false;         ///< a thread of the library calls write() and set_records()
+    bool one_writer = true;      ///< only the keeper writes
+    bool apart = false;          ///< the writers cannot wait for each other during write()
+    bool beside_keeper = false;  ///< this rank shares memory with the keeper
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO; -1: none
     Existing existing = {};
-    bool durable = false;   ///< sync dropped records, before others are written, and in close()
-    Wording wording = {};   ///< wording of error texts
-    bool live = false;      ///< each file of a set has its own name from the start
-    bool is_there = false;  ///< the path leads to an empty file, made by the claim to its name
-    /// create() and open() may return this rank's own failure: the caller lets the ranks agree.
+    bool durable = false;   ///< sync dropped records before others are written, and sync in close()
+    Wording wording = {};   ///< how messages count indices and order dimensions
+    bool live = false;      ///< each file of a set has its final name from the start
+    bool is_there = false;  ///< an empty file was created at the path to claim the name
+    /// create() and open() may return this rank's own failure; the caller lets the ranks agree.
     bool alone = false;
-    bool inspects = false;      ///< this rank checks that the file is the one that was claimed
+    bool inspects = false;      ///< this rank checks that the file has the identity `claimed`
     FileIdentity claimed = {};  ///< identity that every rank should find when it opens the file
 };
 
@@ -91,21 +95,21 @@ class Storage {
 public:
     virtual ~Storage() = default;
     virtual const char* name() const = 0;
-    /// Returns the storage of a variable in an open file, if the driver has more than one way.
+    /// Returns how a variable of an open file is stored, if the driver has more than one way.
     virtual std::optional<VariableStorage> stored(int variable) const {
         (void)variable;
         return {};
     }
     /// Returns the byte order of the data passed to write().
     virtual Order order() const = 0;
-    /// Tests if write() is collective over the writers: then all call it equally often.
+    /// Tests if write() is collective over the writers, so that all must call it equally often.
     virtual bool collective() const = 0;
-    /// Tests if create() and open() heed StorageOptions::alone and StorageOptions::inspects.
+    /// Tests if create() and open() support StorageOptions::alone and StorageOptions::inspects.
     virtual bool opens_alone() const { return false; }
 
     /**
-     * Creates the file with its header and returns the places of the data. Writers and non-writers
-     * get the map alike.
+     * Creates the file with its header. Returns the offsets of the data on all ranks, whether they
+     * write or not.
      * @param path    path of the data; an existing file is replaced
      * @param writer  this rank will write
      * @note Collective over comm; the same status on every rank
@@ -114,10 +118,10 @@ public:
                           const StorageOptions& options, bool writer, FileMap& map) = 0;
 
     /**
-     * Opens an existing file, instead of create(): drops the records behind those that are kept
+     * Opens an existing file, instead of create(). Drops the records after those that are kept
      * (options.existing), and changes nothing else.
      * @param definitions  those of the file, in its order; variables may be left out
-     * @param map          the places of its data, if a header contains them; else receives them
+     * @param map          offsets of its data, if a header contains them; else receives them
      * @note Collective over comm; the same status on every rank
      */
     virtual Status open(Comm& comm, const std::string& path, const Definitions& definitions,
@@ -126,8 +130,8 @@ public:
         return failure(TW_EUNSUPPORTED, "{}: storage={} cannot append to a file", path, name());
     }
 
-    /// Reserves the space of a range on the device, for drivers whose libraries do not report that
-    /// it is full. Called on every rank before the writes of a space; local.
+    /// Reserves space on the device for a range, in drivers whose libraries do not report a full
+    /// device. Called on every rank before a space is written; local.
     virtual Status reserve(std::int64_t offset, std::int64_t bytes) {
         (void)offset, (void)bytes;
         return {};
@@ -135,34 +139,34 @@ public:
 
     virtual Status write(std::span<const Chunk> chunks) = 0;
 
-    /// Tests if begin_boxes() may be called.
+    /// Tests if the driver supports begin_boxes().
     virtual bool takes_boxes() const { return !collective(); }
-    /// Makes write() local from now on; it takes any parts of variables, in any order and
-    /// repeatedly. If write() was collective, set_records() is now collective over all ranks.
-    /// Called on every writer, any number of times.
+    /// Makes write() local from now on, for any parts of variables, in any order and repeatedly. If
+    /// write() was collective, set_records() becomes collective over all ranks. Called on every
+    /// writer, any number of times.
     virtual void begin_boxes() {}
 
-    /// Completes a step, all of which was passed to write(). Called on every rank after the writes;
-    /// for drivers that are not collective, on the ranks whose writes succeeded.
+    /// Completes a step whose data were all passed to write(). Called on every rank after the
+    /// writes; in drivers that are not collective, on the ranks whose writes succeeded.
     /// @note Collective, as write is
     virtual Status complete() { return {}; }
 
     /// Tests if set_records() does nothing on ranks other than the keeper.
     virtual bool keeper_counts() const { return true; }
 
-    /// Completes a unit, all of which was passed to write(), with everything of the records before
-    /// `records`. Replaces complete() if writers do not wait for each other
-    /// (StorageOptions::apart). At a `mark`, earlier records may have changed. Local; called by the
-    /// thread that writes.
+    /// Completes a unit whose data, and everything of the records before `records`, were passed to
+    /// write(). Replaces complete() if writers do not wait for each other (StorageOptions::apart).
+    /// At a `mark`, earlier records may have changed. Local; called by the thread that writes.
     virtual Status end_unit(std::int64_t records, bool mark) {
         (void)records, (void)mark;
         return {};
     }
-    /// Returns the means by which such writers get places in the file; null if they know them.
+    /// Returns the interface by which such writers get places in the file; null if the places are
+    /// known.
     virtual Placement* placement() { return nullptr; }
-    /// Change the initial value of options.apart: from now on the writers do not wait for each
-    /// other, or they do. Everything that was passed to write() is in the file. If separate() fails
-    /// they wait as before; the status is the same on every rank.
+    /// Change options.apart: separate() makes the writers independent, the other function makes
+    /// them wait for each other again. Everything passed to write() must be in the file. If
+    /// separate() fails, the writers wait as before; the status is the same on every rank.
     /// @note Collective over the communicator of create()
     virtual Status separate(Comm& comm) {
         (void)comm;
@@ -170,27 +174,29 @@ public:
     }
     virtual void meet(Comm& comm) { (void)comm; }
 
-    /// Does the work that set_records() has left for the model's own thread: libraries that the
-    /// model may use, too, are called only by that thread. Called there from time to time; local.
+    /// Does work that set_records() has left to the model's own thread, as libraries that the model
+    /// may use, too, are called only by that thread. Called there from time to time; local.
     virtual Status catch_up() { return {}; }
 
-    /// Reads the data that were written at a chunk's place (ignoring the chunk's data), for drivers
-    /// that are not collective; zeros if there are none.
+    /// Reads the data that were written at a chunk's place (the chunk's own data are ignored);
+    /// zeros if nothing was written. For drivers that are not collective.
     virtual Status read(const Chunk& chunk, char* to) {
         std::memset(to, 0, chunk.bytes);
         return {};
     }
 
-    /// Publishes the number of records. Called on every rank after all writes of them returned; on
-    /// the keeper only if keeper_counts().
-    /// @param durable  sync it
+    /// Publishes the number of records. Called on every rank after all writes of these records have
+    /// returned; only on the keeper if keeper_counts().
+    /// @param durable  sync the count
     virtual Status set_records(std::int64_t records, bool durable) = 0;
 
-    /// Syncs: data that this rank has written survive a power loss when all ranks have returned.
+    /// Syncs the file. The data that a rank has written survive a power failure once all ranks have
+    /// returned.
     virtual Status sync() = 0;
 
-    /// Closes the file. Called on every rank, once; `records` is the final number. `late` lists
-    /// attributes set after the definitions ended: (variable or -1, attribute).
+    /// Closes the file. Called once on every rank.
+    /// @param records  final number of records
+    /// @param late     attributes set after the definitions ended: (variable or -1, attribute)
     virtual Status close(std::int64_t records,
                          const std::vector<std::pair<int, Attribute>>& late) = 0;
 
@@ -202,8 +208,8 @@ protected:
 };
 
 std::unique_ptr<Storage> make_posix_storage();
-/// Makes the driver. In a build without PnetCDF, or without netCDF-C and HDF5, create() and open()
-/// return that as an error.
+/// Makes a driver. In a build without PnetCDF, or without netCDF-C and HDF5, its create() and
+/// open() return this as an error.
 std::unique_ptr<Storage> make_pnetcdf_storage();
 std::unique_ptr<Storage> make_netcdf4_storage();
 /// Tests if this build has PnetCDF.
@@ -211,7 +217,7 @@ bool has_pnetcdf();
 /// Starts HDF5. MPI_Finalize ends it before functions that were registered earlier, so users of
 /// HDF5 must call this before they register with MPI_Finalize.
 void start_hdf5();
-/// Makes a driver that stores nothing: measures everything but the disk.
+/// Makes a driver that stores nothing, to measure everything except the disk.
 std::unique_ptr<Storage> make_memory_storage();
 /// Makes the driver with this name().
 std::unique_ptr<Storage> make_storage(const std::string& name);

@@ -10,19 +10,20 @@
 
 namespace thalweg::detail {
 
-/// A bucket that refills at the rate. Time spent writing (reading) counts; time spent on other
-/// things does not, except for a short burst, which also makes up for sleeps that last too long.
+/// A limit on the rate of writing (or reading). Time in which nothing was written does not add to
+/// what may be written later, except for a short burst, which also makes up for sleeps that last
+/// too long.
 class Throttle {
 public:
     Throttle() = default;
     explicit Throttle(double bytes_per_second) : rate_(bytes_per_second) {}
 
-    /// Call before a write or read.
+    /// Starts a write or read; call before it.
     void begin() {
         if (rate_ > 0) free_ = std::max(free_, now() - burst);
     }
 
-    /// Call after it: sleeps until that many bytes may have been moved.
+    /// Sleeps until the rate permits so many bytes; call after the write or read.
     void moved(std::int64_t bytes) {
         if (rate_ <= 0) return;
         free_ += bytes / rate_;
@@ -32,7 +33,7 @@ public:
 private:
     static constexpr double burst = 0.010;  ///< in seconds
     double rate_ = 0;                       ///< bytes a second; 0: no limit
-    double free_ = 0;                       ///< time at which the bytes so far are paid for
+    double free_ = 0;                       ///< time until which the bytes so far use up the rate
 };
 
 }  // namespace thalweg::detail

@@ -9,16 +9,17 @@
 
 namespace thalweg::detail {
 
-/// Numbers of writes by size: entry 0 for less than 2 bytes, entry n for 2^n bytes to less than
-/// twice as many, the last also for more.
+/// Number of writes for each size: entry 0 for less than 2 bytes, entry n for 2^n bytes to less
+/// than twice as many; the last entry has no upper limit.
 using WriteSizes = std::array<std::int64_t, 41>;
 
 struct WriteCounts {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;
-    double seconds = 0;  ///< includes sleeps of the rate limit
-    double busy = 0;     ///< seconds in which a queue's writer works on units, writes included
-    WriteSizes sizes{};  ///< sizes of all calls
+    double seconds = 0;  ///< includes sleeps for the rate limit
+    /// Seconds in which the writer of a queue worked on units, including writes.
+    double busy = 0;
+    WriteSizes sizes{};  ///< sizes of all write calls
 
     void count(std::int64_t n) {
         ++calls;
@@ -26,7 +27,7 @@ struct WriteCounts {
         const int class_of = n < 2 ? 0 : std::bit_width(static_cast<std::uint64_t>(n)) - 1;
         ++sizes[std::min(static_cast<std::size_t>(class_of), sizes.size() - 1)];
     }
-    /// Adds the counts of another writer; times are the maximum.
+    /// Adds the counts of another writer; takes the maximum of times.
     void add(const WriteCounts& other) {
         calls += other.calls;
         bytes += other.bytes;

@@ -12,21 +12,21 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Returns a number of a summary; 0 if there is none of that name.
+/// Returns a number from a summary; 0 if there is none of that name.
 double number_in(const Json& row, const char* name) {
     if (!row.is_object()) return 0;
     const auto found = row.find(name);
     return found != row.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-/// Returns a text of a summary; empty if there is none of that name.
+/// Returns a text from a summary; empty if there is none of that name.
 std::string text_in(const Json& row, const char* name) {
     if (!row.is_object()) return "";
     const auto found = row.find(name);
     return found != row.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// Returns an array or object of a summary; empty if there is none of that name.
+/// Returns an array or object from a summary; empty if there is none of that name.
 const Json& part_in(const Json& row, const char* name) {
     static const Json empty = Json::array();
     if (!row.is_object()) return empty;
@@ -58,7 +58,7 @@ std::string share_text(double share) {
     return share > 0 && share < 0.005 ? "<1 %" : fmt::format("{:.0f} %", 100 * share);
 }
 
-/// One kind of cost: the advice for the file that it costs most, and the number of files.
+/// A kind of cost: the advice for the file on which it is highest, and the number of files.
 struct Cost {
     double seconds = 0, worst = 0;
     int files = 0;
@@ -155,13 +155,13 @@ public:
     }
 
 private:
-    /// Formats a time: "1.50 s (12 % of the run)".
+    /// Formats a time with its share of the run: "1.50 s (12 % of the run)".
     std::string share_of(double seconds) const {
         return fmt::format("{} ({} of the run)", seconds_text(seconds),
                            share_text(seconds / elapsed_));
     }
 
-    /// @param text  returns the sentence, given the cost in words
+    /// @param text  function that returns the sentence, given the cost as text
     template <class Text>
     void note(const std::string& kind, double seconds, Text&& text) {
         if (elapsed_ <= 0 || !(seconds > 0)) return;
@@ -205,7 +205,7 @@ private:
     void written_in_calls(const Json& f, const std::string& path) {
         const Json& s = part_in(f, "seconds");
         const double wait = number_in(s, "wait");
-        // These two write in the calls, whatever the setting.
+        // pnetcdf and direct write during the calls, whatever the setting.
         if (text_in(f, "storage") != "pnetcdf" && text_in(f, "method") != "direct")
             note("step", number_in(s, "step"), [&](const std::string& cost) {
                 return fmt::format(

@@ -10,12 +10,12 @@ namespace thalweg::detail {
 
 using Json = nlohmann::json;
 
-/// Least share of a run's time that is worth advice.
+/// Fraction of the run's time below which a cost is not worth advice.
 constexpr double advice_share = 0.05;
 
-/// Returns sentences in plain text, the largest cost first. Each is about a cost of more than
-/// advice_share of the time since tw_init, summed over all files: what it is, which file it costs
-/// most, and which setting or call to change.
+/// Returns sentences in plain text, the largest cost first. Each describes a cost of more than
+/// advice_share of the time since tw_init, summed over all files: the kind of cost, the file on
+/// which it is highest, and the setting or call to change.
 /// @param summary  result of summarize()
 std::vector<std::string> advice_on(const Json& summary);
 

@@ -34,8 +34,8 @@ double seconds(std::int64_t ns) { return ns * 1e-9; }
 
 using nlohmann::ordered_json;
 
-/// Makes an object of figures. With names as string literals in braces, each length would be
-/// compiled anew.
+/// Makes an object of figures. A function, because string literals in braces would be compiled anew
+/// for each length.
 template <class Value>
 ordered_json object(std::initializer_list<std::pair<const char*, Value>> figures) {
     ordered_json result;
@@ -43,7 +43,7 @@ ordered_json object(std::initializer_list<std::pair<const char*, Value>> figures
     return result;
 }
 
-/// @param named  one file, not the sum of several
+/// @param named  the row is for one file, not for a sum of several
 ordered_json input_row(Comm& comm, const ReadFigures& f, bool named) {
     std::int64_t slowest[] = {nanoseconds(f.open), nanoseconds(f.read), nanoseconds(f.file),
                               nanoseconds(f.unpack), nanoseconds(f.wait)};
@@ -89,7 +89,7 @@ ordered_json size_rows(const WriteSizes& sizes) {
     return rows;
 }
 
-/// Makes the members of a file's row that precede its figures.
+/// Makes the first members of a file's row, before its figures.
 ordered_json file_names(const FileFigures& f, std::int64_t threads) {
     return object<ordered_json>({{"path", f.path},
                                  {"method", f.method},
@@ -102,7 +102,7 @@ ordered_json file_names(const FileFigures& f, std::int64_t threads) {
                                  {"settings", settings_rows(f.settings)}});
 }
 
-/// @param named  one file, not the sum of several
+/// @param named  the row is for one file, not for a sum of several
 ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
     std::int64_t slowest[] = {
         nanoseconds(f.open), nanoseconds(f.plan),  nanoseconds(f.put),        nanoseconds(f.remap),
@@ -144,8 +144,8 @@ ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
     return row;
 }
 
-/// The seconds of a rank by activity, with names for the summary. Those up to "other" add up to the
-/// time since tw_init.
+/// The seconds that a rank spent on each activity, with names for the summary. The activities up to
+/// "other" add up to the time since tw_init.
 struct RankTimes {
     static constexpr std::array names{"outside", "open",  "put",   "step", "close",
                                       "read",    "other", "remap", "wait", "queue_wait",
@@ -190,7 +190,7 @@ ordered_json rank_rows(Comm& comm, const AllFigures& all) {
     return result;
 }
 
-/// Makes the row of a sum: the number of files, "files", and their figures.
+/// Makes the row of a sum of files: their number, "files", and their figures.
 ordered_json sum_row(std::int64_t files, const ordered_json& figures) {
     ordered_json row;
     row["files"] = files;
@@ -258,7 +258,7 @@ std::string summarize(Comm& comm, const AllFigures& all) {
     if (all.other_inputs > 0)
         result["other_inputs"] =
             sum_row(all.other_inputs, input_row(comm, all.of_other_inputs, false));
-    // A path need not be UTF-8.
+    // Replace invalid bytes, as a path need not be UTF-8.
     return result.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

@@ -18,12 +18,12 @@ namespace {
 
 constexpr int trace_tag = 6;
 
-/// Bytes of text sent at a time, without the last event; and most bytes of an event, which has two
-/// names whose bytes may become six each.
+/// Bytes of text that are sent at a time, not counting the last event; and the longest event, which
+/// has two names, each byte of which may become six.
 constexpr std::size_t piece_of_text = 1 << 20, longest_event = 64 << 10;
 
-/// Returns by how much this rank's clock is ahead of rank 0's. The ranks of a node have one clock.
-/// The fastest of several messages there and back is the most precise.
+/// Returns the seconds by which this rank's clock is ahead of rank 0's. The ranks of a node share a
+/// clock. Of several round trips of a message, the fastest is the most precise.
 double clock_offset(Team& team) {
     constexpr int times = 10;
     const Topology& topology = team.topology();
@@ -71,7 +71,7 @@ std::string json_text(const std::string& text) {
     return json(text).dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
-/// Returns nanoseconds, in which nested spans remain nested when they are rounded.
+/// Converts to nanoseconds since a time. Rounding absolute times keeps nested spans nested.
 std::int64_t since(double zero, double time) { return std::llround((time - zero) * 1e9); }
 
 std::string microseconds(std::int64_t ns) {
@@ -153,7 +153,7 @@ void Trace::format(int rank, Sink&& sink) const {
     if (!text.empty()) sink(text);
 }
 
-/// Writes the file on the root; it is valid JSON once it is closed.
+/// Writes the file on the root. The file is valid JSON once it is closed.
 class Trace::Writer {
 public:
     Status open(const std::string& path) {
@@ -163,7 +163,7 @@ public:
         out_ << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
         return check();
     }
-    /// @param text  begins with a comma, which is dropped for the first event
+    /// @param text  begins with a comma, which is left out for the first event
     void add(std::string_view text) {
         out_ << text.substr(first_ ? 1 : 0);
         first_ = false;
@@ -191,8 +191,9 @@ private:
     Status status_;
 };
 
-/// Sends the events when the root asks for them, so that waiting ranks take no memory there. Each
-/// piece is its size and its text. The last piece has no text, but the number of dropped events.
+/// Sends the events, a piece at a time when the root asks for one, so that they take no memory
+/// there while they wait. A piece consists of its size and text. The last one has no text, but the
+/// number of dropped events.
 void Trace::send(Comm& world, int root) const {
     std::vector<MPI_Request> sends;
     const auto send_bytes = [&](const void* data, std::size_t bytes) {

@@ -18,17 +18,19 @@ public:
     /// @note Collective over team
     static std::unique_ptr<Trace> make(Team& team, std::int64_t memory, Status& status);
 
-    TraceLane& own() { return own_; }        ///< the thread of the model or of a server
-    TraceLane& writer() { return writer_; }  ///< the thread that writes in the background
-    /// Sets the rank's name, "model rank 2", and the prefix of the threads' names.
+    /// Returns the lane of the model's or server's thread.
+    TraceLane& own() { return own_; }
+    /// Returns the lane of the thread that writes in the background.
+    TraceLane& writer() { return writer_; }
+    /// Sets the name of the rank, such as "model rank 2", and the prefix of its threads' names.
     void describe(std::string rank, std::string thread) {
         rank_ = std::move(rank);
         thread_ = std::move(thread);
     }
 
     /**
-     * Writes the events of all ranks on the root, to which they send theirs in turn, a piece at a
-     * time. Events that end later are lost.
+     * Writes the events of all ranks on the root, to which the ranks send theirs one after another,
+     * a piece at a time. Events that end after this call are lost.
      * @param world  the ranks of make()
      * @param path   known to the root; empty: nothing is written
      * @return on the root the result of writing; elsewhere TW_OK
@@ -48,7 +50,7 @@ private:
     std::int64_t left_out() const { return own_.left_out() + writer_.left_out(); }
 
     TraceLane own_, writer_;
-    double zero_;  ///< now() on this rank when the trace begins
+    double zero_;  ///< value of now() on this rank when the trace begins
     std::string rank_ = "rank", thread_ = "model";
 };
 

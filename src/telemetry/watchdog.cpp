@@ -18,20 +18,20 @@
 
 namespace thalweg::detail {
 
-// A clock of its own: the library's is MPI's, which this thread must not call.
+// This thread has its own clock, because the library's uses MPI, which it must not call.
 using Clock = std::chrono::steady_clock;
 
 class WatchdogThread {
 public:
     WatchdogThread() {
-        // Signals are blocked in this thread, so that the model's threads handle them.
+        // Block signals in this thread, so that the model's threads handle them.
         sigset_t all, before;
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
         try {
             thread_ = std::thread([this] { run(); });
         } catch (const std::system_error&) {
-            // A model that cannot be watched runs nevertheless.
+            // If the thread cannot start, the model runs without being watched.
         }
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
@@ -44,7 +44,7 @@ public:
         if (thread_.joinable()) thread_.join();
     }
 
-    /// A call is not watched if there is no memory for it.
+    /// Without memory for it, a call is not watched.
     void add(Standing* standing) {
         const std::lock_guard lock(mutex_);
         try {
@@ -93,7 +93,7 @@ private:
         return limit.count() > 0 && now - s.begin_ >= limit;
     }
 
-    /// Ends the process without MPI, which may be what hangs; the launcher notices, and ends the
+    /// Ends the process without MPI, which may be what hangs. The launcher notices, and ends the
     /// job.
     [[noreturn]] static void end(const Standing& s) {
         std::fprintf(stderr, "thalweg: rank %d ends the job (setting watchdog_abort)\n",
@@ -135,7 +135,7 @@ Standing::Standing(const Watchdog* watchdog, const char* call, const char* path,
     watchdog_->thread_->add(this);
 }
 
-/// Sets the time of the next report, or of the limit if that is earlier.
+/// Sets the time for the next report, or that of the limit if it is earlier.
 void Standing::set_due(Clock::time_point now) {
     const std::chrono::seconds interval = watchdog_->interval_, limit = watchdog_->limit_;
     if (interval.count() > 0)

@@ -32,11 +32,11 @@ private:
     int rank_ = 0;
 };
 
-/// A running call of the library, for a scope; free of cost without a watchdog.
+/// A call of the library that is running, for a scope. Costs nothing without a watchdog.
 class Standing {
 public:
     /**
-     * @param watchdog  may be null; must outlive this, as must the texts
+     * @param watchdog  may be null; it and the texts must outlive this object
      * @param path      path of the file, null if there is none
      * @param step      step of the file, from 1; 0 if there is none
      */
@@ -54,7 +54,7 @@ private:
     const char* call_;
     const char* path_;
     std::int64_t step_;
-    const WaitingFor* waiting_ = nullptr;  ///< that of the calling thread
+    const WaitingFor* waiting_ = nullptr;  ///< reason for which the calling thread waits
     std::chrono::steady_clock::time_point begin_, due_;
 };
 

@@ -10,7 +10,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// With more references than this, chunks that can be cut freely are made larger.
+/// Number of references above which chunks that can be cut freely are made larger.
 constexpr std::int64_t many_references = 100'000;
 constexpr std::int64_t largest_cut = std::int64_t(1) << 30;  ///< bytes of a chunk
 /// Most bytes of a variable that is copied because references to it are impossible.
@@ -57,7 +57,8 @@ private:
     const VariablePlaces& places(const OpenFile& f, const ReferencedArray& a) const {
         return f.places->of(f.variable[a.variable]);
     }
-    /// Returns the files that hold a variable's data; without records, that is the first one.
+    /// Returns the files that have a variable's data; for a variable without records, only the
+    /// first one.
     std::span<const OpenFile> holders(const ReferencedArray& a) const {
         return std::span(files_).first(variable(a).record ? files_.size() : 1);
     }
@@ -65,7 +66,8 @@ private:
     const std::vector<OpenFile>& files_;
     const ReferenceOptions& options_;
     const Places& first_;
-    std::int64_t records_ = 0, common_ = 0;  ///< records of all files, and greatest common divisor
+    /// Number of records in all files, and greatest common divisor of the files' numbers.
+    std::int64_t records_ = 0, common_ = 0;
 };
 
 Status Planner::describe(ReferencedArray& a) {
@@ -88,7 +90,7 @@ Status Planner::describe(ReferencedArray& a) {
     if (a.why.empty() && its.chunked) check_chunked(a);
     const Attribute* fill = fill_attribute(v);
     if (fill != nullptr) a.zarr.fill = fill_text(v.type, fill->values.data());
-    // A growing variable is not copied just because it is still small.
+    // A growing variable may be small now but not later, so it is not copied.
     const bool small = (a.bytes <= options_.copied && !(options_.grows && v.record)) ||
                        (v.record && record_bytes <= options_.copied / 1024);
     if ((small || !a.why.empty()) && !copy_instead(a, v.record) && !a.why.empty())
@@ -97,7 +99,7 @@ Status Planner::describe(ReferencedArray& a) {
     return check_whole(a);
 }
 
-/// Checks that the files are long enough.
+/// Checks that the files are long enough for all their data.
 Status Planner::check_whole(const ReferencedArray& a) const {
     for (const OpenFile& f : holders(a)) {
         if (variable(a).record && f.records() == 0) continue;
@@ -109,7 +111,7 @@ Status Planner::check_whole(const ReferencedArray& a) const {
     return {};
 }
 
-/// Takes over the chunks and filters of the file.
+/// Adopts the chunks and filters of the file.
 void Planner::check_chunked(ReferencedArray& a) const {
     const VariablePlaces& its = places(files_.front(), a);
     a.why = why_no_codecs(its.filters, volume(its.chunk) * variable(a).element());
@@ -132,7 +134,7 @@ void Planner::check_chunked(ReferencedArray& a) const {
     a.zarr.filters = its.filters;
 }
 
-/// Returns the bytes that all files have after the variable's last element.
+/// Returns the number of bytes that every file has after the variable's last element.
 std::int64_t Planner::beyond(const ReferencedArray& a) const {
     const Variable& v = variable(a);
     const std::int64_t bytes = v.elements() * v.element();
@@ -146,7 +148,7 @@ std::int64_t Planner::beyond(const ReferencedArray& a) const {
     return least;
 }
 
-/// Chooses the chunks of data that can be cut freely.
+/// Chooses the chunks for data that can be cut freely.
 void Planner::choose_chunk(ReferencedArray& a, std::int64_t most) const {
     const Variable& v = variable(a);
     const std::int64_t element = v.element();
@@ -173,7 +175,7 @@ Status Planner::limit(std::vector<ReferencedArray>& arrays) const {
             if (!a.copied && !places(files_.front(), a).chunked) choose_chunk(a, most);
             double chunks = 1;
             const std::vector<std::int64_t> number = a.chunks();
-            // The chunks of a growing file do not depend on its number of records.
+            // The chunks of a growing file must not depend on its present number of records.
             const bool grows = options_.grows && variable(a).record;
             for (std::size_t d = grows ? 1 : 0; d < number.size(); ++d)
                 chunks *= static_cast<double>(number[d]);

@@ -10,16 +10,16 @@
 namespace thalweg::detail {
 
 struct CutLimits {
-    std::int64_t most = 16 << 20;  ///< bytes of a chunk
-    /// Bytes that may be read after the last element: Zarr has no short chunks, so the last one
-    /// reaches over the end of a dimension that is not a multiple of the chunk length.
+    std::int64_t most = 16 << 20;  ///< largest size of a chunk in bytes
+    /// Bytes that may be read after the last element. Zarr has no short chunks, so if the chunk
+    /// length does not divide a dimension, the last chunk reaches beyond its end.
     std::int64_t beyond = 0;
 };
 
 /**
  * Chooses the largest chunks of at most `most` bytes that divide a dimension evenly or, failing
- * that, reach over its end as far as allowed, if they have at least a sixteenth of `most`; else
- * larger ones.
+ * that, reach beyond its end as far as allowed. If these have less than a sixteenth of `most`,
+ * chooses larger ones.
  * @param shape  elements, slowest first, contiguous in the file
  * @return chunk lengths, at least 1
  */

@@ -38,8 +38,8 @@ auto with_value(tw_type type, const char* at, Act&& act) {
     }
 }
 
-/// Formats a number as JSON. NaN and infinities, which JSON lacks, are written as Python reads
-/// them.
+/// Formats a number as JSON. JSON lacks NaN and infinities, which are written as Python's reader
+/// accepts them.
 std::string number_text(tw_type type, const char* at) {
     return with_value(type, at, [](auto value) -> std::string {
         if constexpr (std::is_floating_point_v<decltype(value)>) {
@@ -103,7 +103,7 @@ std::string why_no_codecs(const std::vector<StoredFilter>& filters, std::int64_t
         switch (f.id) {
             case fletcher32_filter: bytes += 4; break;
             case deflate_filter:
-            case zstd_filter: bytes = 1; break;  // zstd accepts any number of bytes
+            case zstd_filter: bytes = 1; break;  // zstd works on bytes, whatever the elements
             case shuffle_filter:
                 if (f.element > 1 && bytes % f.element != 0)
                     return fmt::format(

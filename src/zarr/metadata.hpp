@@ -41,10 +41,10 @@ std::string fill_text(tw_type type, const char* value);
 /// Formats .zarray.
 std::string array_text(const ZarrArray& array);
 
-/// Formats the members of an object of attributes, `"name":value`. Leaves out `_FillValue` if it is
-/// of the variable's type, as fill_value stands for it, and attributes whose types netCDF's classic
-/// model does not have.
-/// @param variable  null: the file's own
+/// Formats the members of an object of attributes, `"name":value`. Leaves out `_FillValue` if it
+/// has the variable's type, as fill_value has the same information, and attributes with types that
+/// netCDF's classic model does not have.
+/// @param variable  null: the file's own attributes
 std::vector<std::string> attribute_members(const Definitions& definitions,
                                            const Variable* variable);
 
@@ -54,7 +54,7 @@ std::string dimensions_text(const Definitions& definitions, const Variable& vari
 /// Formats .zattrs; see attribute_members().
 std::string attributes_text(const Definitions& definitions, const Variable* variable);
 
-/// Returns `_FillValue` of the variable's own type; null if it has none.
+/// Returns the attribute `_FillValue` if it has the variable's own type; else null.
 const Attribute* fill_attribute(const Variable& variable);
 
 }  // namespace thalweg::detail

@@ -9,17 +9,17 @@
 
 namespace thalweg::detail {
 
-/// Replaces a references file. All functions are local, for one rank.
+/// A references file that replaces an older one. All functions are local, for one rank.
 class ReferenceFile {
 public:
     explicit ReferenceFile(std::string path = {}) : path_(std::move(path)) {}
     const std::string& path() const { return path_; }
 
-    /// Tests if the file can be written: its folder exists, and no file other than references has
-    /// its name.
+    /// Tests if the file can be written: its folder exists, and no file with its name is anything
+    /// but references.
     /// @return TW_OK, TW_EIO, TW_EEXISTS
     Status check() const;
-    /// Removes existing references, before the data that they refer to change.
+    /// Removes existing references; to be called before the data that they refer to change.
     Status remove() const;
     /// Writes the references under a temporary name.
     /// @param durable  sync them

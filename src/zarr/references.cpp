@@ -70,7 +70,7 @@ private:
     static const VariablePlaces& places(const OpenFile& f, const ReferencedArray& a) {
         return f.places->of(in(f, a));
     }
-    /// Returns the files that hold a variable's data.
+    /// Returns the files that have a variable's data.
     std::span<const OpenFile> holders(const ReferencedArray& a) const {
         return std::span(files_).first(variable(a).record ? files_.size() : 1);
     }
@@ -86,7 +86,7 @@ private:
     std::vector<ReferencedArray> arrays_;
 };
 
-/// Goes file by file, so that only one is open at a time.
+/// Collects file by file, so that only one is open at a time.
 Status Maker::collect() {
     for (const OpenFile& f : files_) {
         for (ReferencedArray& a : arrays_)
@@ -105,7 +105,7 @@ Status Maker::collect() {
     return {};
 }
 
-/// Collects what an array's references need of a file.
+/// Collects what the references of an array need from a file.
 Status Maker::collect(const OpenFile& f, ReferencedArray& a) {
     Status status;
     if (a.copied) {
@@ -120,8 +120,8 @@ Status Maker::collect(const OpenFile& f, ReferencedArray& a) {
                    status.text);
 }
 
-/// Appends a file's values to those of earlier files. Values without records must be the same in
-/// all files.
+/// Appends the values in a file to those of earlier files. Values without records must be the same
+/// in all files.
 Status Maker::read(const OpenFile& f, ReferencedArray& a) const {
     const Variable& v = variable(a);
     const std::int64_t bytes = v.elements() * element(a);
@@ -143,8 +143,8 @@ Status Maker::read(const OpenFile& f, ReferencedArray& a) const {
                    files_.front().file->path);
 }
 
-/// Sets the value of chunks that were never written. If there are none, a variable without
-/// _FillValue gets no fill value: readers would take it for missing data.
+/// Sets the fill value, for chunks that were never written. If there are none, a variable without
+/// _FillValue gets no fill value, because readers would take equal values for missing data.
 void Maker::settle_fill(ReferencedArray& a) const {
     const Variable& v = variable(a);
     const VariablePlaces* missing = nullptr;
@@ -168,8 +168,8 @@ void Maker::settle_fill(ReferencedArray& a) const {
         a.why = "its fill value in HDF5 differs from its attribute _FillValue";
 }
 
-/// Returns the first and the last value of the record dimension's own variable; empty if there is
-/// none.
+/// Returns the first and the last value of the record dimension's coordinate variable; empty if
+/// there is none.
 std::vector<double> Maker::times(const OpenFile& f) const {
     const Definitions& d = files_.front().places->definitions();
     for (const ReferencedArray& a : arrays_) {
@@ -188,8 +188,8 @@ std::vector<double> Maker::times(const OpenFile& f) const {
     return {};
 }
 
-/// Warns if the times of files do not follow each other: the order may be intended, or file 10 may
-/// have been put before file 2.
+/// Warns if the times in one file do not follow those in the file before it. This may be intended,
+/// or file 10 may have been put before file 2.
 void Maker::warn_of_order() const {
     const OpenFile* before = nullptr;
     for (const OpenFile& f : files_) {
@@ -202,7 +202,7 @@ void Maker::warn_of_order() const {
     }
 }
 
-/// Returns the beginning of the text.
+/// Returns the beginning of the JSON text.
 std::string Maker::begin() const {
     if (!options_.grows) return std::string(references_begin);
     const OpenFile& f = files_.front();
@@ -253,7 +253,7 @@ std::string key_of(const std::string& variable, const Corner& number) {
     return json_string(variable + "/" + (number.empty() ? "0" : joined(number, ".")));
 }
 
-/// Writes copied data in chunks along the records; the last one is padded.
+/// Writes copied data as chunks along the records; the last chunk is padded.
 void Maker::write_copied(const ReferencedArray& a, std::string& text) const {
     const std::vector<std::int64_t> number = a.chunks();
     const std::size_t bytes = volume(a.zarr.chunk) * element(a);
@@ -280,7 +280,8 @@ void Maker::write_ranges(const OpenFile& f, const ReferencedArray& a, std::strin
     const std::size_t lead = v.record ? 1 : 0;
     std::vector<std::int64_t> number = a.chunks();
     const std::int64_t bytes = volume(a.zarr.chunk) * element(a);
-    const std::int64_t a_chunk = v.record ? a.zarr.chunk.front() : 1;  // records of a chunk
+    // Number of records in a chunk.
+    const std::int64_t a_chunk = v.record ? a.zarr.chunk.front() : 1;
     if (v.record) number.front() = f.records() / a_chunk;
     if (volume(number) == 0) return;
     Corner at(number.size(), 0);
@@ -313,7 +314,7 @@ void Maker::write_chunks(const OpenFile& f, const ReferencedArray& a, std::strin
     }
 }
 
-/// Follows the symbolic links of a path, except that of its last name.
+/// Follows the symbolic links of a path, except that of its last component.
 std::filesystem::path in_real_folder(const std::string& path) {
     return std::filesystem::canonical(folder_of(path)) / std::filesystem::path(path).filename();
 }
@@ -334,7 +335,7 @@ Status reference_name(const std::string& file, const std::string& reference, std
     } catch (const nlohmann::json::exception&) {
         return failure(TW_EARG, "{}: a path that is not UTF-8 cannot be in a JSON file", file);
     }
-    // "a:b" would be taken for a protocol.
+    // Avoid "a:b", which would be taken for a protocol.
     if (name.find(':') != std::string::npos) name = "./" + name;
     return {};
 }

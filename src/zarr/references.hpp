@@ -13,22 +13,23 @@
 namespace thalweg::detail {
 
 struct ReferenceOptions {
-    std::int64_t most_chunk = 16 << 20;  ///< bytes, if the data can be cut freely
-    /// Variables of at most so many bytes, and record variables with at most a thousandth of it per
-    /// record, are copied into the references: readers need them from all files when they open
-    /// them.
+    /// Largest chunk in bytes, for data that can be cut freely.
+    std::int64_t most_chunk = 16 << 20;
+    /// Largest size in bytes of variables that are copied into the references; record variables are
+    /// copied if a record has at most a thousandth of it. Readers need such variables from all
+    /// files when they open them.
     std::int64_t copied = 64 << 10;
     std::vector<std::string> left_out;  ///< variables
-    std::int64_t least_records = 0;     ///< files with fewer records get no text
-    /// The references are those of one file of a stream, for ReferenceStream: cut so that files can
-    /// be added.
+    std::int64_t least_records = 0;     ///< do not write references for files with fewer records
+    /// The references are for one file of a stream (ReferenceStream): chunks are cut so that files
+    /// can be added.
     bool grows = false;
 };
 
 struct ReferencedFile {
-    std::string path;  ///< name in messages
+    std::string path;  ///< path of the file, and its name in messages
     std::string data;  ///< present path
-    std::string name;  ///< name in the references
+    std::string name;  ///< name of the file in the references
 };
 
 /**
@@ -36,13 +37,13 @@ struct ReferencedFile {
  * that order. All must have the same definitions, except for the number of records.
  * @param text  receives the JSON
  * @return TW_OK; TW_EMISMATCH, naming file and variable, if the files differ; TW_EUNSUPPORTED,
- *     naming the variable, if Zarr cannot express how its data lie; TW_EIO; TW_EFORMAT
+ *         naming the variable, if Zarr cannot express how its data are stored; TW_EIO; TW_EFORMAT
  */
 Status make_references(std::span<const ReferencedFile> files, const ReferenceOptions& options,
                        std::string& text);
 
-/// Returns the name of a file in references that lie in `reference`: its relative path.
-/// @return TW_OK, TW_EARG (a path that JSON cannot hold), TW_EIO
+/// Returns the name by which references in the file `reference` refer to a file: its relative path.
+/// @return TW_OK, TW_EARG (a path that JSON cannot contain), TW_EIO
 Status reference_name(const std::string& file, const std::string& reference, std::string& name);
 
 }  // namespace thalweg::detail

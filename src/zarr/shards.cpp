@@ -23,11 +23,11 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The array of the only variable of a file.
+/// The array of a file with only one variable.
 struct Shard {
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> chunk;  ///< chunk lengths in the shard
-    std::vector<ChunkPlace> places;   ///< places of all chunks, row-major
+    std::vector<ChunkPlace> places;   ///< places of all chunks, in row-major order
 };
 
 Shard cut_shard(const Places& places, int own) {
@@ -37,7 +37,7 @@ Shard cut_shard(const Places& places, int own) {
     shard.shape = places.shape(own);
     const std::int64_t size = v.element();
     const std::int64_t record_bytes = v.elements() * size;
-    // In a file with one record variable, records are adjacent; a chunk then has several.
+    // In a file with one record variable, records are adjacent, so a chunk can have several.
     const bool side_by_side = !v.record || lie.stride == record_bytes;
     shard.chunk = cut(side_by_side ? shard.shape : v.shape, size, {});
     const std::int64_t bytes = volume(shard.chunk) * size;
@@ -68,8 +68,8 @@ std::string type_text(tw_type type) {
     }
 }
 
-/// Formats a fill value as xarray writes it into stores of version 3: floating-point values as
-/// double in base64.
+/// Formats a fill value as xarray does in stores of version 3: floating-point values as a double in
+/// base64.
 std::string fill_attribute_text(tw_type type, const Attribute& fill) {
     if (type != TW_FLOAT && type != TW_DOUBLE) return fill_text(type, fill.values.data());
     const double value = number_of(type, fill.values.data());
@@ -116,9 +116,9 @@ Status write_metadata(const std::string& folder, const std::string& text, bool d
     return status.ok() ? file.publish(durable) : status;
 }
 
-/// Moves a file to its chunk's name in the array's folder, and leaves a link for netCDF readers. It
-/// keeps its old name until the link takes it, so that a kill in between loses nothing, except on
-/// file systems without hard links.
+/// Moves a file to its chunk's name in the array's folder, and leaves a link for netCDF readers.
+/// The file keeps its old name until the link replaces it, so that nothing is lost if the process
+/// is killed in between, except on file systems without hard links.
 Status move_file(const std::string& folder, const std::string& name, std::size_t ndims) {
     const std::string path = variable_path(folder, name), array = folder + "/" + name;
     std::string key = name + "/c";

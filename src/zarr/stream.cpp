@@ -31,7 +31,7 @@ std::int64_t first_number(std::string_view key) {
 
 /// A Zarr array with its references.
 struct ReferenceStream::Array {
-    /// A chunk of a file: its number along the records, relative to the file's first; the rest of
+    /// A chunk of a file: its number along the records, counted from the file's first; the rest of
     /// its key; its place.
     struct Chunk {
         std::int64_t number = 0;
@@ -41,12 +41,13 @@ struct ReferenceStream::Array {
 
     StreamVariable is;
     nlohmann::ordered_json zarray;
-    std::string attributes;                                  ///< text of .zattrs
-    std::vector<std::pair<std::string, std::string>> fixed;  ///< if it has no records
-    std::vector<std::vector<Chunk>> chunks;                  ///< chunks of each file
-    std::vector<std::string> data;                           ///< copied data of each file
-    std::vector<std::int64_t> ends;                          ///< chunk numbers at which files end
-    std::map<std::int64_t, std::string> copies;              ///< texts of chunks, while parsing
+    std::string attributes;  ///< text of .zattrs
+    /// If the array has no records: keys and references.
+    std::vector<std::pair<std::string, std::string>> fixed;
+    std::vector<std::vector<Chunk>> chunks;      ///< chunks of each file
+    std::vector<std::string> data;               ///< copied data of each file
+    std::vector<std::int64_t> ends;              ///< chunk numbers at which files end
+    std::map<std::int64_t, std::string> copies;  ///< texts of chunks, while parsing
 
     std::int64_t shape(std::size_t d) const { return zarray.at("shape").at(d); }
     std::int64_t chunk(std::size_t d) const { return zarray.at("chunks").at(d); }
@@ -151,7 +152,7 @@ std::int64_t ReferenceStream::chunks_of(const StreamedFile& file, const Array& a
     return (file.records + a.chunk(0) - 1) / a.chunk(0);
 }
 
-/// Splits copied data by file.
+/// Divides copied data among the files.
 void ReferenceStream::share_data() {
     for (Array& a : arrays_) {
         if (!a.is.copied || !a.is.record) continue;
@@ -209,7 +210,7 @@ void ReferenceStream::take_fixed(ReferenceStream&& one) {
         }
 }
 
-/// Returns the place of a new file: before those that begin later.
+/// Returns the index for a new file: before the files that begin later.
 std::size_t ReferenceStream::place_of(const StreamedFile& file) const {
     std::size_t at = files_.size();
     while (at > 0 && (files_[at - 1].records == 0 || files_[at - 1].first > file.first)) --at;
@@ -226,7 +227,7 @@ Status ReferenceStream::check_array(const Array& mine, const Array& other,
     nlohmann::ordered_json a = mine.zarray, b = other.zarray;
     if (mine.is.record) a["shape"][0] = b["shape"][0] = 0;
     if (mine.is.record && mine.is.copied) a["chunks"][0] = b["chunks"][0] = 1;
-    // The fill value is null if all chunks were written.
+    // The fill value is null while all chunks have been written.
     if (a["fill_value"].is_null()) a["fill_value"] = b["fill_value"];
     if (b["fill_value"].is_null()) b["fill_value"] = a["fill_value"];
     if (a != b || mine.is.copied != other.is.copied || mine.is.record != other.is.record)

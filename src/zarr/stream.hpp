@@ -15,26 +15,26 @@
 
 namespace thalweg::detail {
 
-/// The beginning of a stream's references. The data behind it are needed to add files; readers skip
-/// them.
+/// The beginning of a stream's references. The data that follow it are needed to add files; readers
+/// of the references skip them.
 inline constexpr std::string_view stream_begin = "{\"version\":1,\"stream\":";
 
-/// A file of a stream. A file that is about to be replaced keeps its place, with no records.
+/// A file of a stream. A file that is about to be replaced keeps its place, but has no records.
 struct StreamedFile {
     std::string name;  ///< name in the references
     std::int64_t records = 0;
-    /// Values of the record dimension's own variable; NaN if there is none.
+    /// First and last value of the record dimension's coordinate variable; NaN if there is none.
     double first = 0, last = 0;
 };
 
 struct StreamVariable {
     std::string name;
     bool record = false;
-    bool copied = false;  ///< the references hold its data
+    bool copied = false;  ///< its data are copied into the references
     Decisive decisive;
 };
 
-/// Formats the part between stream_begin and the references.
+/// Formats the data between stream_begin and the references.
 std::string stream_text(const std::string& dimension, const std::string& fixed,
                         const std::vector<StreamedFile>& files,
                         const std::vector<StreamVariable>& variables);
@@ -54,22 +54,23 @@ public:
     const std::vector<StreamedFile>& files() const { return files_; }
     std::int64_t records() const;
     bool has(const std::string& name) const;
-    /// Returns the file that variables without records refer to; empty if it is gone, and text()
-    /// would be wrong.
+    /// Returns the file to which variables without records refer; empty if that file was dropped:
+    /// then text() would be wrong.
     const std::string& fixed() const { return fixed_; }
 
     /// Removes the records of a file, and all other references to it.
     void drop(const std::string& name);
-    /// Makes variables without records refer to this file.
+    /// Makes variables without records refer to the file of `one`.
     void take_fixed(ReferenceStream&& one);
     /**
-     * Adds a file at the place that its times give or, if it has none, at its former place or the
+     * Adds a file, sorted by its times. If it has none, it gets its former place or is added at the
      * end.
      * @param one   references of this file only
      * @param path  name in messages
      * @param said  receives a warning if times do not increase
      * @return TW_OK; TW_EDIFFERENT (from the other files); TW_EUNSUPPORTED (its records end inside
-     *     a chunk, or there are too many references). After an error the stream must not be used
+     *         a chunk, or there are too many references). After an error the stream must not be
+     *         used
      */
     Status add(ReferenceStream&& one, const std::string& path, std::string& said);
 
@@ -93,7 +94,7 @@ private:
     std::string group_, attributes_;  ///< texts of .zgroup and .zattrs
     std::vector<StreamedFile> files_;
     std::vector<Array> arrays_;
-    std::map<std::string, std::size_t> at_;  ///< numbers of arrays by name
+    std::map<std::string, std::size_t> at_;  ///< index of each array, by name
 };
 
 }  // namespace thalweg::detail

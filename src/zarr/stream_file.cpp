@@ -15,7 +15,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Another run holds the lock while it makes references, not while it writes a file.
+/// Seconds to wait for the lock. Another run holds it while it makes references, not while it
+/// writes a file.
 constexpr double longest_wait = 60;  // seconds
 
 Status read_text(const std::string& path, std::string& text) {
@@ -60,7 +61,7 @@ Status StreamFile::begin(ReferenceStream& stream) {
     return status;
 }
 
-/// Finds another file for the variables without records, which refer to one file, when that goes.
+/// Finds another file for variables without records when the file to which they refer is dropped.
 void StreamFile::find_fixed(ReferenceStream& stream) const {
     for (const StreamedFile& f : stream.files()) {
         if (f.records == 0) continue;
@@ -72,7 +73,7 @@ void StreamFile::find_fixed(ReferenceStream& stream) const {
         ReferenceStream one;
         Status status = make_references({&other, 1}, options, text);
         if (status.ok()) status = ReferenceStream::parse(path, text, one);
-        if (!status.ok()) continue;  // the file has gone
+        if (!status.ok()) continue;  // the file no longer exists
         stream.take_fixed(std::move(one));
         return;
     }
@@ -82,7 +83,7 @@ Status StreamFile::take_out(ReferenceStream& stream, const std::string& name, bo
     if (!stream.has(name)) return {};
     stream.drop(name);
     if (stream.records() > 0 && stream.fixed().empty()) find_fixed(stream);
-    if (stream.records() == 0 || stream.fixed().empty()) {  // no file is left
+    if (stream.records() == 0 || stream.fixed().empty()) {  // no file is left in the stream
         stream = ReferenceStream();
         return file_.remove();
     }

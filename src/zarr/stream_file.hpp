@@ -12,13 +12,13 @@
 namespace thalweg::detail {
 
 /// Updates the references of a stream. All functions are local, for one rank. The references are
-/// locked from reading them until they are replaced.
+/// locked from the time when they are read until they are replaced.
 class StreamFile {
 public:
     void set_path(std::string path) { file_ = ReferenceFile(std::move(path)); }
     const std::string& path() const { return file_.path(); }
 
-    /// Tests if the file can be written: see ReferenceFile::check(); also, nothing but references
+    /// Tests if the file can be written: as ReferenceFile::check(), but no file except references
     /// of a stream may have its name.
     /// @return TW_OK, TW_EIO, TW_EEXISTS
     Status check() const;
@@ -29,8 +29,9 @@ public:
     Status drop(const std::string& path, bool durable);
 
     /**
-     * Makes the references with a file, under a temporary name, and keeps the lock for publish() or
-     * discard(), one of which must follow. Makes none if there are fewer than least_records.
+     * Writes the references including a file, under a temporary name. Keeps the lock until
+     * publish() or discard(), one of which must follow. Writes none if the file has fewer than
+     * least_records.
      * @param replaced  the file replaces another one of its name, whose references are removed now
      * @return TW_OK; or the error of drop(), make_references() or ReferenceStream::add()
      */

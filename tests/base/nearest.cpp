@@ -11,7 +11,8 @@ TEST(Nearest, FindsWhatWasMeant) {
     EXPECT_EQ(nearest("METOD", {"storage", "method"}), "method");
     EXPECT_EQ(nearest("Lon", {"lat", "lon"}), "lon");
     EXPECT_EQ(nearest("time", {"time_counter"}), "time_counter");
-    EXPECT_EQ(nearest("tile", {"tiles", "title"}), "tiles");  // the first of two that are as near
+    // If two names are equally near, the first one.
+    EXPECT_EQ(nearest("tile", {"tiles", "title"}), "tiles");
 }
 
 TEST(Nearest, NamesNothingThatIsUnlike) {

@@ -43,7 +43,7 @@ struct Grid {
     int x = 1, y = 1, ratio = 1;
 };
 
-// Every client has `columns` columns: the file's rows have count * columns elements.
+// Every client has `columns` columns, so the rows of the file have count * columns elements.
 constexpr std::size_t rows = 5;
 constexpr std::size_t columns = 3;
 constexpr double fill = NC_FILL_FLOAT;
@@ -53,7 +53,7 @@ inline double element(std::size_t row, std::size_t column) {
     return static_cast<double>(100 * (row + 1) + column);
 }
 
-// A file with the float variable "v(lat, lon)", and puts into it.
+// A file with the float variable "v(lat, lon)", and functions that put into it.
 struct File {
     const Clients& clients;
     std::string path;
@@ -62,14 +62,14 @@ struct File {
     int var = 0;
     std::size_t width;
 
-    // Selects the constructor that makes no calls.
+    // Selects the constructor that makes no calls of the library.
     enum ByHand { by_hand };
     File(const Clients& those, const char* name, ByHand)
         : clients(those),
           path(those.path(name)),
           width(columns * static_cast<std::size_t>(those.count)) {}
 
-    // Makes the definitions, and stays in define mode.
+    // Makes the definitions, and remains in define mode.
     File(const Clients& those, const char* name, int cmode = 0) : File(those, name, by_hand) {
         const std::size_t start[2] = {0, first_column()};
         const std::size_t count[2] = {rows, columns};
@@ -81,7 +81,7 @@ struct File {
 
     std::size_t first_column() const { return columns * static_cast<std::size_t>(clients.rank); }
 
-    // Returns the right values of a box.
+    // Returns the values that a box should have.
     template <class T = float>
     std::vector<T> values(std::size_t row, std::size_t column, std::size_t height,
                           std::size_t length) const {
@@ -104,7 +104,7 @@ struct File {
         return put(row, first_column(), height, columns);
     }
 
-    // Checks the columns below `upto`; the rest must have fill values.
+    // Checks the columns below `upto`; the others must have fill values.
     void check(std::size_t upto) const {
         MPI_Barrier(clients.comm);
         if (!clients.first()) return;

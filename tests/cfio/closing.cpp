@@ -16,14 +16,14 @@
 
 namespace {
 
-// Checks to be made when the session has ended.
+// Checks to make after the session has ended.
 using Checks = std::vector<std::function<void()>>;
 
 void check_later(Checks& checks, const std::shared_ptr<File>& file) {
     checks.push_back([file] { file->check(); });
 }
 
-// One file per step, each of which takes 0.25 s to write.
+// Writes one file per step, each of which takes 0.25 s to write.
 void a_file_a_step(const Clients& clients, Checks& checks) {
     const std::size_t width = static_cast<std::size_t>(clients.count) * 16;
     const std::size_t height = 64 * 1024 / width;
@@ -63,7 +63,8 @@ std::shared_ptr<File> written(const Clients& clients, const char* name) {
     return file;
 }
 
-// The file cannot get its name: a folder has taken it after the close, while the file was written.
+// The file cannot get its name, because a folder was created there after the close, while the file
+// was being written.
 void close_in_vain(const Clients& clients) {
     const auto file = written(clients, "taken");
     CHECK(cfio_close(file->id) == 0);
@@ -76,7 +77,7 @@ void next_call_tells(const Clients& clients, Checks& checks) {
     close_in_vain(clients);
     int id = 0;
     int told = 0;
-    // A call that returns the error of another file does its own work, too.
+    // A call that returns the error of another file also does its own work.
     auto file = std::make_shared<File>(clients, "next", File::by_hand);
     const int wanted = -500;
     const auto tell = [&](int code) {
@@ -111,7 +112,7 @@ void created_while_closing(const Clients& clients, Checks& checks) {
     check_later(checks, second);
 }
 
-// A program forgets to close: the open file ends, and the new one replaces it.
+// A program forgets to close a file: it is completed, and then replaced by the new one.
 void created_while_open(const Clients& clients, Checks& checks) {
     const std::size_t one[2] = {1, 1};
     const std::size_t at[2] = {0, 0};
@@ -126,7 +127,7 @@ void created_while_open(const Clients& clients, Checks& checks) {
     CHECK(cfio_close(first->id) == 0);
     CHECK(cfio_close(first->id) == -401);
     CHECK(cfio_close(second->id) == 0);
-    // In define mode, too; and the close returns earlier errors.
+    // The same in define mode; and the close returns earlier errors.
     auto third = std::make_shared<File>(clients, "defining");
     CHECK(cfio_put_att(third->id, 9, "a", CFIO_INT, 1, at) == -401);
     auto fourth = std::make_shared<File>(clients, "defining");
@@ -169,7 +170,8 @@ int main(int argc, char** argv) {
         check::step("%s", one.name);
         clients.folder = check::make_folder("cfio_closing");
         setenv("THALWEG_BANDWIDTH", one.bandwidth, 1);
-        setenv("THALWEG_PIECE", "16KiB", 1);  // a server answers between two pieces
+        // Small pieces, between which a server answers messages.
+        setenv("THALWEG_PIECE", "16KiB", 1);
         Checks checks;
         CHECK(cfio_init(grid.x, grid.y, grid.ratio) == 0);
         const bool blank = cfio_proc_type() == CFIO_PROC_BLANK;

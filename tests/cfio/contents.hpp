@@ -65,7 +65,7 @@ public:
         return result;
     }
 
-    // Attributes; `var` is "" for the file.
+    // Returns types and values of attributes; `var` is "" for the file's.
     int att_type(const char* var, const char* name) const {
         nc_type type = 0;
         if (nc_inq_atttype(id_, owner(var), name, &type) != NC_NOERR) return 0;

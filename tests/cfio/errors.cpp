@@ -70,7 +70,8 @@ void unknown_ids(const Clients& clients) {
     file.check();
 }
 
-// One client's block is out of range; the others' blocks, and its other one, are written.
+// One block of one client is out of range; its other block, and those of other clients, are
+// written.
 void out_of_range(const Clients& clients) {
     const File file(clients, "range");
     CHECK(cfio_enddef(file.id) == 0);
@@ -210,7 +211,7 @@ void one_client_closes_another(const Clients& clients) {
         CHECK(cfio_close(99) == -401);
     else
         CHECK(cfio_close(file.id) == -500);
-    // cfio_finalize closes it, and returns the error.
+    // cfio_finalize closes the file, and returns the error.
 }
 
 void different_paths(const Clients& clients) {

@@ -80,7 +80,7 @@ void attributes_of_all_types(const Clients& clients) {
     CHECK(contents.text("", "text") == "text");
 }
 
-// The lowest client that has an attribute determines it.
+// If clients differ, the lowest client that has an attribute determines it.
 void attributes_of_some_clients(const Clients& clients) {
     const File file(clients, "some");
     const int last = clients.count - 1;
@@ -130,7 +130,7 @@ void unlimited_dimension(const Clients& clients) {
     const std::size_t none[2] = {0, 0};
     CHECK(cfio_def_var(file.id, "r", CFIO_DOUBLE, 2, dims, none, none, &var) == 0);
     CHECK(cfio_enddef(file.id) == 0);
-    // Some records one by one and some together; the last client skips the last one.
+    // Some records are written one by one and some together; the last client skips the last one.
     const std::size_t records = 4;
     const bool skips = clients.count > 1 && clients.rank == clients.count - 1;
     const std::vector<double> data = file.values<double>(0, file.first_column(), records, columns);
@@ -203,7 +203,8 @@ void several_open_files(const Clients& clients) {
     b.check();
 }
 
-// Called a different number of times on each client, between puts and after the close.
+// cfio_io_end is called a different number of times on each client, between puts and after the
+// close.
 void io_end_anywhere(const Clients& clients) {
     const File file(clients, "io_end");
     CHECK(cfio_io_end() == 0);
@@ -217,7 +218,7 @@ void io_end_anywhere(const Clients& clients) {
     file.check();
 }
 
-// Single rows of all columns, dealt out in turn; each row in two parts.
+// Clients put single rows of all columns in turn, and each row in two parts.
 void blocks_that_form_no_rectangle(const Clients& clients) {
     const File file(clients, "rows");
     CHECK(cfio_enddef(file.id) == 0);
@@ -288,7 +289,7 @@ void scalar_variable(const Clients& clients) {
     CHECK(contents.values("t") == std::vector<double>{value});
 }
 
-// A single value, and blocks much larger than any buffer.
+// Puts a single value, and blocks much larger than any buffer.
 void any_put_size(const Clients& clients) {
     const std::size_t length = 1000001;
     const std::size_t offset = length * static_cast<std::size_t>(clients.rank);
@@ -353,7 +354,7 @@ void names_are_found(const Clients& clients) {
     CHECK(id == file.var);
     CHECK(cfio_inq_varid(file.id, "w", &id) == -401);
     CHECK(id == file.var);
-    // Defined by one client, known to all after the end of the definitions.
+    // One client makes the definition; all know it after the end of the definitions.
     if (clients.first())
         CHECK(cfio_def_var(file.id, "w", CFIO_FLOAT, 2, file.dims, none, none, &id) == 0);
     CHECK(cfio_enddef(file.id) == 0);
@@ -424,7 +425,7 @@ void roles(int type, int rank, int clients, int servers) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    setenv("THALWEG_CLOSE", "wait", 1);  // files are checked after their close
+    setenv("THALWEG_CLOSE", "wait", 1);  // files are checked after they are closed
     const Grid grid(argc, argv);
     Clients clients = grid.clients();
     const struct {

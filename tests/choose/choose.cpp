@@ -10,7 +10,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A record variable of floats over (y, x), and the choices of a run.
+/// A record variable of floats over (y, x), and the facts of a run.
 class Choose : public testing::Test {
 protected:
     Choose() {
@@ -139,7 +139,7 @@ TEST_F(Choose, ServiceAutoCountsTheWritersOfANode) {
     around.nodes = 2;
     options.writers = "4/node";
     EXPECT_EQ(made().service, "inline");
-    options.writers = "6";  // three on each
+    options.writers = "6";  // 6 writers: three on each node
     EXPECT_EQ(made().service, "background");
     options.writers = "7";
     EXPECT_EQ(made().service, "inline");
@@ -207,12 +207,12 @@ TEST_F(Choose, WholeChunksNeedWritersThatHaveAllParts) {
     EXPECT_EQ(c.writers, "8/node");
     EXPECT_TRUE(says(c.remarks, "writers=8/node: a thread of every rank compresses"));
 
-    around.nodes = 3;  // with 3, 3 and 2 ranks
+    around.nodes = 3;  // nodes with 3, 3 and 2 ranks
     EXPECT_EQ(made().writers, "3/node");
-    around.ranks = 3000;  // more than can share a queue
+    around.ranks = 3000;  // more ranks than can share a queue
     EXPECT_EQ(made().writers, "256/node");
 
-    options.tile_files = true;  // each chunk is whole in its file
+    options.tile_files = true;  // in separate files, every chunk is whole
     EXPECT_EQ(made().method, "tiles");
 }
 

@@ -8,7 +8,7 @@ using namespace thalweg::detail;
 
 TEST(Hiding, PaysWhereTheModelComputesMeanwhile) {
     EXPECT_TRUE(pays_in_background({2, 0.1, 0.4, 3}));
-    EXPECT_TRUE(pays_in_background({2, 0.1, 0.4, 0.11}));  // a fifth of the outputs' time
+    EXPECT_TRUE(pays_in_background({2, 0.1, 0.4, 0.11}));  // saves a fifth of the outputs' time
     EXPECT_FALSE(pays_in_background({2, 0.1, 0.4, 0.09}));
     EXPECT_FALSE(pays_in_background({2, 0.1, 0.4, 0}));
 }
@@ -21,7 +21,7 @@ TEST(Hiding, PaysWhereWritingTakesLong) {
 TEST(Hiding, DoesNotPayWhereOutputIsNoMatter) {
     EXPECT_TRUE(pays_in_background({2, 0.1, 0.4, 399}));
     EXPECT_FALSE(pays_in_background({2, 0.1, 0.4, 401}));
-    EXPECT_FALSE(pays_in_background({100, 0.01, 0.099, 3}));  // less than 1 ms an output
+    EXPECT_FALSE(pays_in_background({100, 0.01, 0.099, 3}));  // saves less than 1 ms per output
     EXPECT_TRUE(pays_in_background({98, 0.01, 0.099, 3}));
 }
 

@@ -78,7 +78,7 @@ TEST_P(TeamOf, ARowIsCombinedByOrByTheMaximumAndByTheSum) {
     }
 }
 
-/// What one rank makes of the words is what all get, and none has them before.
+/// All ranks get what one rank makes of the words, and none sees the words before.
 TEST_P(TeamOf, OneRankActsBeforeTheOthersKnow) {
     const auto memory = team_->node().share(4096);
     ASSERT_NE(memory, nullptr);
@@ -107,11 +107,11 @@ TEST_P(TeamOf, OneRankActsBeforeTheOthersKnow) {
             if (near) {
                 ASSERT_EQ(acted.load(), round);
             }
-            team_->barrier();  // the next segment may be of this node, too
+            team_->barrier();  // the next segment may be on this node, too
         }
 }
 
-/// Packets arrive in the same way whether they are combined by node or not.
+/// Packets arrive unchanged, whether or not they are combined by node.
 TEST_P(TeamOf, CombinedPacketsArriveAsTheyWereSent) {
     const CombineLimits always{0, INT64_MAX}, never{INT64_MAX, 0};
     for (int round = 0; round < 4; ++round) {
@@ -135,7 +135,7 @@ TEST_P(TeamOf, CombinedPacketsArriveAsTheyWereSent) {
     }
 }
 
-/// Fast ranks must not enter the round of slow ones.
+/// A fast rank must not enter a round before slow ranks have left the previous one.
 TEST_P(TeamOf, RoundsDoNotMix) {
     for (int round = 0; round < 200; ++round) {
         if (round % 50 == team_->rank()) sleep_seconds(0.002);
@@ -230,7 +230,7 @@ protected:
     int rank_ = comm_->rank(), size_ = comm_->size();
 };
 
-/// Every rank knows the messages of each round; nothing separates the rounds.
+/// Nothing separates the exchanges; every rank knows what each should deliver.
 TEST_F(MpiComm, ExchangesInARowDoNotMix) {
     struct Message {
         int round, from, to, number;
@@ -245,7 +245,7 @@ TEST_F(MpiComm, ExchangesInARowDoNotMix) {
                     Packet packet{0, {}};
                     if (dice % 7 != 0) {
                         const Message m{round, from, to, n};
-                        // Some are longer than MPI's eager messages.
+                        // Some packets are longer than MPI's eager messages.
                         packet.bytes.resize(dice % 11 == 0 ? 100'000 : sizeof m);
                         std::memcpy(packet.bytes.data(), &m, sizeof m);
                     }

@@ -28,7 +28,7 @@ TEST(Wait, SleepsUntilTheWordChanges) {
     });
     sleep_seconds(0.02);
     EXPECT_FALSE(returned);
-    wake_all(word);  // nothing has changed
+    wake_all(word);  // wakes sleepers although the word has not changed
     sleep_seconds(0.02);
     EXPECT_FALSE(returned);
     word = 1;

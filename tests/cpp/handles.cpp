@@ -29,7 +29,7 @@ static_assert(only_moves<thalweg::Session> && only_moves<thalweg::Decomposition>
               only_moves<thalweg::File> && only_moves<thalweg::Reader> &&
               only_moves<thalweg::Restart>);
 static_assert(!std::is_convertible_v<std::nullptr_t, thalweg::Holding>);
-// A deferred array must outlive the call.
+// The array of a deferred put must outlive the call.
 static_assert(thalweg::ArrayInPlace<std::vector<int>&> &&
               thalweg::ArrayInPlace<std::span<const int>> &&
               !thalweg::ArrayInPlace<std::vector<int>>);
@@ -51,7 +51,8 @@ struct Model {
     }
     thalweg::File create(thalweg::Session& io, const char* path) const {
         thalweg::File file = io.create(path);
-        file.def_var("v", Type::float32, "time x", decompose(io));  // the variable keeps it
+        // The variable keeps the decomposition alive.
+        file.def_var("v", Type::float32, "time x", decompose(io));
         return file;
     }
     void step(thalweg::File& file, int record) {
@@ -61,7 +62,7 @@ struct Model {
     }
 };
 
-/// A file and the objects that read it all go out of scope without a close.
+/// A file and the objects that read it go out of scope together, without a close.
 void end_of_scope(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     {
@@ -77,9 +78,9 @@ void end_of_scope(Model& m) {
         reader.get("v", cells, 0, got);
         CHECK(got == m.values);
     }
-    thalweg::File file = m.create(io, "scope.nc");  // the file has lost its handle
+    thalweg::File file = m.create(io, "scope.nc");  // closed by the release of its handle
     m.step(file, 1);
-    file = m.create(io, "other.nc");  // closes the first one
+    file = m.create(io, "other.nc");  // the assignment closes the first file
     CHECK(exists("scope.nc") && !exists("other.nc"));
     m.step(file, 0);
     file = {};
@@ -88,7 +89,7 @@ void end_of_scope(Model& m) {
     io.finalize();
 }
 
-/// A handle that outlives its session is empty, and its destructor does nothing.
+/// A handle that outlives its session becomes empty, and its destructor does nothing.
 void end_of_session(Model& m) {
     std::optional<thalweg::Session> io(std::in_place, MPI_COMM_WORLD, "log=off");
     thalweg::Decomposition cells = m.decompose(*io);
@@ -114,12 +115,12 @@ void end_of_session(Model& m) {
     moved = thalweg::Session(MPI_COMM_WORLD, "log=off");
 }
 
-/// An error in a destructor is thrown when the session ends.
+/// An error that occurs in a destructor is thrown when the session ends.
 void unseen_error(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     {
         thalweg::File file = m.create(io, "unseen.nc");
-        file.put("v", std::vector<double>(3, 1e300));  // does not fit
+        file.put("v", std::vector<double>(3, 1e300));  // value that does not fit
     }
     try {
         io.finalize();
@@ -129,7 +130,7 @@ void unseen_error(Model& m) {
               std::string(e.what()).find("unseen.nc") != std::string::npos);
     }
     CHECK(!io);
-    // The error of a call is not thrown again.
+    // The error of a call is not thrown again by a later one.
     thalweg::Session again(MPI_COMM_WORLD, "log=off");
     thalweg::File file = m.create(again, "unseen.nc");
     file.put("v", std::vector<double>(3, 1e300));
@@ -143,7 +144,7 @@ void exception(Model& m) {
     try {
         thalweg::File file = m.create(io, "exception.nc");
         m.step(file, 0);
-        // One rank has more to write, the others are elsewhere: none of them waits.
+        // One rank has more to write, and the others are elsewhere: no rank waits for another.
         if (m.rank == 0) file.put("v", m.values);
         throw 1;
     } catch (int) {
@@ -174,7 +175,7 @@ void empty_decomposition(Model& m) {
     const thalweg::StridedArray<float> wrong{got.data(), extent,
                                              std::span(stride, m.rank == 0 ? 2 : 1)};
     CHECK(code_of([&] { reader.get("v", cells, 0, wrong); }) != TW_OK);
-    // A released handle is ended by its C function.
+    // A released handle must be closed by its C function.
     tw_file file = reader.release();
     CHECK(!reader && tw_close(&file) == TW_OK);
     tw_decomposition d = cells.release();

@@ -23,7 +23,7 @@ private:
     Packers packers_{1};
 };
 
-/// A file in define mode on one rank; nothing reaches the disk.
+/// A file in define mode on one rank, in memory.
 class Define : public testing::Test {
 protected:
     Define() {

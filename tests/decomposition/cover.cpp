@@ -13,7 +13,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Sums of the words of all ranks.
+/// The sums of all ranks' numbers.
 struct Sums {
     std::int64_t low = 0, high = 0;
     void add(const Cover& cover) {
@@ -23,7 +23,7 @@ struct Sums {
     bool is_all(const Numbers& end) const { return Cover::is_all(low, high, end); }
 };
 
-/// Cuts a box in two again and again, and gives each piece to some rank.
+/// Cuts a box in two repeatedly, and gives each piece to some rank.
 void deal_out(Random& random, const Box& box, int cuts, std::vector<Cover>& ranks) {
     const auto d = static_cast<std::size_t>(random.below(box.nd));
     if (cuts == 0 || box.count[d] < 2) {
@@ -89,7 +89,7 @@ TEST(Cover, OfListsIsAllIfEachIndexIsListedOnce) {
         };
         EXPECT_TRUE(sums_of().is_all({total}));
         if (held[0].empty() || held[0].size() == static_cast<std::size_t>(total)) continue;
-        // As many, but one of them is another rank's, too.
+        // As many indices as before, but one of them is also in another rank's list.
         std::int64_t k = 0;
         while (std::find(held[0].begin(), held[0].end(), k) != held[0].end()) ++k;
         held[0].back() = k;

@@ -168,7 +168,7 @@ TEST(Replicated, RankZeroHoldsAll) {
     EXPECT_EQ(scalar->held, 1);
 }
 
-/// Memory (y, x) with halos, two blocks; file (x, y).
+/// An array in memory order (y, x) with halos, for two blocks, and a file in the order (x, y).
 class Addresses : public testing::Test {
 protected:
     Addresses() {
@@ -211,7 +211,7 @@ TEST_F(Addresses, DenseWithoutHalos) {
 }
 
 TEST_F(Addresses, Strided) {
-    // Two slots of 7 x 7 (the largest with its halo), x backwards.
+    // Two slots of 7 x 7, the extents of the largest box with its halo; x is stored backwards.
     const std::int64_t extent[] = {2, 7, 7}, stride[] = {1000, 100, -8};
     ASSERT_TRUE(check_strided(*d_, 3, extent, stride, array_).ok());
     EXPECT_EQ(array_.form, Form::with_halo);
@@ -234,7 +234,7 @@ TEST_F(Addresses, StridedOfTheWrongForm) {
     EXPECT_EQ(code(3, {1, 7, 7}), TW_ESHAPE);  // one box too few
     EXPECT_EQ(code(3, {3, 7, 7}), TW_ESHAPE);  // one box too many
     EXPECT_EQ(code(3, {2, 7, 8}), TW_ESHAPE);  // too large
-    EXPECT_EQ(code(3, {2, 5, 6}), TW_ESHAPE);  // between the two forms
+    EXPECT_EQ(code(3, {2, 5, 6}), TW_ESHAPE);  // extents between those of the two forms
     EXPECT_EQ(code(3, {2, 2, 4}), TW_ESHAPE);  // too small
     EXPECT_EQ(code(3, {2, 3, 3}), TW_ESHAPE);
     EXPECT_EQ(code(1, {7}), TW_ESHAPE);
@@ -301,7 +301,7 @@ TEST(Arrays, NothingHeldTakesAnyEmptyArray) {
     EXPECT_TRUE(check_dense(*m, 0, view).ok());
 }
 
-/// The wanted boxes of a variable's parts make up those of the variable.
+/// The boxes wanted of a variable's parts make up those wanted of the variable.
 TEST(Wanted, IsDividedAmongParts) {
     Random random(3);
     for (int tries = 0; tries < 200; ++tries) {
@@ -317,7 +317,7 @@ TEST(Wanted, IsDividedAmongParts) {
             }
             w.block = static_cast<int>(&w - boxes.data());
         }
-        // An element and its place in the array, for each box.
+        // For each box, an element and its address in the array.
         using Seen = std::multiset<std::array<std::int64_t, 5>>;
         const auto add = [](Seen& seen, const WantedBox& w, const Index& low) {
             for (std::int64_t y = 0; y < w.box.count[0]; ++y)

@@ -27,7 +27,7 @@ Listing grid_listing(const Numbers& indices) {
     return {std::make_shared<IndexList>(compressed(indices, 20, 5)), {0, 1}, {4, 5}};
 }
 
-/// (index, position) of all elements.
+/// Returns (index, position) of all elements.
 std::vector<std::pair<std::int64_t, std::int64_t>> elements_of(const IndexList& list) {
     std::vector<std::pair<std::int64_t, std::int64_t>> result;
     for (const Run& r : list.runs)
@@ -55,7 +55,7 @@ TEST(IndexList, RunsEndWithTheirRow) {
     EXPECT_EQ(list.runs[3].global(), 10);
 }
 
-// A run stores its length in 24 bits.
+// A run stores its length in 24 bits, so longer ones are divided.
 TEST(IndexList, LongRunsAreCut) {
     constexpr std::int64_t longest = Run::longest;
     Numbers indices(static_cast<std::size_t>(longest) + 3);

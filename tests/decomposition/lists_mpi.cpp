@@ -39,7 +39,8 @@ TEST_F(Lists, DealtOutInTurnAreWhole) {
 TEST_F(Lists, AnIndexOnTwoRanksIsNamedWithBoth) {
     if (size_ < 2) GTEST_SKIP();
     Numbers mine{2 * rank_, 2 * rank_ + 1};
-    if (rank_ == size_ - 1) mine.insert(mine.begin(), 1);  // rank 0 has it at position 1
+    // Rank 0 has the same index at position 1.
+    if (rank_ == size_ - 1) mine.insert(mine.begin(), 1);
     const Status status = make({"y", "x", "z"}, {size_, 2, 3}, {"y", "x"}, mine);
     EXPECT_EQ(status.code, TW_EOVERLAP);
     EXPECT_EQ(made_, nullptr);
@@ -79,7 +80,7 @@ TEST_F(Lists, WhatIsSharedMustBeSoOnAllRanks) {
     expect_alike(status);
 }
 
-/// Every rank draws the lists of all ranks, so that it knows the expected result.
+/// Every rank generates the lists of all ranks, so that it knows the expected result.
 TEST_F(Lists, ADuplicateIfAndOnlyIfThereIsOne) {
     Random random(11);
     for (int k = 0; k < 100; ++k) {
@@ -114,7 +115,8 @@ TEST_F(Lists, ADuplicateIfAndOnlyIfThereIsOne) {
     }
 }
 
-/// More runs than are compared at once: every round covers a part of every rank's range.
+/// There are more runs than are compared at once, so every round covers a part of every rank's
+/// range.
 TEST_F(Lists, ADuplicateIsFoundAmongManyRuns) {
     constexpr std::int64_t runs = 300000;
     const std::int64_t total = 2 * runs + 2 * size_;

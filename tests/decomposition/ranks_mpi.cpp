@@ -82,7 +82,7 @@ TEST_F(Ranks, ShapesAndNamesMustAgree) {
     expect_alike(status);
 }
 
-/// Every rank draws the boxes of all ranks, so that it knows the expected result.
+/// Every rank generates the boxes of all ranks, so that it knows the expected result.
 TEST_F(Ranks, OverlapIfAndOnlyIfAnElementIsHeldTwice) {
     Random random(5);
     for (int i = 0; i < 150; ++i) {
@@ -140,7 +140,7 @@ TEST(Starts, AreThoseOfAllRanks) {
         const Starts united = unite_starts(*comm, mine);
         for (std::size_t k = 0; k < 3; ++k)
             EXPECT_EQ(united[k], (std::vector<std::int64_t>(all[k].begin(), all[k].end())));
-        // A long list is thinned; the rest is a subset, ascending, with the first entry.
+        // A long list loses entries; the rest is an ascending subset with the first entry.
         const Starts few = unite_starts(*comm, mine, 8);
         for (std::size_t k = 0; k < 3; ++k) {
             EXPECT_LE(few[k].size(), 8U);

@@ -49,7 +49,7 @@ TEST(FillValue, AttributeOfTheSameTypeOrDefault) {
 }
 
 struct Sizes {
-    std::vector<std::int64_t> fixed, record;  ///< bytes of byte variables
+    std::vector<std::int64_t> fixed, record;  ///< sizes in bytes of byte variables
 };
 
 /// Makes two dimensions per variable, so that none is too long: the first has length 1024 or 1.

@@ -12,10 +12,11 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// An array with a box: dimensions nested in any order, with gaps and any sign.
+/// An array that contains a box. Its dimensions are nested in any order, with gaps and strides of
+/// any sign.
 struct Room {
     Index stride{};
-    std::int64_t base = 0;   ///< byte of the first element
+    std::int64_t base = 0;   ///< offset of the first element in bytes
     std::int64_t bytes = 0;  ///< size of the whole array
 };
 
@@ -39,7 +40,7 @@ Room random_room(Random& random, int nd, const Index& count, std::int64_t elemen
     return room;
 }
 
-/// Copies element by element.
+/// Copies the box element by element.
 std::int64_t naive(int nd, const Index& count, char* to, const Index& to_stride, const char* from,
                    const Index& from_stride, RowKernel kernel, const char* fill) {
     std::int64_t misfits = 0, n = 1;
@@ -89,7 +90,7 @@ TEST(CopyBox, RandomShapesOrdersAndStrides) {
     }
 }
 
-/// Longer than a tile in both directions, with remainders.
+/// The box is longer than a tile in both directions, with a remainder.
 TEST(CopyBox, Tiles) {
     Random random(2);
     for (int i = 0; i < 60; ++i) {
@@ -120,7 +121,8 @@ TEST(CopyBox, NothingToCopy) {
     EXPECT_EQ(to, '?');
 }
 
-/// Elements that are contiguous on both sides are one call of the kernel: the purpose of merging.
+/// Elements that are contiguous on both sides are copied by one call of the kernel, which is the
+/// purpose of merging.
 TEST(CopyBox, MergesWhatContinues) {
     static int calls;
     static std::int64_t values;
@@ -137,7 +139,7 @@ TEST(CopyBox, MergesWhatContinues) {
     copy_box(3, count, to.data(), dense, from.data(), dense, count_calls, nullptr);
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(values, 60);
-    // A halo on the middle dimension: one call per slowest index.
+    // With a halo on the middle dimension: one call per index of the slowest dimension.
     calls = 0;
     const Index with_halo{24 * 4, 20, 4};
     copy_box(3, count, to.data(), dense, wide.data(), with_halo, count_calls, nullptr);

@@ -143,7 +143,7 @@ TEST(Kernels, AllPairsOfTypes) {
                 });
 }
 
-/// Only the value itself makes its block be checked again.
+/// A block is checked again only if one of its values does not fit.
 TEST(Kernels, OneValueAmongOthersThatFit) {
     const RowKernel kernel = pack_kernel(TW_DOUBLE, TW_FLOAT, Order::native);
     for (const double value : interesting<double>()) {

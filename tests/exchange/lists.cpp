@@ -20,13 +20,13 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// A list over some neighbouring dimensions of a grid, in an order of the file.
+/// A list over adjacent dimensions of a grid, in some order of the file.
 struct Sample {
     Numbers file_shape, listed_shape;
     std::vector<int> order;
     Numbers indices;
     HeldBox held;
-    std::set<std::int64_t> elements;  ///< positions in the file
+    std::set<std::int64_t> elements;  ///< positions of the elements in the file
 
     explicit Sample(Random& random) {
         const auto nd = static_cast<int>(random.between(1, 4));
@@ -144,7 +144,8 @@ TEST(Lists, CopiesGoWhereEachElementBelongs) {
         const auto element = static_cast<std::int64_t>(size);
         const RowKernel kernel = move_kernel(size);
         const auto all = static_cast<std::size_t>(volume(s.file_shape));
-        // By index: the whole grid. By position: dense, dimensions nested in any order.
+        // By index, the array is the whole grid. By position, it is dense, with dimensions nested
+        // in any order.
         std::vector<char> grid(all * size), back(all * size, 9);
         for (char& c : grid) c = static_cast<char>(random.below(100));
         Index grid_stride = strides_of(s.file_shape);
@@ -170,7 +171,7 @@ TEST(Lists, CopiesGoWhereEachElementBelongs) {
                 EXPECT_EQ(back[i * size + b], s.elements.count(static_cast<std::int64_t>(i)) != 0
                                                   ? grid[i * size + b]
                                                   : 9);
-        // Copy to a dense buffer, and back.
+        // Copy the elements to a dense buffer, and back.
         copy_runs(*s.held.list, s.held.box,
                   {RunOrder::dense, dense.data(), dense_strides(s.held, element)},
                   {RunOrder::positions, memory.data(), stride}, kernel, nullptr);

@@ -20,7 +20,7 @@ Space two_places() {
     return space;
 }
 
-/// Cuts a box at random into disjoint ones.
+/// Divides a box at random into disjoint ones.
 void cut(Random& random, const Box& box, std::vector<Box>& into, int depth) {
     const auto d = static_cast<int>(random.below(box.nd));
     if (depth == 0 || box.count[d] < 2 || random.percent(15)) {
@@ -35,12 +35,13 @@ void cut(Random& random, const Box& box, std::vector<Box>& into, int depth) {
     cut(random, high, into, depth - 1);
 }
 
-/// A file shape, the boxes of each rank in some memory order, and some elements that no rank holds.
+/// The shape of a file variable, the boxes of each rank in some memory order, and some elements
+/// that no rank holds.
 struct Held {
     std::vector<std::int64_t> shape;
     std::vector<int> order;
-    std::vector<std::vector<Box>> memory;    ///< by rank, in memory order
-    std::vector<std::vector<HeldBox>> file;  ///< by rank, in file order
+    std::vector<std::vector<Box>> memory;    ///< boxes of each rank, in memory order
+    std::vector<std::vector<HeldBox>> file;  ///< boxes of each rank, in file order
 };
 
 Held random_held(Random& random) {
@@ -104,7 +105,7 @@ TEST(InFileOrder, SortedSwappedAndWithoutEmptyBoxes) {
     EXPECT_EQ(held[1].last, 84);
 }
 
-/// The parts of all ranks in any range are exactly the held elements of the range.
+/// The parts of all ranks in a range must be exactly the held elements of the range.
 TEST(ForParts, EveryHeldElementOnce) {
     Random random(1);
     for (int i = 0; i < 2000; ++i) {
@@ -232,7 +233,7 @@ TEST(PieceCursor, PiecesAreTheExtents) {
         }
         std::vector<char> wanted;
         for (int v = 0; v < 4; ++v) wanted.push_back(random.percent(70));
-        // Not only whole variables: the share of a writer, too.
+        // Test the share of a writer, too, not only whole variables.
         const auto layout = make_record_layout(static_cast<int>(random.between(1, 4)),
                                                std::int64_t(1) << random.below(8));
         const auto extents = intersect(

@@ -15,7 +15,7 @@ namespace {
 /// CAM's finite-volume grid "D": 26 levels, 361 latitudes and 576 longitudes, cut into blocks.
 struct ModelGrid {
     std::int64_t shape[3] = {26, 361, 576};  // lev lat lon, the file's order
-    std::int64_t cells[3] = {25, 80, 50};    // blocks along each: 100,000 ranks
+    std::int64_t cells[3] = {25, 80, 50};    // number of blocks along each: 100,000 ranks
     std::int64_t ranks() const { return cells[0] * cells[1] * cells[2]; }
 
     std::int64_t rank_at(std::int64_t lev, std::int64_t lat, std::int64_t lon) const {
@@ -34,7 +34,7 @@ struct ModelGrid {
         return box;
     }
 
-    /// One record: 34 variables of three dimensions, 40 of two (lat lon).
+    /// A record with 34 variables of three dimensions and 40 of two (lat lon).
     Space record() const {
         Space space;
         for (int v = 0; v < 74; ++v) {
@@ -53,19 +53,19 @@ struct ModelGrid {
 };
 
 struct Plan {
-    std::int64_t writers = 0;  ///< writers that the rank prepares to feed
-    std::int64_t owners = 0;   ///< writers that it feeds
-    std::int64_t pieces = 0;   ///< pieces that it examines
-    std::int64_t parts = 0;    ///< boxes that it copies
+    std::int64_t writers = 0;  ///< number of writers to which the rank may have to send
+    std::int64_t owners = 0;   ///< number of writers to which it sends
+    std::int64_t pieces = 0;   ///< number of pieces that it examines
+    std::int64_t parts = 0;    ///< number of boxes that it copies
     std::int64_t elements = 0;
-    std::int64_t rows = 0;  ///< contiguous runs of its blocks in the file
+    std::int64_t rows = 0;  ///< number of contiguous runs of its blocks in the file
 };
 
-/// Plans and walks one record as rank `rank` does.
+/// Plans one record as rank `rank` does, and goes through its pieces.
 Plan plan_of(const ModelGrid& grid, std::int64_t rank, const Layout& layout) {
     const Space space = grid.record();
     const Box box = grid.block(rank);
-    // In memory (lat, lev, lon): the index swap of the model.
+    // The order in memory is (lat, lev, lon): the index swap of the model.
     Box in_memory = box;
     std::swap(in_memory.low[0], in_memory.low[1]);
     std::swap(in_memory.count[0], in_memory.count[1]);
@@ -132,13 +132,13 @@ void check(const ModelGrid& grid, const Layout& layout, std::int64_t alignment) 
         SCOPED_TRACE(testing::Message()
                      << layout.name() << " of " << layout.writers() << " writers, rank " << rank);
         const Plan plan = plan_of(grid, rank, layout);
-        // Nothing is missing, so no owner was overlooked; nothing is sent twice.
+        // Nothing is missing, so no writer was overlooked; nothing is sent twice.
         EXPECT_EQ(plan.elements, elements_of(grid, rank));
-        // A contiguous run of a block meets the writers of its bytes, and one at either end that
-        // may own some if cuts move by the alignment.
+        // A contiguous run of a block may belong to the writers of its bytes, and to one more at
+        // either end, since cuts move by up to the alignment.
         const std::int64_t run = 4 * grid.block(rank).count[2];
         EXPECT_LE(plan.writers, plan.rows * (3 + (run + 2 * alignment) / each));
-        // The pieces of exactly these writers are examined.
+        // Only the pieces of these writers are examined.
         EXPECT_LE(plan.pieces, plan.writers * (each / (1 << 20) + 3 + alignment / (1 << 20)) +
                                    (layout.name() == std::string("slabs") ? plan.writers * 74 : 0));
         EXPECT_LE(plan.parts, plan.rows + 5 * std::min(plan.pieces, 2 * plan.rows));
@@ -148,7 +148,7 @@ void check(const ModelGrid& grid, const Layout& layout, std::int64_t alignment) 
 
 std::vector<ModelGrid> decompositions() {
     ModelGrid blocks;
-    ModelGrid columns;  // every rank has all levels, as physics has
+    ModelGrid columns;  // every rank has all levels, as in the model's physics
     columns.cells[0] = 1;
     columns.cells[1] = 361;
     columns.cells[2] = 278;
@@ -167,7 +167,8 @@ TEST(PlanOfManyRanks, IsBoundedByBlocksAndWriters) {
     }
 }
 
-/// Eight times the ranks, writers and latitudes: blocks of the same size, so the same work.
+/// With eight times the ranks, writers and latitudes, blocks have the same size, so the work is the
+/// same.
 TEST(PlanOfManyRanks, DoesNotGrowWithTheGrid) {
     for (ModelGrid grid : decompositions()) {
         const auto layout = make_record_layout(3125, 4096);
@@ -183,7 +184,7 @@ TEST(PlanOfManyRanks, DoesNotGrowWithTheGrid) {
     }
 }
 
-/// A rank of a process grid feeds only the writer of its row.
+/// A rank of a process grid sends only to the writer of its row.
 TEST(PlanOfManyRanks, ARowHasOneWriter) {
     for (const ModelGrid& grid : decompositions()) {
         const auto layout = rows_of(grid);

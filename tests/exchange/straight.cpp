@@ -14,7 +14,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A source of two variables whose elements are their own positions.
+/// A source with two variables. The value of an element is its position.
 struct Numbered : Source {
     std::vector<ReadRange> asked;
     std::int64_t fails_at = -1;  ///< number of the call that fails
@@ -37,7 +37,7 @@ struct Numbered : Source {
     }
 };
 
-/// A box of a grid, in file order in memory.
+/// A box of a grid; memory has the file's order.
 struct Sample {
     Space space;
     std::vector<PlaceSource> sources;
@@ -70,7 +70,7 @@ struct Sample {
             space.places.push_back(p);
             sources.push_back({v, 0, {}});
         }
-        for (int v = variables - 1; v >= 0; --v) {  // in another order than the file's
+        for (int v = variables - 1; v >= 0; --v) {  // in another order than that of the file
             Delivery d;
             d.place = static_cast<std::size_t>(v);
             d.decomposition = decomposition.get();
@@ -118,7 +118,7 @@ TEST(Straight, PartsThatOneReaderShouldHaveAreAgainstIt) {
 TEST(Straight, ReadsEachRunOnceInTheOrderOfTheFile) {
     Sample s({4, 6}, box_of({1, 0}, {2, 6}), 2);
     Numbered source;
-    std::vector<char> buffer(32);  // 8 elements, the runs have 12
+    std::vector<char> buffer(32);  // room for 8 elements, whereas the runs have 12
     StreamCounts counts;
     EXPECT_TRUE(read_straight(s.space, s.sources, s.deliveries, source, buffer, counts).ok());
     std::vector<std::array<std::int64_t, 3>> asked;

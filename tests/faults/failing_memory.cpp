@@ -17,10 +17,10 @@ namespace failing_memory {
 
 namespace {
 
-// Counts allocations of this thread only: the library's own threads get all they need.
+// Counts only the allocations of this thread: those of the library's own threads never fail.
 thread_local bool counting = false;
-long made = 0;      // allocations since counting began
-long failing = -1;  // the one that fails
+long made = 0;      // number of allocations since counting began
+long failing = -1;  // number of the allocation that fails
 
 /// State that all processes share.
 struct Reached {
@@ -52,7 +52,7 @@ void reach_all(const std::string& path) {
     CHECK(at != MAP_FAILED);
     reached = static_cast<Reached*>(at);
     reached->victim = -1;
-    is_reached = true;  // set by the thread that serves
+    is_reached = true;  // set by the serving thread
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -85,8 +85,8 @@ void Trial::run(const char* name, const std::function<void()>& before,
     run_others(name, before, call, after);
 }
 
-/// Makes a call while allocations fail on ranks that make none; these may be at work on it after it
-/// returns.
+/// Makes a call while allocations fail on ranks that make no call. These may go on working after
+/// the call returns.
 void Trial::run_others(const char* name, const std::function<void()>& before,
                        const std::function<int()>& call, const std::function<void(int)>& after) {
     const auto set_victim = [](int rank, long n) {
@@ -147,7 +147,7 @@ bool fails() {
 
 }  // namespace failing_memory
 
-// Not inline: otherwise the compiler would see malloc paired with delete.
+// Not inline: otherwise the compiler would warn of malloc paired with delete.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
     if (failing_memory::fails()) throw std::bad_alloc();
     void* p = std::malloc(bytes > 0 ? bytes : 1);

@@ -11,7 +11,7 @@
 
 namespace failing_memory {
 
-/// Tests if the status is TW_OK, or an error about memory.
+/// Tests if the status is TW_OK, or an error that is about memory.
 bool is_expected(tw_session session, int status);
 
 /// Makes a call on this rank, whose n-th allocation fails.
@@ -19,16 +19,16 @@ bool is_expected(tw_session session, int status);
 /// @param most  receives the number of allocations
 int failed_call(const std::function<int()>& call, long n, long& most);
 
-/// Lets allocations fail on ranks that are in another call meanwhile, such as servers. Call on all
-/// ranks before that. All ranks must be on one machine.
-/// @param path  file that is created for it
+/// Makes allocations fail on ranks that are in another call meanwhile, such as servers. To be
+/// called on all ranks before that; they must be on one machine.
+/// @param path  file that is created to share the state
 void reach_all(const std::string& path);
 
-/// Makes a call with the n-th allocation failing on a rank, until it makes no more; then with
-/// another rank.
+/// Repeats a call with its n-th allocation failing on one rank, for n = 1, 2, ..., until it makes
+/// fewer allocations; then on another rank.
 class Trial {
 public:
-    /// @param every   tests one of so many allocations
+    /// @param every   only one of so many allocations is tested
     /// @param others  ranks of MPI_COMM_WORLD that make no calls, whose allocations fail in turn
     Trial(tw_session session, long every, std::vector<int> others = {})
         : session_(session), every_(every), others_(std::move(others)) {}
@@ -40,7 +40,7 @@ public:
     void run(const char* name, const std::function<void()>& before,
              const std::function<int()>& call, const std::function<void(int)>& after);
     long calls() const { return calls_; }
-    /// Later calls are collective.
+    /// calls that follow are collective
     bool calls_wait = true;
 
 private:

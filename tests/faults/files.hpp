@@ -17,14 +17,14 @@ namespace faults {
 
 constexpr std::int64_t ny = 37;
 constexpr std::int64_t nx = 24;
-constexpr std::int64_t letters = 11;  // odd: there is padding
+constexpr std::int64_t letters = 11;  // an odd number, so that there is padding
 
 /// The distribution of a variable over the ranks.
 enum class Spread {
     everywhere,  ///< every rank has the whole
     rows,        ///< each rank has a range of rows
-    even_rows,   ///< the same, but odd ranks have nothing: their rows are never written
-    columns,     ///< a range of columns each, x slowest in memory; the last rank has none
+    even_rows,   ///< as `rows`, but the rows of odd ranks are held by no rank and never written
+    columns,     ///< each rank has a range of columns, x slowest in memory; the last rank has none
     last,        ///< letters, all on the last rank
 };
 constexpr int spreads = 5;
@@ -43,8 +43,8 @@ struct FileKind {
     std::vector<Field> fields;
 };
 
-/// Returns history.nc, sparse.nc, static.nc (no records) and restart.nc (written anew again and
-/// again).
+/// Returns the kinds history.nc, sparse.nc, static.nc (without records) and restart.nc (replaced
+/// repeatedly).
 const std::vector<FileKind>& kinds();
 const FileKind& kind_of(const std::string& name);
 const char* dims_of(const Field& field);
@@ -63,15 +63,16 @@ double as_double(std::int64_t number);
 std::int32_t as_int(std::int64_t number);
 char as_char(std::int64_t number);
 
-/// The array of this rank, in its own order.
+/// The array of this rank, in the rank's own order.
 struct Values {
     std::vector<char> bytes;
     std::int64_t n = 0;
 };
 Values values_of(const FileKind& file, std::size_t field, std::int64_t record, int rank, int ranks);
 
-/// Checks a complete file through netCDF-C; returns the error, or "".
-/// @param records     number of records, if the file has records; else the generation of its values
+/// Checks a complete file by netCDF-C; returns the error, or "".
+/// @param records     number of records, if the file has records; otherwise the number of times
+/// that it was written
 std::string look(const std::string& path, const FileKind& file, std::int64_t records, int ranks);
 
 }  // namespace faults

@@ -46,17 +46,17 @@ enum call { WRITE, SIZE, SYNC, RENAME, CLOSE, READ };
 
 static struct {
     char path[PATH_MAX];
-    long from, to; /* numbers of the calls that go wrong */
+    long from, to; /* range of the numbers of calls that fail */
     enum kind kind;
     long delay; /* microseconds */
-    int reads;  /* they are meant */
+    int reads;  /* the calls that fail are reads */
 } plan;
 
 static atomic_bool armed;
 static atomic_long calls, fired;
 static atomic_flag first_taken = ATOMIC_FLAG_INIT;
-static char first[PATH_MAX + 100]; /* the first call that went wrong */
-static atomic_bool written[4096];  /* descriptors written to */
+static char first[PATH_MAX + 100]; /* description of the first call that failed */
+static atomic_bool written[4096];  /* set for each descriptor that was written to */
 static int trace_to = -1;
 
 /* ---- what is to go wrong ------------------------------------------------------------------- */

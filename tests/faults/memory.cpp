@@ -277,7 +277,7 @@ private:
                 [&](int status) {
                     const int closed = tw_close(&file_);
                     CHECK((closed == TW_OK) == (status == TW_OK));
-                    // It is as it was, and can be written on.
+                    // The file is unchanged and can be continued.
                     open("classic.nc");
                     tw_file_info info{};
                     ok(tw_inq(file_, &info));
@@ -293,7 +293,7 @@ private:
                 });
     }
 
-    /// Arrays that are registered, written and read back.
+    /// Registers, writes and reads arrays.
     void restart() {
         std::vector<int> array(static_cast<std::size_t>(grid_->count[0] * nx));
         const auto n = static_cast<std::int64_t>(array.size());

@@ -26,7 +26,8 @@ bool ok(tw_session session, int status) {
     return status == TW_OK;
 }
 
-/// Writes a file with a session that has begun. A server's memory may still fail.
+/// Writes a file in a session that tw_init has started. Calls may still fail with TW_ENOMEM, if
+/// memory runs out on a server.
 void use(tw_session session, const std::string& name) {
     MPI_Comm comm = MPI_COMM_NULL;
     ok(session, tw_model_comm(session, &comm));
@@ -45,7 +46,7 @@ void use(tw_session session, const std::string& name) {
     ok(session, tw_close(&file));
 }
 
-/// Ends a session, or checks the error if there is none. A server has served by then.
+/// Ends a session, or checks the error if there is none. On a server, its work is done by then.
 void end(tw_session session, int status, const std::string& name) {
     if (status != TW_OK && session != nullptr)
         CHECK_TEXT(std::string(tw_error_message(session)).find("memory") != std::string::npos, "%s",
@@ -91,7 +92,7 @@ void init(const std::string& settings) {
     });
 }
 
-/// Two components, and the last rank serves.
+/// Two components, and a server on the last rank.
 void components() {
     const int rank = check::state.rank, size = check::state.size;
     if (size < 3) return;

@@ -38,7 +38,7 @@ public:
           first_(appended ? 1 : 0),
           folder_(check::make_folder("memory_writing")),
           path_(folder_ + "/a.nc") {
-        ::alarm(0);  // servers serve as long as needed
+        ::alarm(0);  // no time limit, as servers work as long as the test
         failing_memory::reach_all(folder_ + "/reached");
         CHECK(tw_init(MPI_COMM_WORLD, ("log=off; " + settings).c_str(), &session_) == TW_OK);
         tw_role role = TW_MODEL;
@@ -49,7 +49,8 @@ public:
         MPI_Comm_dup(model, &comm_);
         check::use(comm_);
         const std::vector<int> serving = others();
-        // Within a node, a rank learns of an error as soon as the writing thread has it.
+        // In the background, ranks of a node learn of an error as soon as the writing thread has
+        // it.
         const bool behind = settings.find("service=background") != std::string::npos &&
                             settings.find("node_size") == std::string::npos;
         apart_ = behind || !serving.empty();
@@ -60,7 +61,7 @@ public:
         count_[0] = shape_[0] * (rank + 1) / ranks - start_[0];
         ok(tw_decompose(session_, "y x", 1, shape_, start_, count_, &cells_));
         values_.resize(static_cast<std::size_t>(count_[0] * nx));
-        // From now on, the session has its plans and permanent memory.
+        // From here on, the session has its plans and its permanent memory.
         for (const Way way : ways_) {
             way_ = way;
             create();
@@ -130,7 +131,7 @@ private:
         ok(tw_def_var(file_, "T", TW_INT, "time y x", cells_));
         ok(tw_def_var(file_, "h", TW_INT, "y x", cells_));
     }
-    void create() {  // without a file there is nothing to test
+    void create() {  // nothing to test without a file
         ok(tw_create(session_, path_.c_str(), "", &file_));
         define();
         if (first_ == 0) return;
@@ -183,7 +184,8 @@ private:
         else if (first_ > 0)
             judge(first_);
     }
-    /// Checks that the file has at least so many records, and that all of its records are right.
+    /// Checks that the file has at least so many records, and that the values of all its records
+    /// are right.
     void judge(std::int64_t least) {
         least = std::max(least, first_);
         ok(tw_open(session_, path_.c_str(), "", &file_));
@@ -210,14 +212,14 @@ private:
     std::int64_t first_;  // record that is put
     std::string folder_, path_;
     tw_session session_ = nullptr;
-    MPI_Comm comm_ = MPI_COMM_NULL;  ///< of the model
+    MPI_Comm comm_ = MPI_COMM_NULL;  ///< communicator of the model
     tw_decomposition cells_ = nullptr;
     tw_file file_ = nullptr;
     std::unique_ptr<Trial> trial_;
     std::int64_t shape_[2] = {0, nx}, start_[2] = {0, 0}, count_[2] = {0, nx};
     std::vector<int> values_;
     Way way_ = Way::arrays;
-    bool apart_ = false;  ///< a service writes, and tw_end_step does not wait for other ranks
+    bool apart_ = false;  ///< with a service, tw_end_step does not wait for other ranks
 };
 
 }  // namespace

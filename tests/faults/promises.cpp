@@ -47,7 +47,7 @@ struct Model {
     int rank = 0, ranks = 1;
 };
 
-/// Runs the model's part of a session; its servers serve meanwhile.
+/// Runs the model's part of a session, while the servers work.
 void with_model(const std::string& settings, const std::function<void(Model&)>& body) {
     Model m;
     check::step("%s: tw_init", current.c_str());
@@ -77,7 +77,7 @@ void with_model(const std::string& settings, const std::function<void(Model&)>& 
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// A one-dimensional variable, cut into one piece per rank.
+/// A one-dimensional variable with one piece per rank.
 struct Line {
     std::int64_t n, start, count;
     tw_decomposition handle = nullptr;
@@ -172,7 +172,7 @@ bool exists(const std::string& name) { return ::access((folder + "/" + name).c_s
 /// Writes steps to a bad and a good file until the bad one fails: later puts on it must be refused,
 /// every call must give the reason, and the good file must get all its records.
 void after_a_failure() {
-    arm((folder + "/bad.nc").c_str(), "3+", "eio");  // the header succeeds
+    arm((folder + "/bad.nc").c_str(), "3+", "eio");  // let the header succeed
     with_model("", [](Model& m) {
         const Line line(m, 1000);
         tw_file bad = create(m, "bad.nc", line);
@@ -212,7 +212,7 @@ void after_a_failure() {
     arm(nullptr, nullptr, nullptr);
 }
 
-/// Two files fail independently; the session goes on and can write the same file anew.
+/// Two files fail independently; the session continues, and can write a file of the same name.
 void two_failures() {
     arm((folder + "/bad").c_str(), "5+", "enospc");
     with_model("", [](Model& m) {
@@ -298,7 +298,7 @@ void finalize_with_open_files() {
         CHECK(told.status == TW_OK);
         std::ostringstream words;
         words << std::ifstream(heard).rdbuf();
-        // One rank prints the error for all.
+        // Only one rank prints an error for all.
         std::string all;
         for (const std::string& text : check::gather(words.str())) all += text;
         for (int i = 0; i < 3; ++i) {
@@ -345,7 +345,8 @@ void many_files() {
     });
 }
 
-/// No definitions; definitions but no data; records defined, none written.
+/// Files without definitions, with definitions but no data, and with record variables but no
+/// records.
 void empty_files() {
     with_model("", [](Model& m) {
         const Line line(m, 77);
@@ -378,7 +379,7 @@ void empty_files() {
     });
 }
 
-/// Errors at the very end: of the sync, of the close, of the rename.
+/// Errors at the very end: in the sync, the close, or the rename.
 void at_the_end() {
     for (int call = 1; call < 40; ++call) {
         std::error_code ignored;
@@ -429,7 +430,7 @@ constexpr Test tests[] = {{"after_a_failure", after_a_failure},
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    // CMake would split "servers:2" into two words in a list of settings.
+    // CMake would split a list of settings in "servers:2" into two words.
     const std::string service = check::option(argc, argv, "--service", "inline");
     const auto colon = service.find(':');
     inline_service = service == "inline";

@@ -39,7 +39,7 @@ int ranks() { return check::state.size; }
 
 // ---- faults ----
 
-/// Lets calls fail on one rank, or on all (-1); calls on other ranks are only counted. Collective.
+/// Makes calls fail on one rank, or on all (-1); on other ranks they are only counted. Collective.
 void arm(const std::string& path, int victim, const std::string& at, const std::string& kind) {
     using Arm = void (*)(const char*, const char*, const char*);
     const auto function = reinterpret_cast<Arm>(dlsym(RTLD_DEFAULT, "thalweg_fault_arm"));
@@ -51,7 +51,7 @@ void arm(const std::string& path, int victim, const std::string& at, const std::
 }
 void disarm() { arm("", -1, "", ""); }
 
-/// Returns the number of faults on all ranks. Collective.
+/// Returns the sum over all ranks of the calls that failed. Collective.
 long fired() {
     using Fired = long (*)(char*, std::size_t);
     const auto function = reinterpret_cast<Fired>(dlsym(RTLD_DEFAULT, "thalweg_fault_fired"));
@@ -62,14 +62,15 @@ long fired() {
 
 // ---- files ----
 
-constexpr std::int64_t ny = 30;  // the same for any number of ranks, as others check the files
+// The same for any number of ranks, as other programs check the files.
+constexpr std::int64_t ny = 30;
 constexpr std::int64_t nx = 40;
 constexpr std::int64_t cells = ny * nx;
 constexpr std::int64_t records = 3;
 
 int value(std::int64_t record, std::int64_t at) { return static_cast<int>(10000 * record + at); }
 
-/// Checks a file through serial netCDF-C; returns the error.
+/// Checks a file by serial netCDF-C; returns the error.
 std::string look(const std::string& path, std::int64_t least) {
     int id = 0;
     if (const int s = nc_open(path.c_str(), NC_NOWRITE, &id); s != NC_NOERR) return nc_strerror(s);
@@ -130,7 +131,7 @@ public:
         if (rank() == 0) check::print(check::text("reading: %ld faults", faults_));
     }
 
-    /// Adds records to a file, and logs their number, until the process is killed.
+    /// Adds records to a file, and logs how many there are, until the process is killed.
     void grow(const std::string& name, const std::string& at, const std::string& created) {
         write(name, created.c_str());
         arm(name, 0, at, "kill");
@@ -186,7 +187,7 @@ private:
                        other.c_str());
         return told;
     }
-    /// @param libraries  another library may have met the fault and use words of its own
+    /// @param libraries  the error may come from another library, in its own words
     void expect_failure(const Told& told, int victim, const std::vector<std::string>& words,
                         bool libraries = false) const {
         CHECK_TEXT(told.status == TW_EIO || (libraries && told.status == TW_EFORMAT), "%s: %s: %s",
@@ -198,9 +199,9 @@ private:
                        what_.c_str(), word.c_str(), told.text.c_str());
     }
 
-    /// Calls body(victim), which calls end_faults(), for each call of the first and of the last
-    /// rank that can fail.
-    /// @param ready  prepares it, without faults
+    /// Calls body(victim) once for each call that can fail of the first rank, and then of the last.
+    /// The body must call end_faults().
+    /// @param ready  prepares the body, without faults
     void every_call(const std::string& name, const std::string& file, const char* kind,
                     const std::function<void()>& ready, const std::function<void(int)>& body) {
         for (const int victim : {0, ranks() - 1}) {
@@ -212,13 +213,13 @@ private:
                 arm(path(file), victim, std::to_string(at), kind);
                 body(victim);
                 faults_ += fired_;
-                // If a kind does not apply to this call, it may apply to later ones.
+                // A kind of failure that does not apply to this call may apply to later ones.
                 if (fired_ == 0 && calls_ < at) break;
             }
             if (ranks() == 1) break;
         }
     }
-    /// Ends the faults of a run and returns the number of them. Collective.
+    /// Stops the failures, and returns how many there were. Collective.
     long end_faults(int victim) {
         using Calls = long (*)();
         const auto function = reinterpret_cast<Calls>(dlsym(RTLD_DEFAULT, "thalweg_fault_calls"));
@@ -269,7 +270,7 @@ private:
                 });
     }
 
-    /// A file that becomes shorter while it is open.
+    /// A file that is truncated while it is open.
     void shortened() {
         what_ = "a file that is cut";
         check::step("%s", what_.c_str());
@@ -307,7 +308,7 @@ private:
                     expect_failure(told, -1, {"classic.nc", "'T'", "Input/output error"});
                 else if (told.status == TW_OK)
                     expect(1);
-                // Reading ahead stops, as nothing more is requested.
+                // Reading ahead stops when nothing more is requested.
                 disarm();
                 ok(get(1));
                 expect(1);
@@ -320,7 +321,7 @@ private:
         define();
     }
 
-    /// Existing records stay, and so do those of steps that succeeded.
+    /// Existing records stay unchanged, and so do those of steps that succeeded.
     void written_on(const char* settings) {
         const std::string name = "grows.nc";
         for (const std::string kind : {"eio", "enospc", "short", "eintr"})
@@ -363,7 +364,7 @@ private:
         return told;
     }
 
-    /// The old file exists until the new one is complete.
+    /// The old file must exist until the new one is complete.
     void restarts() {
         std::vector<double> a(array_.size());
         tw_restart restart = nullptr;
@@ -406,8 +407,8 @@ private:
     }
 
     long every_, faults_ = 0;
-    long calls_ = 0;  ///< made by the victim in the last run
-    long fired_ = 0;  ///< calls that went wrong in it
+    long calls_ = 0;  ///< number of calls of the victim in the last run
+    long fired_ = 0;  ///< number of those that failed
     std::string folder_, what_ = "without faults";
     tw_session session_ = nullptr;
     tw_file file_ = nullptr;

@@ -35,7 +35,7 @@ void arm(const char* path, const char* at, const char* kind) {
     injected<void (*)(const char*, const char*, const char*)>("thalweg_fault_arm")(path, at, kind);
 }
 
-/// Returns the first fault on a rank; empty if there is none.
+/// Returns the first failed call of a rank; empty if there is none.
 std::string fired() {
     char text[1000] = "";
     (void)injected<long (*)(char*, std::size_t)>("thalweg_fault_fired")(text, sizeof text);
@@ -44,12 +44,12 @@ std::string fired() {
     return "";
 }
 
-/// Tests if a fault does no harm: the close of a temporary file that is not read again.
+/// Tests if a failure does no harm: the close of a temporary file that is not read again.
 bool harmless(const std::string& fault) {
     return fault.starts_with("close") && fault.ends_with("(deleted)");
 }
 
-/// One run with a fault in the `at`-th counted call of rank `faulty`; -1: of every rank.
+/// A run in which the `at`-th counted call of rank `faulty` fails; -1: of every rank.
 class Run {
 public:
     Run(std::string settings, bool by_records, int faulty, int at)
@@ -60,7 +60,7 @@ public:
           faulty_(faulty),
           at_(at) {}
 
-    /// @return true if the fault occurred
+    /// @return true if the call failed
     bool go() {
         if (check::state.rank == 0) {
             std::filesystem::remove_all(root + "/run");
@@ -129,7 +129,7 @@ private:
                 const int status = by_record ? tw_put_record(f, name, cells, record, TW_DOUBLE,
                                                              values.data(), size)
                                              : tw_put(f, name, TW_DOUBLE, values.data(), size);
-                // A put makes no system call, and fails on all ranks if the file has failed.
+                // A put makes no system call. It fails on all ranks if the file has failed.
                 CHECK_TEXT((status == TW_OK) == text_.empty(), "%s: tw_put gave %s", name_.c_str(),
                            tw_strerror(status));
             }

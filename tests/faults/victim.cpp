@@ -47,7 +47,7 @@ struct Fault {
     int index = 0;
     int rank = -1;
     std::string at, kind = "none";
-    bool injected = false;  ///< by this program, not by a library
+    bool injected = false;  ///< the failure was caused by this program, not by a library
     bool harmful() const { return kind == "eio" || kind == "enospc"; }
 };
 
@@ -81,7 +81,8 @@ public:
     Run(const Options& options, Fault fault) : options_(options), fault_(std::move(fault)) {
         folder_ = options.root + "/runs/" + std::to_string(fault_.index);
         log_ = options.root + "/logs/" + std::to_string(fault_.index);
-        // With other services, ranks need not wait for each other, and learn of errors one by one.
+        // With other services, ranks need not wait for each other, so they may learn of errors one
+        // by one.
         inline_ = options.settings.find("service=") == std::string::npos ||
                   options.settings.find("service=inline") != std::string::npos;
         if (fault_.kind == "eio") words_ = "Input/output error";
@@ -329,8 +330,8 @@ private:
             }
             if (s % 3 == 2) sync(sparse, true);
         }
-        // It fits into the free bytes after the header. A netCDF-4 file is left out, as netCDF-C
-        // crashes there if a write fails.
+        // The attribute fits into the free bytes after the header. Not for netCDF-4 files: netCDF-C
+        // would crash if a write failed.
         if (history.handle != nullptr && options_.settings.find("netcdf4") == std::string::npos) {
             step(history, "tw_put_att");
             judge(history, "tw_put_att", tw_put_att_text(history.handle, "T", "end", "well"),
@@ -338,7 +339,7 @@ private:
         }
         close(history);
         close(sparse);
-        // The end of the session may close a file, too.
+        // In some runs, only the end of the session closes the file.
         if (fault_.index % 2 == 1) close(fixed);
         finalize(fixed);
         check::use(MPI_COMM_WORLD);
@@ -369,10 +370,10 @@ private:
     const Options& options_;
     Fault fault_;
     std::string folder_, log_;
-    bool inline_ = true;  ///< service inline: tw_end_step returns the same on all ranks
+    bool inline_ = true;  ///< with service inline, tw_end_step returns the same on all ranks
     std::string words_;   ///< words that errors must contain; "": there must be no errors
     tw_session session_ = nullptr;
-    int rank_ = 0, ranks_ = 1;  ///< of the model
+    int rank_ = 0, ranks_ = 1;  ///< rank and number of ranks in the model's communicator
     std::array<tw_decomposition, spreads> decompositions_{};
 };
 
@@ -405,7 +406,8 @@ int main(int argc, char** argv) {
         for (const char* folder : {"/runs", "/logs", "/pids"})
             ::mkdir((options.root + folder).c_str(), 0777);
     MPI_Barrier(MPI_COMM_WORLD);
-    // The process to kill must be known; ".model" marks the model's ranks, as opposed to servers.
+    // The parent must know which process to kill; ".model" marks model ranks, as opposed to
+    // servers.
     std::ofstream(options.root + "/pids/" + std::to_string(check::state.rank)) << ::getpid();
     const std::string plan = check::option(argc, argv, "--plan", "");
     if (plan.empty()) {

@@ -17,15 +17,15 @@
 
 namespace {
 
-// Most memory that a header may cost, whatever it contains. The address sanitizer keeps freed
-// memory for a while.
+// Largest memory that reading a header may take, whatever it contains. The address sanitizer keeps
+// freed memory for a while.
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::int64_t most_memory = std::int64_t(512) << 20;
 #else
 constexpr std::int64_t most_memory = std::int64_t(64) << 20;
 #endif
 
-constexpr std::int64_t most_elements = 100000;  // larger variables are read in part
+constexpr std::int64_t most_elements = 100000;  // larger variables are read only in part
 
 void write_bytes(const std::string& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
@@ -90,7 +90,7 @@ private:
     int read_variable(const char* name, std::int64_t record) {
         tw_type type{};
         int nd = 0, natts = 0;
-        // If several variables have one name, the first is meant.
+        // If several variables have the same name, it refers to the first.
         CHECK(tw_inq_var(file_, name, &type, &nd, &natts) == TW_OK);
         attributes(name, natts);
         const tw_type memory = type == TW_CHAR ? TW_CHAR : TW_DOUBLE;
@@ -135,7 +135,7 @@ private:
     tw_file file_ = nullptr;
 };
 
-/// Tests files of another format, and truncated ones.
+/// Tests files of other formats, and truncated ones.
 void known_cases(const std::string& folder) {
     const std::string path = folder + "/known.nc";
     Victim victim("log=off");
@@ -217,7 +217,7 @@ int main(int argc, char** argv) {
     const auto begin = std::chrono::steady_clock::now();
     long opened = 0, tried = 0;
     for (bool more = true; more;) {
-        // Starts a new session now and then, as decompositions live as long as their session.
+        // Start a new session now and then, as decompositions are kept until their session ends.
         Victim victim(seed % 2 == 0 ? "log=off; buffer=256KiB"
                                     : "log=off; node_size=2; buffer=256KiB");
         for (int i = 0; i < 50 && more; ++i, ++tried) {

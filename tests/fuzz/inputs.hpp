@@ -75,8 +75,8 @@ inline std::string content(const std::string& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Flips bits, overwrites words with critical numbers, truncates, inserts and repeats, mostly
-/// within the first `reach` bytes.
+/// Flips bits, overwrites words with critical numbers, truncates, inserts and repeats, mostly in
+/// the first `reach` bytes.
 inline void change(std::string& bytes, Random& random, std::int64_t reach) {
     static const std::uint64_t numbers[] = {0,           1,
                                             2,           3,

@@ -28,7 +28,7 @@ bool is_model(tw_session session) {
     return tw_inq_role(session, &role) == TW_OK && role == TW_MODEL;
 }
 
-/// Prints the result of a call, once if it is an error; true if it succeeded.
+/// Checks the result of a call: prints an error once. @return true if the call succeeded
 bool good(tw_session session, int status, const char* call) {
     if (status != TW_OK)
         check::print(check::text("[rank %d] %s: %s: %s", check::state.rank, call,

@@ -19,7 +19,7 @@ std::vector<Box> boxes_of(const Shape& shape, std::int64_t begin, std::int64_t e
     return boxes;
 }
 
-/// Row-major positions of a box's elements, in its own row-major order.
+/// Returns the row-major positions of a box's elements, in the box's own row-major order.
 std::vector<std::int64_t> elements_of(const Box& box, const Shape& shape) {
     std::vector<std::int64_t> result;
     Index at = box.low;

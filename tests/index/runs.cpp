@@ -10,8 +10,8 @@
 
 using namespace thalweg::detail;
 
-// Runs come in order and apart from each other, begin and end with wanted elements, and hold all of
-// them. Gaps within a run are no longer than allowed.
+// Runs must be in order and apart, begin and end with wanted elements, and contain all of them.
+// Gaps within a run must not exceed the limit.
 TEST(Runs, HoldAllThatIsWanted) {
     Random random(5);
     for (int i = 0; i < 2000; ++i) {

@@ -274,7 +274,7 @@ TEST(GridLayout, AWriterOwnsItsPartOfEveryVariable) {
     box.nd = 3;
     EXPECT_EQ(share.placed(0, box).low[1], 7);
     EXPECT_EQ(share.placed(0, box).low[2], 3);
-    // Along y the 1-D variable has one owner; in separate files, every row has it.
+    // Along y the 1-D variable has one owner; but in separate files, every row contains it.
     EXPECT_EQ(share.space().places[1].bytes, 20);
     EXPECT_EQ(layout->share(1, space, 0).space().places[1].bytes, 0);
     grid.own_files = true;
@@ -401,8 +401,8 @@ TEST(RecordLayout, BeyondTwoToThe31) {
     EXPECT_EQ(position, bytes);
 }
 
-/// Otherwise each of thousands of ranks would meet all writers within the alignment of its
-/// elements.
+/// Otherwise each of thousands of ranks would have to consider all writers within the alignment of
+/// its elements.
 TEST(RecordLayout, ManyWritersOfLittleAreNotAllMet) {
     constexpr std::int64_t alignment = 1 << 20;
     Space space;
@@ -526,8 +526,8 @@ TEST(Writers, Parse) {
     }
 }
 
-/// Makes a topology of nodes with so many ranks each, which are dealt out in turn, so that place
-/// and rank differ.
+/// Makes a topology of nodes with so many ranks each. Ranks are assigned to the nodes in turn, so
+/// that place and rank differ.
 Topology nodes_of(const std::vector<int>& sizes) {
     std::vector<int> node_of, left = sizes;
     int ranks = 0;
@@ -539,7 +539,7 @@ Topology nodes_of(const std::vector<int>& sizes) {
 }
 
 TEST(Writers, Pick) {
-    const Topology t = nodes_of({3, 3, 2});  // ranks 0 3 6, 1 4 7, 2 5
+    const Topology t = nodes_of({3, 3, 2});  // nodes with ranks 0 3 6, 1 4 7, 2 5
     struct Row {
         const char* count;
         std::int64_t first, stride;

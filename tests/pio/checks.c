@@ -91,7 +91,7 @@ static void long_names(void) {
     OK(PIOc_closefile(f.ncid));
 }
 
-/* An error that a call returned on every rank is not returned again. */
+/* An error that a call has returned on every rank is not returned again later. */
 static void short_arrays(int all) {
     int length, ioid = dealt_rows(PIO_DOUBLE, &length);
     file_t f = new_file("short.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
@@ -110,7 +110,7 @@ static void short_arrays(int all) {
     expect_record("short.nc", 0, 5);
 }
 
-/* NaN and unsigned bytes, as netCDF converts them. */
+/* NaN, and unsigned bytes, are converted as netCDF does. */
 static void conversions(int iotype, int mode) {
     const int types[] = {PIO_BYTE, PIO_SHORT, PIO_INT};
     int ncid, x, v[3], bytes, length = ranks, ioid, classic = mode != PIO_64BIT_DATA;
@@ -176,7 +176,7 @@ static void filters(void) {
     IS(PIOc_def_var_filter(f.ncid, w, 4711, 1, &level), NC_ENOFILTER);
     IS(PIOc_inq_filter_avail(f.ncid, 4711), NC_ENOFILTER);
     OK(PIOc_inq_filter_avail(f.ncid, 1));
-    /* Fletcher's checksum, which one rank writes with netCDF-C. */
+    /* With Fletcher's checksum, one rank writes the file by netCDF-C. */
     OK(PIOc_def_var_filter(f.ncid, w, 3, 0, NULL));
     OK(PIOc_enddef(f.ncid));
     write_record(&f, ioid, length, 0, 1);

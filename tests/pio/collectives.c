@@ -10,7 +10,7 @@ enum { NX = 64, VARIABLES = 90, DECOMPOSITIONS = 10 };
 
 static int ios;
 
-/* The calls of one file, the most of any rank. */
+/* Number of calls for one file, on the rank with most. */
 static int write_file(const char* path) {
     const int before = count_mpi().collectives;
     int ncid, x, t, v[VARIABLES], ioid[DECOMPOSITIONS], z[DECOMPOSITIONS];

@@ -9,8 +9,8 @@
 
 enum { NX = 12, NY = 5, FRAMES = 3, FILES = 3, HALO = 1 };
 
-/* Rank r has rows [NY r, NY r + NY), in an array with a halo; columns in another order as a list.
- */
+/* Rank r holds the rows [NY r, NY r + NY): as an array with a halo (blocks), and as a list that
+ * goes through the columns backwards. */
 static int blocks, list, ios;
 
 static double value(int file, int frame, int j, int i) {
@@ -44,8 +44,8 @@ static void put_blocks(int ncid, int var, int file, int frame) {
         for (int i = 0; i < NX + 2 * HALO; i++) a[j][i] = -1;
 }
 
-/* Puts a list. expected: result of the call; if values do not fit, one is too large for the
- * variable. */
+/* Puts a list. @param expected  result of the call; if it is an error, one value is made too large
+ * for the variable */
 static void put_list(int ncid, int var, int file, int frame, int expected) {
     double* const a = malloc(sizeof(double) * NY * NX);
     int n = 0;

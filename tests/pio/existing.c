@@ -101,7 +101,7 @@ static void continue_file(int kind) {
     OK(PIOc_sync(ncid));
     OK(PIOc_inq_dimlen(ncid, dims[0], &records));
     CHECK(records == 5);
-    /* The old file is still there, and no other program can continue it. */
+    /* The old file still exists, and no other program can continue it. */
     if (rank == 0) {
         size_t length = 0;
         OK(nc_open(paths[kind], NC_NOWRITE, &old_id));
@@ -169,7 +169,8 @@ static void expect(int kind) {
     OK(nc_close(ncid));
 }
 
-/* One rank's array is too short: its elements stay as they are, and the others get the error. */
+/* If one rank's array is too short, its elements do not change, and the other ranks get the error.
+ */
 static void short_array(void) {
     const int lengths[] = {NY, NX}, last = ranks - 1;
     int ncid, T, ioid, n = 0;
@@ -182,7 +183,7 @@ static void short_array(void) {
     OK(PIOc_openfile(ios, &ncid, &netcdf4, paths[plain], PIO_WRITE));
     OK(PIOc_inq_varid(ncid, "T", &T));
     for (int i = 0; i < n; i++) data[i] = (float)(500 + map[i]);
-    for (int r = 1; r <= 3; r += 2) { /* one that is there, and a new one */
+    for (int r = 1; r <= 3; r += 2) { /* an existing record, and a new one */
         OK(PIOc_setframe(ncid, T, r));
         IS(PIOc_write_darray(ncid, T, ioid, rank == last ? n - 1 : n, data, NULL),
            rank == last ? NC_EINVAL : 0);
@@ -239,12 +240,12 @@ static void rename_dimension(void) {
     }
 }
 
-/* In a folder where no copy can be made, the file stays as it is. */
+/* In a folder where no copy can be made, the file does not change. */
 static void no_room(void) {
     int ncid, T;
     const float zero = 0;
     const PIO_Offset at[] = {0, 0, 0};
-    if (geteuid() == 0) return; /* to whom all is permitted */
+    if (geteuid() == 0) return; /* root may write everything */
     if (rank == 0) {
         mkdir("closed", 0755);
         unlink("closed/plain.nc");

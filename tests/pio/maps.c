@@ -41,7 +41,8 @@ static void there_and_back(int ios) {
     OK(PIOc_freedecomp(ios, ioid));
 }
 
-/* Ranks beyond those of the file get nothing; fewer ranks are an error. */
+/* A map that was written by fewer ranks leaves the others without elements; one that was written by
+ * more ranks is an error. */
 static void other_ranks(void) {
     MPI_Comm part;
     const int small = ranks - 1;

@@ -45,7 +45,8 @@ static file_t new_file(const char* path, int iotype, int kind) {
     return f;
 }
 
-/* Returns the elements that the ranks take in turn; even: no rank has those with an odd index. */
+/* Makes a decomposition of elements that the ranks hold in turn; `even`: no rank holds those with
+ * an odd index. */
 static int dealt(int even, int* n) {
     PIO_Offset map[NX];
     const int length = NX;
@@ -100,7 +101,8 @@ static void expect_first(const file_t* f, int all, int filled) {
     char text[NX];
     OK(PIOc_get_var_text(f->ncid, f->text, text));
     for (int i = 0; i < NX; i++) CHECK(text[i] == (i == 1 ? 'a' : NC_FILL_CHAR));
-    /* Put by a decomposition, and by the one with the holes, whose elements stay as they are. */
+    /* Puts by a decomposition, and by the one with holes, which must not change the elements in
+     * them. */
     for (int even = 0; even < 2; even++) {
         const int ioid = dealt(even, &n);
         for (int i = 0; i < n; i++) got[i] = -9;

@@ -145,8 +145,9 @@ constexpr double fill = -99;
 
 struct Field {
     int id = 0, type = 0;
-    bool record = false, framed = false;  // framed: a fixed dimension in front of the grid's
-    std::vector<int> dims;                // dimensions of the grid
+    // `framed`: there is a fixed dimension before those of the grid.
+    bool record = false, framed = false;
+    std::vector<int> dims;  // dimensions of the grid
     int frames = 1;
     std::map<int, std::vector<double>> want;  // by frame
 };
@@ -155,7 +156,7 @@ struct Case {
     long number;
     int ncid = 0;
     std::vector<Field> fields;
-    bool zstd = false;  // in some variables
+    bool zstd = false;  // some variables are compressed by zstd
     long puts = 0;
 
     void define(int iotype, int mode, const std::string& path);
@@ -369,7 +370,7 @@ void run(long number) {
             c.put_section(field, pick(field.frames));
         else
             check(PIOc_sync(c.ncid) == 0, "sync", number);
-        if (pick(12) == 0) {  // continue in the file in its present state
+        if (pick(12) == 0) {  // continue the file as it is now
             check(PIOc_closefile(c.ncid) == 0, "closefile", number);
             int iotype = PIO_IOTYPE_PNETCDF;
             check(PIOc_openfile(ios, &c.ncid, &iotype, path.c_str(), PIO_WRITE) == 0, "openfile",

@@ -19,7 +19,7 @@ static void frames_in_any_order(int iotype, const char* path) {
     OK(PIOc_freedecomp(ios, ioid));
     OK(PIOc_closefile(f.ncid));
     IS(PIOc_File_is_Open(f.ncid), 0);
-    CHECK(access(path, R_OK) == 0); /* on every rank, as models ask */
+    CHECK(access(path, R_OK) == 0); /* every rank sees the file at once, as models expect */
     for (int r = 0; r < 3; r++) expect_record(path, r, 100 * r);
 }
 
@@ -136,7 +136,8 @@ static void values_of_the_root_count(void) {
     OK(PIOc_closefile(f.ncid));
 }
 
-// The root determines the section, and whether it is wrong; in a file that one rank writes, too.
+// The root's section counts, and an error of it is one on every rank; also in a file that one rank
+// writes.
 static void section_of_the_root(int iotype, const char* path, int level) {
     file_t f;
     int d, v, values[4] = {1 + rank, 2, 3, 4}, got[4] = {0, 0, 0, 0};

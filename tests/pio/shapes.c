@@ -52,7 +52,8 @@ static void duplicates(void) {
     OK(PIOc_sync(f.ncid)); /* which all ranks were told */
     const int last = rank == ranks - 1;
     IS(PIOc_write_darray(f.ncid, f.v, whole, length - last, data, NULL), last ? NC_EINVAL : 0);
-    IS(PIOc_sync(f.ncid), ranks > 1 ? NC_EINVAL : 0); /* all hear of what some rank was told */
+    /* The error of one rank is returned on all ranks. */
+    IS(PIOc_sync(f.ncid), ranks > 1 ? NC_EINVAL : 0);
     write_record(&f, whole, length, 0, 0);
     OK(PIOc_closefile(f.ncid));
     OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, "twice.nc", PIO_NOWRITE));

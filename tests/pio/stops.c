@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
         PIOc_sync(ncid);
     } else if (strcmp(what, "id") == 0) {
         PIOc_closefile(99);
-    } else if (strcmp(what, "late") == 0) { /* the writes fail, by what is preloaded */
+    } else if (strcmp(what, "late") == 0) { /* a preloaded library makes the writes fail */
         OK(PIOc_set_iosystem_error_handling(ios, PIO_RETURN_ERROR, NULL));
         begin("late.nc");
         int told = 0;

@@ -93,7 +93,7 @@ static void expect_in_file(const char* path, const char* name, const kept_t* tol
     MPI_Barrier(world);
 }
 
-/* Written by the library, with all of its writers. */
+/* The library writes these files, by all its writers. */
 static void filtered(int mode, const char* path, const char* part) {
     int dims[3], v, w, plain, shuffled;
     const int ncid = new_file(path, mode, dims);
@@ -101,7 +101,7 @@ static void filtered(int mode, const char* path, const char* part) {
     OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 3, dims, &v));
     OK(PIOc_def_var_chunking(ncid, v, NC_CHUNKED, others));
     OK(PIOc_def_var_deflate(ncid, v, 0, 1, 9));
-    OK(PIOc_def_var_deflate(ncid, v, 1, 1, 4)); /* the last ones count */
+    OK(PIOc_def_var_deflate(ncid, v, 1, 1, 4)); /* the last settings count */
     OK(PIOc_def_var_chunking(ncid, v, NC_CHUNKED, chunks));
     OK(PIOc_def_var(ncid, "w", PIO_DOUBLE, 3, dims, &w));
     OK(PIOc_def_var(ncid, "plain", PIO_INT, 2, dims + 1, &plain));
@@ -191,7 +191,8 @@ static void wrong_storage(void) {
     OK(PIOc_closefile(id));
 }
 
-/* Storage that the library lacks: one rank writes these files, and the values are the same. */
+/* The library does not have this storage, so one rank writes these files; the values must be the
+ * same. */
 static void by_one_rank(void) {
     int dims[4], v, big, last;
     const int ncid = new_file("one_rank.nc", PIO_CLOBBER, dims);

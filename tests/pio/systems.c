@@ -58,7 +58,7 @@ static void overlapping(void) {
     OK(PIOc_closefile(c));
     OK(PIOc_finalize(part));
     MPI_Comm_free(&half);
-    /* Made by one iosystem, read by another. */
+    /* One iosystem makes a decomposition or file, and another one reads it. */
     int id, iotype = PIO_IOTYPE_NETCDF;
     MPI_Barrier(MPI_COMM_WORLD);
     OK(PIOc_openfile(all, &id, &iotype, "even.nc", PIO_NOWRITE));
@@ -96,7 +96,7 @@ static void write_large(int ios, const char* path) {
     OK(PIOc_enddef(ncid));
     OK(PIOc_put_var_double(ncid, v, data));
     OK(PIOc_closefile(ncid));
-    /* Reads it back, with the ranks of the component as readers. */
+    /* Reads the array back; the ranks of the component are the readers. */
     OK(PIOc_openfile(ios, &ncid, &iotype, path, PIO_NOWRITE));
     data[LARGE - 1] = 0;
     OK(PIOc_get_var_double(ncid, v, data));
@@ -104,7 +104,7 @@ static void write_large(int ios, const char* path) {
     OK(PIOc_closefile(ncid));
 }
 
-/* The first rank does I/O, the others are two components or one. */
+/* The first rank does I/O; the others are one component or two. */
 static void asynchronous(void) {
     if (ranks < 3) return;
     const int components = 2;

@@ -12,7 +12,7 @@ using namespace thalweg::planning;
 
 namespace {
 
-/// Round figures, to compute by hand.
+/// Uses round figures, so that results can be computed by hand.
 class Model : public testing::Test {
 protected:
     Model() {
@@ -99,17 +99,18 @@ TEST_F(Model, CompressingAndCollectiveCalls) {
     const Outcome behind = background_outcome(c, folder, work, 5, true);
     EXPECT_NEAR(behind.behind, background_outcome(plain, folder, work, 5, true).behind + 4 - less,
                 1e-12);
-    // Eight writers of a node with four cores take turns.
+    // Eight writers share the four cores of a node.
     work.writers = 16;
     EXPECT_NEAR(cost().compress, 8, 1e-12);
 }
 
 TEST_F(Model, EachServerHandsOverABlockAtATime) {
-    EXPECT_NEAR(cost().lock, 10 * 0.002, 1e-12);  // unknown: one after another, by each writer
+    // The number of servers is unknown: blocks pass one after another, by each writer.
+    EXPECT_NEAR(cost().lock, 10 * 0.002, 1e-12);
     folder.locks = 4;
     EXPECT_EQ(cost().lock, 0);  // no block is shared by nodes
-    // Eighteen blocks on four servers: one server has five of them, each of which passes on to two
-    // more nodes.
+    // Eighteen blocks on four servers: one server has five of them, and passes each to two more
+    // nodes.
     work.blocks = work.shared = 18;
     work.handovers = 2;
     work.requests = 1;
@@ -151,7 +152,7 @@ TEST_F(Model, DisksStandStillWhereAllWaitForTheSameBlocks) {
     EXPECT_NEAR(disk, 0.4, 1e-12);
     work.waiting = 0.5;
     EXPECT_NEAR(inline_outcome(cost(), 0).calls, none + 0.5 * lock, 1e-12);
-    // In several rounds the disk writes one while writers wait for the next.
+    // With several rounds, the disk writes one while writers wait for the blocks of the next.
     work.requests = 4;
     EXPECT_NEAR(inline_outcome(cost(), 0).calls, none + 0.5 * lock / 4, 1e-12);
     folder.lock = 0.01;
@@ -193,10 +194,10 @@ TEST_F(Model, WritersOfANodeWaitForEachOtherToLeaveIt) {
     folder.node_rate = 1e12;
     const Cost c = cost();
     EXPECT_NEAR(c.write, 0.2 + 0.2, 1e-12);
-    EXPECT_NEAR(c.leave, 2e8 / 2e9, 1e-12);  // the bytes of the node's other writer
+    EXPECT_NEAR(c.leave, 2e8 / 2e9, 1e-12);  // waits for the bytes of the node's other writer
     EXPECT_NEAR(c.first, 1e6 * (1e-9 + 0.5e-9), 1e-12);
     const double without = inline_outcome(c, 0).calls;
-    // Writers that wait for blocks do so meanwhile.
+    // Writers that wait for blocks do this at the same time.
     work.locked = 25;
     EXPECT_NEAR(inline_outcome(cost(), 0).calls, without, 1e-12);
     work.locked = 100;
@@ -236,7 +237,7 @@ TEST_F(Model, WhatTheQueueHasNoRoomForIsWaitedFor) {
     const Outcome tight = background_outcome(cost(), folder, work, 5, true);
     EXPECT_NEAR(tight.calls, std::max(roomy.calls, 0.25 * 1.02), 1e-12);
     EXPECT_NEAR(tight.behind, roomy.behind - 0.25 * 1.02, 1e-12);
-    // The data of one of two writers are at the front of the queue.
+    // One of two writers finds its data first in the queue.
     work.crowd = 2;
     EXPECT_NEAR(background_outcome(cost(), folder, work, 5, true).calls, 0.25 * 2.04, 1e-12);
 }
@@ -247,7 +248,7 @@ TEST_F(Model, RunsOfListsTakeTime) {
     work.runs = 1e5;
     EXPECT_NEAR(cost().pack, boxes.pack + 0.1, 1e-12);
     EXPECT_NEAR(cost().own, boxes.own + 0.1, 1e-12);
-    // A writer's share has four times as many runs as a rank; half come from elsewhere.
+    // A writer's share has four times as many runs as a rank's; half of them come from other nodes.
     EXPECT_NEAR(cost().compose, boxes.compose + 0.4, 1e-12);
     EXPECT_NEAR(cost().unpack, boxes.unpack + 0.2, 1e-12);
 }
@@ -321,7 +322,8 @@ TEST_F(Model, Limits) {
     EXPECT_EQ(none.message, 0);
     EXPECT_TRUE(std::isfinite(inline_outcome(none, 0).period));
     EXPECT_EQ(background_outcome(none, folder, work, 0, true).slower, 0);
-    // A writer with all bytes is as slow as a single one, however many writers there are.
+    // If one writer has all bytes, it is as slow as a single writer, however many writers there
+    // are.
     work.bytes = work.writer_bytes = 1e9;
     work.writers = 4;
     EXPECT_NEAR(cost().write, 1, 1e-12);

@@ -34,7 +34,7 @@ protected:
         run.folder.writers = {2, 4, 8, 16, 32, 64};
         by_writers(1e8);
     }
-    /// Twice as many writers are twice as fast.
+    /// Makes twice as many writers twice as fast.
     void by_writers(double one) {
         run.folder.rate.clear();
         for (const double n : run.folder.writers) run.folder.rate.push_back(n * one);
@@ -56,7 +56,7 @@ TEST_F(Plans, MoreWritersWhereTheyAreFaster) {
     const double fast = of("record").outcome.calls;
     EXPECT_EQ(of("record").writers, "32/node");
     EXPECT_EQ(of("record").work.writers, 64);
-    run.machine.ranks = 0;  // assumed figures are too inaccurate
+    run.machine.ranks = 0;  // figures that are assumed are too inaccurate to choose by
     EXPECT_EQ(of("record").writers, "");
     // Four writers per node take eight times as long.
     EXPECT_EQ(of("record").work.writers, 8);
@@ -73,9 +73,9 @@ TEST_F(Plans, NothingForLessThanATwentieth) {
 }
 
 TEST_F(Plans, WhoPacksForTheWritersOfOneVariableAtATime) {
-    // Steps that are too large to be copied whole are written variable by variable. The four
-    // writers of a variable have adjacent parts of a level, which the same rows of ranks hold; the
-    // two variables of one level shift this a little.
+    // Steps that are too large to be copied as a whole are written variable by variable. The four
+    // writers of a variable have adjacent parts of a level, which are held by the same rows of
+    // ranks; the two variables with one level shift this a little.
     run.ranks = 16;
     run.nodes = 1;
     run.cores = 16;
@@ -89,7 +89,8 @@ TEST_F(Plans, WhoPacksForTheWritersOfOneVariableAtATime) {
     const Work all = shares.work_of({"record", false, "16/node"});
     EXPECT_NEAR(all.active, 4, 0.1);
     EXPECT_GT(all.packed, 1.2 * all.rank_bytes);
-    // A row of ranks packs for each writer of rows, so that all have the same amount of work.
+    // For each writer of rows, a row of ranks packs, so that all ranks have the same amount of
+    // work.
     const Work rows = shares.work_of({"rows", false, "16/node"});
     EXPECT_LT(rows.packed, 1.05 * rows.rank_bytes);
 }
@@ -108,7 +109,7 @@ TEST_F(Plans, WritersStayWhereTheUserHasChosen) {
 }
 
 TEST_F(Plans, AnotherMethodWhereMessagesAreSlow) {
-    // Each node holds whole levels, so that slabs send nothing; record sends half of the step.
+    // Each node holds whole levels: slabs send nothing, whereas record sends half of the step.
     run.grid = {{0, 64}};
     run.variables.push_back({"U", 1, 4, {0, 1, 2}});
     run.machine.message = 1e7;

@@ -59,12 +59,13 @@ TEST_F(WorkOfAStep, WritersBeyondTheLevelsAreNotCounted) {
 }
 
 TEST_F(WorkOfAStep, BlocksGoFromNodeToNode) {
-    // Half a level, held by 512 ranks on 16 nodes; the first node nearly always asks twice.
+    // Half a level is held by 512 ranks on 16 nodes; the first node nearly always locks a block
+    // twice.
     const Work direct = work("direct", "auto");
     EXPECT_EQ(direct.blocks, 32);
     EXPECT_EQ(direct.shared, 32);
     EXPECT_NEAR(direct.handovers, 15 + 31.0 / 32, 1e-9);
-    run.ranks = 32;  // one on each node: none is late
+    run.ranks = 32;  // one writer on each node, so none comes late
     run.grid = {{1, 32}};
     EXPECT_NEAR(work("direct", "auto").handovers, 15, 1e-9);
     run.nodes = 1;

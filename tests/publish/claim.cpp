@@ -60,7 +60,7 @@ protected:
         claim_.reset();
         return status;
     }
-    /// Returns the exit code of a child process, however it ends.
+    /// Returns the exit code of a child process, whether it exits or is killed.
     static int in_child(const std::function<int()>& act) {
         const pid_t child = fork();
         if (child == 0) std::_Exit(act());
@@ -126,7 +126,7 @@ TEST_F(ClaimTest, ASecondWriterLearnsWhoIsTheFirst) {
     EXPECT_TRUE(take(own_).ok());
 }
 
-// As if the file system hid the locks of other hosts: the other run has the lock, too.
+// Simulates a file system that hides the locks of other hosts: another run has the lock as well.
 TEST_F(ClaimTest, WhoeverLostTheLockDoesNotPublish) {
     const std::string lock = lock_path(own_);
     for (const bool live : {false, true}) {
@@ -138,10 +138,10 @@ TEST_F(ClaimTest, WhoeverLostTheLockDoesNotPublish) {
             << status.text;
         EXPECT_EQ(fs::exists(own_), live);
         claim_.reset();
-        EXPECT_EQ(content_of(lock), "thalweg elsewhere 4711\n");  // the other run's
+        EXPECT_EQ(content_of(lock), "thalweg elsewhere 4711\n");  // lock file of the other run
         fs::remove(lock);
         fs::remove(own_);
-        // A lock file that was removed by hand does not prevent completion.
+        // A lock file that the user has removed does not prevent completion.
         ASSERT_TRUE(take(own_, live).ok());
         fs::remove(lock);
         EXPECT_TRUE(claim_->publish(false).ok());
@@ -206,7 +206,7 @@ TEST_F(ClaimTest, AnotherLibrarysLockIsLeftAlone) {
     EXPECT_FALSE(fs::exists(part_));
 }
 
-/// Readers and writers do not lock each other out.
+/// Readers, which lock the data, and writers do not block each other.
 TEST_F(ClaimTest, ReadersAndTheirLocksAreNotInTheWay) {
     make_records(own_, 3);
     int id = 0;
@@ -225,7 +225,7 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
         EXPECT_TRUE(fs::exists(kept_path(own_, run)));
         claim_.reset();  // the run dies
     }
-    // The least valuable file makes room.
+    // The least valuable of the kept files makes room.
     make_records(part_, 2);
     const std::string last = content_of(part_);
     ASSERT_TRUE(take(own_).ok());

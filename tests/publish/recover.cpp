@@ -79,12 +79,12 @@ TEST_F(Recover, ANetcdf4FileWithoutDefinitionsIsNone) {
     const std::string older = content_of(own_);
     make(part_, NC_NETCDF4);
     std::string bytes = content_of(part_);
-    // From the first complete superblock on, whatever else is missing.
+    // This holds from the first complete superblock on, whatever else is missing.
     for (const std::size_t size :
          {std::size_t(48), std::size_t(96), std::size_t(400), bytes.size() / 2, bytes.size() - 1}) {
         std::string cut = bytes.substr(0, size);
         const auto end = static_cast<std::int64_t>(size);
-        std::memcpy(cut.data() + 28, &end, sizeof end);  // like the first superblock
+        std::memcpy(cut.data() + 28, &end, sizeof end);  // as in the first superblock
         std::ofstream(part_, std::ios::binary) << cut;
         EXPECT_EQ(recover(own_, TW_REPLACE_LONGER), TW_EFORMAT) << size << " " << text_;
         EXPECT_TRUE(says(part_)) << text_;
@@ -93,12 +93,13 @@ TEST_F(Recover, ANetcdf4FileWithoutDefinitionsIsNone) {
     }
 }
 
-/// A hole in place of metadata or data that were not written.
+/// A file with a hole where metadata or data were not written is not complete.
 TEST_F(Recover, ANetcdf4FileMustBeWhole) {
     make(part_, NC_NETCDF4);
     const std::string bytes = content_of(part_);
     int refused = 0;
-    // HDF5 itself never returns from a global heap with a hole; a kill leaves none.
+    // HDF5 itself would never return from a global heap with a hole, which a killed run does not
+    // leave.
     const std::size_t heap = bytes.find("GCOL"), heap_bytes = 4096;
     for (std::size_t at = 48; at + 64 <= bytes.size(); at += 64) {
         if (at + 64 > heap && at < heap + heap_bytes) continue;
@@ -126,7 +127,7 @@ TEST_F(Recover, ANetcdf4FileMustBeWhole) {
 
 TEST_F(Recover, AChunkBehindTheEndIsNone) {
     make(part_, NC_NETCDF4);
-    // A file with only metadata behind the first chunks could still be opened.
+    // A file that has lost its data, but not its metadata, could still be opened.
     int id = 0, dim = 0, v = 0;
     ASSERT_EQ(nc_create(part_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id), NC_NOERR);
     ASSERT_EQ(nc_def_dim(id, "x", 100000, &dim), NC_NOERR);

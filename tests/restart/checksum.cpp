@@ -12,7 +12,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A variable, and the part of it that a rank holds.
+/// A variable, and the part of it that one rank holds.
 struct Line {
     Variable variable;
     std::shared_ptr<const Holding> holding;
@@ -109,7 +109,7 @@ TEST(Checksum, SeesEveryBitAndEveryPlace) {
     EXPECT_NE(whole(TW_DOUBLE, turned), expected);
 }
 
-/// Elements that no rank holds count with the fill value, on any number of ranks.
+/// Elements that no rank holds count with the fill value, whatever the number of ranks.
 TEST(Checksum, HasWhatIsNotHeld) {
     std::vector<std::int32_t> all(50);
     std::int32_t fill = 0;
@@ -128,7 +128,7 @@ TEST(Checksum, HasWhatIsNotHeld) {
     }
 }
 
-/// Any order and strides in memory, in each direction.
+/// Tests any order and strides in memory, in each direction.
 TEST(Checksum, DoesNotDependOnMemory) {
     Decomposition d;
     d.dims = {"x", "y"};

@@ -10,7 +10,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// The expected contents of the file, element by element, without the library's geometry.
+/// The expected contents of the file, computed element by element, without the library's geometry.
 class Reference {
 public:
     explicit Reference(const Plan& plan) : plan_(plan) {}
@@ -121,7 +121,7 @@ TEST(Composer, StepsPartsAndFixedVariables) {
             for (int i = 0; i < n; ++i) {
                 const Variable& v = variables[static_cast<std::size_t>(i)];
                 if (v.record && !step) continue;
-                // Data that were put before are written again at the same places.
+                // Sometimes puts data again that were put before, at the same places.
                 const bool put = random.percent(60);
                 if (put || (v.record && step)) {
                     if (v.record || !ever[static_cast<std::size_t>(i)]) expected.fill(i, record);
@@ -201,7 +201,7 @@ TEST(Composer, BoxesInAnyOrder) {
                         box.count[d] = v.shape[d];
                     }
                 }
-                // Earlier records, the current one, and later ones.
+                // Puts into earlier records, the current one, and later ones.
                 const std::int64_t record = v.record ? random.below(6) : 0;
                 sent[0].add(plan, i, box, unit, record);
                 expected.put(i, record, box, unit);
@@ -223,7 +223,7 @@ TEST(Composer, BoxesInAnyOrder) {
 
 namespace {
 
-/// Every other row of a variable, each a box of its own.
+/// Every other row of a variable, each as a box of its own.
 struct Stripes {
     static constexpr std::int64_t width = 8;
     Plan plan;
@@ -265,8 +265,8 @@ TEST(Composer, ManySmallBoxesAreFewWrites) {
     EXPECT_LE(stripes.file.counts().calls, 2);  // the last row is filled
 }
 
-// Sixteen times the boxes take about sixteen times as long, not 256 times. On a busy machine with
-// small caches it may be three times that.
+// Sixteen times as many boxes take about sixteen times as long, not 256 times. On a busy machine
+// with small caches it may be three times that.
 TEST(Composer, ManySmallBoxesTakeLinearTime) {
     Stripes few(10000), many(160000);
     double short_time = few.write(), long_time = many.write();

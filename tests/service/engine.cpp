@@ -33,7 +33,7 @@ protected:
         std::filesystem::remove_all(folder_, ignored);
     }
 
-    /// Servers make their own storage, and therefore need a file.
+    /// Gives the case a file on disk: servers make their own storage, so it cannot be in memory.
     void use_file(Case& c) const { c.path = folder_ + "/file.nc"; }
 
     static void run_and_compare(const Case& c, std::uint64_t seed, void (Rank::*act)()) {
@@ -66,7 +66,7 @@ TEST_F(Engine, RandomBatchesOnThreads) {
     }
 }
 
-// A call that exceeds what a rank may put in a step writes nothing, and the rest is right.
+// A call that exceeds what a rank may put in a step has no effect, and all else is written.
 TEST_F(Engine, ARefusedBoxLeavesNothing) {
     for (const char* service : {"inline", "background"}) {
         Random random(1);
@@ -106,7 +106,7 @@ TEST_F(Engine, ARefusedBoxLeavesNothing) {
     }
 }
 
-// Records are written by a plan, too, in a file whose tw_put is collective.
+// Also in a file whose tw_put is collective, records are written by a plan.
 TEST_F(Engine, RecordsWhereStepsAreTooLarge) {
     for (std::uint64_t seed = 0; seed < 24 && !HasFailure(); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));

@@ -48,7 +48,8 @@ Case::Case(Random& random)
     }
     options.storage = "posix";
     options.format = "cdf2";
-    // At times too small for a step: then puts are collective, or the step is written in parts.
+    // Some buffers are too small for a step: then puts are collective, or the step is written in
+    // parts.
     boxes = random.percent(80);
     alike = random.pick<int>({0, 50, 90, 100});
     options.staging = boxes ? 1 << 20 : 1024;

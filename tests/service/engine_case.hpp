@@ -13,7 +13,7 @@
 
 namespace thalweg::detail {
 
-/// A case, the same on every rank.
+/// A random case, the same on every rank.
 struct Case {
     int ranks = 1;  ///< ranks of the model
     int servers = 0;
@@ -25,13 +25,13 @@ struct Case {
     Plan plan;
     std::int64_t most_records = 6;
     bool boxes = true;
-    int alike = 0;     ///< percent of the steps in which all ranks put alike
+    int alike = 0;     ///< percentage of the steps in which all ranks make the same puts
     std::string path;  ///< empty: the file is kept in memory
 
     explicit Case(Random& random);
     /// Chooses ranks of the model, or all servers.
     void choose_writers(Random& random);
-    /// Lays a plan out, with a record dimension.
+    /// Computes the places of a plan's data, with a record dimension.
     void use(Plan its_plan);
     /// Makes it a netCDF-4 file with compressed chunks.
     void pack(Random& random);
@@ -44,14 +44,14 @@ struct Case {
 /// The distribution of a variable over the ranks.
 struct Dealt {
     enum class Kind { first_has_all, shares, list } kind = Kind::first_has_all;
-    std::int64_t first = 0;  ///< rank whose share comes first
-    bool hole = false;       ///< no rank has the share of rank 0
+    std::int64_t first = 0;  ///< rank that has the first share
+    bool hole = false;       ///< no rank has the share that rank 0 should have
     bool halves = false;     ///< the upper half of a share comes first in memory
-    std::int64_t halo = 0;   ///< halo of shares
+    std::int64_t halo = 0;   ///< width of the halo of shares
     std::uint64_t seed = 0;  ///< seed of a list
 };
 
-/// Returns a rank's box of a variable that is dealt out by shares: a part of its slowest dimension.
+/// Returns a rank's box of a variable that is distributed in shares of its slowest dimension.
 Box share_of(const Variable& v, const Dealt& dealt, int rank, int ranks);
 std::vector<Box> blocks_of(const Variable& v, const Dealt& dealt, int rank, int ranks);
 /// Returns the elements of a rank in memory order; -1 for a hole of a list.
@@ -64,7 +64,7 @@ double value_of(int variable, std::int64_t version, std::int64_t element);
 
 /// The expected values of the variables.
 struct Expected {
-    std::vector<std::vector<double>> values;  ///< by variable, record after record
+    std::vector<std::vector<double>> values;  ///< for each variable, record after record
     std::int64_t records = 0;
 
     explicit Expected(const Case& c);

@@ -91,7 +91,8 @@ void Rank::run() {
     const std::int64_t steps = random_.between(1, 4);
     for (std::int64_t s = 0; s < steps; ++s) {
         const bool ends = s + 1 < steps || random_.percent(80);
-        // At times, the model puts its records alike on all ranks; otherwise in any order.
+        // Sometimes the model puts its records in the same way on all ranks, sometimes in any
+        // order.
         if (case_.boxes && random_.percent(case_.alike))
             step_alike();
         else
@@ -133,8 +134,8 @@ void Rank::close() {
     ok(service_->close(true));
 }
 
-/// Defines the plan's variables, each with its own decomposition. In some, a part has no holder and
-/// keeps its values, or the fill value.
+/// Defines the plan's variables, each with its own decomposition. In some, no rank holds a part,
+/// whose elements keep their values or the fill value.
 void Rank::define() {
     file_->definitions = case_.plan.definitions;
     for (const Variable& v : file_->definitions.variables) {
@@ -187,7 +188,7 @@ Rank::Made Rank::made_for(const Variable& v, std::int64_t halo, bool hole) {
     return make(v, dealt);
 }
 
-/// Returns one of a few decompositions that are kept, mostly the same.
+/// Returns one of a few decompositions that are kept; mostly the same one.
 Rank::Made Rank::usual_of(int i, const Variable& v) {
     usual_.resize(static_cast<std::size_t>(variables()));
     auto& all = usual_[static_cast<std::size_t>(i)];
@@ -337,7 +338,7 @@ void Rank::put_record(int i, const Variable& v, std::int64_t record, const Made&
             values = values_at(i, elements_of(v, made.dealt, me, case_.ranks), version_);
             values = with_halo(values, share_of(v, made.dealt, me, case_.ranks), made.dealt.halo);
             values.resize(static_cast<std::size_t>(made.decomposition->stored), -7.0);
-        } else {  // values of rank 0
+        } else {  // rank 0 puts the values
             values = values_at(i, elements_in(v, whole_of(v)), version_ + (me > 0 ? 1000 : 0));
         }
         RecordToPut put;
@@ -364,7 +365,7 @@ void Rank::put_part(int i, const Variable& v, std::int64_t record, const Made& m
         Box box = share_of(v, made.dealt, r, case_.ranks);
         if (r > 0 && box.nd == 0) continue;
         if (box.nd > 0) box.count[0] = (box.count[0] + cut - 1) / cut;
-        if (made.dealt.kind == Dealt::Kind::list) {  // ranks have no other boxes of their own
+        if (made.dealt.kind == Dealt::Kind::list) {  // lists: ranks have no boxes of their own
             const auto elements = elements_of(v, made.dealt, r, case_.ranks);
             const auto any_of = std::max_element(elements.begin(), elements.end());
             if (any_of == elements.end() || *any_of < 0) continue;
@@ -384,7 +385,8 @@ void Rank::put_part(int i, const Variable& v, std::int64_t record, const Made& m
     if (any) note_box(v, record);
 }
 
-/// Puts the whole as a box of one rank, or of several, any of which may win.
+/// Puts the whole variable as a box of one rank, or the same of several ranks, any of which may be
+/// written last.
 void Rank::put_whole(int i, const Variable& v, std::int64_t record) {
     const int who = static_cast<int>(random_.below(case_.ranks));
     const bool several = random_.percent(20);
@@ -411,7 +413,7 @@ void Rank::note(int i, const Variable& v, std::int64_t record,
         if (e >= 0) expected_.put(i, v, record, e, value_of(i, version_, e));
 }
 
-/// Notes that some rank has put something into a named record.
+/// Notes that some rank has put data into a record that it named.
 void Rank::note_box(const Variable& v, std::int64_t record) {
     boxed_ = true;
     if (v.record) expected_.records = std::max(expected_.records, record + 1);

@@ -15,13 +15,13 @@ namespace thalweg::detail {
 
 class Rank {
 public:
-    /// @param port  connection to the servers, null if there are none
+    /// @param port  connection to the servers; null if there are none
     Rank(const Case& c, std::uint64_t seed, std::unique_ptr<Comm> comm, Port* port,
          std::shared_ptr<std::vector<char>> bytes);
 
     void run();
-    /// Puts variable 0 by tw_put, which is collective as it is too large for the staging; the
-    /// others by records.
+    /// Puts variable 0 by tw_put, which is collective because a step exceeds the staging memory;
+    /// puts the others by records.
     void run_immediate();
     void close();
     PartPuts& parts() { return *parts_; }
@@ -60,7 +60,7 @@ private:
     void note_box(const Variable& v, std::int64_t record);
 
     const Case& case_;
-    Random random_;  ///< the same numbers on every rank
+    Random random_;  ///< gives the same numbers on every rank
     std::unique_ptr<Team> team_;
     std::unique_ptr<Resources> resources_;
     std::unique_ptr<FileContext> file_;
@@ -68,11 +68,11 @@ private:
     std::unique_ptr<Batch> batch_;
     std::unique_ptr<Service> service_;
     std::unique_ptr<PartPuts> parts_;
-    std::vector<Made> held_;                 ///< by variable, for tw_put
+    std::vector<Made> held_;                 ///< decomposition of each variable, for tw_put
     std::vector<std::vector<double>> kept_;  ///< arrays of deferred puts
     Expected expected_;
     std::vector<std::vector<Made>> usual_;  ///< by variable
-    int serial_ = 0;                        ///< number of the latest decomposition
+    int serial_ = 0;                        ///< number of the decomposition made last
     std::int64_t version_ = 0;
     bool boxed_ = false;
     bool counts_ = false;  ///< the step counts, in a file with boxes

@@ -45,7 +45,7 @@ struct Holder : Plan {
     Holdings holdings;
 };
 
-/// Makes variables that are held as boxes or lists, some of them alike.
+/// Makes variables that are held as boxes or lists; some are held alike.
 Holder random_holder(Random& random) {
     Holder plan;
     for (std::int64_t n = random.between(1, 5), i = 0; i < n; ++i) {
@@ -82,7 +82,7 @@ Holder random_holder(Random& random) {
 
 /// Returns the file positions of held boxes' elements, in packed order.
 std::vector<std::int64_t> in_order(const Variable& v, std::span<const HeldBox> all) {
-    std::map<std::int64_t, std::int64_t> at;  // packed offset -> file position
+    std::map<std::int64_t, std::int64_t> at;  // position in the file, by packed offset
     std::int64_t begin = 0;
     for (const HeldBox& held : all) {
         const Index stride = dense_strides(held, 1);
@@ -144,7 +144,7 @@ TEST(PackedBoxes, TellAListOnce) {
     EXPECT_EQ(PackedBoxes(Holdings(10, holding)).words().size(), one + 9);
 }
 
-// Adjacent ranges of a variable hold each of its elements once.
+// Adjacent ranges of a variable together have each of its elements once.
 TEST(PackedBoxes, RangesMakeTheWhole) {
     Random random(3);
     for (int k = 0; k < 300; ++k) {

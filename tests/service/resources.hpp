@@ -11,7 +11,7 @@ namespace thalweg::detail {
 
 class Resources final : public SessionResources {
 public:
-    /// @param port  connection to the servers, null if there are none
+    /// @param port  connection to the servers; null if there are none
     Resources(Team& team, std::int64_t buffer, Port* port = nullptr)
         : team_(team),
           port_(port),

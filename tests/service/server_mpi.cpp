@@ -16,7 +16,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Addresses 0 and 1 share a node with the server, 2; 3 has a node of its own.
+/// Addresses 0 and 1 share a node with the server, which is 2; address 3 has a node of its own.
 class ServerTest : public testing::Test {
 protected:
     void SetUp() override {
@@ -43,7 +43,7 @@ protected:
     /// Returns the server's answer to a command.
     Status ask(MessageKind kind, const WireWriter& body) {
         ends_[0]->send(2, kind, serial_, body.bytes);
-        // Answers for the server below, which is asked, too.
+        // Also answer for the server below, which gets the command, too.
         if (server_roles_.servers().size() > 1 && kind != MessageKind::count_file)
             ends_[3]->send(2, MessageKind::reply, serial_, Answer{}.bytes());
         pump();
@@ -177,7 +177,7 @@ TEST_F(ServerTest, WritesAFile) {
         pump();
         EXPECT_EQ(unit_queues_[0]->region().done[0].load(), static_cast<std::uint32_t>(r + 1));
     }
-    // The lone rank learns that its units were used.
+    // The rank without a server on its node learns that its units were used.
     int accepted = 0;
     for (Message m; ends_[3]->receive(m);) accepted += m.kind == MessageKind::accepted ? 1 : 0;
     EXPECT_EQ(accepted, 5);
@@ -194,7 +194,7 @@ TEST_F(ServerTest, WritesAFile) {
     look(path, 5, true);
 }
 
-// The answer to a finish waits for the units published before it.
+// A finish_file is answered only after the units published before it are written.
 TEST_F(ServerTest, FinishWaits) {
     ASSERT_TRUE(open(folder_ + "/b.nc").ok());
     EXPECT_EQ(finish(1).text, "no answer");
@@ -207,8 +207,8 @@ TEST_F(ServerTest, FinishWaits) {
     EXPECT_TRUE(close(true).ok());
 }
 
-// Records are counted when the other servers' reports with the places of their chunks are there:
-// these may arrive after the model's question, though they were sent before.
+// Records are counted only when the reports of the other servers, with the places of their chunks,
+// have arrived. These may arrive after the model's question although they were sent before.
 TEST_F(ServerTest, CountingWaitsForReports) {
     server_roles_ = ServerRoles(topology_of(std::vector{0, 0, 0, 0}), {2, 3});
     server_ = std::make_unique<Server>(server_roles_, 0, *ends_[2], *comm_, board_);
@@ -234,7 +234,7 @@ TEST_F(ServerTest, RefusesWhatCannotBeMade) {
     const Status status = open(folder_ + "/missing/c.nc");
     EXPECT_EQ(status.code, TW_EIO) << status.text;
     EXPECT_NE(status.text.find("/missing/c.nc"), std::string::npos) << status.text;
-    // The server goes on.
+    // The server can still create files.
     ASSERT_TRUE(open(folder_ + "/c.nc").ok());
     publish(UnitKind::last, 50);
     EXPECT_TRUE(finish(1).ok());

@@ -13,7 +13,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Places ranks on nodes, node by node or round robin.
+/// Places ranks on nodes: node by node, or round robin.
 Topology make_topology(int ranks, int nodes, bool in_turn) {
     std::vector<int> node_of;
     nodes = std::min(nodes, ranks);
@@ -23,7 +23,7 @@ Topology make_topology(int ranks, int nodes, bool in_turn) {
 
 }  // namespace
 
-// Every rank serves or is served, and the data of a node's ranks reach every writer once.
+// Every rank is a server or has one, and every writer gets the data of a node's ranks once.
 TEST(ServerRoles, CoversEveryNodeAndWriterOnce) {
     for (int ranks = 2; ranks <= 13; ++ranks)
         for (int nodes = 1; nodes <= 6; ++nodes)
@@ -43,7 +43,7 @@ TEST(ServerRoles, CoversEveryNodeAndWriterOnce) {
                         for (int w = 0; w < number; ++w) {
                             const int writer = servers[static_cast<std::size_t>(w)];
                             const int here = server_roles.node_of(writer);
-                            // model ranks whose data come with these messages
+                            // model ranks whose data are in these messages
                             std::multiset<int> reached;
                             for (const int f : server_roles.feeders(w)) {
                                 const int node = server_roles.node_of(f);
@@ -96,8 +96,8 @@ TEST(ServerRoles, Numbers) {
             }
 }
 
-// A message of the first server reaches every server once, with few messages from each; and every
-// rank without a server on its node gets one.
+// News from the first server reaches every server once, with few messages from each; and once every
+// rank without a server on its node.
 TEST(ServerRoles, Tree) {
     for (int number = 1; number <= 40; ++number) {
         const ServerRoles server_roles =
@@ -128,7 +128,7 @@ TEST(ServerRoles, Tree) {
     }
 }
 
-// Spread: no node gives two more ranks than a node that could give another one.
+// Spreads servers: no node gives two ranks more than a node that could give another one.
 TEST(ServerRoles, SpreadsServersOverNodes) {
     for (int ranks = 2; ranks <= 13; ++ranks)
         for (int nodes = 1; nodes <= 6; ++nodes)

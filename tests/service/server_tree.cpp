@@ -72,7 +72,7 @@ public:
     Tree(const Tree&) = delete;
     Tree& operator=(const Tree&) = delete;
 
-    /// @param missing  node whose rank has not sent the place of its queue; -1: none
+    /// @param missing  node whose rank has not stored the name of its queue; -1: none
     Answer open(int missing) {
         ++serial_;
         ServicePlan plan;
@@ -155,7 +155,7 @@ protected:
 
 }  // namespace
 
-// With any number of servers, none sends a command more than twice, and each answers once.
+// With any number of servers, none sends a command to more than two others, and each answers once.
 TEST_F(ServerTree, NobodyTellsManyServers) {
     for (const int servers : {1, 2, 3, 4, 5, 6, 7, 20}) {
         Tree tree(servers, folder_);
@@ -177,7 +177,8 @@ TEST_F(ServerTree, NobodyTellsManyServers) {
     }
 }
 
-// The answer is the error of the server that failed; all have given the file up, and go on.
+// The answer is the error of the server that failed. All servers have given up the file, and
+// continue with others.
 TEST_F(ServerTree, OneThatFailsIsNamed) {
     for (const int servers : {1, 2, 5, 7}) {
         Tree tree(servers, folder_);

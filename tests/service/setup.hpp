@@ -88,7 +88,7 @@ public:
     Status failure;
 };
 
-/// Definitions, and the places of their data in a file.
+/// The definitions of a file, and the places of their data.
 struct Plan {
     Definitions definitions;
     std::vector<char> whole;  ///< for each variable: the ranks hold every element
@@ -110,7 +110,8 @@ struct Plan {
         definitions.variables.push_back(std::move(v));
         whole.push_back(is_whole);
     }
-    /// Lays the variables out as the format does: fixed-size ones, then records.
+    /// Computes the places of the variables as the format does: first the fixed-size ones, then
+    /// records.
     void lay_out() {
         FileMap map;
         const std::size_t n = definitions.variables.size();
@@ -229,8 +230,8 @@ inline void set_put(Sent& s, int variable) {
         static_cast<std::int64_t>(std::uint64_t(1) << (variable % 64));
 }
 
-/// Returns the boxes of a variable that each rank holds: bands of some dimension, each cut once
-/// more. Some are missing unless `whole`.
+/// Returns the boxes of a variable for each rank: bands along some dimension, each cut once more.
+/// Unless `whole`, some boxes are left out.
 inline std::vector<std::vector<Box>> random_boxes(const Variable& v, bool whole, int ranks,
                                                   Random& random) {
     std::vector<std::vector<Box>> of(static_cast<std::size_t>(ranks));

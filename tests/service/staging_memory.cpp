@@ -40,7 +40,7 @@ TEST(StagingMemory, TheLargestIsKept) {
     ASSERT_NE(spare, nullptr);
     EXPECT_GE(spare->size(), std::size_t(8 * mb));
     StagingMemory file(spare);
-    (void)file.take(16 * mb);  // too large for it
+    (void)file.take(16 * mb);  // too large for the spare memory
     EXPECT_NE(spare, nullptr);
 }
 

@@ -51,8 +51,8 @@ TEST(UnitPart, IsReadAsItWasDescribed) {
     }
 }
 
-// The writers' data of a step are what the ranks hold: every element once, with its value, within
-// the writer's share.
+// The data that the writers get of a step are those that the ranks hold: every element once, with
+// its value, within the writer's share.
 TEST(UnitPart, ClippedPartsMakeTheWhole) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         Random random(seed + 1000);

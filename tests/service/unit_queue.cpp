@@ -39,7 +39,7 @@ UnitPart boxes_unit_part() {
     return p;
 }
 
-// Returns one scalar of bytes: enough for entries that point to data of any length.
+// Returns one scalar variable of bytes, which suffices for entries with data of any length.
 std::vector<Variable> one_variable() {
     Variable v;
     v.name = "v";
@@ -54,12 +54,13 @@ TEST(UnitQueue, TakesNoMoreThanThereIs) {
     EXPECT_EQ(q.unit_queue.capacity(), 4096);
     EXPECT_EQ(q.unit_queue.take(4097), nullptr);
     EXPECT_NE(q.unit_queue.take(4000), nullptr);
-    EXPECT_EQ(q.unit_queue.take(100), nullptr);  // the open unit alone fills it
+    EXPECT_EQ(q.unit_queue.take(100), nullptr);  // the open unit alone fills the queue
     EXPECT_EQ(q.unit_queue.waits, 0);
     EXPECT_EQ(q.unit_queue.most_bytes, 4032);
 }
 
-// A box must leave room for the unit's descriptor, in this lap of the ring or the next.
+// After a box, there must be room for the unit's descriptor, at the end of the ring or at its
+// beginning.
 TEST(UnitQueue, LeavesRoomForWhatComesAfter) {
     Queue q(4096, 1);
     EXPECT_NE(q.unit_queue.take(3500, 500), nullptr);
@@ -106,7 +107,7 @@ TEST(UnitQueue, GrowsWithWhatIsPut) {
         }
         UnitPart p = boxes_unit_part();
         q.unit_queue.publish(p);
-        // The writer is one unit behind.
+        // Keep the writer one unit behind.
         q.done(0, unit);
     }
     EXPECT_GE(q.unit_queue.touched(), 6 << 20);
@@ -118,8 +119,8 @@ TEST(UnitQueue, GrowsWithWhatIsPut) {
     EXPECT_TRUE(q.unit_queue.drained());
 }
 
-// A slow agent reads every unit before it gives the memory back, and finds the data that were put
-// there.
+// A slow writer reads every unit before it releases the memory, and must find the data that were
+// put there.
 TEST(UnitQueue, ManyUnitsThroughASmallRing) {
     for (const int agents : {1, 3}) {
         Queue q(8192, agents);
@@ -193,7 +194,7 @@ TEST(UnitQueue, WaitsForTheSlowestAgent) {
     slow.join();
 }
 
-// A thread that helps does not sleep.
+// A thread that can help with the work does not sleep.
 TEST(UnitQueue, HelpsItself) {
     Queue q(4096, 1);
     struct Helper final : QueueWatcher {
@@ -214,7 +215,7 @@ TEST(UnitQueue, HelpsItself) {
     EXPECT_EQ(helper.helped, 4);
 }
 
-// Messages in transit keep a unit, too.
+// The memory of a unit is not reused while messages with it are in transit.
 TEST(UnitQueue, WaitsForMessages) {
     Queue q(4096, 0);
     struct Messages final : QueueWatcher {
@@ -253,7 +254,7 @@ TEST(UnitQueue, KeepsWhatStaysOpen) {
     EXPECT_EQ(q.unit_queue.position(q.unit_queue.take(64)), 0);
 }
 
-// There is room for the descriptors, however small the units are.
+// There is always room for descriptors, however small the units are.
 TEST(UnitQueue, BoundsTheNumberOfUnits) {
     Queue q(1 << 20, 1);
     std::thread agent([&] {
@@ -280,7 +281,7 @@ TEST(Region, KeepsTheFirstFailure) {
     region.fail(failure(TW_ENOMEM, "later"));
     EXPECT_EQ(region.failure().code, TW_EIO);
     EXPECT_EQ(region.failure().text, std::string(Region::max_text - 1, 'x'));
-    // A process that maps the memory sees the data.
+    // A process that maps the memory must see the data.
     Status status;
     const auto same = Segment::map(q.unit_queue.name(), status);
     ASSERT_TRUE(status.ok());

@@ -15,11 +15,11 @@ using namespace thalweg::detail;
 namespace {
 
 /// The ranks of a node and its only writer. Variable 'v' has 8 ints per record, 'f' 4 without
-/// records. Counts the events of the unit writer, and lets it send when the test allows it.
+/// records. Counts the calls of the unit writer, and permits it to send when the test says so.
 struct Host final : UnitWriterHost {
     bool sends_on = false, may = false;
     int sent = 0, reports = 0;
-    std::vector<int> feeders;  ///< ranks whose messages were used
+    std::vector<int> feeders;  ///< feeders whose messages were used
 
     bool forwards() const override { return sends_on; }
     bool may_forward() override { return may; }
@@ -31,7 +31,7 @@ struct Host final : UnitWriterHost {
     void accepted(int feeder) override { feeders.push_back(feeder); }
 };
 
-/// A file in which written data get a place when the test says so.
+/// A file in which chunks get a place only when the test says so.
 struct PlacedFile final : MemoryStorage, Placement {
     bool placed = false;  ///< the test has packed chunks
     std::int64_t given = 0, there = 0, ended = 0;
@@ -109,7 +109,7 @@ struct Office {
         }
         return unit_queue.publish(sent.unit_part);
     }
-    /// Makes a unit in which a rank puts its part of a variable, or nothing.
+    /// Makes a unit in which a rank puts its part of a variable; or nothing, if `variable` is -1.
     Sent unit(UnitKind kind, int rank, int of, int variable) {
         Sent s = empty_unit_part(plan, kind, rank);
         for (int i = 0; i < 2; ++i) {
@@ -229,7 +229,8 @@ TEST(UnitWriter, CountsRecordsThatAllWritersHave) {
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
 }
 
-// Packed chunks leave the queue, but records count only when the chunks have a place in the file.
+// Packed chunks leave the queue at once, but records are counted only when the chunks have a place
+// in the file.
 TEST(UnitWriter, CountsRecordsThatHaveAPlace) {
     Office o(1, false, 1 << 16, true);
     for (int k = 0; k < 3; ++k) o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
@@ -257,7 +258,7 @@ TEST(UnitWriter, CountsRecordsThatHaveAPlace) {
     EXPECT_EQ(o.unit_writer->marks(), 1);
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
-    // If placing fails, no record counts.
+    // If placing fails, no record is counted.
     o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
     o.work();
     o.file.broken = thalweg::detail::failure(TW_EIO, "x.nc: no space");
@@ -291,7 +292,7 @@ TEST(UnitWriter, SendsOnOnceAndTellsWhatWasAccepted) {
     EXPECT_EQ(o.unit_writer->sources().waiting_bytes(), 0);
 }
 
-// Parts of a step have been sent to the other nodes when the first boxes arrive from there.
+// Parts of a step have already been sent to the other nodes when the first boxes arrive from there.
 TEST(UnitWriter, WhatBoxesOvertakeIsSentOnceAndTheMarkAfterIt) {
     Office o(2, true);
     o.host.sends_on = o.host.may = true;
@@ -333,7 +334,7 @@ TEST(UnitWriter, MarksArePassedTogether) {
     EXPECT_EQ(o.unit_writer->marks(), 2);
 }
 
-// Boxes of a rank that is ahead leave its queue; its steps end with those of the others.
+// Boxes of a rank that is ahead are taken from its queue; its steps end with those of the others.
 TEST(UnitWriter, BoxesAreWrittenAsTheyCome) {
     Office o(2);
     const auto boxes = [&](int rank, std::int64_t record, bool ends) {
@@ -384,8 +385,8 @@ TEST(UnitWriter, BoxesAreWrittenAsTheyCome) {
               "x.nc: variable 'v' of record 0 was not put on rank 0, but was on others");
 }
 
-// Boxes of a single rank would be written as parts of rows, which the others' boxes would read and
-// write again; a close waits for all ranks, so it does not force that.
+// Boxes of a single rank would be parts of rows, which would have to be read and written again for
+// the boxes of other ranks. A close waits for all ranks, so it does not make the writer do that.
 TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
     Office o(3);
     const auto boxes = [&](int rank) {
@@ -402,9 +403,10 @@ TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
         o.work();
     }
     EXPECT_EQ(o.unit_writer->marks(), 1);
-    EXPECT_EQ(o.file.counts().bytes, 32 + 16);  // and 'f', which is filled
+    // The bytes of 'v', and those of 'f', which is filled.
+    EXPECT_EQ(o.file.counts().bytes, 32 + 16);
     EXPECT_EQ(o.file.counts().calls, 2);
-    // A rank that waits for room does not wait for the others.
+    // Boxes of a rank that waits for room are written without waiting for the others.
     Office pressed(2);
     pressed.publish(0, boxes(0));
     pressed.work();
@@ -414,8 +416,8 @@ TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
     EXPECT_EQ(pressed.done(0), 1);
 }
 
-// A rank of another node is in a collective call without the unit that this node's ranks have
-// published.
+// A rank of another node is in a collective call, and has not published the unit that this node's
+// ranks have.
 TEST(UnitWriter, WhoWaitsForRanksOfOtherNodesIsTold) {
     Office o(2, true);
     for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
@@ -423,11 +425,11 @@ TEST(UnitWriter, WhoWaitsForRanksOfOtherNodesIsTold) {
     first.waiting = 1;
     o.unit_writer->sources().learn({1, 1});
     o.work();
-    EXPECT_FALSE(o.ranks[0]->stuck());  // it has every unit that the other rank has
+    EXPECT_FALSE(o.ranks[0]->stuck());  // it has published no unit that the other rank has not
     o.unit_writer->sources().learn({0, 1});
     o.work();
     EXPECT_TRUE(o.ranks[0]->stuck());
-    EXPECT_FALSE(o.ranks[1]->stuck());  // it has room
+    EXPECT_FALSE(o.ranks[1]->stuck());  // it has room in its queue
     // They have entered that collective call; of the next one nothing is known.
     for (auto& rank : o.ranks) rank->meet();
     o.work();

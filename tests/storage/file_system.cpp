@@ -59,7 +59,7 @@ TEST(FileSystem, ChoosesWhatIsSafe) {
     }
 }
 
-// Another node may have another file under the name of the one that rank 0 has created.
+// Under the name of a file that rank 0 has created, another node may have another file.
 TEST(FileSystem, TellsAFileFromAnotherOfItsName) {
     const std::string path =
         std::filesystem::temp_directory_path() / ("identity" + std::to_string(getpid()));

@@ -29,14 +29,14 @@ struct Definition {
     };
     std::vector<std::size_t> dims;  // 0: the record dimension
     std::vector<Var> vars;
-    std::size_t attribute;  // letters of a global attribute
+    std::size_t attribute;  // length of a global attribute of text
     std::size_t records;
 };
 
 Definition random_definition(Random& random, Format format) {
     Definition d;
     const std::int64_t n = random.between(0, 5);
-    const std::int64_t record = random.below(n + 1);  // n: no record dimension
+    const std::int64_t record = random.below(n + 1);  // n means that there is no record dimension
     for (std::int64_t i = 0; i < n; ++i)
         d.dims.push_back(i == record ? 0 : static_cast<std::size_t>(random.between(1, 7)));
     for (std::int64_t v = random.between(0, 6); v > 0; --v) {
@@ -63,7 +63,7 @@ bool is_record(const Definition& d, const Definition::Var& v) {
     return !v.dims.empty() && d.dims[static_cast<std::size_t>(v.dims[0])] == 0;
 }
 
-/// Tests if the file has records: a record dimension that no variable has does not count.
+/// Tests if the file has records; a record dimension that no variable uses does not count.
 bool any_record(const Definition& d) {
     return std::any_of(d.vars.begin(), d.vars.end(),
                        [&](const Definition::Var& v) { return is_record(d, v); });
@@ -281,7 +281,7 @@ TEST_P(HeaderReader, CountsTheRecordsOfAStream) {
     }
 }
 
-/// Random bytes give a result, which stays within the file.
+/// Parsing random bytes returns a result whose values stay within the file.
 TEST_P(HeaderReader, SurvivesGarbage) {
     Random random(4);
     for (int i = 0; i < 30; ++i) {

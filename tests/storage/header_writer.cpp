@@ -137,7 +137,7 @@ TEST_P(HeaderWriter, WritesWhatPnetcdfWrites) {
     }
 }
 
-/// Sizes beyond 32 bits.
+/// Tests sizes beyond 32 bits.
 TEST_P(HeaderWriter, WritesLargeVariablesAsPnetcdf) {
     const std::int64_t side = GetParam() == Format::cdf1 ? 40000 : 70000;
     Definitions d;
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, HeaderWriter,
                          testing::Values(Format::cdf1, Format::cdf2, Format::cdf5),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
-/// Offsets between 2 and 4 GiB, which would fit into 32 bits without a sign, are refused, too.
+/// Offsets between 2 and 4 GiB, which would fit into 32 bits without a sign, are also refused.
 TEST(HeaderWriterOffsets, BeyondTwoGibAreRefusedInCdf1) {
     Definitions d;
     d.dims = {{"x", 1'500'000'000}};

@@ -91,7 +91,7 @@ void make_file(const std::string& path) {
 }
 
 struct Second {
-    std::int64_t kept;  ///< records that are kept; later ones are dropped
+    std::int64_t kept;  ///< number of records that are kept; later ones are dropped
     bool boxes, attributes;
 };
 
@@ -181,7 +181,7 @@ TEST_P(Netcdf4Append, AKilledRunLeavesWhatWasThereAndWhatItHadCounted) {
     ASSERT_EQ(look(path, all, all, all), "");
     const long calls = kills::shared->calls;
     int undone = 0, killed = 0;
-    // Each call of the opening and the closing, and some of those between.
+    // Kill the run at each call of the opening and the closing, and at some of those between.
     for (long n = 0; n < calls; n += n < 50 || n > calls - 50 ? 1 : 5) {
         std::filesystem::copy_file(original, path,
                                    std::filesystem::copy_options::overwrite_existing);
@@ -192,7 +192,7 @@ TEST_P(Netcdf4Append, AKilledRunLeavesWhatWasThereAndWhatItHadCounted) {
                                  kills::shared->counted));
         const bool changing = has_undo(path);
         if (changing) {
-            // The library does not read it; the expected contents are known.
+            // If the library cannot read the file, compare with the contents that are expected.
             Status seen;
             EXPECT_EQ(open_source(*make_serial_comm(), path, false, seen), nullptr);
             EXPECT_EQ(seen.code, TW_EINUSE) << seen.text;
@@ -203,7 +203,7 @@ TEST_P(Netcdf4Append, AKilledRunLeavesWhatWasThereAndWhatItHadCounted) {
         }
         const bool counted = kills::shared->counted >= 0;
         const std::int64_t least = counted ? kills::shared->counted : run.kept;
-        // Before the first count, old records may still be there; the last count may be unfinished.
+        // Before the first count, old records may still be there; the last count may be incomplete.
         const std::int64_t most = counted ? least + 1 : std::max(before, run.kept + 1);
         ASSERT_EQ(look(path, least, most, least), "");
         Committed found;

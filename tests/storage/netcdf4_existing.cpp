@@ -109,7 +109,7 @@ std::string refusal(const std::string& path) {
     return status.text;
 }
 
-/// Adds records; T has 1000 times the number of the record.
+/// Adds records; T is 1000 times the number of the record.
 void write_on(const std::string& path, std::int64_t kept, std::int64_t until) {
     Definitions d;
     const auto source = open(path);
@@ -165,7 +165,7 @@ void expect_records(const std::string& path, std::int64_t first, std::int64_t al
 }
 
 TEST_F(Netcdf4Existing, FilesOfH5pyAreWrittenOn) {
-    // In the oldest format, and with filters in the order of h5py.
+    // A file in the oldest format, with filters in the order of h5py.
     make_as_h5py(path, false, {}, [](hid_t properties) {
         H5Pset_shuffle(properties);
         H5Pset_deflate(properties, 2);
@@ -231,7 +231,7 @@ TEST_F(Netcdf4Existing, AChangeIsTakenBackOnce) {
     std::fill_n(changed.begin() + 100, 200, 'A');
     std::fill_n(changed.begin() + 4000, 1000, 'B');
     bool undone = false;
-    // The undo works after any number of written bytes, and again if it was interrupted.
+    // The undo works after any number of bytes were written, and works again if it was interrupted.
     for (const std::size_t done : {0, 150, 300, 4500, 5000}) {
         std::string half = noted;
         std::copy_n(changed.begin(), done, half.begin());

@@ -32,8 +32,8 @@ int value(int variable, std::int64_t record, std::int64_t i) {
     return static_cast<int>(variable * 1'000'000 + record * 1000 + i);
 }
 
-/// More than one chunk per record, so that nodes of the index are split often, including an inner
-/// one.
+/// Definitions with more than one chunk per record, so that nodes of the index are split often,
+/// including an inner one.
 Definitions definitions(const Job& job) {
     Definitions d;
     d.dims = {{"time", 0}, {"y", rows}, {"x", columns}};
@@ -47,7 +47,8 @@ Definitions definitions(const Job& job) {
         v.packing.chunks = {1, columns};
         if (job.filtered) v.packing.codec = Packing::Codec::deflate;
         v.packing.level = 1;
-        if (!job.filtered) v.packing = {};  // one chunk per record, at its known place
+        // Then there is one chunk per record, whose place is known.
+        if (!job.filtered) v.packing = {};
         d.variables.push_back(v);
     }
     return d;
@@ -92,7 +93,7 @@ std::string look(const std::string& path, const Job& job) {
     std::size_t records = 0;
     nc_inq_dimlen(id, 0, &records);
     const auto counted = static_cast<std::size_t>(kills::shared->counted);
-    // The last count may be unfinished.
+    // The last count may be incomplete.
     if (records < counted || records > counted + 1)
         wrong = fmt::format("{} records, {} were counted", records, counted);
     std::vector<int> data(records * rows * columns);
@@ -130,14 +131,14 @@ TEST_F(Netcdf4Killed, LeavesWhatWasCounted) {
         EXPECT_GT(writes, 4 * job.records);
         int counted = 0;
         int undefined = 0;
-        // Each write of the definitions, and some of the data.
+        // Kill the run at each write of the definitions, and at some of those of the data.
         for (long n = 0; n < writes; n += n < 40 ? 1 : filtered ? 11 : 5) {
             std::filesystem::remove(path);
             const int status = run(path, job, n);
             ASSERT_TRUE(WIFSIGNALED(status)) << status;
             Committed found;
             const Status whole = find_committed(path, found);
-            if (kills::shared->counted < 0) {  // nothing is promised yet
+            if (kills::shared->counted < 0) {  // no record has been counted yet
                 undefined += whole.code == TW_EFORMAT ? 1 : 0;
                 ASSERT_TRUE(whole.ok() || whole.code == TW_EFORMAT) << whole.text;
                 if (whole.ok()) {
@@ -148,7 +149,7 @@ TEST_F(Netcdf4Killed, LeavesWhatWasCounted) {
             }
             ASSERT_TRUE(whole.ok()) << "killed before write " << n << ": " << whole.text;
             EXPECT_GE(found.records, kills::shared->counted);
-            // A header of two pages is not written at once.
+            // A header of two pages is not written in one piece.
             if (found.records != found.shortest) {
                 ASSERT_TRUE(cut_netcdf4(path, found.shortest).ok());
             }
@@ -160,7 +161,8 @@ TEST_F(Netcdf4Killed, LeavesWhatWasCounted) {
     }
 }
 
-/// Headers of several pages: some variables may be longer than others, until they are cut.
+/// With headers of several pages, some variables may be longer than others, until tw_recover cuts
+/// them.
 TEST_F(Netcdf4Killed, IsCutToWhatAllVariablesHave) {
     const Job job{false, 30, 4};
     ASSERT_EQ(run(path, job, -1), 0);

@@ -39,8 +39,7 @@ protected:
         ASSERT_GE(H5Fclose(file), 0);
     }
 
-    /// Adds a data set of numbers from `first` on.
-    /// @param chunk  0: not chunked
+    /// Adds a data set of consecutive numbers, beginning with `first`. @param chunk  0: not chunked
     static void add(hid_t group, const char* name, int first, bool scale, hsize_t chunk = 0) {
         const hsize_t six = 6;
         const hid_t space = H5Screate_simple(1, &six, nullptr);

@@ -32,12 +32,12 @@ struct Case {
     std::string name;
     Shape shape;
     Shape chunk{};                 ///< empty: not chunked
-    hid_t type = H5I_INVALID_HID;  ///< in the file; int by default
+    hid_t type = H5I_INVALID_HID;  ///< type in the file; default: int
     std::function<void(hid_t)> creation{};
     bool grows = false;   ///< unlimited along the first dimension
     bool latest = false;  ///< file format of HDF5 1.10
     hsize_t user_block = 0;
-    std::function<void(hid_t)> write{};  ///< instead of all elements by H5Dwrite
+    std::function<void(hid_t)> write{};  ///< writes the elements; default: all, by H5Dwrite
 
     std::size_t elements() const {
         std::size_t n = 1;

@@ -55,7 +55,7 @@ protected:
         return read_values(*source_, name, record, piece, all);
     }
 
-    /// A variable v(y, x) of shorts 0, 1, 2 ...
+    /// Writes a variable v(y, x) of shorts 0, 1, 2 ...
     void write(int ny, int nx, const std::vector<std::size_t>& chunk,
                const std::function<void(int, int)>& more) {
         int id = 0, dims[2] = {}, v = 0;
@@ -103,7 +103,7 @@ TEST_F(Netcdf4Source, TheThreadThatReadsAheadDoesNotCallHdf5) {
             return std::vector<ReadRange>{{0, 0, &ahead.expected().front().part, 0, 60000, to}};
         };
         ASSERT_TRUE(ahead.add(120000, all));
-        const LibraryLock in_hdf5;  // holds up any HDF5 call of the thread
+        const LibraryLock in_hdf5;  // would block any HDF5 call of the thread
         ahead.resume();
         std::vector<char> base(1);
         std::int64_t at = -1;
@@ -152,7 +152,7 @@ TEST_F(Netcdf4Source, IsHeldToARate) {
     source_->limit(1e6);
     const double begin = now();
     expect_values(6000);
-    EXPECT_GE(now() - begin, 0.100);  // 0.12 s' worth, less a burst
+    EXPECT_GE(now() - begin, 0.100);  // 0.12 s at this rate, minus a burst
 }
 
 TEST_F(Netcdf4Source, ReadsFiltersThatItDoesNotKnowByHdf5) {
@@ -306,7 +306,7 @@ TEST_F(Netcdf4Source, LooksAgainAtAFileThatChanges) {
     write(30, 40, {10, 13}, [](int, int) {});
     const int fd = ::open(path_.c_str(), O_RDWR);
     ASSERT_GE(fd, 0);
-    constexpr off_t version = 8;  // of the superblock
+    constexpr off_t version = 8;  // offset of the version in the superblock
     char good = 0;
     const char bad = 99;
     ASSERT_EQ(pread(fd, &good, 1, version), 1);
@@ -329,7 +329,7 @@ TEST_F(Netcdf4Source, LooksAgainAtAFileThatChanges) {
     }
     ends = true;
     writer.join();
-    // On a busy machine the writer may be held up for longer than a reader waits.
+    // On a busy machine, the writer may be delayed for longer than a reader waits.
     if (longest < 0.01) {
         EXPECT_EQ(failed, "");
     }
@@ -357,7 +357,7 @@ TEST_F(Netcdf4Source, FindsNewRecordsOfAFileThatTheModelHasOpen) {
     ok(nc_open(path_.c_str(), NC_NOWRITE, &model));
     ASSERT_TRUE(open().ok());
     EXPECT_EQ(source_->records(), 1);
-    // Replaced in place, as another process would write it.
+    // Replace the contents in place, as another process would do.
     std::filesystem::copy_file(path_ + ".longer", path_,
                                std::filesystem::copy_options::overwrite_existing);
     ASSERT_TRUE(source_->refresh(*comm_).ok());
@@ -369,7 +369,7 @@ TEST_F(Netcdf4Source, FindsNewRecordsOfAFileThatTheModelHasOpen) {
     ok(nc_close(model));
 }
 
-/// In a process that has not called netCDF-C before.
+/// Runs in a process that has not called netCDF-C before.
 TEST(QuietHdf5, DoesNotTakeBackThatNetcdfIsQuiet) {
     {
         const QuietHdf5 quiet;

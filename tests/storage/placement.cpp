@@ -63,7 +63,7 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
     EXPECT_FALSE(chunks.take(lot));
     EXPECT_EQ(chunks.ask(), 8);
     std::vector<char> data;
-    ASSERT_TRUE(chunks.find(chunk(0, 0, 0), &data));  // the later one
+    ASSERT_TRUE(chunks.find(chunk(0, 0, 0), &data));  // the later version
     EXPECT_EQ(std::string(data.begin(), data.end()), "fg");
     ASSERT_TRUE(chunks.find(chunk(0, 1, 0), nullptr));
     EXPECT_FALSE(chunks.find(chunk(1, 1, 0), nullptr));
@@ -77,7 +77,7 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
     EXPECT_EQ(lot.at, 1008);
     EXPECT_EQ(lot.chunks.size(), 1U);
     EXPECT_FALSE(chunks.take(lot));
-    // A full lot takes no more.
+    // A lot that is full takes no more chunks.
     const std::vector<char> large(100, 'x');
     chunks.add(chunk(1, 0, 100), large.data());
     chunks.add(chunk(1, 1, 1), "y");
@@ -89,7 +89,7 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
     EXPECT_EQ(lot.at, 104);
 }
 
-// Writers beside the keeper, and two that are served by messages, write at the same time.
+// Writers that share memory with the keeper, and two that send messages, write at the same time.
 TEST(Placement, WritersApart) {
     constexpr int writers = 6, far = 4;  // number of the first remote writer
     constexpr std::int64_t first = 1000, units = 40;
@@ -128,7 +128,7 @@ TEST(Placement, WritersApart) {
             bool moved = false;
             std::int64_t number = 0;
             for (std::int64_t unit = 0; unit < units; ++unit) {
-                // At times, more than fits into one report to the keeper.
+                // Sometimes there are more chunks than fit into one report to the keeper.
                 for (std::int64_t k = random.below(unit % 7 == 0 ? 900 : 20); k > 0; --k) {
                     const std::int64_t at = w * 1000 + number++ % 1000;
                     const std::int64_t bytes = random.between(1, 300);
@@ -243,7 +243,7 @@ std::vector<int> read_all(const std::string& path) {
 
 }  // namespace
 
-// A remote writer has packed a chunk that has no place yet, and then a part of it changes.
+// A part of a chunk changes that a remote writer has packed and that has no place yet.
 TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     const std::string path = "placement_" + std::to_string(getpid()) + ".nc";
     const Definitions definitions = small_definitions();
@@ -289,7 +289,7 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     ASSERT_TRUE(mine->settle(moved).ok());
     EXPECT_EQ(mine->settled(), 5);
     ASSERT_TRUE(its->add_placed(mine->take_placed()).ok());
-    // And once it has one.
+    // The same once the chunk has a place.
     ASSERT_TRUE(put(far, 0, 2 * nx, 1, 77).ok());
     ASSERT_TRUE(far.end_unit(2, true).ok());
     mine->give_room(its->take_room(mine->room_wanted()));
@@ -323,7 +323,7 @@ TEST(Placement, WhatOthersWriteMeanwhileStays) {
     ASSERT_TRUE(storage->create(*comm, path, definitions, options, true, map).ok());
     static const char* const text = "a chunk of another writer";
     int found = 0;
-    for (int r = 0; r < 600; ++r) {  // until the index needs room at the end
+    for (int r = 0; r < 600; ++r) {  // continue until the index needs room at the end
         ASSERT_TRUE(put(*storage, r, 0, ny * nx, r).ok());
         ASSERT_TRUE(storage->end_unit(r + 1, false).ok());
         struct stat before {};

@@ -191,7 +191,7 @@ TEST_P(Posix, WhatContinuesInMemoryAndFileIsOneWrite) {
     first.bytes = 60;
     second.data = bytes.data() + 60;
     second.bytes = 8;
-    apart.data = bytes.data() + 69;  // not the bytes that follow in memory
+    apart.data = bytes.data() + 69;  // data that do not follow in memory
     apart.bytes = 60;
     ASSERT_TRUE(storage_->write(std::vector<Chunk>{first, second, apart}).ok());
     EXPECT_EQ(storage_->counts().calls, 2);
@@ -211,7 +211,7 @@ TEST_P(Posix, Boxes) {
     c.elements = 6;
     ASSERT_TRUE(write(c).ok());
     EXPECT_EQ(storage_->counts().calls, 1 + 2);
-    // Whole rows are one write.
+    // Whole rows are written by one call.
     Box rows;
     rows.nd = 2;
     rows.low = {1, 0};

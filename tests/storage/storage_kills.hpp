@@ -11,15 +11,15 @@
 
 namespace kills {
 
-/// Data that a child shares with its parent, however it ends.
+/// Data that a child process shares with its parent, whether it exits or is killed.
 struct Told {
-    long calls_left;       ///< the child dies after these; negative: never
-    long calls;            ///< writes and changes of a file's size
-    std::int64_t counted;  ///< counted records; -1: none yet
+    long calls_left;       ///< number of calls after which the child dies; negative: never
+    long calls;            ///< number of writes and changes of a file's size
+    std::int64_t counted;  ///< number of counted records; -1: none yet
 };
 extern Told* shared;  ///< null: nothing is counted
 
-/// Maps the shared memory for its lifetime.
+/// Maps the shared memory while it exists.
 class Shared {
 public:
     Shared();
@@ -31,7 +31,7 @@ public:
 /// Returns a path for the file, in memory if there is such a folder.
 std::string path_of(const std::string& name);
 
-/// @return the exit status of the child
+/// @return exit status of the child
 int in_child(const std::function<void()>& act, long calls);
 
 }  // namespace kills

@@ -10,7 +10,8 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Returns the seconds to write so many pieces, each of which takes some time by itself.
+/// Returns the seconds that writing takes for a number of pieces, each of which takes some time by
+/// itself.
 double seconds_of(Throttle throttle, int pieces, std::int64_t bytes, double each = 0) {
     const double begin = now();
     for (int i = 0; i < pieces; ++i) {
@@ -24,7 +25,7 @@ double seconds_of(Throttle throttle, int pieces, std::int64_t bytes, double each
 // A busy machine may be late, but never early; the burst is 0.01 s.
 
 TEST(Throttle, HoldsTheRate) {
-    const double seconds = seconds_of(Throttle(10e6), 50, 50'000);  // 0.25 s' worth
+    const double seconds = seconds_of(Throttle(10e6), 50, 50'000);  // 0.25 s at this rate
     EXPECT_GE(seconds, 0.239);
     EXPECT_LT(seconds, 0.45);
 }
@@ -37,7 +38,7 @@ TEST(Throttle, HoldsTheRateOverManySmallWrites) {
 }
 
 TEST(Throttle, TimeSpentWritingCounts) {
-    const double seconds = seconds_of(Throttle(10e6), 5, 1'000'000, 0.08);  // 0.5 s' worth
+    const double seconds = seconds_of(Throttle(10e6), 5, 1'000'000, 0.08);  // 0.5 s at this rate
     EXPECT_GE(seconds, 0.489);
     EXPECT_LT(seconds, 0.8);
 }

@@ -27,9 +27,9 @@ public:
     }
     int size() const { return static_cast<int>(given_.size()); }
 
-    std::vector<int> ids;  ///< of the ranks, in the group of all
+    std::vector<int> ids;  ///< ids of the ranks in the group of all
 
-    /// All ranks give something, which stays while each looks at what the others gave.
+    /// Lets all ranks pass a value, which is valid while each looks at what the others passed.
     template <class Look>
     void meet(int rank, const void* mine, Look&& look) {
         given_[static_cast<std::size_t>(rank)] = mine;
@@ -137,8 +137,9 @@ public:
     }
     std::unique_ptr<Comm> split(int color, int key) override {
         const std::pair<int, int> mine(color, key);
-        std::map<int, std::shared_ptr<ThreadGroup>> groups;  // by first rank, for all ranks
-        std::vector<std::pair<int, int>> order;              // key and rank, within this color
+        // Groups for all ranks, by their first rank.
+        std::map<int, std::shared_ptr<ThreadGroup>> groups;
+        std::vector<std::pair<int, int>> order;  // key and rank, within this color
         group_->meet(rank_, &mine, [&](const std::vector<const void*>& all) {
             for (std::size_t r = 0; r < all.size(); ++r) {
                 const auto its = *static_cast<const std::pair<int, int>*>(all[r]);

@@ -27,13 +27,13 @@
 namespace check {
 
 struct State {
-    MPI_Comm comm = MPI_COMM_WORLD;  // ranks that test together
+    MPI_Comm comm = MPI_COMM_WORLD;  // communicator of the ranks that test together
     int rank = 0;                    // rank in that communicator
     int size = 1;
     long checks = 0;
     long failures = 0;
     unsigned limit = 60;                       // limit in seconds for each step
-    char step[800] = "before the first step";  // plain memory, as the signal handler reads it
+    char step[800] = "before the first step";  // fixed memory, because the signal handler reads it
 };
 
 inline State state;
@@ -65,7 +65,7 @@ inline void print(const std::string& line) {
 
 inline void fail(const char* file, int line, const std::string& what) {
     ++state.failures;
-    // In a loop that fails everywhere, only the first lines are useful.
+    // Print only the first lines, as a loop may fail everywhere.
     if (state.failures > 40) return;
     const char* name = std::strrchr(file, '/');
     print(text("[rank %d] %s:%d: FAILED: %s (in step: %s)", state.rank, name ? name + 1 : file,
@@ -94,7 +94,7 @@ inline void on_alarm(int) {
     add(state.step);
     if (n < sizeof line) line[n++] = '\n';
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, n);
-    ::sleep(2);  // the other ranks print theirs before the first abort ends the job
+    ::sleep(2);  // time for the other ranks to print theirs before the first abort ends the job
     std::abort();
 }
 
@@ -183,7 +183,7 @@ inline int verdict(const char* program) {
 #endif
 }
 
-// True on every rank if it is true on every rank.
+// Returns true on every rank if `here` is true on every rank.
 inline bool everywhere(bool here) {
     int mine = here ? 1 : 0;
     int all = 0;

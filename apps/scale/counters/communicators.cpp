@@ -24,8 +24,8 @@ namespace thalweg::scale {
 
 namespace {
 
-/// Returns the group of a communicator. Groups are not freed, as SMPI would refuse them to the
-/// other ranks that share them.
+/// Returns the group of a communicator. Groups are not freed, because SMPI would then refuse them
+/// to other ranks that share them.
 MPI_Group group_of(MPI_Comm comm) {
     MPI_Group group = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &group);
@@ -38,7 +38,8 @@ struct GetArguments {
 
 /// Returns the group of each rank's new communicator.
 std::vector<MPI_Group> groups_of(MPI_Comm comm, const std::vector<GetArguments>& all_arguments) {
-    std::map<int, std::vector<std::array<int, 2> > > members;  // key and rank, by color
+    // Key and rank of the members, for each color.
+    std::map<int, std::vector<std::array<int, 2> > > members;
     for (int rank = 0; rank < static_cast<int>(all_arguments.size()); ++rank) {
         const auto [color, key] = all_arguments[static_cast<std::size_t>(rank)];
         if (color != MPI_UNDEFINED) members[color].push_back({key, rank});

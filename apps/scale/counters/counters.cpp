@@ -13,8 +13,7 @@ namespace {
 using thalweg::scale::Counts;
 using thalweg::scale::HeapPause;
 
-/// Returns this rank's counts: in a simulation, one of many ranks in the process, which run one at
-/// a time.
+/// Returns this rank's counts. In a simulation, all ranks share one process, but run one at a time.
 Counts& counts() {
     static std::map<int, Counts> all;
     int rank = 0;

@@ -13,7 +13,7 @@ namespace {
 
 using thalweg::scale::Heap;
 
-/// Header before each block, large enough to keep it aligned.
+/// The head of each block, large enough to keep the block aligned.
 struct alignas(16) Head {
     std::int64_t bytes;
     std::int64_t process;  ///< 0: not counted
@@ -26,7 +26,8 @@ Heap& heap_of(std::int64_t process) {
     return all[static_cast<std::size_t>(process)];
 }
 
-/// Returns the rank's process in the simulation, from 1; 0 outside of processes.
+/// Returns the number of the current rank's process in the simulation, from 1; 0 outside of
+/// processes.
 std::int64_t this_process() {
     const auto* const actor = simgrid::s4u::Actor::self();
     const long process = actor == nullptr ? 0 : actor->get_pid();

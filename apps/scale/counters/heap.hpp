@@ -8,14 +8,14 @@ namespace thalweg::scale {
 
 struct Heap {
     std::int64_t now = 0, most = 0;  ///< bytes
-    int paused = 0;                  ///< pauses in force: allocations are not the library's
+    int paused = 0;  ///< HeapPause objects alive; while there are any, allocations are not counted
 };
 
-/// Returns the memory of this rank. Null where memory is not counted: everywhere but in
-/// simulations.
+/// Returns the memory of this rank. Null if memory is not counted: only simulations count it.
 extern "C" Heap* scale_heap() __attribute__((weak));
 
-/// Attributes allocations to MPI or the simulation rather than the library, for a scope.
+/// A scope in which allocations are those of MPI or the simulation, and are not counted as the
+/// library's.
 class HeapPause {
 public:
     HeapPause() : heap_(scale_heap == nullptr ? nullptr : scale_heap()) {

@@ -10,10 +10,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Dissemination barrier: in round k, every rank tells the rank 2^k after it what it has heard so
-/// far. It never calls MPI_Test: SimGrid 3.32 keeps each request that MPI_Test has found complete
-/// in a list of its rank, and searches it at the end of every message. Instead, a rank polls the
-/// word that arrives, and waits only for requests that are complete or soon will be.
+/// Dissemination barrier: in round k, every rank sends the rank 2^k after it what it has received
+/// so far. It never calls MPI_Test: SimGrid 3.32 keeps each request that MPI_Test has found
+/// complete in a list of its rank, and searches it at the end of every message. Instead, a rank
+/// polls the word that arrives, and waits only for requests that are complete or soon will be.
 class Dissemination {
 public:
     explicit Dissemination(MPI_Comm comm) : comm_(comm) {
@@ -29,7 +29,7 @@ public:
             distance_ *= 2;
             begin_round();
         }
-        // All ranks have entered, so the messages can be received without further calls of this
+        // All ranks have entered the barrier, so the messages arrive without further calls of this
         // rank.
         PMPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
         return true;
@@ -38,7 +38,8 @@ public:
 private:
     void begin_round() {
         if (distance_ >= size_) return;
-        constexpr int tag = 11;  // rounds of one barrier differ by their partners
+        // One tag for all rounds, as the partners of a rank differ by round.
+        constexpr int tag = 11;
         heard_ = 0;
         PMPI_Irecv(&heard_, 1, MPI_CHAR, (rank_ - distance_ + size_) % size_, tag, comm_,
                    &receive_);

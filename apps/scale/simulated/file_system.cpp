@@ -19,7 +19,7 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-/// A resource that serves one request after another.
+/// A resource that serves requests one after another.
 struct Station {
     double free = 0;  ///< time at which it has served all requests so far
     /// Adds a request.
@@ -30,14 +30,14 @@ struct Station {
     }
 };
 
-/// The data that a writer has passed on and the targets do not have yet.
+/// The data that a writer has sent and the targets have not stored yet.
 class Flight {
 public:
     void add(double bytes, double done) {
         bytes_ += bytes;
         writes_.emplace_back(bytes, done);
     }
-    /// Waits until no more than some bytes are left.
+    /// Waits until at most `most` bytes are left.
     void wait(double most) {
         double until = 0;
         while (!writes_.empty() && bytes_ > most) {
@@ -50,14 +50,15 @@ public:
 
 private:
     double bytes_ = 0;
-    std::deque<std::pair<double, double>> writes_;  ///< bytes, and when targets have them
+    /// Bytes of each write, and the time at which targets have stored them.
+    std::deque<std::pair<double, double>> writes_;
 };
 
-/// The right to write a stripe, held by one node at a time. All waiting ranks of a node get it
+/// The right to write a stripe, which one node has at a time. All waiting ranks of a node get it
 /// together.
 class Lock {
 public:
-    /// @param locks  passes the stripe on
+    /// @param locks  server that passes the stripe from node to node
     /// @return the time at which the node has it
     double ask(const sg4::Host* node, Station& locks, double seconds) {
         const double now = sg4::Engine::get_clock();
@@ -79,13 +80,13 @@ private:
 struct Target {
     sg4::Host* server = nullptr;
     Station disk;
-    Station locks;  ///< passes stripes from node to node
+    Station locks;  ///< server that passes stripes from node to node
 };
 
-/// The state that all files share, for all ranks, which are contexts of one thread.
+/// State of the storage, shared by all ranks, which are contexts of one thread.
 struct Servers {
     std::vector<Target> targets;
-    std::map<std::string, Station> clients;  ///< writes and reads of a node, by its name
+    std::map<std::string, Station> clients;  ///< writes and reads of each node, by the node's name
     Station metadata;
     std::map<long, Flight> flights;  ///< by process
     StorageCounts& counts = *scale_storage();
@@ -160,7 +161,7 @@ void add_range(const std::string& path, Batch& batch, std::int64_t offset, std::
 
 namespace {
 
-/// Takes the time of a batch. Reading needs no locks.
+/// Lets the simulated time pass that a batch takes. Reads need no locks.
 void transfer(const std::string& path, const Batch& batch, bool writing) {
     const HeapPause pause;
     const Machine& m = machine();
@@ -178,7 +179,8 @@ void transfer(const std::string& path, const Batch& batch, bool writing) {
     const std::size_t first = first_target(name);
     sg4::Host* const me = sg4::Host::current();
     std::map<std::size_t, double> of_target;
-    std::map<std::string, double> of_server;  // by name, as addresses differ from run to run
+    // Bytes by name of the server, as addresses differ from run to run.
+    std::map<std::string, double> of_server;
     double ready = sg4::Engine::get_clock();
     for (const auto& [stripe, bytes] : batch.stripes) {
         const std::size_t target =

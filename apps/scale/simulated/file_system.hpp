@@ -15,10 +15,10 @@
 
 namespace thalweg::scale {
 
-/// Tests if elements are copied and written (SCALE_DATA=keep), or only take their time.
+/// Tests if elements are really copied and written (SCALE_DATA=keep); otherwise only time passes.
 bool keeps_data();
 
-/// The striping of a file; 0: the machine's.
+/// The striping of a file; 0: as the machine has it.
 struct Striping {
     std::int64_t count = 0;
     std::int64_t size = 0;
@@ -27,7 +27,7 @@ struct Striping {
 /// Ranges of a file that are transferred together.
 struct Batch {
     std::int64_t calls = 0;
-    std::map<std::int64_t, std::int64_t> stripes{};  ///< bytes by number of the stripe
+    std::map<std::int64_t, std::int64_t> stripes{};  ///< bytes of each stripe, by its number
 };
 
 /// Sets the stripes of a new file.
@@ -35,12 +35,12 @@ void stripe_file(const std::string& path, const Striping& striping);
 std::int64_t stripe_bytes(const std::string& path);
 
 void add_range(const std::string& path, Batch& batch, std::int64_t offset, std::int64_t bytes);
-/// Takes the time of writing or reading a batch.
+/// Lets the simulated time pass that it takes to write or read a batch.
 void write_batch(const std::string& path, const Batch& batch);
 void read_batch(const std::string& path, const Batch& batch);
-/// Takes the time of creating, opening or closing a file.
+/// Lets the simulated time pass that it takes to create, open or close a file.
 void ask_metadata();
-/// Takes the time of a request to a server.
+/// Lets the simulated time pass that a request to a server takes.
 void ask_server();
 
 }  // namespace thalweg::scale

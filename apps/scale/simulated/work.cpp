@@ -12,7 +12,7 @@
 
 namespace thalweg::detail {
 
-/// Polls more and more rarely, as the simulation's effort grows with the number of polls.
+/// Lets time pass for a poll. Polls become longer, because each costs the simulation effort.
 void charge_poll(int n) {
     const scale::HeapPause pause;
     const double seconds = 1e-6 * std::pow(1.3, std::min(n, 12));
@@ -31,13 +31,14 @@ double chance(std::uint64_t process, std::uint64_t number) {
     return static_cast<double>(x >> 11) * 0x1p-53;
 }
 
-/// The time of copies that a rank has not taken yet.
+/// The time for copies that a rank still owes.
 struct Owed {
     double seconds = 0;
-    std::uint64_t paid = 0;  ///< number of times
+    std::uint64_t paid = 0;  ///< number of times that it has paid
 };
 
-/// Takes the time of copies. Short ones are taken together, as each costs the simulation effort.
+/// Lets the time of copies pass. Short ones are added up first, as each pause costs the simulation
+/// effort.
 void charge(double of_copy) {
     constexpr double least = 20e-6;
     const scale::HeapPause pause;
@@ -46,8 +47,8 @@ void charge(double of_copy) {
     Owed& owed = of_process[process];
     owed.seconds += of_copy;
     if (owed.seconds < least) return;
-    // No two ranks are equally fast: otherwise ranks that wait for the same event would reach the
-    // storage in an arbitrary order of the simulator's.
+    // Make all ranks differ in speed: otherwise ranks that wait for the same event would reach the
+    // storage in an arbitrary order chosen by the simulator.
     const double slower =
         1 + scale::machine().jitter * chance(static_cast<std::uint64_t>(process), ++owed.paid);
     const double now = owed.seconds * slower;

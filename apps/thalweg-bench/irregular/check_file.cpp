@@ -19,8 +19,7 @@ float from_file(std::uint32_t word) {
     return std::bit_cast<float>(word);
 }
 
-/// Returns the offsets of the variables' records. Reading the header through PnetCDF checks it,
-/// too.
+/// Returns the offset of each variable's records. Uses PnetCDF, which thereby checks the header.
 std::vector<MPI_Offset> record_offsets(const IndexMap& map, int variables, int steps,
                                        const std::string& path, MPI_Offset& record_bytes) {
     int file = 0;
@@ -103,7 +102,7 @@ std::string check_file(const Meeting& meeting, const IndexMap& map, bool lists, 
     }
     wrong = meeting.first_text(wrong);
     if (!wrong.empty()) return wrong;
-    // Values are right only at their own places, so it is enough to count the fill values.
+    // Values are different at all other places, so counting the fill values is enough.
     for (int i = 0; i < variables * steps; ++i)
         if (const std::int64_t n = meeting.sum(filled[static_cast<std::size_t>(i)]); n != unheld)
             return fmt::format("v{}, step {}: {} fill values instead of {}", i % variables,

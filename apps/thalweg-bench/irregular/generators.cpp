@@ -56,14 +56,14 @@ private:
 };
 
 /// An atmosphere on a cubed sphere: columns x 72 levels, file (lev, ncol). Chunks of some 16
-/// columns, chosen from all over the sphere so that each has day and night, are dealt out to the
-/// ranks; in memory an array is (chunk, lev, column), so that elements are consecutive in the file
-/// only by chance.
+/// columns, chosen from all over the sphere so that each has day and night, are distributed over
+/// the ranks; in memory an array is (chunk, lev, column), so that elements are consecutive in the
+/// file only by chance.
 List atmosphere(std::int64_t elements, std::uint64_t seed, Part part) {
     constexpr std::int64_t levels = 72;
     const std::int64_t columns = std::max<std::int64_t>(1, elements / levels);
     const std::int64_t chunks = (columns + 15) / 16;
-    // Neighbouring chunks often belong to one rank; here, two by two.
+    // Neighbouring chunks often belong to the same rank; here pairs of chunks do.
     const Permutation dealt((chunks + 1) / 2, seed);
     List list{{{"lev", levels}, {"ncol", columns}}, 0, 2};
     for (std::int64_t c = part.begin(chunks + chunks % 2); c < part.end(chunks + chunks % 2); ++c) {
@@ -105,7 +105,7 @@ List ocean(std::int64_t elements, std::uint64_t seed, Part part) {
     while (std::int64_t{1} << order < std::max(width, height)) ++order;
     const Permutation numbered(cells / strip, seed);
     List list{{{"nCells", cells}, {"nVertLevels", levels}}, 0, 2};
-    // Returns the cells in the square of side 2^squared that the curve enters at d.
+    // Returns the number of cells in the square of side 2^squared that the curve enters at d.
     const auto cells_from = [&](std::int64_t d, int squared) {
         const std::int64_t side = std::int64_t{1} << squared;
         const auto at = hilbert(order, d);
@@ -139,8 +139,8 @@ List ocean(std::int64_t elements, std::uint64_t seed, Part part) {
     return list;
 }
 
-/// Land on a grid of latitudes and longitudes, file (lat, lon). Clumps of 16 points are dealt out
-/// to the ranks; their points in the ocean are holes.
+/// Land on a grid of latitudes and longitudes, file (lat, lon). Groups of 16 neighbouring points
+/// are distributed over the ranks; points in the ocean are holes.
 List land(std::int64_t elements, std::uint64_t seed, Part part) {
     const auto nlat = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(std::sqrt(static_cast<double>(elements) / 2)));

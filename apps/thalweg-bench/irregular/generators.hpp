@@ -14,7 +14,7 @@ namespace thalweg::bench::irregular {
 List generate(const std::string& kind, std::int64_t elements, std::uint64_t seed, int rank,
               int ranks);
 
-/// Describes the map.
+/// Describes the map of a kind.
 const char* generator_text(const std::string& kind);
 
 }  // namespace thalweg::bench::irregular

@@ -14,13 +14,14 @@ struct Dim {
     std::int64_t length;
 };
 
-/// A rank's elements: a list over some adjacent dimensions, with the full length of the others. In
-/// memory, the listed dimensions are one, as long as the list; they are in the file's order.
+/// The elements of a rank: a list over some adjacent dimensions, with the full length of the
+/// others. In memory, one dimension of the list's length takes the place of the listed ones; the
+/// dimensions are in the file's order.
 struct List {
     std::vector<Dim> dims;  ///< all dimensions in file order, slowest first
-    std::size_t first = 0;  ///< listed dimensions are [first, first + count)
+    std::size_t first = 0;  ///< listed dimensions are those in [first, first + count)
     std::size_t count = 0;
-    std::vector<std::int64_t> indices{};  ///< flattened over the listed dimensions; -1: a hole
+    std::vector<std::int64_t> indices{};  ///< row-major over the listed dimensions; -1: a hole
 
     std::int64_t before() const { return product(0, first); }
     std::int64_t listed() const { return product(first, first + count); }

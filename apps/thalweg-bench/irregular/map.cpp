@@ -12,12 +12,13 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-/// Returns the list over all dimensions but one, if this rank's elements fill that one; `key`
-/// returns an element's index over the others.
+/// Returns the list over all dimensions except one, if this rank's elements cover that one
+/// completely.
+/// @param key  returns an element's index over the other dimensions
 template <class Key>
 std::optional<std::vector<std::int64_t>> leave_out(const List& flattened, std::int64_t length,
                                                    Key key) {
-    Pairs keys;  // keys, and their first positions in memory
+    Pairs keys;  // keys, with their first positions in memory
     keys.reserve(flattened.indices.size());
     flattened.for_each([&](std::int64_t at, std::int64_t index) {
         keys.push_back({key(index), at});

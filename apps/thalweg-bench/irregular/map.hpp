@@ -15,13 +15,13 @@ namespace thalweg::bench::irregular {
 
 struct IndexMap {
     std::string name;
-    std::string text;  ///< description, with changes that were made
-    List flattened;    ///< elements over all dimensions
+    std::string text;  ///< description of the map, with the changes that were made to it
+    List flattened;    ///< list of the elements over all dimensions
     /// The same elements with the first or the last dimension left out of the list, if it is whole
     /// on all ranks.
     std::optional<List> factored{};
-    std::int64_t held = 0;    ///< number of elements that any rank holds
-    std::int64_t pieces = 0;  ///< number of runs in the file, of all ranks
+    std::int64_t held = 0;    ///< number of elements that at least one rank holds
+    std::int64_t pieces = 0;  ///< number of runs in the file, summed over all ranks
 
     const List& shortest() const { return factored ? *factored : flattened; }
     const std::vector<Dim>& dims() const { return flattened.dims; }
@@ -29,11 +29,10 @@ struct IndexMap {
     bool covers() const { return held == elements(); }
 };
 
-/// Returns (index in the file, position in memory) of a list's elements, by index.
+/// Returns pairs (index in the file, position in memory) of a list's elements, sorted by index.
 std::vector<std::pair<std::int64_t, std::int64_t>> in_file_order(const List& list);
 
-/// Derives the other members from `flattened`.
-/// @note Collective
+/// Computes the other members from `flattened`. @note Collective
 void complete(const Meeting& meeting, IndexMap& map);
 
 /// Reads the decompositions `chosen` (empty: all) of a file in the E3SM-IO benchmark's format. With

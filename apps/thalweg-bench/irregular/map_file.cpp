@@ -21,7 +21,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// A map file that one rank opens for itself.
+/// A map file, opened by one rank alone.
 class MapFile {
 public:
     explicit MapFile(const std::string& path) : bytes_(std::filesystem::file_size(path)) {
@@ -104,8 +104,9 @@ Numbers from_runs(const MapFile& file, const std::string& d, std::int64_t list,
     return indices;
 }
 
-/// Reads the elements of one list in memory order; empty if there are none that fit the runs. Raw
-/// offsets may count from 1, with 0 for holes; then they are more than the runs' elements.
+/// Reads the elements of one list in memory order. Empty if the file has none, or they do not match
+/// the runs. Raw offsets may count from 1, with 0 for holes; then there are more of them than
+/// elements in the runs.
 Numbers in_memory_order(const MapFile& file, const std::string& d, std::int64_t list,
                         const Numbers& raw_nreqs, const Numbers& runs) {
     Numbers raw = file.numbers(d + ".raw_offsets", sum(raw_nreqs, list),
@@ -124,7 +125,7 @@ Numbers in_memory_order(const MapFile& file, const std::string& d, std::int64_t 
 struct Read {
     IndexMap map;
     std::string wrong;
-    bool raw = true;  ///< lists are in memory order
+    bool raw = true;  ///< the file has lists in memory order
 };
 
 Read read_map(const Meeting& meeting, const std::string& path, int k) {

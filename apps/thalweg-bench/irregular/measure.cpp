@@ -16,7 +16,7 @@
 namespace thalweg::bench::irregular {
 namespace {
 
-constexpr std::int64_t large = 1'000'000;  // elements of a large variable
+constexpr std::int64_t large = 1'000'000;  // number of elements from which a variable is large
 
 int variables_of(const IndexMap& map, const IrregularOptions& options) {
     if (options.variables > 0) return options.variables;
@@ -56,8 +56,8 @@ public:
     MapResult run() {
         for (const std::string& name : options_.base.methods) add(find_method(name));
         for (Row& row : result_.rows) runners_.push_back({&row, nullptr});
-        // The order changes each time, the same on all ranks, as each method finds the state that
-        // the one before left.
+        // Change the order each time, in the same way on all ranks, as each method finds the state
+        // that the one before has left.
         std::vector<std::size_t> order(runners_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::mt19937 random(1);
@@ -73,7 +73,7 @@ private:
     struct Runner {
         Row* row;
         std::unique_ptr<Writer> writer;
-        bool done = false;  ///< its first run took so long that it is not repeated
+        bool done = false;  ///< not repeated, because its first run took too long
     };
 
     void add(MethodInfo info) {
@@ -93,7 +93,8 @@ private:
         return *fields;
     }
 
-    /// Does a collective part. An error on any rank goes into the row, and the method is dropped.
+    /// Calls a collective action. If it throws on any rank, stores the error in the method's row of
+    /// the results and stops measuring the method.
     template <class F>
     bool attempt(Runner& runner, F action) {
         std::string error;
@@ -118,7 +119,7 @@ private:
         const std::int64_t list_bytes =
             meeting_.sum(static_cast<std::int64_t>(list.indices.size() * sizeof(std::int64_t)));
         list_bytes_[&row] = row.info.library && row.info.share != Share::box ? list_bytes : 0;
-        // Made anew each time: a session that knows the decomposition would take no time.
+        // Repeat it with a new session: one that knows the decomposition would take no time.
         const int times = row.info.library ? options_.base.repetitions : 1;
         for (int i = 0; i < times; ++i) {
             progress_.say(fmt::format("{}: describing for {}", map_.name, row.info.name));
@@ -135,7 +136,7 @@ private:
         }
     }
 
-    /// Writes one file by one method; repetitions below 0 are not measured.
+    /// Writes one file by one method. @param repetition  negative: not measured
     void run_once(Runner& runner, int repetition) {
         Row& row = *runner.row;
         if (!row.error.empty() || runner.done) return;
@@ -164,8 +165,8 @@ private:
         start = meeting_.start();
         const double cpu_start = cpu_seconds();
         for (int s = 0; s < result_.steps; ++s) writer->step(s);
-        // Shared memory is measured while the file is open; that takes time, so only in unmeasured
-        // repetitions.
+        // Measure shared memory while the file is open. As that takes time, do so only in
+        // repetitions that are not measured.
         if (first && repetition < 0) open = memory_now(true);
         writer->close();
         const double seconds = now() - start;
@@ -184,7 +185,8 @@ private:
             check(row, path);
     }
 
-    /// Measures the memory of decompositions and plans that a rank keeps, without the shared slots.
+    /// Measures the memory for decompositions and plans that a rank keeps, without the shared
+    /// slots.
     void weigh_plans(Row& row, const Memory& before) {
         if (list_bytes_[&row] == 0) return;
         const auto own = [](const Memory& m) { return m.resident - m.code - m.shared; };
@@ -217,9 +219,11 @@ private:
     MapResult result_;
     std::map<Share, std::unique_ptr<Fields>> fields_;
     std::vector<Runner> runners_;
-    std::map<const Row*, std::int64_t> list_bytes_;  ///< bytes of the lists of all ranks; 0: none
-    std::map<std::string, std::uint64_t> hash_;      ///< hash of the library's first file
-    std::string last_file_;                          ///< kept until Ground::level()
+    /// Bytes of the lists of all ranks; 0: the method has no lists.
+    std::map<const Row*, std::int64_t> list_bytes_;
+    std::map<std::string, std::uint64_t> hash_;  ///< hash of the library's first file
+    /// File that is kept until Ground::level() removes it.
+    std::string last_file_;
 };
 
 }  // namespace

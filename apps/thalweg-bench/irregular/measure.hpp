@@ -11,26 +11,27 @@
 namespace thalweg::bench::irregular {
 
 struct Sample {
-    double seconds = 0;       ///< steps and close, slowest rank
-    double open_seconds = 0;  ///< create and define, slowest rank
-    double cpu_seconds = 0;   ///< sum over all ranks, without open
+    double seconds = 0;       ///< steps and close, on the slowest rank
+    double open_seconds = 0;  ///< creating and defining the file, on the slowest rank
+    double cpu_seconds = 0;   ///< sum over all ranks, without opening the file
 };
 
 struct Row {
     MethodInfo info;
-    std::string share;  ///< description of the whole and the listed dimensions
-    std::string error;  ///< reason why it could not be measured
+    std::string share;  ///< description of the listed and the whole dimensions
+    std::string error;  ///< reason why it could not be measured; empty if it was
     std::vector<Sample> samples;
     std::vector<double> set_up_seconds;      ///< on the slowest rank
     std::vector<double> set_up_cpu;          ///< sum over all ranks
     std::vector<std::int64_t> set_up_bytes;  ///< on the largest rank
-    std::vector<double> set_up_to_list;      ///< all ranks' bytes / those of their lists
-    double kept_to_list = 0;                 ///< likewise, kept after the definitions
+    /// Bytes of all ranks, relative to those of their lists.
+    std::vector<double> set_up_to_list;
+    double kept_to_list = 0;  ///< the same for the bytes kept after the definitions
     std::int64_t peak_bytes = 0;
     std::int64_t file_bytes = 0;
     std::string details;
     bool verified = false;
-    std::string wrong;  ///< result of the verification
+    std::string wrong;  ///< error found by the verification; empty if there is none
 };
 
 /// The results of one map.
@@ -42,7 +43,7 @@ struct MapResult {
     std::vector<Row> rows;
 
     std::int64_t elements() const;
-    std::int64_t bytes() const;  ///< bytes of a repetition
+    std::int64_t bytes() const;  ///< bytes that are written in a repetition
 };
 
 struct Measurement {

@@ -13,7 +13,7 @@ namespace {
 
 /// The requests of one variable: boxes of consecutive elements, in file order.
 struct Requests {
-    std::size_t ndims = 0;  ///< record dimension included
+    std::size_t ndims = 0;  ///< number of dimensions, including the record dimension
     std::vector<MPI_Offset> start, count;
     std::vector<MPI_Offset*> starts, counts;
 
@@ -23,12 +23,12 @@ struct Requests {
     }
 };
 
-/// Cuts [index, index + n) of a row-major array into the largest possible boxes.
+/// Divides the range [index, index + n) of a row-major array into the largest possible boxes.
 void add_run(const std::vector<Dim>& dims, std::int64_t index, std::int64_t n, Requests& requests) {
     while (n > 0) {
-        // The slowest dimension of which whole rows begin here and are within the run.
+        // Slowest dimension for which whole rows begin here and end within the run.
         std::size_t d = dims.size() - 1;
-        std::int64_t row = 1;  // elements per step along d
+        std::int64_t row = 1;  // number of elements per index of dimension d
         while (d > 0 && index % (row * dims[d].length) == 0 && n >= row * dims[d].length)
             row *= dims[d--].length;
         const std::int64_t at = index / row % dims[d].length;

@@ -26,8 +26,8 @@ const List& list_of(const IndexMap& map, Share share);
 /// grid.
 Part box_of(const IndexMap& map, int rank, int ranks);
 
-/// A rank's arrays of all variables, dense, as `share` describes them. From step to step, variables
-/// swap their arrays.
+/// A rank's arrays of all variables, dense, in the form of `share`. Variables exchange their arrays
+/// from step to step.
 class Fields {
 public:
     Fields(const IndexMap& map, Share share, int variables, int rank, int ranks);
@@ -62,7 +62,7 @@ struct Context {
 struct SetUp {
     double seconds = 0;
     double cpu_seconds = 0;
-    std::int64_t bytes = 0;  ///< rise of memory at its peak
+    std::int64_t bytes = 0;  ///< increase of memory at the peak
     Memory before;
 };
 
@@ -103,7 +103,7 @@ struct MethodInfo {
     std::string name;
     std::string text;
     bool library;
-    bool format;  ///< writes a netCDF file
+    bool format;  ///< the method writes a netCDF file
     Share share;
     std::string settings;  ///< "name=value; ..."
     std::unique_ptr<Writer> (*make)(const Context&);

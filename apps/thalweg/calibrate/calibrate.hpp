@@ -31,19 +31,21 @@ void measure_lists(detail::Team& team, double seconds, planning::Machine& machin
 void measure_messages(detail::Team& team, double seconds, planning::Machine& machine);
 void measure_inside(detail::Team& team, double seconds, planning::Machine& machine);
 
-/// Measures a folder with files in it that are removed.
+/// Measures a folder by writing files in it, which are removed.
 /// @param folder  absolute, the same on every rank
-/// @return TW_OK, TW_EIO; the same on every rank. @note Collective
+/// @return TW_OK, TW_EIO; the same on every rank
+/// @note Collective
 detail::Status measure_folder(detail::Team& team, const std::string& path, double seconds,
                               planning::Folder& folder);
 
-/// Calls `act` for about some seconds, and returns the seconds of one call. Local.
+/// Calls `act` repeatedly for about `seconds`, and returns the seconds of one call. Local.
 double repeat_for(double seconds, const std::function<void()>& act);
 
-/// Waits for all ranks, and leaves the processor to those that still work. @note Collective
+/// Waits for all ranks asleep, so that ranks that still work can have the processor.
+/// @note Collective
 void sleep_until_met(detail::Team& team, double seconds);
 
-/// Returns the largest value of all ranks. @note Collective
+/// Returns the largest value on any rank. @note Collective
 double all_max(detail::Team& team, double value);
 double all_sum(detail::Team& team, double value);
 

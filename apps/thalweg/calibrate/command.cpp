@@ -22,7 +22,7 @@ using namespace planning;
 
 namespace {
 
-/// Finds the folder by rank 0, as ranks may have other working folders. @note Collective
+/// Determines the folder on rank 0, as ranks may have different working folders. @note Collective
 Status find_folder(Team& team, const std::string& given, std::string& path, std::string& name) {
     std::vector<char> bytes;
     Status status;
@@ -68,7 +68,7 @@ Status measure(Team& team, const CalibrateOptions& options, Machine& machine) {
     return {};
 }
 
-/// Writes the file on rank 0; after a failure it is as it was.
+/// Writes the file on rank 0; a failure leaves an existing file unchanged.
 Status write_file(const std::string& path, const std::string& text) {
     const std::string part = path + ".part";
     errno = 0;

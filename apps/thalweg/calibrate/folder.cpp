@@ -13,9 +13,9 @@ using namespace planning;
 namespace {
 
 constexpr std::int64_t tiny = 4 << 10, small = 64 << 10, large = 2 << 20;
-constexpr std::int64_t odd = 60001;  ///< a write's bytes that end within a block
+constexpr std::int64_t odd = 60001;  ///< bytes of a write that ends within a block
 
-/// Number of rounds, spread over the whole time, as a machine is not always equally fast.
+/// Number of rounds, spread over the whole time, because the speed of a machine varies.
 constexpr int passes = 3;
 
 /// Returns 1, 2, 4, ... and the number of all ranks.
@@ -53,9 +53,10 @@ struct Patterns {
 
     std::vector<Pattern> by_writers, with_fsync;
     std::vector<Pattern> in_small;
-    std::vector<Pattern> answer;      ///< one small write, without and with an fsync
-    std::vector<Pattern> two, pairs;  ///< two writers, side by side and by turns
-    std::vector<Pattern> node;        ///< all ranks of one node
+    std::vector<Pattern> answer;  ///< a small write, without and with fsync
+    /// Two writers, each with its own part of the file, and alternating.
+    std::vector<Pattern> two, pairs;
+    std::vector<Pattern> node;  ///< all ranks of a node
 
     std::vector<Pattern*> all() {
         std::vector<Pattern*> found;
@@ -65,33 +66,33 @@ struct Patterns {
     }
 };
 
-/// Returns the seconds by which a write of the second takes longer than one of the first.
+/// Returns the seconds by which a write of the second pattern takes longer than one of the first.
 double longer(const std::vector<Pattern>& two) {
     return std::max(0.0, two[1].seconds_of_write() - two[0].seconds_of_write());
 }
 
-/// Returns the seconds in which a block goes from one writer to another, which write by turns: for
-/// each write of both it goes there and back.
+/// Returns the seconds in which a block passes from one writer to another, if they alternate: for
+/// each pair of writes it passes there and back.
 double handover(const std::vector<Pattern>& two) { return longer(two) / 2; }
 
-/// Takes the number of blocks that change hands between nodes at a time, and the rate of one node.
+/// Sets the number of blocks that pass between nodes at the same time, and the rate of one node.
 void take_nodes(const Patterns& patterns, Folder& folder) {
     if (patterns.node.empty()) return;
     folder.node_rate = patterns.node.front().rate();
-    // If all pairs wait as long as one pair, there are at least as many servers.
+    // If all pairs wait as long as one pair, there are at least as many lock servers as pairs.
     const double of_all = handover(patterns.pairs), pairs = patterns.pairs.front().writers / 2;
     folder.locks = of_all > 0 ? std::clamp(pairs * folder.lock / of_all, 1.0, pairs) : pairs;
-    if (folder.lock <= 0) folder.locks = 0;  // no writer waits: not known
+    if (folder.lock <= 0) folder.locks = 0;  // no writer waits, so the number is unknown
 }
 
 }  // namespace
 
 Status measure_folder(Team& team, const std::string& path, double seconds, Folder& folder) {
     const FileSystem system = file_system_at(path);
-    // Figures that are not measured stay assumed.
+    // Figures that are not measured keep assumed values.
     folder = assumed_folder(system);
     folder.path = path;
-    // A folder that several nodes see is on no local disk, whatever its file system.
+    // A folder that several nodes see is not on a local disk, whatever its file system.
     bool servers = system.sharing != Sharing::local || team.topology().nodes > 1;
     team.world().broadcast(&servers, sizeof servers, 0);
     Trial trial(team, path);
@@ -106,7 +107,7 @@ Status measure_folder(Team& team, const std::string& path, double seconds, Folde
             if (Status s = trial.measure(*p, each); !s.ok()) return s;
             if (p == all.front()) folder.processor = std::min(1.0, trial.processor());
         }
-    // All ranks get the same figures.
+    // Broadcast the rates, so that all ranks have the same figures.
     std::vector<double> rates;
     for (const Pattern* const p : all) rates.push_back(p->rate());
     rates.push_back(folder.processor);

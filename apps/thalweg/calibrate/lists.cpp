@@ -13,15 +13,15 @@ using namespace planning;
 
 namespace {
 
-/// A list of indices of every other run of a dimension, and the memory from and to which it is
-/// packed.
+/// A list with every other run of indices of a dimension, and the memory from and to which its
+/// elements are packed.
 class ListedField {
 public:
     /// Makes the list. @param run  number of consecutive indices of a run
     explicit ListedField(std::int64_t run)
         : from_(make_private_memory(elements * size)), to_(make_private_memory(elements * size)) {
         if (!from_ || !to_) throw std::bad_alloc();
-        // Memory that was only read may be one page of zeros.
+        // Write the memory first: if it were only read, all of it could be one page of zeros.
         std::memset(from_->data(), 1, elements * size);
         std::memset(to_->data(), 1, elements * size);
         auto list = std::make_shared<IndexList>();
@@ -54,7 +54,7 @@ constexpr int rounds = 4;
 
 }  // namespace
 
-/// Measures one rank packing the same elements in short runs and in long ones: the difference is
+/// Measures how one rank packs the same elements in short runs and in long ones: the difference is
 /// the cost of the runs.
 void measure_lists(Team& team, double seconds, Machine& machine) {
     std::unique_ptr<ListedField> in_short, in_long;
@@ -69,7 +69,8 @@ void measure_lists(Team& team, double seconds, Machine& machine) {
     team.barrier();
     if (team.rank() == 0) {
         double of_short = 1e9, of_long = 1e9;
-        // Takes the least of some rounds: the first ones touch memory, and others use the machine.
+        // Take the minimum over some rounds: the first ones touch memory, and other programs use
+        // the machine.
         for (int i = 0; i < rounds; ++i) {
             const double each = seconds * 0.45 / rounds;
             of_short = std::min(of_short, repeat_for(each, [&] { in_short->pack_all(); }));

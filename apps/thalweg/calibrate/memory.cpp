@@ -15,13 +15,13 @@ using namespace planning;
 
 namespace {
 
-/// A model's field of (y, z, x) floats in ordinary memory, and a slot for (z, y, x), as the
-/// exchange has them.
+/// A field of a model, (y, z, x) floats in ordinary memory, and a slot for it in the order (z, y,
+/// x), as in the exchange.
 class Field {
 public:
     Field() : from_(make_private_memory(bytes)), to_(make_private_memory(piece)) {
         if (!from_ || !to_) throw std::bad_alloc();
-        // Memory that was only read may be one page of zeros.
+        // Write the memory first: if it were only read, all of it could be one page of zeros.
         std::memset(from_->data(), 1, bytes);
         std::memset(to_->data(), 1, piece);
     }
@@ -35,7 +35,7 @@ public:
         for (std::size_t at = 0; at < bytes; at += piece)
             copy_box(3, count, to_->data(), to, from_->data() + at, from, kernel, fill.data());
     }
-    static constexpr std::size_t bytes = std::size_t(64) << 20;  ///< more than caches hold
+    static constexpr std::size_t bytes = std::size_t(64) << 20;  ///< more than fits into caches
 
 private:
     static constexpr std::int64_t nz = 16, ny = 64, nx = 256;

@@ -18,7 +18,7 @@ void send(Comm& comm, const std::vector<char>& data, std::size_t bytes, int to) 
     comm.finish(request);
 }
 
-/// Returns the seconds of a message of some bytes and the empty answer.
+/// Returns the seconds that a message of some bytes and its empty answer take.
 /// @param first  this rank sends the message
 double exchange_seconds(Comm& comm, std::vector<char>& data, std::size_t bytes, int other,
                         bool first, int times) {
@@ -52,7 +52,7 @@ void measure_messages(Team& team, double seconds, Machine& machine) {
     std::vector<char> data(other < 0 ? 0 : large, 1);
     Comm& comm = team.world();
     double latency = 0, time = 0;
-    // The first ones set up connections and touch memory.
+    // The first messages set up connections and touch memory, so they do not count.
     for (const bool counts : {false, true}) {
         team.barrier();
         const double begin = now();
@@ -90,13 +90,13 @@ void measure_inside(Team& team, double seconds, Machine& machine) {
         }
         return all_max(team, (now() - begin) / times);
     };
-    // The first messages set up connections, and give the number that fits into the time.
+    // The first messages set up connections, and show how many fit into the time.
     const double once = pass_on(4);
     const int times =
         static_cast<int>(std::clamp(0.5 * seconds / std::max(1e-6, once), 4.0, 400.0));
     team.barrier();
     const double passed = pass_on(times);
-    // All wait for the slowest node, which is assumed to be one with most ranks.
+    // All wait for the slowest node; assume that it is one with the most ranks.
     const int most = *std::max_element(t.sizes.begin(), t.sizes.end());
     if (most > 1) machine.inside = most * static_cast<double>(bytes) / std::max(1e-9, passed);
 }

@@ -12,15 +12,17 @@
 
 namespace thalweg::app {
 
-/// A way to write, and the rates that were measured, in bytes per second of all writers.
+/// A pattern of writing, and the rates measured with it, in bytes per second of all writers
+/// together.
 struct Pattern {
-    int writers = 1;           ///< spread over the ranks in node order
-    std::int64_t size = 0;     ///< bytes of a write
-    bool durable = false;      ///< ends with an fsync
-    bool interleaved = false;  ///< two writers, half of all apart, write by turns
-    bool first_ranks = false;  ///< the writers are not spread, but the first ranks
-    std::int64_t most = std::int64_t(128) << 20;  ///< bytes of a writer in a round
-    std::int64_t bytes = 0;                       ///< bytes of a writer in a round; 0: not known
+    int writers = 1;        ///< number of writers, spread over the ranks in node order
+    std::int64_t size = 0;  ///< bytes of a write
+    bool durable = false;   ///< a round ends with an fsync
+    /// Pairs of writers, from the first and the second half of the ranks, write alternate parts.
+    bool interleaved = false;
+    bool first_ranks = false;                     ///< the writers are the first ranks, not spread
+    std::int64_t most = std::int64_t(128) << 20;  ///< most bytes per writer in a round
+    std::int64_t bytes = 0;                       ///< bytes per writer in a round; 0: not known yet
     std::vector<double> rates{};
 
     double rate() const;
@@ -30,7 +32,7 @@ struct Pattern {
     }
 };
 
-/// A file that the ranks write in turns of measurements.
+/// A file that ranks write repeatedly to measure patterns.
 class Trial {
 public:
     Trial(detail::Team& team, const std::string& folder);
@@ -38,13 +40,14 @@ public:
     Trial(const Trial&) = delete;
     Trial& operator=(const Trial&) = delete;
 
-    /// Adds rounds for some seconds, one at least. @note Collective
+    /// Measures rounds for some seconds, at least one round. @note Collective
     detail::Status measure(Pattern& pattern, double seconds);
-    /// Writes as much as any round does: memory and disk are slow the first time. @note Collective
+    /// Writes as much as the largest round does, because memory and disk are slow at first use.
+    /// @note Collective
     detail::Status warm_up();
     /// Creates, renames and removes files. @note Collective
     detail::Status names(double seconds, planning::Folder& folder);
-    /// Finds the largest number of bytes of a round for which there is room. @note Collective
+    /// Finds the largest number of bytes for a round for which the disk has room. @note Collective
     detail::Status find_room();
     /// Returns the processor seconds of the first writer per second of writing in the last round.
     double processor() const { return processor_; }

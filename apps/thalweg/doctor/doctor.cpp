@@ -40,7 +40,8 @@ std::string lines_of(const Diagnoses& found) {
     return lines;
 }
 
-/// Keeps the lines that the first rank of another node adds to those of rank 0: no good news.
+/// Keeps the findings of the first rank of another node, except good ones, and adds the host's
+/// name. Clears those of other ranks.
 void keep_others(const Nodes& nodes, Diagnoses& found) {
     if (!nodes.first) found.clear();
     std::erase_if(found, [](const Diagnosis& d) { return d.level == Level::good; });

@@ -8,12 +8,12 @@
 namespace thalweg::app {
 
 struct DoctorOptions {
-    std::vector<std::string> folders{"."};  ///< folders for files
+    std::vector<std::string> folders{"."};  ///< folders in which files will be written
 };
 
 /**
- * Looks at libraries, processors, memory, folders and settings, and prints a line for each fact on
- * rank 0, with the line to type if something is wrong.
+ * Checks libraries, processors, memory, folders and settings. Rank 0 prints a line for each fact
+ * and, if something is wrong, the line to type.
  * @return exit code, the same on every rank: 0 nothing is wrong, 1 there are problems
  * @note Collective over MPI_COMM_WORLD
  */

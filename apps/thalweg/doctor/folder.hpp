@@ -6,11 +6,11 @@
 
 namespace thalweg::app {
 
-/// Adds what a folder offers to files that are written in it. Creates and removes a small file.
+/// Adds findings about a folder in which files will be written. Creates and removes a small file.
 /// @param nodes  number of nodes of the job
 void check_folder(const std::string& folder, int nodes, Diagnoses& found);
 
-/// Adds the room in /dev/shm.
+/// Adds a finding about the room in /dev/shm.
 void check_shared_memory(Diagnoses& found);
 
 }  // namespace thalweg::app

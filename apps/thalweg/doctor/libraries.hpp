@@ -6,8 +6,8 @@
 
 namespace thalweg::app {
 
-/// Adds the versions of MPI, netCDF-C, HDF5 and PnetCDF, and features that the build lacks. MPI is
-/// running.
+/// Adds the versions of MPI, netCDF-C, HDF5 and PnetCDF, and features that the build lacks. MPI
+/// must be running.
 void check_libraries(Diagnoses& found);
 
 }  // namespace thalweg::app

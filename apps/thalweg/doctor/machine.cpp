@@ -17,7 +17,8 @@ namespace thalweg::app {
 namespace {
 
 constexpr std::int64_t few_descriptors = 1024;
-constexpr std::int64_t memory_of_rank = std::int64_t(256) << 20;  ///< default of `staging`
+/// Default of the setting "staging".
+constexpr std::int64_t memory_of_rank = std::int64_t(256) << 20;
 
 void check_processors(const Nodes& nodes, Diagnoses& found) {
     const int own = detail::count(detail::own_processors());

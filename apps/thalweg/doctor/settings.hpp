@@ -6,12 +6,14 @@
 
 namespace thalweg::app {
 
-/// Adds settings that are not the default, and names that are no settings.
-/// @return false if the settings are not valid: no session can begin @note Local
+/// Adds settings that differ from their defaults, and names that are not settings.
+/// @return false if the settings are not valid: no session can begin
+/// @note Local
 bool check_settings(Diagnoses& found);
 
-/// Writes a small file in a folder as a model would, and adds what the library has chosen and why.
-/// @note Collective over MPI_COMM_WORLD; rank 0 adds it
+/// Writes a small file in a folder as a model would. Rank 0 adds what the library has chosen, and
+/// why.
+/// @note Collective over MPI_COMM_WORLD
 void check_choices(const std::string& folder, Diagnoses& found);
 
 }  // namespace thalweg::app

@@ -7,7 +7,7 @@ namespace thalweg::app {
 
 struct PlanOptions {
     std::string description;
-    std::string calibration;  ///< file used instead of the description's
+    std::string calibration;  ///< calibration file to use instead of the one in the description
     std::string picture;      ///< an SVG file to write; empty: none
     bool json = false;
 };

@@ -25,8 +25,8 @@ namespace {
 constexpr int cannot_run = 2;
 constexpr char report_name[] = "thalweg-report.html";
 
-/// A file for the summary, which is removed at the end; the user's own, if THALWEG_SUMMARY names
-/// one, stays.
+/// A file for the summary, removed at the end. If THALWEG_SUMMARY names a file, that one is used
+/// and not removed.
 class SummaryFile {
 public:
     SummaryFile() {
@@ -35,7 +35,8 @@ public:
             path_ = given;
             return;
         }
-        // All nodes see the working folder; the folder for temporary files is one node's.
+        // Use the working folder, which all nodes see; the folder for temporary files is local to a
+        // node.
         std::error_code error;
         const std::string here = std::filesystem::current_path(error).string();
         const char* const temporary = std::getenv("TMPDIR");
@@ -67,7 +68,7 @@ private:
     bool own_ = false;
 };
 
-/// Returns the rank that a launcher has given to this process; empty if none has started it.
+/// Returns the rank that a launcher has assigned to this process; null if none has started it.
 const char* launched_as() {
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
         if (const char* const rank = std::getenv(name); rank != nullptr) return rank;
@@ -76,7 +77,7 @@ const char* launched_as() {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// Puts variables into the environment.
+/// Sets variables of the environment.
 void set_all(const Variables& variables, const std::vector<std::string>& command) {
     std::string names;
     for (const auto& [name, value] : variables) {

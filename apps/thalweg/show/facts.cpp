@@ -28,13 +28,14 @@ bool exists(const std::string& path) {
     return stat(path.c_str(), &info) == 0;
 }
 
-/// Finds the file that a path means: itself, or its temporary name if it is not complete.
+/// Finds the file that a path refers to: the complete one or, if there is none, the one under its
+/// temporary name.
 Status find_paths(const std::string& path, FileFacts& facts) {
     if (Status status = follow_links(path, facts.own); !status.ok()) return status;
     facts.data = facts.own;
     const std::string temporary = temporary_path(facts.own), complete = own_path(facts.own);
     if (exists(facts.own)) {
-        // A name that ends in .part can be somebody's own name for a file, too.
+        // A name ending in .part can also be the own name of somebody's file.
         if (!complete.empty() && facts.own != complete) facts.own = complete;
     } else if (exists(temporary)) {
         facts.data = temporary;
@@ -99,7 +100,7 @@ void add_variable(const Source& source, int number, std::int64_t records, FileFa
     facts.variables.push_back(std::move(of));
 }
 
-/// Adds the sizes of the files, and what each variable occupies in them.
+/// Adds the sizes of the files, and the bytes that each variable occupies in them.
 Status add_sizes(FileFacts& facts) {
     std::vector<std::string> names;
     for (const VariableFacts& v : facts.variables) names.push_back(v.name);
@@ -115,7 +116,7 @@ Status add_sizes(FileFacts& facts) {
     return {};
 }
 
-/// Adds what netCDF-C does not list, and which dimensions are unlimited.
+/// Adds the objects that netCDF-C does not list, and which dimensions are unlimited.
 Status add_unlisted(FileFacts& facts) {
     Inspection inspection;
     if (Status status = inspect_netcdf4(files_of(facts.data).front(), inspection, false);
@@ -127,11 +128,12 @@ Status add_unlisted(FileFacts& facts) {
     return {};
 }
 
-/// Adds who writes the file, and whether it is complete.
+/// Adds which process writes the file, and whether it is complete.
 void add_state(FileFacts& facts) {
     facts.writer = WriteLock::holder(facts.own);
     const bool temporary = facts.data != facts.own;
-    // Beside a temporary file, the lock is that of the file which will replace this one.
+    // A lock may be that of a file which is being written under the temporary name, and will
+    // replace this one.
     const bool replaced = !temporary && exists(temporary_path(facts.own));
     if (facts.writer.there && !replaced)
         facts.state = State::writing;

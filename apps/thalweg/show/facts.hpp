@@ -15,10 +15,11 @@ namespace thalweg::app {
 struct VariableFacts {
     std::string name, type;
     std::vector<std::string> dims;
-    std::vector<std::int64_t> shape;   ///< slowest dimension first, records included
-    std::int64_t bytes = 0;            ///< bytes of its values, without compression
-    std::int64_t stored = 0;           ///< bytes that it occupies in the file
-    std::vector<std::int64_t> chunks;  ///< empty if it is not stored in chunks
+    std::vector<std::int64_t> shape;  ///< slowest dimension first, including the record dimension
+    std::int64_t bytes = 0;           ///< bytes of its values, without compression
+    std::int64_t stored = 0;          ///< bytes that it occupies in the file
+    /// Lengths of a chunk; empty if the variable is not stored in chunks.
+    std::vector<std::int64_t> chunks;
     std::vector<std::string> filters;  ///< in the order in which they were applied
     std::string unreadable;            ///< reason why its values cannot be read; empty if they can
 };
@@ -44,12 +45,13 @@ struct FileFacts {
     std::string data;  ///< path that was read: `own`, or its temporary name
     std::string format;
     std::int64_t files = 1, bytes = 0;
-    std::int64_t rows = 0, columns = 0;  ///< those of a grid of tiles; 0: no grid
+    /// Numbers of rows and columns of the grid of tiles; 0: there is no grid.
+    std::int64_t rows = 0, columns = 0;
     std::int64_t records = 0;
     std::int64_t attributes = 0, groups = 0;
     State state = State::complete;
-    std::string damage;             ///< data missing from a truncated file
-    detail::LockHolder writer;      ///< writer of this file, or of one that will replace it
+    std::string damage;             ///< description of the data missing from a truncated file
+    detail::LockHolder writer;      ///< process that writes this file, or one that will replace it
     std::vector<std::string> kept;  ///< unfinished files of earlier runs
     std::string references;         ///< path of the Zarr references beside it; empty: none
     bool zarr_store = false;        ///< the folder is a Zarr store as well
@@ -59,9 +61,10 @@ struct FileFacts {
 };
 
 /**
- * Finds the facts of a file, of the file that a run has not completed yet if there is no file of
- * the name, or of a set of tiles.
- * @return TW_OK, TW_EIO, TW_EFORMAT @note Local
+ * Finds the facts of a file or a set of tiles. If there is no file of the name, inspects the one
+ * that a run has not completed yet.
+ * @return TW_OK, TW_EIO, TW_EFORMAT
+ * @note Local
  */
 detail::Status find_facts(const std::string& path, FileFacts& facts);
 

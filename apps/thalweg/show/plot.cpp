@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view shades = " .:-=+*#%@";
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
-constexpr double huge = 1e30;  ///< larger values are netCDF's fill values
+constexpr double huge = 1e30;  ///< larger values are taken for netCDF's fill values
 
 /// The values of a map, top row first; NaN for missing ones.
 struct Map {
@@ -40,7 +40,8 @@ std::vector<double> fill_values(const Reader& file, const std::string& name) {
     return values;
 }
 
-/// Returns the first and the last value of a dimension's own variable; empty if it has none.
+/// Returns the first and the last value of a dimension's coordinate variable; empty if there is
+/// none.
 /// @note Collective
 std::vector<double> ends_of(Reader& file, const std::string& dim, std::int64_t length) {
     if (!has(variables_of(file), dim)) return {};
@@ -53,7 +54,7 @@ std::vector<double> ends_of(Reader& file, const std::string& dim, std::int64_t l
     return ends;
 }
 
-/// Averages neighbours of a row of the file into one row of the map.
+/// Averages neighbouring values of a row of the file, and adds them to a row of the map.
 void add_row(const std::vector<double>& row, const std::vector<double>& fills, Map& map) {
     const auto n = static_cast<std::int64_t>(row.size());
     for (int c = 0; c < map.columns; ++c) {
@@ -108,7 +109,7 @@ int level_of(const Map& map, double value, int levels) {
 }
 
 std::string draw(const Map& map, bool colour) {
-    // Blue, green, yellow, red among the 216 colours of a terminal's cube.
+    // Blue, green, yellow and red, from the 216 colours of a terminal.
     constexpr std::array cube{17, 19,  27,  33,  39,  45,  49,  47,
                               82, 154, 226, 220, 208, 202, 196, 124};
     std::string text;

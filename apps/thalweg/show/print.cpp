@@ -91,7 +91,7 @@ std::string storage_text(const VariableFacts& v) {
     return text;
 }
 
-/// Returns how many times smaller a variable is in the file; "" if it is not compressed.
+/// Returns the ratio of a variable's size to the bytes it occupies; "" if it is not compressed.
 std::string ratio_text(const VariableFacts& v) {
     if (v.filters.empty() || v.stored == 0) return "";
     return fmt::format("{:.2f}", static_cast<double>(v.bytes) / static_cast<double>(v.stored));
@@ -129,7 +129,7 @@ std::string statistics_of(const FileFacts& f, const std::vector<Statistics>& sta
     return "\n" + table_of(rows, {1, 2, 3, 4, 5});
 }
 
-/// Returns a number as JSON, which has no infinities.
+/// Converts a number to JSON, which has no infinities.
 nlohmann::ordered_json number_of(double value) {
     if (std::isfinite(value)) return value;
     return value > 0 ? "inf" : "-inf";

@@ -26,14 +26,14 @@ void print(const ShowOptions& options, const FileFacts& facts,
     std::fflush(stdout);
 }
 
-/// Returns the columns of a map: those of the terminal, at most 120.
+/// Returns the width of a map: that of the terminal, but at most 120.
 int columns(bool terminal) {
     struct winsize size {};
     if (!terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 72;
     return std::clamp<int>(size.ws_col - 1, 20, 120);
 }
 
-/// Finds the facts on rank 0, and the path to open on all ranks. @note Collective
+/// Finds the facts on rank 0, and broadcasts the path to open. @note Collective
 void share_facts(detail::Comm& comm, const std::string& path, FileFacts& facts) {
     detail::Status status;
     if (comm.rank() == 0) status = find_facts(path, facts);
@@ -64,7 +64,7 @@ int show_values(const ShowOptions& options) {
         std::string map;
         const bool terminal = on_terminal(STDOUT_FILENO);
         int width = columns(terminal);
-        comm->broadcast(&width, sizeof width, 0);  // all ranks read the same rows
+        comm->broadcast(&width, sizeof width, 0);  // so that all ranks read the same rows
         with_reader(io, facts.data, [&](Reader& file) {
             if (!options.plotted.empty()) map = plot(file, options.plotted, width, terminal);
             if (options.statistics) statistics = find_statistics(file, ranks);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t block_bytes = 1 << 20;
 
-/// Sums over a block of a variable; plain data, which is gathered.
+/// Sums over a block of a variable. Plain data, so that it can be gathered.
 struct Tally {
     double minimum = std::numeric_limits<double>::infinity();
     double maximum = -std::numeric_limits<double>::infinity();
@@ -37,7 +37,7 @@ struct Tally {
     }
 };
 
-/// Returns the values that stand for missing data, as netCDF's readers take them.
+/// Returns the values that mean missing data, according to netCDF's conventions.
 template <class T>
 std::vector<T> missing_values(const Reader& file, const std::string& name, Type type) {
     std::vector<T> values;
@@ -45,9 +45,10 @@ std::vector<T> missing_values(const Reader& file, const std::string& name, Type 
     for (const char* attribute : {"_FillValue", "missing_value"}) try {
             if (!has(attributes, attribute)) continue;
             for (const T value : file.get_att<T>(name, attribute)) values.push_back(value);
-        } catch (const Error&) {  // the type cannot represent it, so no value is equal to it
+        } catch (const Error&) {
+            // The type cannot represent this value, so no element is equal to it.
         }
-    // A byte may have any value: its default fill value stands for data.
+    // A byte has no unused values, so its default fill value counts as data.
     if (sizeof(T) > 1 && !has(attributes, "_FillValue")) {
         detail::Variable plain;
         plain.type = static_cast<tw_type>(type);

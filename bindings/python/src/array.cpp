@@ -33,7 +33,7 @@ int type_of(const Py_buffer& buffer) {
     std::string_view format = buffer.format == nullptr ? "B" : buffer.format;
     if (!format.empty() &&
         (format.front() == '@' || format.front() == '=' || format.front() == '<'))
-        format.remove_prefix(1);  // '<' is this machine's order: it is little-endian
+        format.remove_prefix(1);  // '<' is this machine's order, as it is little-endian
     if (format == "1s" || format == "c" || (format == "s" && buffer.itemsize == 1)) return TW_CHAR;
     if (format.size() != 1) return 0;
     switch (format.front()) {

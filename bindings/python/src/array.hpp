@@ -14,11 +14,12 @@ namespace thalweg::python {
 
 namespace nb = nanobind;
 
-/// Holds an array's memory in place, whatever happens to the array. Free it with the GIL held.
+/// Keeps the memory of an array valid and in place, whatever the program does with the array. Free
+/// it with the GIL held.
 class Held {
 public:
     Held() = default;
-    /// @throws nb::python_error (BufferError) if the object has no such buffer
+    /// @throws nb::python_error (BufferError) if the object does not provide such a buffer
     Held(nb::handle object, int flags);
 
     const Py_buffer* operator->() const { return buffer_.get(); }
@@ -28,11 +29,12 @@ private:
     struct Release {
         void operator()(Py_buffer* buffer) const;
     };
-    // on the heap, as a buffer may point into itself
+    // on the heap, because a buffer may contain pointers into itself
     std::unique_ptr<Py_buffer, Release> buffer_;
 };
 
-/// An array in memory: its first element, extents and distances in bytes, slowest first.
+/// An array in memory: the address of its first element, and its extents and distances in bytes,
+/// slowest dimension first.
 struct Array {
     Held held;
     tw_type type = TW_BYTE;

@@ -23,12 +23,12 @@ struct About {
 /// Sets the class thalweg.Error; called once by the Python layer.
 void set_error_class(nb::object type);
 
-/// A C function's result with the details of its error, taken before another thread can make a
-/// call.
+/// The result of a C function, with the details of its error. They are taken before another thread
+/// can make a call.
 struct Outcome {
     int code = TW_OK;
     std::string text;
-    std::string file, variable;  ///< empty if the error concerns none
+    std::string file, variable;  ///< empty if the error concerns no file or variable
     std::int64_t record = -1;
     int rank = -1;
 

@@ -26,7 +26,7 @@ public:
     File(SessionRef session, tw_file file, std::string path)
         : session_(std::move(session)), file_(file), path_(std::move(path)) {}
     ~File() {
-        // The session closes the file, if it is open, and writes these arrays.
+        // The session closes the file if it is open, which writes these arrays.
         if (session_->handle == nullptr) return;
         for (Held& held : deferred_) session_->kept.push_back(std::move(held));
     }
@@ -76,7 +76,7 @@ public:
         });
         if (deferred) deferred_.push_back(std::move(a.held));
     }
-    /// Replaces put on a rank without a usable array; always returns an error.
+    /// Takes the place of put on a rank without a usable array; always returns an error.
     void put_nothing(const std::string& name) {
         call(name, false, [&] { return tw_put(file_, name.c_str(), no_type, nullptr, -1); });
     }
@@ -148,7 +148,7 @@ public:
         return nb::make_tuple(static_cast<int>(type), nb::tuple(names), nb::tuple(lengths),
                               attributes);
     }
-    /// (lengths of chunks, filters: their numbers and levels)
+    /// Returns (lengths of chunks, filters: their numbers and levels).
     nb::tuple storage(const std::string& name) const {
         int filters = 0, rank = 0, id[TW_MAX_FILTERS], level[TW_MAX_FILTERS];
         ask([&] { return tw_inq_var(file_, name.c_str(), nullptr, &rank, nullptr); }, name);
@@ -185,7 +185,7 @@ public:
         });
         if (deferred) wanted_.push_back(std::move(a.held));
     }
-    /// Replaces get on a rank without a usable array; fails on all ranks.
+    /// Takes the place of get on a rank without a usable array; fails on all ranks.
     void get_nothing(const std::string& name) {
         call(name, true,
              [&] { return tw_get(file_, name.c_str(), nullptr, 0, no_type, nullptr, -1); });
@@ -204,7 +204,8 @@ public:
         });
     }
     void read() {
-        const auto end = [&] { wanted_.clear(); };  // no request is left, even after an error
+        // No request is left afterwards, even after an error.
+        const auto end = [&] { wanted_.clear(); };
         try {
             call({}, true, [&] { return tw_read(file_); });
         } catch (...) {
@@ -231,7 +232,7 @@ private:
     void call(std::string_view variable, bool collective, F&& body) {
         check(without_gil(session(), body), about(variable, collective));
     }
-    /// Makes a call that frees deferred arrays, unless it fails.
+    /// Makes a call that releases deferred arrays, unless it fails.
     template <class F>
     void written(F&& body) {
         tw_session s = session();
@@ -259,7 +260,7 @@ private:
     tw_file file_ = nullptr;
     std::string path_;
     std::vector<Held> deferred_;  ///< arrays of deferred puts that are not written yet
-    std::vector<Held> wanted_;    ///< arrays that the next read fills
+    std::vector<Held> wanted_;    ///< arrays that the next read will fill
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ public:
         call({}, {}, false, [&] { return tw_restart_file(restart_, &file_); });
     }
     ~Restart() {
-        // The library has the arrays' addresses, but only calls on this restart use them.
+        // The library keeps the addresses of the arrays, but uses them only in calls on this
+        // restart.
         if (session_->handle == nullptr) return;
         for (auto& [name, held] : arrays_) session_->kept.push_back(std::move(held));
     }
@@ -69,7 +70,7 @@ public:
              [&] { return tw_restart_write(restart_, path ? path->c_str() : nullptr); });
     }
     void read(std::optional<std::string> path) { read_into(path, nullptr); }
-    /// The same, and the file stays open.
+    /// Does the same, but leaves the file open.
     nb::object open(std::optional<std::string> path) {
         tw_file file = nullptr;
         read_into(path, &file);
@@ -101,7 +102,7 @@ private:
     SessionRef session_;
     tw_restart restart_ = nullptr;
     tw_file file_ = nullptr;              ///< its definitions
-    std::map<std::string, Held> arrays_;  ///< those whose addresses the library has
+    std::map<std::string, Held> arrays_;  ///< arrays whose addresses the library keeps
 };
 
 }  // namespace

@@ -60,7 +60,7 @@ tw_session SessionState::get() const {
 }
 
 Decomposition::~Decomposition() {
-    // Freed later, as another thread may be in a call now.
+    // The decomposition is freed later, as another thread may be in a call now.
     if (session_->handle != nullptr && handle_ != nullptr) session_->dropped.push_back(handle_);
 }
 
@@ -175,7 +175,7 @@ void Session::finalize() {
     Outcome outcome;
     {
         nb::gil_scoped_release release;
-        // If the session is gone, so is its text; the text of calls without a session is then that
+        // If the session is gone, so is its text. Then the text of calls without a session is that
         // of this error.
         outcome.code = tw_finalize(&state_->handle);
         if (outcome.code != TW_OK) outcome.take(state_->handle);
@@ -194,7 +194,8 @@ void Session::finalize() {
 void Session::abandon() {
     if (state_->handle == nullptr) return;
     Outcome outcome = without_gil(nullptr, [&] { return tw_abandon(&state_->handle); });
-    if (state_->handle != nullptr) check(outcome, {});  // as in finalize
+    // Another thread may be in the session, which then stays open.
+    if (state_->handle != nullptr) check(outcome, {});
     state_->kept.clear();
     state_->dropped.clear();
     check(outcome, {});

@@ -23,12 +23,14 @@ namespace thalweg::python {
 
 using Integers = std::vector<std::int64_t>;
 
-/// State that outlives the Python object of a session, as files and decompositions refer to it.
+/// The state of a session, which outlives its Python object because files and decompositions refer
+/// to it.
 struct SessionState {
     tw_session handle = nullptr;
-    MPI_Comm exit = MPI_COMM_NULL;          ///< of the model's ranks: see Session::abort
+    /// Communicator of the model's ranks, for Session::abort.
+    MPI_Comm exit = MPI_COMM_NULL;
     std::vector<Held> kept;                 ///< arrays that the library may still use
-    std::vector<tw_decomposition> dropped;  ///< freed when no thread is in a call
+    std::vector<tw_decomposition> dropped;  ///< decompositions to free when no thread is in a call
 
     /// @throws thalweg.Error if the session has ended
     tw_session get() const;
@@ -54,7 +56,8 @@ private:
     tw_decomposition handle_;
 };
 
-/// Returns the handle, null for none. Call with the GIL, before the call that uses it.
+/// Returns the handle; null for none. Call it with the GIL held, before the call that uses the
+/// handle.
 /// @throws thalweg.Error if its session has ended or it was freed: null would have another meaning
 inline tw_decomposition handle_of(const Decomposition* d) {
     if (d == nullptr) return nullptr;
@@ -105,11 +108,11 @@ void bind_file(nb::module_& module);
 void bind_restart(nb::module_& module);
 void bind_history(nb::module_& module);
 
-/// The object of a file that is open for reading.
+/// Makes the Python object of a file that is open for reading.
 nb::object file_object(SessionRef session, tw_file file, std::string path);
 
-/// What no call accepts: a rank whose arguments are wrong makes a collective call with it, so that
-/// the call fails on all ranks and nobody waits.
+/// A type that no call accepts: a rank with invalid arguments passes it to a collective call, so
+/// that the call fails on all ranks and no rank waits.
 constexpr auto no_type = static_cast<tw_type>(0);
 
 /// Returns the bytes of an element.

@@ -26,7 +26,7 @@ enum { MPI_ANY_SOURCE = -1 };
 typedef int MPI_Comm;
 enum { MPI_COMM_NULL = 0, MPI_COMM_SELF = 1, MPI_COMM_WORLD = 2 };
 
-/* A type is the size of its elements. */
+/* An MPI_Datatype is represented by the size of its elements. */
 typedef size_t MPI_Datatype;
 #define MPI_BYTE ((MPI_Datatype)1)
 #define MPI_INT sizeof(int)
@@ -97,7 +97,7 @@ static inline int MPI_Comm_free(MPI_Comm* comm) {
 
 static inline MPI_Fint MPI_Comm_c2f(MPI_Comm comm) { return comm; }
 
-/* Attributes are deleted by MPI_Finalize: that moment never comes. */
+/* MPI_Finalize deletes attributes; here that never happens. */
 typedef int MPI_Comm_copy_attr_function(MPI_Comm, int, void*, void*, void*, int*);
 typedef int MPI_Comm_delete_attr_function(MPI_Comm, int, void*, void*);
 #define MPI_COMM_NULL_COPY_FN ((MPI_Comm_copy_attr_function*)0)

@@ -98,7 +98,7 @@ public:
         Status status = alone([&] { return make_memory(local, memory); });
         SegmentName name;
         if (memory) name = memory->name();
-        std::vector<SegmentName> all;  // the node's segments, for its writers
+        std::vector<SegmentName> all;  // shared memory of all ranks of the node, for its writers
         Status shared = together([&]() -> Status {
             all = share_names(team_.node(), name);
             return {};
@@ -113,7 +113,7 @@ public:
         team_.all_reduce(words, Reduce::max);
         places_ = words[0] != 0;
         far_ = words[1] != 0;
-        // On one node no exchange brings writers their places.
+        // A single node has no exchange() that gives writers places in the file.
         if (!far_ || collective()) return {};
         return with_reserve(
             [&] { return failure(TW_ENOMEM, "{}: the writers cannot share memory", plan_.path); });
@@ -141,8 +141,8 @@ public:
             return status;
         }
         status = settle();
-        // All writers have written everything. The error of counting records comes after the units
-        // are done, and the system reports it only once.
+        // All writers have written everything. Ask again for this writer's error: counting records
+        // may fail after the last unit, and the system reports such an error only once.
         if (unit_writer_ && status.ok()) {
             const auto held = unit_writer_->hold();
             status = alone([&] { return unit_writer_->failure(); });
@@ -163,7 +163,8 @@ public:
         if (!good) count_written();
         if (unit_writer_) background_.remove(unit_writer_);
         if (!good && unit_writer_) records_ = unit_writer_->records();
-        // Not every rank has a writer; separate files may differ after an error.
+        // Not every rank has a writer. With a file per writer, the record counts may differ after
+        // an error.
         if (!plan_.layout.grid.own_files) team_.all_reduce({&records_, 1}, Reduce::max);
         Status status = team_.agree(storage_.close(records_, late));
         closed_ = true;  // no writer of the node reads this rank's queue any more
@@ -177,7 +178,8 @@ public:
     std::int64_t records() const override { return records_; }
 
 private:
-    static constexpr int others = -1;  ///< as a feeder: all ranks of other nodes
+    /// Place of the feeder that stands for all ranks of other nodes.
+    static constexpr int others = -1;
 
     /// @param local  receives the writers of this node
     Status make_memory(std::vector<int>& local, std::unique_ptr<Segment>& memory) {
@@ -245,16 +247,16 @@ private:
     /// them.
     Placement* placement() const { return unit_writer_ ? storage_.placement() : nullptr; }
 
-    /// For writers on other nodes than the keeper's: places for what they have packed, and to the
-    /// keeper the places of what they have written. @note Collective
+    /// Gives places in the file to the chunks that writers of other nodes than the keeper's have
+    /// packed, and reports to the keeper the places of those they have written. @note Collective
     Status agree_on_places() {
         const int keeper = writer_ranks_.front();
         bring_room(team_.world(), keeper, placement());
         return team_.agree(bring_placed(team_.world(), keeper, placement()));
     }
 
-    /// Until everything is in the file and the keeper knows where, or the file has failed.
-    /// @note Collective
+    /// Waits until everything is in the file and the keeper knows the places, or the file has
+    /// failed. @note Collective
     Status settle() {
         for (bool waits = places_; waits;) {
             std::int64_t words[] = {0, 0};
@@ -277,9 +279,8 @@ private:
         return {};
     }
 
-    /// Counts, after an error, the records that all writers have written. The places that one
-    /// writer reports may let another one go on.
-    /// @note Collective
+    /// Counts, after an error, the records that all writers have written. Repeats this while it
+    /// makes progress: places reported by one writer may let another one continue. @note Collective
     void count_written() {
         for (int quiet = 0; quiet < 2;) {
             std::int64_t any = unit_writer_ && unit_writer_->count_written() ? 1 : 0;
@@ -294,11 +295,11 @@ private:
     void exchange(const UnitPart& unit_part) {
         std::vector<Packet> packets;
         Span span("exchange");
-        // The first writer counts in the header what all writers have done.
+        // All writers' progress, which the first writer counts in the header.
         std::int64_t words[] = {unit_writer_ ? unit_writer_->rounds().done() : INT64_MAX,
                                 pack(unit_part, packets) ? 1 : 0};
         team_.all_reduce(words, Reduce::min);
-        // Before it counts records, it must know the places of their chunks.
+        // Before the first writer counts records, it must know the places of their chunks.
         Status placed = far_ ? agree_on_places() : Status{};
         if (unit_writer_ && placed.ok()) unit_writer_->rounds().others_have(words[0]);
         if (!placed.ok()) fail_here(placed);
@@ -306,7 +307,7 @@ private:
             packets.clear();
             no_memory_for_messages();
         }
-        // The queue is limited on the receiving side, too.
+        // Limit the data that wait on the receiving side, too.
         while (unit_writer_ && unit_writer_->sources().waiting_bytes() > plan_.queue)
             sleep_seconds(200e-6);
         std::int64_t bytes = 0;
@@ -371,10 +372,12 @@ private:
     std::unique_ptr<Layout> layout_;
     std::shared_ptr<UnitWriter> unit_writer_;  ///< exists on writers
     bool boxed_ = false;                       ///< the file is written by boxes
-    bool places_ = false;                      ///< writers get places in the file while they write,
-    bool far_ = false;                         ///< and some do not share memory with the keeper
+    bool places_ = false;                      ///< writers get places in the file while they write
+    /// Some writers with places_ do not share memory with the keeper.
+    bool far_ = false;
     std::int64_t records_ = 0;
-    std::unique_ptr<Segment>& spare_;  ///< memory for the queue, which is returned here
+    /// Memory for the queue; returned here when the file is closed.
+    std::unique_ptr<Segment>& spare_;
     bool closed_ = false;
 };
 

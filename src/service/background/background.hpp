@@ -14,7 +14,7 @@
 
 namespace thalweg::detail {
 
-/// The background thread of this rank in a session, and the word on which the threads of a node
+/// The background thread of this rank in a session, and the word on which the threads of its node
 /// sleep.
 class Background {
 public:

@@ -24,7 +24,7 @@ Status finish_write(FileContext& file, Target& target, Status mine, const Status
         Status complete = alone([&] { return storage.complete(); });
         if (mine.ok()) mine = std::move(complete);
     }
-    if (durable) {  // some drivers sync collectively, so even after a failure of this rank
+    if (durable) {  // Some drivers sync collectively, so a rank that failed must take part.
         Status synced = storage.sync();
         if (mine.ok()) mine = std::move(synced);
     }

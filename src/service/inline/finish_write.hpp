@@ -9,18 +9,18 @@
 
 namespace thalweg::detail {
 
-/// The complete contents of the file.
+/// The state of the file's contents: what has been written completely.
 struct Progress {
     std::vector<char> filled;  ///< fixed-size variables that were written, or had values before
     std::int64_t records = 0;
 };
 
-/// Value of `records` with which finish_write() does not count records.
+/// Value of `records` that leaves the record count unchanged.
 constexpr std::int64_t records_as_before = -1;
 
 /**
- * Gives all ranks the outcome of a write. If no rank failed, the records are counted first, so that
- * the outcome includes that.
+ * Agrees on the outcome of a write. If no rank failed, counts the records first, so that errors of
+ * this are part of the outcome.
  * @param mine     this rank's own failure
  * @param misfit   the error for values of this rank that did not fit
  * @param records  number in the file, or records_as_before

@@ -53,7 +53,7 @@ Status InlineService::agree(Call call, int variable, const Status& mine, Agreed&
     return status;
 }
 
-/// Begins writing sections and records, which some rank has put: they may come in any step now.
+/// Prepares to write sections and records: some rank has put one, so more may come in any step.
 void InlineService::begin_records() {
     with_reserve([&] {
         writer_.make_room();
@@ -94,7 +94,7 @@ Status InlineService::stage(const Part& part, bool deferred, StagingMemory& memo
 }
 
 Status InlineService::put(Status checked, const Part& part, bool deferred) {
-    // A collective put is joined by the ranks whose own check failed, too.
+    // Ranks whose own check failed join the collective put.
     if (immediate_ && !deferred) return put_now(std::move(checked), part);
     if (!checked.ok()) return checked;
     batch_.misfits[part.variable] = 0;
@@ -115,7 +115,7 @@ Status InlineService::put_now(Status checked, const Part& part) {
     Agreed agreed;
     const int variable = part.variable;
     if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
-    if (batch_.find_put(variable) != nullptr)  // put before in this step, and deferred
+    if (batch_.find_put(variable) != nullptr)  // the variable waits in this step as a deferred put
         batch_.parts.erase({variable, part.record});
     const bool record = batch_.is_record(variable);
     Status written;
@@ -180,7 +180,8 @@ Status InlineService::allow_records(int variable) const {
                    file_.team.rank());
 }
 
-/// Returns the bytes that a part takes of `staging`, with its boxes' descriptions in messages.
+/// Returns the bytes of the setting "staging" that a part uses, including its boxes' descriptions
+/// in messages.
 std::int64_t InlineService::needed_for(const Part& part) const {
     constexpr std::int64_t description = 256;
     std::int64_t bytes = bytes_of(file_.variable(part.variable), *part.holding);
@@ -189,8 +190,8 @@ std::int64_t InlineService::needed_for(const Part& part) const {
     return bytes;
 }
 
-/// Finds the part that another one replaces: the later put of a record stands, if both are by the
-/// same decomposition. Null if there is none.
+/// Finds the waiting part that a new one replaces: an earlier put of the same record, by the same
+/// decomposition. Null if there is none.
 WaitingPart* InlineService::replaced_by(const Part& part) {
     std::vector<WaitingPart>* const there = batch_.find({part.variable, part.record});
     const bool again = there != nullptr && there->size() == 1 && part.holding->key != 0 &&
@@ -225,7 +226,7 @@ Status InlineService::put_part(const Part& part, bool deferred) {
     return {};
 }
 
-/// Returns the error for values that did not fit, and keeps it for all ranks when they meet.
+/// Returns the error for values that did not fit, and keeps it for the next agreement of all ranks.
 Status InlineService::take_misfits() {
     Status status = batch_.take_misfits(true);
     if (misfit_.ok()) misfit_ = status;
@@ -249,7 +250,7 @@ Status InlineService::sync(bool durable) {
     return write(agreed, Ends::sync, durable);
 }
 
-/// Prepares a write of fill values that no agreement precedes. @note Collective
+/// Prepares a write of fill values, before which the ranks do not agree on puts. @note Collective
 Status InlineService::prepare_fills() {
     writer_.prepare();
     return file_.keep(file_.team.agree(alone([&]() -> Status {
@@ -261,7 +262,7 @@ Status InlineService::prepare_fills() {
 Status InlineService::fill(std::span<const int> variables) {
     if (Status ready = prepare_fills(); !ready.ok()) return ready;
     Status written;
-    if (rest_) {  // the writers know what the file has
+    if (rest_) {  // then the writers know which variables have been filled
         written = alone([&] { return rest_->fill(variables); });
     } else {
         writer_.begin_pass(false);
@@ -288,7 +289,8 @@ bool InlineService::is_complete(const Agreed& agreed) const {
     return true;
 }
 
-/// Writes the puts of the unit that a meeting ends. @note Collective
+/// Writes the puts that belong to the unit (step, sync or close) that this call ends.
+/// @note Collective
 Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     bool rest = false;
     if (Status s = together_.find(agreed, ends, boxed_, rest); !s.ok())
@@ -297,7 +299,7 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     if (merges)
         if (Status s = begin_rest(); !s.ok()) return file_.keep(std::move(s));
     std::int64_t records = records_after(agreed, ends);
-    // A merge fills new records, too.
+    // A merge fills new records itself.
     const std::int64_t complete = merges ? progress_.records : records;
     Status mine = together_.write(complete, !merges && ends == Ends::file);
     if (mine.ok() && rest_)
@@ -326,7 +328,7 @@ std::int64_t InlineService::records_after(const Agreed& agreed, Ends ends) const
     return records;
 }
 
-/// Begins the merge of parts that are not written together.
+/// Creates the writer for parts that are not written together.
 /// @note Collective; the status is the same on every rank
 Status InlineService::begin_rest() {
     if (rest_) return {};
@@ -343,7 +345,7 @@ Status InlineService::begin_rest() {
 }
 
 /// Packs deferred parts that are not written together.
-/// @param records  becomes as many as the parts of this rank need
+/// @param records  raised to the number of records that the parts of this rank need
 Status InlineService::pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t& records) {
     for (auto& [key, parts] : batch_.parts) {
         const bool later =
@@ -361,12 +363,13 @@ Status InlineService::pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t
 }
 
 /// Writes the parts that are not written together.
-/// @param records  becomes as many as the parts of all ranks need
+/// @param records  raised to the number of records that the parts of all ranks need
 /// @note Collective
 Status InlineService::write_parts(Ends ends, std::int64_t& records) {
     std::vector<Part> rest;
     const Status packed = alone([&] { return pack_rest(ends, rest, records); });
-    file_.team.all_reduce({&records, 1}, Reduce::max);  // also after a failure: all count alike
+    // Also after a failure, so that all ranks count the same number.
+    file_.team.all_reduce({&records, 1}, Reduce::max);
     if (Status s = file_.team.agree(packed); !s.ok()) return s;
     Status status = rest_->write(rest, records, ends == Ends::file);
     std::fill(progress_.filled.begin(), progress_.filled.end(), 1);  // the merge has filled them
@@ -378,7 +381,7 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     const Status found = batch_.take_misfits(ends == Ends::step || boxed_);
     const Status misfit = misfit_.ok() ? found : std::exchange(misfit_, {});
     misfit_ = {};
-    // Chunks that are written whole are written when they are counted.
+    // Storage of whole chunks writes them when it counts the records.
     const bool whole = is_netcdf4(file_.format) && needs_whole_chunks(file_.definitions);
     const bool counts = records != progress_.records || durable || whole;
     Status status = finish_write(file_, target_, std::move(mine), misfit,
@@ -404,8 +407,8 @@ Status InlineService::close(bool good) {
 
 // ---- another service goes on --------------------------------------------------------------------
 
-/// Tests if another service can take over: not if tw_put is collective, as it is local with other
-/// services; nor if sections may be parts of later records.
+/// Tests if another service can take over. It cannot if tw_put is collective, as other services
+/// make it local, nor if sections may be parts of later records.
 bool InlineService::is_at_rest() const {
     if (immediate_ || rest_ || !batch_.parts.empty()) return false;
     return !boxed_ || std::all_of(progress_.filled.begin(), progress_.filled.end(),

@@ -65,15 +65,18 @@ private:
     Target& target_;
     Batch& batch_;
     Progress progress_;
-    StagingMemory step_copies_;   ///< copies of tw_put, one for each variable, which stay
-    StagingMemory copies_;        ///< copies of other parts, until the ranks meet
+    /// Memory for copies of tw_put, one per variable, kept between steps.
+    StagingMemory step_copies_;
+    StagingMemory copies_;        ///< memory for copies of other parts, until they are written
     std::vector<char*> copy_of_;  ///< copy of each variable in step_copies_; null: none yet
     SpaceWriter writer_;
     Together together_;
-    std::optional<RestWriter> rest_;  ///< set on all ranks once there were such parts
-    Status misfit_;                   ///< that of this rank, until all ranks have it
-    bool immediate_ = false;          ///< a step exceeds the staging budget: tw_put is collective
-    bool boxed_ = false;              ///< sections or records were put, on some rank
+    /// Writes parts not written together; created on all ranks when the first such part comes.
+    std::optional<RestWriter> rest_;
+    /// Error for values of this rank that did not fit, until all ranks know it.
+    Status misfit_;
+    bool immediate_ = false;  ///< a step exceeds the staging budget: tw_put is collective
+    bool boxed_ = false;      ///< sections or records were put, on some rank
 };
 
 }  // namespace thalweg::detail

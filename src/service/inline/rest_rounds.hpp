@@ -12,7 +12,7 @@
 
 namespace thalweg::detail {
 
-/// The elements of a packed box of a part in a box within it.
+/// The elements of a packed box of a part that lie in a smaller box.
 struct RestPiece {
     const Part* part = nullptr;
     std::size_t at = 0;  ///< index of the part's box

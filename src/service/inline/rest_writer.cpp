@@ -9,11 +9,11 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Least bytes of a rank that are worth a round.
+/// Bytes per rank below which another round is not worth it.
 constexpr std::int64_t least_round = 4 << 10;
 
-/// Returns the layout by which the rest is written. Method direct uses it, too, to fill elements
-/// that no rank holds.
+/// Returns the layout by which RestWriter writes. Method direct also uses it to fill elements that
+/// no rank holds.
 LayoutChoice layout_of(const FileContext& file, const Target& target) {
     LayoutChoice layout = target.layout;
     if (file.options.method == "direct") {
@@ -60,7 +60,7 @@ void RestWriter::note_records(std::int64_t records) {
     if (composer_) composer_->boxes().note_records(records);
 }
 
-/// Makes a message to each writer that something belongs to.
+/// Makes a message to each writer whose share has some of the pieces.
 std::vector<Packet> RestWriter::cut(std::span<const RestPiece> pieces) const {
     UnitPart unit_part;
     unit_part.head.rank = file_.team.rank();
@@ -90,7 +90,7 @@ Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool
     const std::int64_t bytes = message_bytes(parts, variables);
     std::int64_t all = bytes;
     file_.team.all_reduce({&all, 1}, Reduce::sum);
-    // Each rank sends the same share of its parts in a round.
+    // In each round, every rank sends the same fraction of its parts.
     const std::int64_t wanted = all / std::max<std::int64_t>(1, file_.options.staging) + 1;
     const std::int64_t most = wanted == 1 ? bytes : std::max(least_round, bytes / wanted);
     std::vector<std::vector<RestPiece>> rounds;
@@ -130,7 +130,7 @@ Status RestWriter::merge(const std::vector<Packet>& received) {
     return composer_->boxes().write(unit_parts);
 }
 
-/// Completes records, and at the end the file.
+/// Completes records, and with `last` the file.
 Status RestWriter::end(std::int64_t records, bool last) {
     BoxComposer& boxes = composer_->boxes();
     Status status = boxes.end_step(records, true);

@@ -19,24 +19,23 @@ namespace thalweg::detail {
 
 class RestWriter {
 public:
-    /// @param spaces  those of the file; they outlive this
+    /// @param spaces  the file's spaces; must outlive this object
     RestWriter(FileContext& file, Target& target, const Spaces& spaces);
 
-    /// Takes over the state of the file. Local.
-    /// @param filled  see Composer::go_on
+    /// Continues a file with the given contents. Local. @param filled  see Composer::go_on
     void begin(std::int64_t records, std::vector<char> filled);
     /// Fills elements of fixed-size variables that were never put, in this writer's share. Local.
     Status fill(std::span<const int> variables);
-    /// Notes that others have written all of a variable, in a record.
+    /// Notes that all of a variable (of a record) was written by other means.
     void note_written(int variable, std::int64_t record);
-    /// Notes that others have completed all records before this one.
+    /// Notes that all records before this one were completed by other means.
     void note_records(std::int64_t records);
 
     /**
      * Writes parts.
      * @param parts    those of this rank, packed, in the order of its calls
      * @param records  number in the file when they are written; the same on every rank
-     * @param last     fixed-size variables are filled where they were never put
+     * @param last     fill elements of fixed-size variables that were never put
      * @return this rank's own failure
      * @note Collective
      */

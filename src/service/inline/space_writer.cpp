@@ -9,7 +9,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Number of plans that are kept, for models that write variables by a few sets of decompositions.
+/// Number of plans that are kept: enough for models that alternate between a few sets of
+/// decompositions.
 constexpr std::size_t most_plans = 4;
 
 void add(StreamCounts& to, const StreamCounts& from) {
@@ -26,7 +27,7 @@ Status SpaceWriter::begin(Status mine) {
     const FileOptions& options = file_.options;
     Team& team = file_.team;
     with_reserve([&] {
-        // A rank without a map takes part with any.
+        // Without memory for the file's map, this rank still takes part, with an empty one.
         spaces_ = make_spaces(file_.definitions,
                               mine.ok() ? target_.map : plain_map(file_.definitions, true));
         layout_ = options.method == "direct" ? make_record_layout(team.size(), options.alignment)
@@ -34,14 +35,14 @@ Status SpaceWriter::begin(Status mine) {
         plans_.reserve(most_plans + 1);
     });
     file_.figures.writers = target_.writers.size();
-    // If no variable has a decomposition, the puts will bring some.
+    // If no variable has a decomposition, the first puts will bring them.
     const bool later =
         std::all_of(file_.holdings.begin(), file_.holdings.end(),
                     [](const auto& holding) { return holding->decomposition->replicated; });
     return later ? team.agree(mine) : make_plan({}, std::move(mine));
 }
 
-/// Makes a plan, and puts it first. @param mine  this rank's own failure so far
+/// Makes a plan, and puts it at the front of the list. @param mine  this rank's own failure so far
 /// @note Collective; the status is the same on every rank
 Status SpaceWriter::make_plan(std::span<const Chosen> chosen, Status mine) {
     std::unique_ptr<Plan> plan;
@@ -57,8 +58,9 @@ Status SpaceWriter::make_plan(std::span<const Chosen> chosen, Status mine) {
         plan = change(chosen);
         both = {spaces_.fixed, spaces_.record};
         if (!direct) return;
-        // Plain writes go while the packed elements are in cache; a variable that is one collective
-        // is packed as far as the buffer reaches, a step that is one collective whole.
+        // Size of pieces. With plain writes, pieces are written while they are in cache. Where a
+        // variable is one collective call, pieces are as large as the buffer permits; where a step
+        // is one call, it is packed whole.
         constexpr std::int64_t cached = 1 << 20;
         const std::int64_t budget = !target_.storage->collective() ? cached
                                     : options.pnetcdf_blocking ? std::max(cached, options.buffer)
@@ -81,7 +83,7 @@ Status SpaceWriter::make_plan(std::span<const Chosen> chosen, Status mine) {
     return {};
 }
 
-/// Adds the counts of a plan that is removed.
+/// Adds the counts of a plan before it is removed.
 void SpaceWriter::count(const Plan& plan) {
     add(earlier_, plan.stream->counts());
     if (plan.direct) direct_seconds_ += plan.direct->pack_seconds();
@@ -92,7 +94,8 @@ void SpaceWriter::prepare() {
     used_ = false;
 }
 
-/// Makes a plan with the holdings of the one in use, or of the definitions, except those chosen.
+/// Makes a plan for the chosen holdings; variables that were not chosen keep theirs from the
+/// current plan, or from the definitions.
 std::unique_ptr<SpaceWriter::Plan> SpaceWriter::change(std::span<const Chosen> chosen) const {
     auto plan = std::make_unique<Plan>();
     plan->holdings = plans_.empty() ? file_.holdings : plans_.front()->holdings;
@@ -123,7 +126,7 @@ Status SpaceWriter::choose(std::span<const Chosen> chosen) {
         std::rotate(plans_.begin(), found, found + 1);
     else if (Status s = make_plan(chosen, {}); !s.ok())
         return s;
-    // Another plan may have used the memory of its control words.
+    // Another plan may have overwritten the control words of this one.
     plans_.front()->stream->prepare();
     file_.team.barrier();
     return {};
@@ -149,7 +152,7 @@ Status SpaceWriter::write(std::int64_t record, std::span<std::int64_t> misfits) 
     if (plans_.empty())
         if (Status s = choose({}); !s.ok()) return s;
     Plan& plan = *plans_.front();
-    if (used_) {  // a second pass without an agreement in between
+    if (used_) {  // this is a second pass without an agreement in between
         plan.stream->prepare();
         file_.team.barrier();
     }

@@ -19,7 +19,7 @@ class SpaceWriter {
 public:
     SpaceWriter(FileContext& file, Target& target) : file_(file), target_(target) {}
 
-    /// A variable, and its holding on all ranks in the next pass.
+    /// A variable with the holding that all ranks use for it in the next pass.
     struct Chosen {
         int variable = 0;
         std::int64_t key = 0;  ///< key of the holding; the same on every rank
@@ -37,7 +37,8 @@ public:
     /// @note Collective; the status is the same on every rank
     Status choose(std::span<const Chosen> chosen);
 
-    /// Takes memory for begin_pass(), which then does not need the reserve. @throw std::bad_alloc
+    /// Takes memory for begin_pass(), which then needs no memory reserved for emergencies.
+    /// @throw std::bad_alloc
     void make_room();
     /// Begins a pass over one space of the file. Its places are skipped unless set() gives them
     /// another action.
@@ -51,7 +52,7 @@ public:
     /// Returns the places of the next pass.
     std::span<const Place> places() const { return spaces_.of(records_).places; }
     /**
-     * Moves the space, unless every place is skipped.
+     * Writes the space, unless every place is skipped.
      * @param record   number in the file; 0 for fixed-size variables
      * @param misfits  per variable
      * @return this rank's own failure; the caller lets the ranks agree
@@ -64,7 +65,7 @@ public:
 
 private:
     struct Plan {
-        Holdings holdings;  ///< those in use
+        Holdings holdings;  ///< holding of each variable in this plan
         std::unique_ptr<Stream> stream;
         std::unique_ptr<Direct> direct;
     };
@@ -76,13 +77,14 @@ private:
     FileContext& file_;
     Target& target_;
     Spaces spaces_;
-    std::unique_ptr<Layout> layout_;            ///< method direct: writers that fill gaps
-    std::vector<std::unique_ptr<Plan>> plans_;  ///< the one in use comes first
+    /// Method direct: the layout of the writers that fill gaps.
+    std::unique_ptr<Layout> layout_;
+    std::vector<std::unique_ptr<Plan>> plans_;  ///< the current plan comes first
     StreamCounts earlier_;                      ///< counts of plans that were removed
-    double direct_seconds_ = 0;                 ///< seconds of these plans
+    double direct_seconds_ = 0;                 ///< seconds of method direct in removed plans
     bool used_ = false;                         ///< a pass ran since the last agreement
     bool records_ = false;                      ///< the pass moves the record variables
-    std::vector<Action> actions_;               ///< those of the pass, per place
+    std::vector<Action> actions_;               ///< actions of the current pass, one per place
     std::vector<const Part*> parts_;
 };
 

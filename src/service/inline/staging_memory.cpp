@@ -21,7 +21,7 @@ char* StagingMemory::take(std::int64_t bytes) {
         at_ = 0;
     }
     if (piece_ == pieces_.size()) {
-        // Pieces grow, so that they are few, and little of them stays unused.
+        // Pieces grow, so that they are few but little of the last one is unused.
         constexpr std::size_t least = std::size_t(4) << 20, most = std::size_t(64) << 20;
         const std::size_t usual = expected_ > bytes_
                                       ? static_cast<std::size_t>(expected_ - bytes_)

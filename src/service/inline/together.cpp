@@ -22,13 +22,13 @@ Status Together::find(const Agreed& agreed, Ends ends, bool merges, bool& rest) 
         chosen_.reserve(puts_.capacity());
     });
     add_puts(agreed, ends);
-    if (!merges) return {};  // all puts are those of tw_put, by the declared holdings
+    if (!merges) return {};  // then all puts are from tw_put, by the declared holdings
     rest |= keep_writable();
     chosen_.clear();
     for (const WholePut& p : puts_)
         chosen_.push_back({p.variable, p.key, p.part != nullptr ? p.part->holding : nullptr});
     if (!puts_.empty() && !writer_.choose(chosen_).ok()) {
-        rest = true;  // the rest needs no plan
+        rest = true;  // the remaining parts need no plan here
         puts_.clear();
     }
     return {};
@@ -51,7 +51,7 @@ WholePut Together::declared(int variable) const {
     return put;
 }
 
-/// Adds the puts of tw_put that the meeting ends.
+/// Adds the puts of tw_put that belong to the unit (step, sync or close) that ends.
 void Together::add_puts(const Agreed& agreed, Ends ends) {
     for (std::size_t i = 0; i < batch_.puts.size(); ++i) {
         if (!agreed.put[i] || (batch_.is_record(i) && ends != Ends::step)) continue;
@@ -66,12 +66,12 @@ bool Together::is_safe(const WholePut& put) const {
                                           : progress_.filled[put.variable] == 0;
 }
 
-/// Removes puts that one plan cannot write, as it has one holding for each variable.
+/// Removes puts that do not fit into one plan, which has one holding for each variable.
 /// @return true if any was removed
 bool Together::keep_writable() {
     const std::size_t all = puts_.size();
     std::erase_if(puts_, [&](const WholePut& p) { return !is_safe(p); });
-    // Sorts them, so that all ranks agree, whatever the order of their calls.
+    // Sort them, so that all ranks have the same order whatever the order of their calls.
     std::sort(puts_.begin(), puts_.end(), [](const WholePut& a, const WholePut& b) {
         return std::pair(a.variable, a.record) < std::pair(b.variable, b.record);
     });
@@ -89,7 +89,7 @@ bool Together::keep_writable() {
 
 Status Together::write(std::int64_t records, bool fill_fixed) {
     Status status = write_space(false, 0, fill_fixed);
-    const auto next = [&](std::int64_t after) {  // the next record with a put
+    const auto next = [&](std::int64_t after) {  // Returns the next record that has a put.
         const std::int64_t fresh = std::max(after, progress_.records);
         std::int64_t first = fresh < records ? fresh : INT64_MAX;
         for (const WholePut& p : puts_)
@@ -107,7 +107,8 @@ Status Together::write(std::int64_t records, bool fill_fixed) {
     return status;
 }
 
-/// Writes one space. @param fill  places that were neither put nor written before get fill values
+/// Writes one space.
+/// @param fill  write fill values to places that were neither put now nor written before
 Status Together::write_space(bool records, std::int64_t record, bool fill) {
     writer_.begin_pass(records);
     const std::span<const Place> places = writer_.places();

@@ -10,7 +10,7 @@
 
 namespace thalweg::detail {
 
-/// The unit that a meeting ends.
+/// The unit of writing that a collective call ends.
 enum class Ends { step, sync, file };
 
 class Together {
@@ -22,7 +22,7 @@ public:
     void make_room();
 
     /**
-     * Finds what the ranks can write together, and plans for it.
+     * Finds the puts that the ranks can write together, and plans their exchange.
      * @param merges  the storage can merge: parts that leave out elements go into what is there
      * @param rest    receives true if there are other parts
      * @return the same on every rank
@@ -30,17 +30,17 @@ public:
      */
     Status find(const Agreed& agreed, Ends ends, bool merges, bool& rest);
     std::span<const WholePut> puts() const { return puts_; }
-    /// Tests if the ranks write the put of a part together.
+    /// Tests if the put of a part is among those that the ranks write together.
     bool has(const WaitingPart& part) const;
-    /// Returns a put of a variable by tw_put, with its declared holding.
+    /// Returns the put that tw_put made of a variable, with its declared holding.
     WholePut declared(int variable) const;
-    /// Tests if filling the elements without a holder overwrites nothing.
+    /// Tests if filling the elements that no rank holds would overwrite nothing.
     bool is_safe(const WholePut& put) const;
     void clear() { puts_.clear(); }
 
     /**
-     * Writes what was found. Variables that were not put in new records before `records` get fill
-     * values.
+     * Writes the puts that were found. In new records before `records`, variables that were not put
+     * get fill values.
      * @param fill_fixed  fixed-size variables that were never put get them, too
      * @return this rank's own failure
      * @note Collective

@@ -7,18 +7,19 @@ namespace thalweg::detail {
 
 namespace {
 
-/// A rank's words on a variable, combined by their maximum.
+/// A rank's answers about one variable, combined over the ranks by the maximum.
 struct Report {
     static constexpr std::int64_t nothing = INT64_MIN;
     std::int64_t record = nothing, minus_record = nothing;
     std::int64_t key = nothing, minus_key = nothing;
-    std::int64_t spread = 0;        ///< 1: put by a decomposition that several ranks may hold
-    std::int64_t holder = nothing;  ///< the key of a rank that has it whole
-    std::int64_t absent = 1;        ///< 1: a rank has not put it
+    std::int64_t spread = 0;  ///< 1: put by a decomposition that several ranks may share
+    /// Key of a rank that holds the whole variable; `nothing` if none does.
+    std::int64_t holder = nothing;
+    std::int64_t absent = 1;  ///< 1: a rank has not put it
 
     bool any() const { return record != nothing; }
-    /// Tests if the ranks have put one whole: its parts, or several ranks each the whole, of which
-    /// one is written.
+    /// Tests if the ranks together have put the whole variable: each its part, or several ranks the
+    /// same whole, of which one is written.
     bool whole() const {
         if (!any() || record != -minus_record) return false;
         return spread != 0 ? key == -minus_key && absent == 0 : holder == key;
@@ -26,19 +27,20 @@ struct Report {
 };
 constexpr std::size_t words_each = sizeof(Report) / sizeof(std::int64_t);
 
-/// Returns the key of the only part of a record; 0 if there are several.
+/// Returns the key of the part of a record if there is only one; 0 if there are several.
 std::int64_t only_key(const std::vector<WaitingPart>& parts) {
     return parts.size() == 1 ? parts.front().holding->key : 0;
 }
 
-/// Returns this rank's words, by variable.
+/// Returns this rank's answers for each variable.
 std::vector<Report> report_of(const Batch& batch, int rank) {
     std::vector<Report> reports(batch.puts.size());
     for (const auto& [key_of_parts, parts] : batch.parts) {
         if (parts.front().by_put) continue;
         Report& t = reports[parts.front().variable];
         const std::int64_t key = only_key(parts);
-        if (t.any() || key == 0) {  // several records or parts: no rank agrees with these words
+        // With several records or parts, send values that no other rank can match.
+        if (t.any() || key == 0) {
             t.record = 1;
             t.minus_record = 0;
             continue;

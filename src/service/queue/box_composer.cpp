@@ -13,14 +13,14 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Shorter runs of a box are not written one by one.
+/// Runs of a box shorter than this many bytes are not written one by one.
 constexpr std::int64_t shortest_write = 4 << 10;
-/// Gaps up to this length are filled in the same write.
+/// Gaps between runs of up to this many bytes are written together with them.
 constexpr std::int64_t longest_gap = 64 << 10;
 
-/// Adds the stretches of a box: row-major ranges of elements that together hold it. Where its runs
-/// are shorter than `shortest` elements, dimensions are taken whole, from the fastest on: then a
-/// stretch has elements that are not the box's.
+/// Adds row-major ranges of elements (stretches) that together contain a box. If the box's runs are
+/// shorter than `shortest` elements, the fastest dimensions are taken whole: then a stretch also
+/// has elements outside the box.
 void add_stretches(Box box, std::span<const std::int64_t> shape, std::int64_t shortest,
                    std::vector<ElementRange>& stretches) {
     Runs runs = runs_of(box, shape);
@@ -50,7 +50,8 @@ std::vector<ElementRange> joined(std::vector<ElementRange> stretches) {
     return stretches;
 }
 
-/// Boxes by position, so that pieces in ascending order need not examine all of them.
+/// The boxes of a variable sorted by position, so that a scan over ascending pieces examines only a
+/// few of them.
 class Sweep {
 public:
     explicit Sweep(std::span<const UnitPart::Entry* const> boxes) : boxes_(boxes) {
@@ -59,8 +60,8 @@ public:
         if (!std::is_sorted(order_.begin(), order_.end())) std::sort(order_.begin(), order_.end());
     }
 
-    /// Returns the numbers of the boxes that may have elements of a range, in the order in which
-    /// they were put. Ranges must ascend.
+    /// Returns the numbers of the boxes that may overlap a range, in the order in which they were
+    /// put. Ranges must ascend from call to call.
     const std::vector<int>& met(ElementRange range) {
         const auto ended = [&](int box) { return boxes_[box]->held.last < range.begin; };
         std::erase_if(met_, ended);
@@ -72,14 +73,14 @@ public:
 
 private:
     std::span<const UnitPart::Entry* const> boxes_;
-    std::vector<std::pair<std::int64_t, int>> order_;  ///< first elements and numbers
+    std::vector<std::pair<std::int64_t, int>> order_;  ///< first element and number of each box
     std::size_t next_ = 0;
     std::vector<int> met_;
 };
 
 }  // namespace
 
-/// Boxes change existing records; steps begin at the record that was set.
+/// Boxes change existing records, whereas steps begin at the record set by tw_set_record.
 BoxComposer::BoxComposer(ShareWriter& out, Existing existing, std::int64_t records)
     : out_(out), existing_(existing), records_(std::max(records, existing.kept)) {}
 
@@ -95,14 +96,14 @@ void BoxComposer::note_records(std::int64_t records) {
     while (records_ < records) end_record();
 }
 
-/// Nothing needs to be remembered of a record that has ended.
+/// Ends a record: nothing needs to be remembered of it.
 void BoxComposer::end_record() {
     for (const Place& p : out_.spaces().record.places) touched_.erase({p.variable, records_});
     ++records_;
 }
 
 Status BoxComposer::write(std::span<const UnitPart> unit_parts) {
-    // Earlier steps come first.
+    // Sort by step: earlier steps come first.
     std::map<Group, std::vector<const UnitPart::Entry*>> groups;
     for (const UnitPart& p : unit_parts)
         for (const UnitPart::Entry& e : p.entries)
@@ -116,8 +117,8 @@ Status BoxComposer::write(std::span<const UnitPart> unit_parts) {
     return {};
 }
 
-/// Writes the boxes of one variable and record: stretches that were written before are read and
-/// written again, and the others are filled wherever no box covers them.
+/// Writes the boxes of one variable and record. A stretch that was written before is read first;
+/// otherwise elements that no box covers are filled.
 Status BoxComposer::write_group(const Group& group, std::span<const UnitPart::Entry* const> boxes) {
     const auto [variable, record, step] = group;
     const Variable& v = out_.variable(variable);
@@ -127,7 +128,8 @@ Status BoxComposer::write_group(const Group& group, std::span<const UnitPart::En
     std::vector<ElementRange> stretches;
     for (const UnitPart::Entry* e : boxes) add_stretches(e->held.box, v.shape, shortest, stretches);
     stretches = joined(std::move(stretches));
-    // A record that has ended is complete, and so are existing fixed-size variables.
+    // Records that have ended are complete, and so are the fixed-size variables of an existing
+    // file.
     if (v.record ? record < records_ : existing_.is)
         return write_stretches(group, stretches, false, boxes);
     Ranges& touched = touched_[{variable, record}];
@@ -146,8 +148,8 @@ Status BoxComposer::write_group(const Group& group, std::span<const UnitPart::En
     return status.ok() ? write_stretches(group, known, false, boxes) : status;
 }
 
-/// Writes stretches of a variable, ascending: fill values or the file's data, then the boxes in
-/// their order.
+/// Writes ascending stretches of a variable: first fill values or the file's data, over them the
+/// boxes in their order.
 Status BoxComposer::write_stretches(const Group& group, std::span<const ElementRange> stretches,
                                     bool fresh, std::span<const UnitPart::Entry* const> boxes) {
     if (stretches.empty()) return {};
@@ -173,7 +175,7 @@ Status BoxComposer::write_stretches(const Group& group, std::span<const ElementR
     return out_.write(share, records, group.record, wanted_of(share, place, stretches), compose);
 }
 
-/// Reads a piece from the file.
+/// Reads the present data of a piece from the file.
 Status BoxComposer::read_before(std::span<const Chunk> chunks, Extent piece, char* buffer) {
     for (const Chunk& chunk : chunks)
         if (Status s = out_.storage().read(chunk, buffer + (chunk.data - buffer)); !s.ok())
@@ -182,7 +184,8 @@ Status BoxComposer::read_before(std::span<const Chunk> chunks, Extent piece, cha
     return {};
 }
 
-/// Keeps the data of a rank that is ahead, though boxes of an earlier step come after them.
+/// Copies the boxes of a rank that is ahead of the others, because boxes of an earlier step may
+/// overwrite them later.
 void BoxComposer::keep_later(const Group& group, const Share& share, Extent piece,
                              ElementRange range, char* to) const {
     const auto same = [&](const Group& other) {
@@ -203,7 +206,7 @@ void BoxComposer::keep_later(const Group& group, const Share& share, Extent piec
             });
 }
 
-/// Fills elements that no box has touched.
+/// Fills the elements that no box has covered.
 Status BoxComposer::fill_untouched(int variable, std::int64_t record) {
     const std::int64_t elements = out_.variable(variable).elements();
     Ranges& touched = touched_[{variable, record}];

@@ -19,17 +19,17 @@ public:
 
     /// Writes this writer's share of some unit parts of any kind, each entry into its own record.
     Status write(std::span<const UnitPart> unit_parts);
-    /// Notes that all of a variable (of a record that has not ended) is in the file.
+    /// Notes that this writer has written all of a variable (of a record that has not ended).
     void note_part(int variable, std::int64_t record);
-    /// Notes that others have written all of a variable (of a record).
+    /// Notes that all of a variable (of a record) was written by other means.
     void note_written(int variable, std::int64_t record);
-    /// Notes that others have completed all records before this one.
+    /// Notes that all records before this one were completed by other means.
     void note_records(std::int64_t records);
-    /// Ends a step, when all ranks have ended theirs or are at a `mark`; fills records without
-    /// data.
+    /// Ends a step, when all ranks have ended theirs or wait at a `mark` (tw_sync or tw_close);
+    /// fills records without data.
     Status end_step(std::int64_t records, bool mark);
-    /// Fills elements never written of the fixed-size variables that a unit marks as put; called
-    /// when all have been put.
+    /// Fills the elements never written of those fixed-size variables that the unit marks; called
+    /// when no more puts of them can come.
     Status fill_fixed(const UnitPart& unit);
     std::int64_t records() const { return records_; }
 
@@ -54,8 +54,9 @@ private:
     /// Elements that were written or filled, by variable and record.
     std::map<std::pair<int, std::int64_t>, Ranges> touched_;
     std::int64_t step_ = 0;  ///< first step that not all ranks have ended since the last mark
-    std::map<Group, std::vector<HeldBox>> ahead_;  ///< boxes written by ranks that are ahead
-    std::vector<char> before_;                     ///< a piece, read from the file
+    /// Copies of boxes written by ranks that are ahead of the others.
+    std::map<Group, std::vector<HeldBox>> ahead_;
+    std::vector<char> before_;  ///< present data of a piece, read from the file
 };
 
 }  // namespace thalweg::detail

@@ -15,8 +15,8 @@ bool ends(const UnitPart& unit_part) {
            (unit_part.head.kind == UnitKind::boxes && unit_part.head.ends);
 }
 
-/// Reduces a written unit part to the information that its rank has ended the step, and what it
-/// put.
+/// Keeps of a written unit part only what is needed later: that its rank has ended the step, and
+/// which variables it put.
 UnitPart end_of(const UnitPart& unit_part) {
     UnitPart end = without_data(unit_part);
     end.head.kind = UnitKind::boxes;
@@ -34,10 +34,11 @@ BoxUnit open(const UnitWriterSources& sources, UnitSource& source) {
         unit.ended.push_back(end_of(p));
         if (is_mark(p.head.kind)) continue;
         unit.ends &= ends(p);
-        // Without entries, a unit of boxes says that the file has boxes, and how many records.
+        // A unit of boxes without entries still announces that the file is written by boxes, and
+        // the number of records.
         unit.any |= !p.entries.empty() || (p.head.kind == UnitKind::boxes && !ends(p));
     }
-    // A message from a feeder is used even if some of its ranks wait at a mark.
+    // Use a feeder's message even if some of its ranks only wait at a mark.
     std::erase_if(unit.unit_parts, [](const UnitPart& p) { return is_mark(p.head.kind); });
     return unit;
 }

@@ -14,24 +14,25 @@ namespace thalweg::detail {
 struct BoxUnit {
     UnitSource* source;
     std::vector<UnitPart> unit_parts;
-    std::vector<UnitPart> ended;  ///< remains of the unit parts after writing, see end_of()
-    bool ends = true;             ///< its ranks have ended their step, or wait at a mark
+    std::vector<UnitPart> ended;  ///< the unit parts without their data, see end_of()
+    bool ends = true;             ///< all its ranks have ended their step, or wait at a mark
     bool any = false;             ///< has boxes, or the number of records
-    bool sent = false;            ///< sent to the other nodes before boxes came
-    bool goes_on = false;         ///< is sent to the other nodes when it is written here
+    bool sent = false;            ///< was sent to the other nodes before any rank wrote by boxes
+    bool goes_on = false;         ///< must be sent to the other nodes once it is written here
 };
 
-/// Takes boxes of all ranks together, for a single node: boxes of one rank may be parts of rows,
-/// and the rest would be read and written again. A rank that is ahead does not wait for the others,
-/// as it needs the room in its queue.
+/// Takes the next units of all ranks together; for a single node. Taken alone, a rank's boxes may
+/// be parts of rows, which would be read and written again. A rank that is ahead of the others is
+/// not made to wait, as it needs the room in its queue.
 std::vector<BoxUnit> units_together(UnitWriterSources& sources);
 
-/// Takes all available units, for several nodes, except ends of steps of ranks that can wait. A
-/// node's boxes are sent to the others only after they are written here, so nodes that waited for
-/// all ranks would wait for each other.
+/// Takes all available units; for several nodes. It leaves units that end the step of a rank which
+/// can wait. A node sends boxes to the others only after writing them itself, so nodes that waited
+/// for all ranks would wait for each other.
 std::vector<BoxUnit> units_as_they_come(UnitWriterSources& sources, UnitWriterHost& host);
 
-/// Returns the unit parts of some units, by ranks. Units that go on to other nodes keep theirs.
+/// Returns the unit parts of some units, sorted by rank. Units that go on to other nodes keep
+/// copies.
 std::vector<UnitPart> take_unit_parts(std::vector<BoxUnit>& units);
 
 }  // namespace thalweg::detail

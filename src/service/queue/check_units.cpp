@@ -11,7 +11,7 @@ namespace {
 
 using Mask = std::vector<std::int64_t> UnitPart::*;
 
-/// Returns a bit mask of the variables that any rank has.
+/// Returns the bits of the variables whose bit is set on any rank.
 std::vector<std::int64_t> any_of(std::span<const UnitPart> unit_parts, Mask mask) {
     std::vector<std::int64_t> all((unit_parts.front().*mask).size(), 0);
     for (const UnitPart& p : unit_parts)

@@ -15,8 +15,8 @@ namespace thalweg::detail {
 
 class Clips {
 public:
-    /// Returns the list's elements in a box, at positions 0, 1, ... in ascending order of the
-    /// indices.
+    /// Returns the part of a list that lies in a box; its positions are 0, 1, ... in ascending
+    /// order of the indices.
     std::shared_ptr<const Listing> of(const std::shared_ptr<const Listing>& list, const Box& box) {
         std::vector<std::int64_t> key;
         for (const int d : list->dims) key.insert(key.end(), {d, box.low[d], box.count[d]});
@@ -30,7 +30,8 @@ public:
 
 private:
     struct Clip {
-        std::shared_ptr<const Listing> list, cut;  ///< list: kept so that no other gets its address
+        /// `list` is kept so that no other list gets its address, which is the key.
+        std::shared_ptr<const Listing> list, cut;
     };
     std::map<std::pair<const Listing*, std::vector<std::int64_t>>, Clip> made_;
 };

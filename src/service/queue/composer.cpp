@@ -18,7 +18,7 @@ Composer::Composer(const Definitions& definitions, std::vector<char> whole, cons
       parted_(definitions.variables.size(), 0),
       records_(existing.first) {}
 
-/// Data that steps have written so far stay.
+/// The data that steps have written so far are kept.
 BoxComposer& Composer::boxes() {
     if (boxes_) return *boxes_;
     out_.storage().begin_boxes();
@@ -133,8 +133,8 @@ void Composer::pack(std::span<const Action> actions, const Share& share, Extent 
     });
 }
 
-/// Writes the wanted bytes of this writer's share of a space: of the current record, or of the
-/// fixed-size variables.
+/// Writes the wanted bytes of this writer's share of one space: the record variables of the current
+/// record, or the fixed-size variables.
 Status Composer::pass(bool records, std::span<const Action> actions, const Share& share,
                       std::vector<Extent> wanted) {
     return out_.write(share, records, records ? records_ : 0, std::move(wanted),

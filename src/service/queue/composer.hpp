@@ -22,11 +22,11 @@ public:
     Composer(const Composer&) = delete;
     Composer& operator=(const Composer&) = delete;
 
-    /// Writes this writer's share of a unit, given the unit parts of all ranks. Steps advance the
-    /// records.
+    /// Writes this writer's share of a unit, given the unit parts of all ranks. A unit that ends a
+    /// step advances the record.
     Status write(std::span<const UnitPart> unit_parts);
-    /// Continues a file in which others have written so many records, and the fixed-size variables
-    /// that are `filled`.
+    /// Continues a file that has so many records and in which the fixed-size variables in `filled`
+    /// were written.
     void go_on(std::int64_t records, std::vector<char> filled);
     std::int64_t records() const { return boxes_ ? boxes_->records() : records_; }
 
@@ -48,10 +48,11 @@ private:
     std::vector<char> whole_;
     Existing existing_;
     std::vector<char> filled_;  ///< fixed-size variables that were written, or existed before
-    std::vector<char> parted_;  ///< variables of the current record that came in parts
+    std::vector<char> parted_;  ///< variables of the current record that were put in several units
     std::vector<std::int64_t> put_;
     std::vector<const UnitPart::Entry*> entries_;
-    std::vector<std::vector<HeldBox>> held_;  ///< by variable; block is an index of entries_
+    /// Boxes of each variable; HeldBox::block is an index of entries_.
+    std::vector<std::vector<HeldBox>> held_;
     std::int64_t records_;
     std::optional<BoxComposer> boxes_;
 };

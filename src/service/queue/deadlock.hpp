@@ -11,23 +11,22 @@ namespace thalweg::detail {
 /// before `unit`: until all ranks are in that call, no writer can complete the unit.
 struct Deadlock {
     std::int64_t unit = 0;
-    std::uint32_t meeting = 0;  ///< wraps around; 0: none yet
+    std::uint32_t meeting = 0;  ///< wraps around; 0: the rank has made no collective call
 
     /// Tests if its call is later than another one.
     bool later_than(std::uint32_t other) const {
         return static_cast<std::int32_t>(meeting - other) > 0;
     }
-    /// Tests if a rank that waits for room waits forever.
-    /// @param published  number of units of that rank
-    /// @param meetings   number of collective calls that it has entered
+    /// Tests if a rank that waits for room in its queue will never get it.
     bool stops(std::int64_t published, std::uint32_t meetings) const {
         return published > unit && later_than(meetings);
     }
-    /// Tests if it says more than another one: a later call or, for the same call, a lower unit.
+    /// Tests if this state is newer than another one: a later call or, for the same call, a lower
+    /// unit.
     bool beyond(const Deadlock& other) const {
         return later_than(other.meeting) || (meeting == other.meeting && unit < other.unit);
     }
-    /// Keeps the one that says more.
+    /// Replaces this state by a newer one.
     void take(const Deadlock& other) {
         if (other.beyond(*this)) *this = other;
     }

@@ -14,8 +14,9 @@ namespace thalweg::detail {
 
 class FileRounds {
 public:
-    /// @param counts   this writer counts records: the first one does, or each in a file of its own
-    /// @param records  present records of the file
+    /// @param counts   this writer counts records: the first writer does, or each one in a file of
+    /// its own
+    /// @param records  number of records that the file has now
     FileRounds(Storage& storage, const UnitWriterOptions& options, UnitWriterSources& sources,
                UnitWriterHost& host, bool counts, std::int64_t records);
 
@@ -26,19 +27,19 @@ public:
     /// Returns the number of calls of tw_sync and tw_close that all ranks have made.
     std::int64_t marks() const { return marks_.load(std::memory_order_acquire); }
 
-    // Called by the thread that works:
-    /// Adds a unit that was worked on; its data need not be in the file yet.
+    // The following functions are called by the thread that works.
+    /// Adds a unit that was processed; its data need not be in the file yet.
     /// @param records  number of records including it
     void add(std::int64_t records, bool mark);
-    /// Processes waiting data, and ends the rounds of which everything is in the file.
+    /// Processes data that wait for places, and ends the rounds whose data are all in the file.
     /// @param worked  set if there was something to do
     Status settle(bool& worked);
     bool any_open() const { return !open_.empty(); }
     /// Raises the record count to what all writers of the file have written.
     /// @param worked  set if there was something to do
     Status commit(bool& worked);
-    /// Sets the record count when all writers have written everything. Late reports do not lower it
-    /// again.
+    /// Sets the record count to that of all writers, who have written everything. Later reports do
+    /// not lower it.
     Status commit_all(std::int64_t records, bool durable);
 
 private:
@@ -52,7 +53,7 @@ private:
     std::int64_t written_by_all() const;
 
     Storage& storage_;
-    Placement* placement_;  ///< null: data passed to the storage are in the file at once
+    Placement* placement_;  ///< null: the storage writes data at once, without waiting for places
     const UnitWriterOptions& options_;
     UnitWriterSources& sources_;
     UnitWriterHost& host_;

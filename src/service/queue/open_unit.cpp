@@ -24,7 +24,7 @@ char* OpenUnit::room_for(int variable, std::int64_t bytes) {
     Queued& queued = queued_[variable];
     if (queued.at != nullptr) return queued.at;
     UnitQueue& unit_queue = publisher_.unit_queue();
-    // Without boxes, the size of the queue was chosen so that the descriptor fits.
+    // Unless there are boxes, the queue is large enough for the descriptor, too.
     queued = {unit_queue.take(bytes, boxes_.empty() ? 0 : descriptor_bytes()), bytes,
               unit_queue.mark()};
     return queued.at;
@@ -90,8 +90,8 @@ void OpenUnit::describe(UnitPart& unit_part, UnitKind kind) const {
     }
 }
 
-/// Returns the mark of the first record variable that waits for the end of the step; -1: there is
-/// none.
+/// Returns the mark of the first queued record variable that stays until the step ends; -1: there
+/// is none.
 std::int64_t OpenUnit::first_that_stays() const {
     std::int64_t first = -1;
     for (std::size_t i = 0; i < queued_.size(); ++i)
@@ -125,8 +125,8 @@ bool OpenUnit::publish(UnitKind kind) {
 void OpenUnit::publish_early() {
     UnitPart unit = unit_part(UnitKind::boxes);
     unit.head.ends = false;
-    // Data queued by tw_put are published with the boxes, as they would otherwise keep the room
-    // that boxes need.
+    // Data queued by tw_put are published with the boxes, as they would otherwise occupy room that
+    // later boxes need.
     for (std::size_t i = 0; i < queued_.size(); ++i) {
         if (queued_[i].at == nullptr) continue;
         unit.whole.push_back(
@@ -149,7 +149,7 @@ void OpenUnit::publish_part(int variable, ElementRange range, const char* at) {
 
 void OpenUnit::publish_fill(std::span<const int> variables) {
     UnitPart unit = unit_part(UnitKind::fill);
-    unit.head.records = 0;  // it ends no record
+    unit.head.records = 0;  // this unit ends no record
     for (const int v : variables) set_bit(unit.put, v);
     std::int64_t first = boxes_.empty() ? -1 : boxes_mark_;
     for (const Queued& q : queued_)

@@ -15,8 +15,8 @@ class OpenUnit {
 public:
     OpenUnit(const FileContext& file, Batch& batch, Publisher& publisher);
 
-    /// Returns the room in the queue for this rank's part of a variable: the same room until it is
-    /// published. Null for the reasons of UnitQueue::take().
+    /// Returns room in the queue for this rank's part of a variable; repeated calls return the same
+    /// room until it is published. Null for the reasons of UnitQueue::take().
     char* room_for(int variable, std::int64_t bytes);
 
     void add_box(UnitPart::Entry entry, std::int64_t bytes, std::int64_t description);
@@ -25,30 +25,30 @@ public:
     bool empty() const;
     /// Returns the bytes of the boxes and their descriptions.
     std::int64_t box_bytes() const { return box_bytes_; }
-    /// Returns the most bytes that the unit's descriptor needs so far.
+    /// Returns an upper bound for the bytes of the unit's descriptor, as it is now.
     std::int64_t descriptor_bytes() const;
-    /// Returns the same, including a part that is published before it.
+    /// Returns the same, if a further part is published as a unit before it.
     std::int64_t descriptor_bytes_with_part() const;
 
     /// Publishes a step, or the unit that tw_sync or tw_close ends: boxes and fixed-size variables.
-    /// @return false as UnitQueue::publish()
+    /// @return false if UnitQueue::publish() returns it
     bool publish(UnitKind kind);
     /// Publishes the queued data in the middle of a step.
     /// @note Collective where publishing is
     void publish_early();
     /// Publishes a range of a variable as a unit of its own.
-    /// @param at  data of the range, null if there are none
+    /// @param at  data of the range; null if this rank has none
     void publish_part(int variable, ElementRange range, const char* at);
-    /// Moves open data to the start of the queue, after all ranks have met and the queue is empty.
-    /// At their old place nothing behind them would become free before the step ends, and the syncs
-    /// of a long step would fill the queue.
+    /// Moves unpublished data to the start of the queue, after all ranks have met and the queue is
+    /// empty. Otherwise the data would block the ring until the step ends, and the syncs of a long
+    /// step would fill it.
     void gather();
 
-    /// Publishes a request for fill values in elements of fixed-size variables that were not put,
-    /// between steps. Open data stay open.
+    /// Publishes, between steps, a request to fill the elements of fixed-size variables that were
+    /// not put. Unpublished data stay where they are.
     void publish_fill(std::span<const int> variables);
     void next_step() { ++steps_; }
-    /// Notes that the ranks have met.
+    /// Notes a collective call of all ranks, after which none is ahead.
     void meet() { steps_ = 0; }
 
 private:
@@ -68,9 +68,9 @@ private:
     std::vector<Queued> queued_;  ///< by variable, for tw_put
     std::vector<UnitPart::Entry> boxes_;
     std::int64_t box_bytes_ = 0;
-    std::int64_t description_ = 0;  ///< bytes of it that describe boxes
-    std::int64_t boxes_mark_ = 0;   ///< place of the first box in the queue
-    std::int64_t steps_ = 0;        ///< steps ended since the ranks met
+    std::int64_t description_ = 0;  ///< bytes of box_bytes_ that describe boxes
+    std::int64_t boxes_mark_ = 0;   ///< mark of the first box in the queue
+    std::int64_t steps_ = 0;        ///< number of steps ended since the last collective call
 };
 
 }  // namespace thalweg::detail

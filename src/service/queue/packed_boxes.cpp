@@ -12,13 +12,14 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Appends the positions of runs in their list, each relative to the end of the one before.
+/// Appends the positions of runs in their list, each as the distance from the end of the run
+/// before.
 void append_positions(std::vector<std::int64_t>& words, std::span<const Run> runs) {
     std::vector<char> bytes;
     std::int64_t end = 0;
     for (const Run& r : runs) {
         const std::int64_t step = r.position() - end;
-        // Encodes small numbers of either sign in few bits.
+        // Encode small numbers of either sign in few bits.
         put_varint(bytes, static_cast<std::uint64_t>(step) << 1 ^ (step >> 63));
         end = r.position() + r.length();
     }
@@ -28,7 +29,7 @@ void append_positions(std::vector<std::int64_t>& words, std::span<const Run> run
     std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(words.data() + at));
 }
 
-/// Reads a list whose runs have their positions in the words; `at` moves behind them.
+/// Parses a list whose runs have their positions in the words; moves `at` past them.
 std::shared_ptr<const Listing> parse_positions(const std::int64_t*& at, const Listing& listing) {
     auto list = std::make_shared<IndexList>(*listing.list);
     const char* bytes = reinterpret_cast<const char*>(at + 1);

@@ -12,13 +12,13 @@
 
 namespace thalweg::detail {
 
-/// The boxes of each variable; see Holding::packed.
+/// The packed boxes of each variable on one rank; see Holding::packed.
 class PackedBoxes {
 public:
     PackedBoxes() = default;
-    /// Makes this rank's boxes.
+    /// Makes the boxes of this rank.
     explicit PackedBoxes(const Holdings& holdings);
-    /// Makes another rank's boxes from its words(). `variables` give the shapes.
+    /// Makes the boxes of another rank from its words(). @param variables  give the shapes
     PackedBoxes(const std::int64_t* words, std::span<const Variable> variables);
 
     std::vector<std::int64_t> words() const;
@@ -26,7 +26,8 @@ public:
     std::span<const HeldBox> of(int variable) const { return views_[view_of_[variable]]; }
 
 private:
-    std::vector<std::int64_t> view_of_;  ///< shared by equal decompositions and orders
+    /// Index of each variable's boxes, which equal decompositions share.
+    std::vector<std::int64_t> view_of_;
     std::vector<std::vector<HeldBox>> views_;
 };
 

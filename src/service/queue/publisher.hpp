@@ -15,26 +15,28 @@
 
 namespace thalweg::detail {
 
-/// A file as such a service sees it; refers to the definitions.
+/// The description of a file for the writers of a service. Refers to the file's definitions.
 struct ServicePlan {
-    std::string path, data_path;  ///< `path` is for messages
-    int serial = 0;               ///< number of the file in its session
+    /// Path of the file, for messages, and of its data while it is written.
+    std::string path, data_path;
+    int serial = 0;  ///< number of the file in its session
     const Definitions* definitions = nullptr;
-    std::vector<char> whole;                   ///< by variable: ranks together hold every element
+    /// For each variable: the ranks together hold every element.
+    std::vector<char> whole;
     std::shared_ptr<const PackedBoxes> boxes;  ///< boxes of this rank
     LayoutChoice layout;
     std::string storage;
     StorageOptions options;
-    FileMap map;  ///< for a file that exists
+    FileMap map;  ///< offsets, for a file that exists
     std::int64_t piece = 2 << 20;
     std::int64_t queue = 0;                ///< bytes per rank
     std::int64_t queue_limit = INT64_MAX;  ///< bytes above which units wait for earlier ones
-    bool queue_grows = false;              ///< memory is allocated on first use
+    bool queue_grows = false;              ///< memory of the queue is allocated on first use
     bool queue_inline = false;             ///< a rank that finds the queue full writes itself
     bool durable = false;
 };
 
-/// A model rank's connection to the service.
+/// The connection of a model rank to the writers of a service.
 class Publisher {
 public:
     virtual ~Publisher() = default;
@@ -45,7 +47,7 @@ public:
     virtual bool publish(UnitPart& unit_part, std::int64_t keep = -1) = 0;
     /// Reports an error of this rank to the writers, who inform all ranks.
     virtual void fail(const Status& status) { unit_queue_->region().fail(status); }
-    /// Returns an error of the file, as far as this rank can know it now.
+    /// Returns an error of the file if this rank knows of one already.
     virtual Status known_failure() { return unit_queue_->failure(); }
     /// Notes that this rank enters a collective call; see UnitQueue::meet.
     virtual void meet() { unit_queue_->meet(); }
@@ -60,7 +62,7 @@ public:
     /// @return the same on every rank
     /// @note Collective
     virtual Status close(bool good, const LateAttributes& late) = 0;
-    /// Returns the counts of this rank's writer, or of its servers.
+    /// Returns the counts of this rank's writer, or the sum of its servers.
     virtual WriteCounts counts() const = 0;
     /// Returns the records of the file, as far as this rank knows after finish(): some rank knows
     /// all.

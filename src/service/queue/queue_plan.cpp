@@ -30,14 +30,14 @@ QueuePlan plan_queue(const FileContext& file) {
     const int nodes = file.team.topology().nodes;
     const auto rounded = [&](std::int64_t queue) {
         const std::int64_t least = options.queue >= 0 ? 4096 : 256 << 10;
-        // The data of a unit from one rank to another are one message.
+        // A rank sends its data of a unit to another node as one message, which is limited.
         if (nodes > 1) queue = std::min<std::int64_t>(queue, 1 << 30);
-        // Descriptors are not divided.
+        // The queue must hold a descriptor, which cannot be divided.
         return UnitQueue::rounded(std::max({queue, least, 8 * descriptor}));
     };
-    // Without decompositions any rank may put anything (tw_put_box, tw_put_record), up to
-    // `staging`. If ranks publish together, all of a step's boxes must fit, but at most two steps
-    // wait.
+    // Without decompositions any rank may put anything (tw_put_box, tw_put_record), up to `staging`
+    // bytes. If ranks publish together, all boxes of a step must fit into the queue, but at most
+    // two steps wait.
     const bool together = options.service == "background" && nodes > 1;
     const std::int64_t steps = std::min(2 * total, options.staging);
     QueuePlan plan;
@@ -62,7 +62,7 @@ std::int64_t room_for_boxes(const Variable& v, std::span<const HeldBox> held,
     std::int64_t needed = 0;
     for (const HeldBox& h : held) {
         const std::int64_t bytes = elements_of(h) * v.element() + description_of(h);
-        // Each piece has at least an eighth of the capacity.
+        // Each piece uses at least an eighth of the capacity.
         const std::int64_t pieces = 1 + 8 * bytes / capacity;
         needed += bytes + pieces * (UnitQueue::rounded(1) + 8 * (14 + 2 * h.box.nd));
     }
@@ -72,12 +72,12 @@ std::int64_t room_for_boxes(const Variable& v, std::span<const HeldBox> held,
 bool goes_as_boxes(const FileContext& file, int variable) {
     const Variable& v = file.variable(variable);
     const FileOptions& options = file.options;
-    // If ranks publish together, boxes must fit into the queue.
+    // If ranks publish together, all boxes must fit into the queue.
     const bool can = options.service == "servers" ||
                      (options.service == "background" && file.team.topology().nodes == 1);
     const std::int64_t queue = options.queue >= 0 ? options.queue : options.staging;
-    // Boxes change only the elements that they cover; a step that replaces a record fills elements
-    // that no rank puts.
+    // Boxes overwrite only the elements that they cover, whereas a step that replaces a record also
+    // fills elements that no rank puts.
     const bool replaces = file.existing.first < file.existing.kept;
     return can && !replaces && file.holdings[variable]->decomposition->replicated &&
            v.elements() * v.element() > std::min(queue, options.staging) / 8;

@@ -11,24 +11,26 @@ namespace thalweg::detail {
 
 struct QueuePlan {
     std::int64_t bytes = 0;
-    std::int64_t limit = INT64_MAX;  ///< bytes above which units wait for earlier ones
+    std::int64_t limit = INT64_MAX;  ///< bytes of published units above which a new one waits
     bool grows = false;              ///< memory is allocated on first use
-    bool holds_step = true;          ///< false: variables are published in parts
+    /// False: a step does not fit, and variables are published in parts.
+    bool holds_step = true;
 };
 
 /// Plans the queue for this rank's holdings. Local; depends only on the file's definitions and
 /// options, and on the number of nodes.
 QueuePlan plan_queue(const FileContext& file);
 
-/// Returns the bytes of the words that describe a box in a unit part.
+/// Returns the bytes that describe a box in a unit part.
 std::int64_t description_of(const HeldBox& held);
 
-/// Returns the most bytes that boxes of a variable need in a queue, however they are cut.
+/// Returns the most bytes that boxes of a variable need in a queue, into whatever pieces they are
+/// cut.
 std::int64_t room_for_boxes(const Variable& variable, std::span<const HeldBox> boxes,
                             std::int64_t capacity);
 
-/// Tests if a replicated variable does not fit into the queue with the rest of a step, and can be
-/// put as boxes; the same on every rank.
+/// Tests if a replicated variable does not fit into the queue with the rest of a step, but can be
+/// put as boxes. The result is the same on every rank.
 bool goes_as_boxes(const FileContext& file, int variable);
 
 }  // namespace thalweg::detail

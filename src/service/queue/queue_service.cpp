@@ -16,7 +16,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Number of cut lists that are remembered.
+/// Number of lists cut to a box that are cached.
 constexpr std::size_t most_clips = 64;
 
 }  // namespace
@@ -50,7 +50,7 @@ Status QueueService::agree(Call call, int variable, const Status& mine, Agreed& 
 Status QueueService::put(Status checked, const Part& part, bool deferred) {
     const int variable = part.variable;
     if (in_parts_ && !deferred) {
-        // Ranks whose own check failed take part, too.
+        // Ranks whose own check failed take part in the agreement.
         Agreed agreed;
         if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
     } else if (Status s = poll(); !s.ok()) {
@@ -59,7 +59,8 @@ Status QueueService::put(Status checked, const Part& part, bool deferred) {
     if (!checked.ok()) return checked;
     batch_.misfits[variable] = 0;
     batch_.parts.erase({variable, part.record});
-    if (goes_as_boxes(file_, variable)) {  // every rank has the variable, with rank 0's values
+    // Every rank passed the whole variable; the values of rank 0 are written.
+    if (goes_as_boxes(file_, variable)) {
         batch_.boxed = true;
         if (Status s = put_part(part, false); !s.ok()) return s;
     } else if (deferred) {
@@ -79,8 +80,8 @@ Status QueueService::put(Status checked, const Part& part, bool deferred) {
     return {};
 }
 
-/// Handles a wait for room that cannot come, as other ranks are in a collective call: joins that
-/// call, so that all ranks get the error.
+/// Handles a wait for room that would never end, as other ranks are in a collective call: joins
+/// that call, so that all ranks get the error.
 Status QueueService::mismatch(Call call, int variable) {
     Agreed agreed;
     Status status = agree(call, variable, {}, agreed);
@@ -106,7 +107,8 @@ Status QueueService::no_room(const Variable& v) {
     return file_.keep(std::move(status));
 }
 
-/// Data queued before stay; there is room again only after the ranks have met.
+/// Earlier queued data are kept; there will be room again only after a collective call of all
+/// ranks.
 Status QueueService::no_room_for_boxes(const Variable& v) const {
     return too_much_put(file_, v, "queue", publisher_->unit_queue().capacity());
 }
@@ -132,15 +134,14 @@ Status QueueService::queue_variable(const Part& part) {
     return {};
 }
 
-/// Queues a variable of a step that exceeds the queue: range after range in file order, the same
-/// ranges on every rank.
-/// @param part  null on a rank that did not put it
+/// Queues a variable of a step that exceeds the queue, one range after another in file order; the
+/// ranges are the same on every rank. @param part  null on a rank that did not put the variable
 Status QueueService::queue_in_ranges(int variable, const Part* part) {
     const Variable& v = file_.variable(variable);
-    // A rank holds at most the whole range.
+    // A rank holds at most all of a range.
     const std::int64_t size = std::max<std::int64_t>(1, part_bytes_ / v.element());
     Status first;
-    // The rest of the range uses the room of the next one.
+    // The next ranges reuse the room of those published.
     if (!publisher_->collective()) first = publish_early();
     for (std::int64_t begin = 0; begin < v.elements(); begin += size) {
         const ElementRange range{begin, std::min(v.elements(), begin + size)};
@@ -161,8 +162,8 @@ Status QueueService::queue_range(int variable, ElementRange range, const Part* p
                                  const char*& at) {
     const Variable& v = file_.variable(variable);
     const std::int64_t bytes = part != nullptr ? packed_bytes(v, *part->holding, range) : 0;
-    // Boxes stay in the queue until all ranks meet. The descriptors of the part and of the open
-    // unit need room beside them, even if there are no data.
+    // Boxes stay in the queue until the next collective call. The descriptors of the part and of
+    // the open unit need room beside them, even if there are no data.
     if (bytes == 0 && !unit_.has_boxes()) return {};
     const std::int64_t after = unit_.has_boxes() ? unit_.descriptor_bytes_with_part() : 0;
     char* to = publisher_->unit_queue().take(bytes, after);
@@ -175,7 +176,7 @@ Status QueueService::queue_range(int variable, ElementRange range, const Part* p
     return {};
 }
 
-/// Packs deferred arrays, in the call after which they may change.
+/// Packs deferred arrays, in the last call before they may change.
 Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
     Status first;
     for (std::size_t i = 0; i < batch_.puts.size(); ++i) {
@@ -189,14 +190,15 @@ Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
         } else if (deferred != nullptr) {
             status = queue_variable(*deferred);
         }
-        if (status.code == TW_EMISMATCH) return status;  // the array stays deferred
+        // An array that did not match stays deferred.
+        if (status.code == TW_EMISMATCH) return status;
         batch_.parts.erase({variable, batch_.record_of(variable)});
         if (first.ok()) first = std::move(status);
     }
     return first;
 }
 
-/// Checks that all boxes fit, if units are published only when all ranks meet.
+/// Checks that all boxes fit into the queue, if units are published only in collective calls.
 Status QueueService::check_room(const Part& part, std::int64_t records) {
     if (!publisher_->collective()) return {};
     const Variable& v = file_.variable(part.variable);
@@ -214,7 +216,7 @@ Status QueueService::put_part(const Part& part, bool) {
     return {};
 }
 
-/// Packs the elements of a held box that are within another box, into the open unit.
+/// Packs into the open unit those elements of a held box that lie in another box.
 Status QueueService::queue_box(const Part& part, std::size_t number, const Box& box) {
     const Variable& v = file_.variable(part.variable);
     const HeldBox& held = part.boxes()[number];
@@ -232,7 +234,7 @@ Status QueueService::queue_box(const Part& part, std::size_t number, const Box& 
         if (Status s = queue_box(part, number, first); !s.ok()) return s;
         return queue_box(part, number, second);
     }
-    // The unit's descriptor needs room, too.
+    // The box's description in the unit needs room, too.
     const std::int64_t described = description_of(packed);
     char* to = nullptr;
     if (Status s = room_for_box(part.variable, bytes, described, to); !s.ok()) return s;
@@ -278,7 +280,7 @@ Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t
 /// @note Collective where publishing is
 Status QueueService::publish_early() {
     if (Status s = poll(); !s.ok()) return s;
-    // If ranks publish together, all of them must.
+    // If ranks publish together, this is collective, so all must take part.
     if (unit_.empty() && !publisher_->collective()) return {};
     unit_.publish_early();
     return {};
@@ -297,7 +299,7 @@ Status QueueService::end_step() {
     const Status lost = batch_.check_deferred(true);
     Status mine = together_ ? agree(Call::end_step, -1, lost, agreed) : poll();
     if (!mine.ok()) return mine;
-    if (!lost.ok()) {  // the other ranks have ended the step
+    if (!lost.ok()) {  // the other ranks consider the step ended
         publisher_->fail(lost);
         return file_.keep(lost);
     }
@@ -316,14 +318,14 @@ Status QueueService::end_step() {
 /// Publishes the unit that tw_sync or tw_close ends.
 Status QueueService::queue_rest(UnitKind kind, const Agreed& agreed) {
     Status mine = queue_deferred(false, agreed);
-    // Boxes get a unit of their own: its kind tells the writers that the file has boxes. One
-    // without boxes announces records of which no rank has elements.
+    // Boxes are published as a unit of their own kind, which tells the writers that the file has
+    // boxes. A unit without boxes announces records of which no rank has put elements.
     if (batch_.boxed) {
         Status status = poll();
         if (status.ok()) unit_.publish_early();
         if (mine.ok()) mine = std::move(status);
     }
-    (void)unit_.publish(kind);  // all ranks are here, so none is stuck
+    (void)unit_.publish(kind);  // all ranks are in this call, so none waits forever
     unit_.meet();
     return mine;
 }
@@ -332,7 +334,7 @@ Status QueueService::write_rest(const Agreed& agreed) {
     return agree_on_misfits(queue_rest(UnitKind::last, agreed));
 }
 
-/// Lets all ranks know of values that did not fit.
+/// Returns on all ranks the error for values that did not fit on some.
 Status QueueService::agree_on_misfits(Status mine) {
     (void)take_misfits(false);
     if (mine.ok()) mine = misfit_;
@@ -365,10 +367,10 @@ Status QueueService::finish(bool durable) {
     return publisher_->finish(durable);
 }
 
-/// Publishes a mark, after which writers wait for no other unit. If ranks have ended different
-/// numbers of steps, writers find a mark among steps, and fail there.
+/// Publishes a mark, after which writers need no other unit. If ranks have ended different numbers
+/// of steps, a writer finds a mark beside a step, and stops with an error.
 void QueueService::finish_steps() {
-    // Deferred arrays may be invalid now.
+    // The model may already have freed deferred arrays.
     for (const auto& [key, parts] : std::exchange(batch_.parts, {})) batch_[key.first].put = false;
     if (batch_.boxed) unit_.publish_early();
     (void)unit_.publish(UnitKind::fixed);

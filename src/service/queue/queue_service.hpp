@@ -15,9 +15,9 @@ namespace thalweg::detail {
 
 class QueueService final : public Service {
 public:
-    /// @param holds_step  a step fits into every rank's queue; else variables are published in
-    ///                    parts
-    /// @param least       bytes of the smallest queue of a rank
+    /// @param holds_step  every rank's queue has room for a step; else variables are published in
+    /// parts
+    /// @param least       bytes of the smallest queue of any rank
     QueueService(FileContext& file, Batch& batch, Order order, std::unique_ptr<Publisher> publisher,
                  bool holds_step, std::int64_t least);
     ~QueueService() override;
@@ -25,10 +25,10 @@ public:
     Status put(Status checked, const Part& part, bool deferred) override;
     Status allow_records(int) const override { return {}; }
     Status check_room(const Part& part, std::int64_t records) override;
-    /// Packs at once, even if the array is deferred.
+    /// Packs at once, also a deferred array.
     Status put_part(const Part& part, bool deferred) override;
     Status take_misfits() override { return take_misfits(true); }
-    /// Returns an error that all ranks have agreed on before the writers report it.
+    /// Returns an error before the writers report it, if all ranks have agreed on it.
     Status poll() override {
         (void)file_.keep(publisher_->known_failure());
         return file_.failed;
@@ -70,16 +70,16 @@ private:
     std::unique_ptr<Publisher> publisher_;
     OpenUnit unit_;
     Clips clips_;
-    bool together_;  ///< ranks agree before they publish
+    bool together_;  ///< publishing is collective
     bool in_parts_;  ///< a step exceeds the queue: variables are published in parts
     std::int64_t part_bytes_;
     bool has_records_ = false;
-    double drain_ = 0;  ///< seconds of waiting until published data were written
-    Status misfit_;     ///< error of this rank, until all ranks have got it
+    double drain_ = 0;  ///< seconds spent waiting for published data to be written
+    Status misfit_;     ///< error for values of this rank that did not fit, until all ranks know it
 };
 
 /// Returns the description of a file for the writers.
-/// @param existing  contents of the file, which are complete
+/// @param existing  complete contents that the file already has
 ServicePlan service_plan(const FileContext& file, const Target& target, const Existing& existing);
 
 }  // namespace thalweg::detail

@@ -12,28 +12,30 @@
 
 namespace thalweg::detail {
 
-/// Completes a count of which a word holds the lower half, if it is near `about`.
+/// Returns a count from its lower half, given a number near it.
 inline std::int64_t whole_count(std::uint32_t word, std::int64_t about) {
     return about + static_cast<std::int32_t>(word - static_cast<std::uint32_t>(about));
 }
 
-/// The head of a region; the data follow.
+/// The head of a rank's queue in shared memory; the data follow.
 struct Region {
-    static constexpr int max_agents = 256;  ///< writers per node
-    static constexpr int max_units = 256;   ///< units that are published and not yet done
+    static constexpr int max_agents = 256;  ///< most writers per node
+    static constexpr int max_units = 256;   ///< most units that are published and not yet written
     static constexpr std::size_t max_text = 4096;
 
-    // Counts wrap around; see whole_count().
-    Word published;           ///< units that the rank has published
-    Word done[max_agents];    ///< units that a writer is done with
-    Word rounds[max_agents];  ///< units of all ranks that a writer has written
-    Word waiting;             ///< the rank waits for room
-    Word meetings;            ///< collective calls that the rank has entered
-    Word stuck;               ///< number of the call before which no room can come
-    Word failed;              ///< 0; 1: the text is being written; 2: it is complete
-    tw_status code;           ///< code of the first error
+    // The words below are counts that wrap around; see whole_count().
+    Word published;         ///< units that the rank has published
+    Word done[max_agents];  ///< units that a writer is done with
+    /// For each writer of the node: units whose parts from all ranks it has written.
+    Word rounds[max_agents];
+    Word waiting;   ///< the rank waits for room
+    Word meetings;  ///< collective calls that the rank has entered
+    /// Number of the collective call that must come before there can be room.
+    Word stuck;
+    Word failed;     ///< state of the error text: 0: none; 1: being written; 2: complete
+    tw_status code;  ///< code of the first error
     char text[max_text];
-    std::int64_t queue;  ///< bytes of the data, which are followed by the rank's holdings
+    std::int64_t queue;  ///< bytes of the data. The rank's holdings follow the data
     std::atomic<std::int64_t> unit_at[max_units];  ///< places of the descriptors of units
 
     static constexpr std::size_t data_at = 16384;

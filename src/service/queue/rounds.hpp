@@ -12,24 +12,24 @@ namespace thalweg::detail {
 
 class Rounds {
 public:
-    // Called by any thread:
+    // The following functions may be called by any thread.
     /// Returns the number of units that this writer has written.
     std::int64_t done() const { return done_.load(std::memory_order_acquire); }
     /// Sets the number of units that the writers of other nodes have written.
     void others_have(std::int64_t rounds) { others_.store(rounds, std::memory_order_release); }
     std::int64_t others() const { return others_.load(std::memory_order_acquire); }
 
-    // Called by the thread that works:
+    // The following functions are called by the thread that works.
     /// Ends a round.
     /// @return the number of rounds, including this one
     std::int64_t end() { return done_.fetch_add(1, std::memory_order_release) + 1; }
-    /// On a writer that counts records: notes the number of records after the next round.
+    /// Notes the number of records after the next round; on a writer that counts records.
     void note(std::int64_t records) { records_after_.push_back(records); }
-    /// Returns the number of rounds that are counted.
+    /// Returns the number of rounds that are part of the record count.
     std::int64_t counted() const { return counted_; }
     bool any_to_count() const { return !records_after_.empty(); }
-    /// Counts the first `rounds` rounds of all writers, for which the records were noted.
-    /// @return the number of records after them
+    /// Counts the first `rounds` rounds, which all writers have written.
+    /// @return the number of records after them, as passed to note()
     std::int64_t count(std::int64_t rounds) {
         std::int64_t records = 0;
         for (; counted_ < rounds; ++counted_) {

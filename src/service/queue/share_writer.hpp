@@ -13,7 +13,7 @@
 
 namespace thalweg::detail {
 
-/// A callback between two pieces.
+/// A callback that writers call between two pieces.
 class BetweenPieces {
 public:
     virtual ~BetweenPieces() = default;
@@ -37,9 +37,8 @@ public:
         return layout_.share(writer_, spaces_.of(records), spaces_.base(records, record));
     }
 
-    /// Writes the wanted bytes of a share.
-    /// @param compose  Status(Extent piece, std::span<const Chunk> chunks, char* buffer): puts a
-    ///                 piece, which the chunks write, into the buffer
+    /// Writes the wanted bytes of a share. @param compose  Status(Extent piece, std::span<const
+    /// Chunk> chunks, char* buffer): puts into the buffer the piece that the chunks describe
     template <class Compose>
     Status write(const Share& share, bool records, std::int64_t record, std::vector<Extent> wanted,
                  Compose&& compose) {
@@ -59,14 +58,14 @@ public:
         return {};
     }
 
-    /// Fills the parts of a piece that are not covered by data.
-    /// @param whole  bool(std::size_t place): data cover all of it
+    /// Writes fill values where a piece has no data.
+    /// @param whole  bool(std::size_t place): the data cover all of the place
     template <class Whole>
     void fill(const Share& share, Extent piece, char* to, Whole&& whole) const {
         prefill_piece(share.space(), piece, to, fill_, whole);
     }
-    /// Copies the elements of held boxes within a range into a piece.
-    /// @param entries  their values, by HeldBox::block
+    /// Copies into a piece the elements of held boxes that lie in a range.
+    /// @param entries  the boxes' values, indexed by HeldBox::block
     void copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
               std::span<const HeldBox> held, std::span<const UnitPart::Entry* const> entries,
               char* to) const;

@@ -39,7 +39,7 @@ std::vector<std::int64_t> describe_unit_part(const UnitPart& unit_part) {
     words.insert(words.end(), unit_part.bare.begin(), unit_part.bare.end());
     words.insert(words.end(), unit_part.with_halo.begin(), unit_part.with_halo.end());
     for (const UnitPart::Whole& t : unit_part.whole) words.insert(words.end(), {t.variable, t.at});
-    // A list that several entries have is written once: entries give its number, from 1.
+    // A list that several entries share is written once; the entries refer to it by number, from 1.
     std::vector<const Listing*> lists;
     for (const UnitPart::Entry& e : unit_part.entries) {
         const Box& box = e.held.box;

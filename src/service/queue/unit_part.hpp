@@ -25,13 +25,13 @@ namespace thalweg::detail {
 enum class UnitKind : std::int64_t {
     step,   ///< ends a record; includes the fixed-size variables that were put
     fixed,  ///< fixed-size variables only
-    last,   ///< fixed-size variables; those never put are filled
+    last,   ///< fixed-size variables; elements never put are filled
     part,   ///< a range of one variable, of a step too large to be held at once
     boxes,  ///< boxes of any variable and record; may end a step, as `step` does
-    fill,   ///< fill values for elements not put of the fixed-size variables marked as put
+    fill,   ///< fill elements that were not put of the fixed-size variables that the unit marks
 };
 
-/// Tests if a unit is a mark, at which all ranks wait for each other.
+/// Tests if a unit is a mark: a tw_sync or tw_close, where all ranks wait for each other.
 inline bool is_mark(UnitKind kind) {
     return kind == UnitKind::fixed || kind == UnitKind::last || kind == UnitKind::fill;
 }
@@ -39,33 +39,36 @@ inline bool is_mark(UnitKind kind) {
 struct UnitHead {
     std::int64_t unit = 0;
     UnitKind kind = UnitKind::step;
-    int rank = 0;                     ///< rank that made the unit
-    std::int64_t record = 0;          ///< record of `whole` record variables: the open step's
-    std::int64_t step = 0;            ///< steps that the rank has ended since all were at a mark
-    std::int64_t records = 0;         ///< with boxes: records of the file, as far as the rank knows
-    bool ends = true;                 ///< with boxes: the rank ended a step
-    bool given = false;               ///< the rank names records: a step adds none by itself
-    int variable = -1;                ///< variable of a part
-    std::int64_t begin = 0, end = 0;  ///< range of a part: elements in file order
+    int rank = 0;             ///< rank that made the unit
+    std::int64_t record = 0;  ///< record of the variables in `whole`: that of the open step
+    /// Number of steps that the rank has ended since the last mark.
+    std::int64_t step = 0;
+    /// With boxes: number of records that the rank knows of in the file.
+    std::int64_t records = 0;
+    bool ends = true;  ///< with boxes: the rank ended a step
+    /// The rank sets record numbers itself (tw_put_record): a step adds none.
+    bool given = false;
+    int variable = -1;                ///< with kind `part`: the variable
+    std::int64_t begin = 0, end = 0;  ///< with kind `part`: the range, elements in file order
 };
 
 struct UnitPart {
     struct Entry {
         int variable = 0;
-        std::int64_t record = 0;  ///< of a record variable
+        std::int64_t record = 0;  ///< record of a record variable
         HeldBox held;
-        std::int64_t at = 0;          ///< of the data, in bytes from the base
+        std::int64_t at = 0;          ///< offset of the data, in bytes from the base
         const char* data = nullptr;   ///< once parsed
-        const Box* within = nullptr;  ///< of `held`, if that is not meant as a whole
+        const Box* within = nullptr;  ///< the part of `held` that is meant; null: all of it
     };
-    /// A variable of which the unit part has every element that its rank holds, or that its rank
-    /// holds within the unit's range; the elements lie in the order of the holding.
+    /// A variable of which the unit part has all elements that its rank holds (in the unit's range,
+    /// if it has one), in the order of the holding.
     struct Whole {
         int variable = 0;
-        std::int64_t at = 0;  ///< place of the data, in bytes from the base
+        std::int64_t at = 0;  ///< offset of the data, in bytes from the base
     };
     UnitHead head;
-    /// One bit per variable: put; held and not put; put from an array without, or with, a halo.
+    /// Bit masks of variables: put; held but not put; put from an array without a halo; with one.
     std::vector<std::int64_t> put, lacking, bare, with_halo;
     std::vector<Whole> whole;
     std::vector<Entry> entries;
@@ -73,25 +76,27 @@ struct UnitPart {
 
 /// Returns the descriptor of a unit part.
 std::vector<std::int64_t> describe_unit_part(const UnitPart& unit_part);
-/// Parses a descriptor; the data lie behind `base`. `variables` give the shapes, `holdings` are
-/// those of the unit part's rank.
+/// Parses a descriptor.
+/// @param base       address of the data
+/// @param variables  give the shapes
+/// @param holdings   of the rank that made the unit part
 UnitPart parse_unit_part(const std::int64_t* words, const char* base,
                          std::span<const Variable> variables, const PackedBoxes& holdings);
 
-/// Sets the data of a unit part that has not been described.
+/// Returns a unit part with the address of its data; for one that was not parsed from a descriptor.
 UnitPart with_data(UnitPart unit_part, const char* base, std::span<const Variable> variables,
                    const PackedBoxes& holdings);
 
 /// Returns the head of a descriptor.
 UnitHead head_of(const std::int64_t* words);
-/// Tests if a descriptor has data with it.
+/// Tests if the unit of a descriptor has data.
 bool has_data(const std::int64_t* words);
 
 /// Returns a unit part without its boxes: the head, and which variables its rank has put.
 UnitPart without_data(const UnitPart& unit_part);
 
-/// Appends the part of a unit part that belongs to a writer's share, as a message of its own.
-/// Several may be appended to one another.
+/// Appends to a message the part of a unit part that belongs to a writer's share. A message may
+/// contain several such parts.
 /// @return true if there are any elements
 bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
                     const Spaces& spaces, std::span<const Variable> variables,
@@ -106,7 +111,7 @@ void for_descriptors(std::span<const char> message, Visit&& visit) {
         at += 8 + static_cast<std::size_t>(length);
     }
 }
-/// Returns the unit parts of a message, whose data stay in it.
+/// Returns the unit parts of a message. They refer to its bytes.
 std::vector<UnitPart> parse_message(std::span<const char> message,
                                     std::span<const Variable> variables);
 

@@ -14,7 +14,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Informs the writers, for a scope, that this rank waits for room.
+/// A scope in which the writers know that this rank waits for room.
 class Pressing {
 public:
     Pressing(const Memory& memory, Word& doorbell) : waiting_(Region::of(memory).waiting) {
@@ -56,7 +56,7 @@ std::unique_ptr<Segment> UnitQueue::memory_for(std::int64_t queue, const PackedB
         Status made;
         memory = Segment::make(needed(), !grows, made);
         if (memory) break;
-        // File size limits also limit memory that is shared through files.
+        // The limit on the size of files also applies to shared memory, which is a file.
         if (grows && queue > least) continue;
         status = made;
         return nullptr;
@@ -96,12 +96,12 @@ void UnitQueue::wait_for_more() {
         wait_briefly(region.done[a], value, &world_);
         return;
     }
-    // The writers of the node are done, but a message is not sent yet.
+    // The writers of this node are done; the data still have to be sent to other nodes.
     world_.progress();
     sleep_seconds(50e-6);
 }
 
-/// Tests if the first `bytes` of the memory are allocated, or can be.
+/// Tests if the first `bytes` bytes of the memory are allocated, or can be.
 bool UnitQueue::touch(std::int64_t bytes) {
     if (bytes <= touched_) return true;
     constexpr std::int64_t step = 1 << 20;
@@ -120,7 +120,7 @@ char* UnitQueue::take(std::int64_t bytes, std::int64_t after) {
     bytes = std::max(rounded(bytes), grain);
     after = rounded(after);
     const std::int64_t size = capacity();
-    // Returns contiguous room: in this lap of the ring, or at the start of the next one.
+    // Returns contiguous room in the ring: behind the head, or at the start of the memory.
     const auto in_lap = [&](std::int64_t begin, std::int64_t length) {
         const std::int64_t at = begin % size;
         return at + length > size ? begin - at + size : begin;
@@ -134,8 +134,8 @@ char* UnitQueue::take(std::int64_t bytes, std::int64_t after) {
         if (units_.empty() && tail_ == head_) head_ = tail_ = 0;
         std::int64_t begin = head_;
         const std::int64_t at = begin % size, next_lap = begin - at + size;
-        // Free memory is reused before more is allocated, if there is room for two units: a rank
-        // that has returned to the start waits for the units behind it.
+        // Reuse free memory before allocating more, if it has room for two units: a rank that has
+        // returned to the start of the ring must wait for the units behind it.
         const std::int64_t wanted = std::max(bytes, 2 * largest_);
         if (at + bytes > size || (at + bytes > touched_ && next_lap + wanted - tail_ <= size))
             begin = next_lap;
@@ -177,7 +177,7 @@ bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
     Region& region = Region::of(*memory_);
     if (at == nullptr) {
         if (stuck()) return false;
-        // Otherwise impossible: every unit leaves room for its descriptor.
+        // Cannot happen otherwise: every unit leaves room for its descriptor.
         region.fail(no_memory_ ? detail::failure(TW_ENOMEM, "no memory for the queue")
                                : detail::failure(TW_EINTERNAL, "no room to publish a unit"));
         return true;

@@ -12,45 +12,47 @@
 
 namespace thalweg::detail {
 
-/// Callbacks for a rank that waits for room in its queue.
+/// Callbacks that a rank makes while it waits for room in its queue.
 class QueueWatcher {
 public:
     virtual ~QueueWatcher() = default;
-    /// Does some of the work that the rank waits for; true if it did some.
+    /// Does some of the writers' work in place of waiting; returns true if it did some.
     virtual bool help() { return false; }
-    /// Returns the units before which no message is in transit; their memory may be freed.
+    /// Returns the first unit of which a message is still in transit. The memory of earlier units
+    /// may be reused.
     virtual std::int64_t sent() { return INT64_MAX; }
 };
 
 class UnitQueue {
 public:
-    /// @param agents    writers on this node, all of which must be done with a unit
-    /// @param doorbell  word on which they sleep
+    /// @param agents    number of writers on this node; a unit's memory is free when all have used
+    /// it
+    /// @param doorbell  word on which the writers sleep
     /// @param grows     see memory_for()
     UnitQueue(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world,
               bool grows = false);
 
-    /// Makes the memory of a rank, with its holdings for the writers.
+    /// Makes the shared memory of a rank's queue. It contains the holdings, for the writers.
     /// @param queue  bytes for data
-    /// @param grows  bytes are allocated on first use, and may be fewer if there is not enough
-    ///               memory
-    /// @param spare  is used again if it is large enough, else freed; may be null
+    /// @param grows  allocate pages on first use; if memory is short, the queue stays smaller
+    /// @param spare  memory to be reused if it is large enough, else it is freed; may be null
     static std::unique_ptr<Segment> memory_for(std::int64_t queue, const PackedBoxes& holdings,
                                                Status& status, bool grows = false,
                                                std::unique_ptr<Segment> spare = nullptr);
-    /// Returns the memory, which no writer uses any more; ends the use of this object.
+    /// Returns the memory, which no writer may use any more. This object must not be used
+    /// afterwards.
     std::unique_ptr<Segment> release() { return std::move(memory_); }
-    /// Makes units wait for earlier ones if they would have more bytes together; so many bytes are
-    /// allocated at once.
+    /// Sets the bytes of published units above which a new one waits. So many bytes are allocated
+    /// at once.
     void limit(std::int64_t bytes);
     std::int64_t capacity() const { return Region::of(*memory_).queue; }
-    /// Returns the bytes that take() needs for so many.
+    /// Returns the bytes that take() uses for a request of so many bytes.
     static std::int64_t rounded(std::int64_t bytes) { return (bytes + grain - 1) / grain * grain; }
 
-    /// Takes space in the open unit; waits for writers if there is none. Null if there can be none:
-    /// the open unit alone fills the memory; the system has no more memory (see no_memory()); or
-    /// the ranks are in different calls (see stuck()).
-    /// @param after  bytes that another take() must find before the unit is published
+    /// Takes room in the open unit; waits for writers if there is none. Returns null if there can
+    /// be none: the open unit alone fills the memory; the system has no more memory (see
+    /// no_memory()); or the ranks are in different calls (see stuck()).
+    /// @param after  bytes that must remain for another take() before the unit is published
     char* take(std::int64_t bytes, std::int64_t after = 0);
     bool stuck() const;
     bool no_memory() const { return no_memory_; }
@@ -62,21 +64,21 @@ public:
     /// Returns the bytes of the queue that are allocated.
     std::int64_t touched() const { return touched_; }
 
-    /// Returns the place of the last space taken, for publish().
+    /// Returns the mark of the room taken last, for publish().
     std::int64_t mark() const { return mark_; }
 
-    /// Publishes the open unit; errors are returned later.
-    /// @param keep  mark of the first space that stays open, -1: none does
-    /// @return false if stuck(); then the unit stays open
+    /// Publishes the open unit; its errors are returned by later calls. @param keep  mark of the
+    /// first room that is not published and stays open; -1: none @return false if stuck(); then the
+    /// unit stays open
     bool publish(UnitPart& unit_part, std::int64_t keep = -1);
     std::int64_t published() const { return next_; }
 
     /// Waits until the writers of the node are done with all published units.
     void drain();
-    /// Tests if they are.
+    /// Tests if the writers of the node are done with all published units.
     bool drained();
-    /// After drain(): takes space from the start of the memory again, even if some is still open,
-    /// which the caller must move.
+    /// Takes room from the start of the memory again; to be called after drain(). The caller must
+    /// move data that are still open.
     void restart() { head_ = tail_ = 0; }
     Status failure() const { return Region::of(*memory_).failure(); }
     const SegmentName& name() const { return memory_->name(); }
@@ -86,8 +88,9 @@ public:
 
     std::int64_t waits = 0;
     double wait_seconds = 0;
-    std::int64_t most_bytes = 0;  ///< most bytes in the queue at a time
-    std::int64_t unit_bytes = 0;  ///< bytes in it when units were published, added up
+    std::int64_t most_bytes = 0;  ///< most bytes in the queue at any time
+    /// Sum over the published units of the bytes in the queue at that time.
+    std::int64_t unit_bytes = 0;
     /// Returns the capacity in bytes.
     std::int64_t room() const { return std::min(capacity(), limit_); }
 
@@ -106,13 +109,14 @@ private:
     int agents_;
     Word& doorbell_;
     Comm& world_;
-    std::deque<Unit> units_;  ///< units that are not done
+    std::deque<Unit> units_;  ///< published units that are not yet written
     std::int64_t next_ = 0;   ///< number of the open unit
-    std::int64_t head_ = 0;   ///< bytes taken in total, with those lost at the end of the memory
-    std::int64_t tail_ = 0;   ///< of these, bytes that are free again
+    /// Bytes taken in total, including those skipped at the end of the memory.
+    std::int64_t head_ = 0;
+    std::int64_t tail_ = 0;  ///< bytes of head_ that are free again
     std::int64_t mark_ = 0;
     std::int64_t taken_ = 0;    ///< bytes of the open unit
-    std::int64_t largest_ = 0;  ///< bytes of the largest unit
+    std::int64_t largest_ = 0;  ///< bytes of the largest unit so far
     std::int64_t limit_ = INT64_MAX;
     bool no_memory_ = false;
     std::int64_t touched_;  ///< bytes from the start of the memory that are allocated

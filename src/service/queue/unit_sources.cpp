@@ -16,7 +16,7 @@ bool UnitSource::ahead() const {
     if (own.waiting.load(std::memory_order_acquire) != 0) return true;
     const std::int64_t published = whole_count(own.published.load(std::memory_order_acquire), next);
     if (published - next < 2) return false;
-    // A rank at a mark waits for the others, who will come there.
+    // A rank at a mark (tw_sync or tw_close) waits there for the others, who will come.
     return published - next > 2 || !is_mark(head_of(descriptor(published - 1)).kind);
 }
 
@@ -74,7 +74,7 @@ void UnitWriterSources::tell_rounds(std::int64_t rounds) const {
         if (s.region) Region::of(*s.region).rounds[agent_].store(rounds, std::memory_order_release);
 }
 
-/// Requires small_ to be locked.
+/// Tests if a source has a next unit. Requires small_ to be locked.
 bool UnitWriterSources::has(const UnitSource& source) const {
     if (!source.region) return !source.messages.empty();
     const Region& region = Region::of(*source.region);
@@ -131,7 +131,8 @@ Deadlock UnitWriterSources::find_deadlock() const {
     Deadlock last = elsewhere_;
     for (const UnitSource& s : all_) {
         if (!s.region) continue;
-        // Read before the units: a unit that the rank published before that call is then visible.
+        // Read this count before the units: a unit that the rank published before the call is then
+        // seen.
         const std::uint32_t meetings =
             Region::of(*s.region).meetings.load(std::memory_order_acquire);
         if (!has(s)) last.take({s.next, meetings});
@@ -139,7 +140,7 @@ Deadlock UnitWriterSources::find_deadlock() const {
     return last;
 }
 
-/// Informs ranks of this node that wait for room forever. Requires small_ to be locked.
+/// Informs the ranks of this node that wait for room in vain. Requires small_ to be locked.
 void UnitWriterSources::tell_stuck() const {
     constexpr auto order = std::memory_order_acquire;
     const Deadlock deadlock = find_deadlock();

@@ -17,47 +17,52 @@
 namespace thalweg::detail {
 
 struct UnitSource {
-    std::unique_ptr<Segment> region;          ///< memory of a rank of this node,
-    PackedBoxes holdings;                     ///< and its holdings; or
-    int rank = -1;                            ///< rank of a feeder
-    std::deque<std::vector<char>> messages;   ///< messages of a feeder
-    std::int64_t next = 0;                    ///< number of the next unit
-    std::int64_t sent = 0;                    ///< units before it were sent to other nodes
-    std::deque<std::vector<UnitPart>> ended;  ///< with boxes: steps that not all have ended
+    std::unique_ptr<Segment> region;  ///< for a rank of this node: its memory
+    PackedBoxes holdings;             ///< and its holdings
+    /// For a feeder (a rank that sends messages): its rank.
+    int rank = -1;
+    std::deque<std::vector<char>> messages;  ///< for a feeder: messages that have arrived
+    std::int64_t next = 0;                   ///< number of the next unit
+    /// Number of units, from the first on, that were sent to other nodes.
+    std::int64_t sent = 0;
+    /// With boxes: units of steps that not all ranks have ended.
+    std::deque<std::vector<UnitPart>> ended;
 
-    const std::int64_t* descriptor(std::int64_t unit) const;  ///< for a region
-    /// Tests if a rank of this node cannot go on, or not far, before its next unit is written.
+    /// Returns a unit's descriptor, for a rank of this node.
+    const std::int64_t* descriptor(std::int64_t unit) const;
+    /// Tests if a rank of this node must wait, now or soon, until its next unit is written.
     bool ahead() const;
-    /// Tests the same regardless of its next units. True for feeders, about which this is unknown.
+    /// Tests if a rank is ahead of the others, whatever its next units are. True for feeders, about
+    /// which this is unknown.
     bool far_ahead() const;
 };
 
 class UnitWriterSources {
 public:
-    /// @param agent  number of this writer on its node
+    /// @param agent  number of this writer among those of its node
     UnitWriterSources(const Definitions& definitions, int agent)
         : definitions_(definitions), agent_(agent) {}
 
-    // Adds a rank's memory, before the first unit is taken.
+    // Adds a rank of this node by its shared memory, before the first unit is taken.
     void add_region(std::unique_ptr<Segment> memory);
     void add_feeder(int rank);
 
-    // Called by any thread:
+    // The following functions may be called by any thread.
     void deliver(int feeder, std::vector<char> message);
     /// Notes that a rank which shares no memory with this writer has entered a collective call.
     void learn(const Deadlock& deadlock);
-    /// Returns the last collective call that a rank of this node, or one reported to learn(), has
-    /// entered without the current unit.
+    /// Returns the latest collective call that a rank of this node, or one reported to learn(), has
+    /// entered without publishing the current unit.
     Deadlock deadlock() const;
     /// Returns the bytes of waiting messages.
     std::int64_t waiting_bytes() const { return waiting_.load(std::memory_order_relaxed); }
-    /// Returns the first error in a rank's memory.
+    /// Returns the first error that a rank of this node has entered in its memory.
     Status failure() const;
     /// Informs the ranks of this node of an error.
     void fail(const Status& status) const;
     void tell_rounds(std::int64_t rounds) const;
 
-    // Called by the thread that works:
+    // The following functions are called by the thread that works.
     auto begin() { return all_.begin(); }
     auto end() { return all_.end(); }
     auto begin() const { return all_.begin(); }
@@ -69,15 +74,15 @@ public:
     bool any_boxes() const;
     struct Presence {
         bool all = true;   ///< all sources have a next unit
-        bool near = true;  ///< the ranks of this node have one
+        bool near = true;  ///< all ranks of this node have a next unit
     };
-    /// Looks for next units. If some are missing, informs ranks of this node that wait for room
-    /// forever.
+    /// Looks for next units. If some are missing, tells the ranks of this node that wait for room
+    /// in vain.
     Presence look() const;
-    /// Returns the unit parts of a source's next unit; their data stay where they are until take().
+    /// Returns the unit parts of a source's next unit. They refer to its data, which are valid
+    /// until take().
     std::vector<UnitPart> open(const UnitSource& source) const;
-    /// Releases a source's next unit.
-    /// @return true if it was a message
+    /// Releases a source's next unit. @return true if it was a message
     bool take(UnitSource& source);
 
 private:

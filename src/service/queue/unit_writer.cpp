@@ -91,7 +91,7 @@ void UnitWriter::retire() {
     retired_ = true;
 }
 
-/// Works, and turns exceptions into the file's error, as no caller could catch them.
+/// Does some work. Turns an exception into the file's error, as no caller could catch it.
 bool UnitWriter::work_locked() try {
     if (!stopped().ok()) {
         const bool any = discard();
@@ -110,7 +110,7 @@ bool UnitWriter::work_locked() try {
     }
     span.forget();
     if (heard.ok()) return false;
-    fail(heard);  // nothing is left that all ranks have published
+    fail(heard);  // everything that all ranks have published is written
     return discard();
 } catch (const std::exception&) {
     const Status status = exception_status();
@@ -126,10 +126,10 @@ bool UnitWriter::discard() {
     return any;
 }
 
-/// Sends this node's data of the round to the other nodes. With boxes, a round may end steps of
-/// some ranks while others wait at a mark; if all of this node wait, the other nodes keep that
-/// information until all ranks are there.
-/// @return false if it cannot be sent now
+/// Sends this node's data of the current round to the other nodes. With boxes, a round may end the
+/// steps of some ranks while others wait at a mark. If all ranks of this node wait at one, the
+/// other nodes keep that information until their own do.
+/// @return false if the data cannot be sent now
 bool UnitWriter::send_on(std::span<const UnitPart> own) {
     const bool marks =
         std::all_of(own.begin(), own.end(), [](const UnitPart& p) { return is_mark(p.head.kind); });
@@ -141,11 +141,11 @@ bool UnitWriter::send_on(std::span<const UnitPart> own) {
     return true;
 }
 
-/// Works on one unit of all ranks.
+/// Works on the next unit, which all ranks have published.
 bool UnitWriter::work_units() {
     const UnitWriterSources::Presence there = sources_.look();
     if (!there.near) return false;
-    // New units have come since, and there may be boxes among them.
+    // Units have arrived since boxes_next() was called, and there may be boxes among them.
     if (boxes_next()) return true;
     std::vector<UnitPart> unit_parts;
     for (UnitSource& s : sources_) {
@@ -186,12 +186,13 @@ void UnitWriter::write_units(std::span<const UnitPart> unit_parts) {
     if (!status.ok()) fail_here(std::move(status));
 }
 
-/// Syncs after a write, if durable. Data that wait for places are not in the file yet.
+/// Syncs after a write if the file is durable. Data that wait for places are not in the file yet,
+/// and are not synced.
 Status UnitWriter::sync_where_durable() {
     return options_.durable && placement_ == nullptr ? storage_.sync() : Status{};
 }
 
-/// Fails with an error that does not name its rank yet.
+/// Stops with an error, and adds this writer's rank to it.
 void UnitWriter::fail_here(Status status) {
     status.text += fmt::format(" (rank {})", options_.rank);
     fail(status);
@@ -257,11 +258,12 @@ Status UnitWriter::commit_all(bool durable) {
 
 // ---- ranks that write by boxes ------------------------------------------------------------------
 
-/// Tests if some rank writes by boxes: its units then wait for no others.
+/// Tests if the next units are written by boxes. Then a rank's units do not wait for those of other
+/// ranks.
 bool UnitWriter::boxes_next() { return composer_.boxed() || sources_.any_boxes(); }
 
-/// Works on boxes. A step ends when all ranks have ended it, or wait at a mark: a tw_sync or
-/// tw_close, which is collective.
+/// Writes boxes that have arrived. A step ends when each rank has ended it or waits at a mark
+/// (tw_sync or tw_close).
 bool UnitWriter::work_boxes() {
     if (take_boxes()) return true;
     bool worked = false;
@@ -298,7 +300,7 @@ bool UnitWriter::work_boxes() {
     return true;
 }
 
-/// @return true if there were any
+/// Takes the boxes that have arrived, and writes them. @return true if there were any
 bool UnitWriter::take_boxes() {
     const bool alone = std::all_of(sources_.begin(), sources_.end(),
                                    [](const UnitSource& s) { return s.region != nullptr; });
@@ -307,11 +309,12 @@ bool UnitWriter::take_boxes() {
     if (units.empty()) return false;
     write_boxes(take_unit_parts(units));
     for (BoxUnit& u : units) {
-        // The unit was sent before boxes came: the next data go to the other nodes in another
-        // round, unless the step has ended with it.
+        // The unit was sent before any rank wrote by boxes. Other nodes get the following data in
+        // another round, unless this unit has ended the step.
         if (u.sent && !u.ends) forwarded_ = worked_;
         if (u.goes_on) {
-            // The end of the step is sent when all ranks of this node have ended it.
+            // The other nodes are told of the end of the step when all ranks of this node have
+            // ended it.
             for (UnitPart& p : u.unit_parts) {
                 if (p.head.kind == UnitKind::step) p.head.kind = UnitKind::boxes;
                 p.head.ends = false;
@@ -331,7 +334,7 @@ void UnitWriter::write_boxes(std::span<const UnitPart> unit_parts) {
     if (!status.ok()) fail_here(std::move(status));
 }
 
-/// Ends a step, when all ranks have ended it or all are at a mark.
+/// Ends a step, when all ranks have ended it or all wait at a mark.
 void UnitWriter::end_boxes(std::span<const UnitPart> unit_parts, bool all_marks) {
     std::int64_t records = 0;
     bool marks = false;
@@ -345,7 +348,7 @@ void UnitWriter::end_boxes(std::span<const UnitPart> unit_parts, bool all_marks)
         records = std::max(records, unit_parts.front().head.record + 1);
     Status status = stopped();
     if (!status.ok()) return;
-    // Ranks that are at a mark while others end a step have put nothing into it.
+    // A rank at a mark has put nothing into a step that the others end.
     if (all_marks || !marks)
         status = check_units(unit_parts, definitions_.variables, options_.path, options_.wording);
     BoxComposer& boxes = composer_.boxes();

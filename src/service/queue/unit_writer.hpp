@@ -28,36 +28,36 @@ public:
     UnitWriterSources& sources() { return sources_; }
     Rounds& rounds() { return rounds_.rounds(); }
 
-    /// Does what can be done now, at most one unit. Any thread.
+    /// Does some of the work that is possible now, at most one unit. Any thread may call it.
     /// @return true if there was something to do
     bool work();
-    /// Calls work(), unless another thread is in it.
+    /// Calls work(), unless another thread is working.
     bool try_work();
-    /// Locks the storage for the caller.
+    /// Locks the storage against work() in other threads.
     std::unique_lock<WaitingLock> hold() { return std::unique_lock(working_); }
     /// Tests if this writer counts records: the first one does, or each in a file of its own.
     bool counts_records() const { return rounds_.counts_records(); }
-    /// Counts all records when all writers have written everything. Called on writers that count.
+    /// Counts all records when all writers have written everything. For writers that count records.
     /// @param durable  sync the count
     Status commit_all(bool durable);
     /// Processes data that wait for places in the file. Under hold().
     /// @return true if none wait, or the file has failed
     bool settle_all();
-    /// Ends all work, for any caller.
+    /// Stops all work, whatever thread asks for it.
     void retire();
 
     /// Counts, after an error, the records that all writers have written.
     /// @return true if there was something to do
     bool count_written();
 
-    // Called by any thread:
+    // The following functions may be called by any thread.
     /// Stops this writer.
     void fail(const Status& status);
-    /// Informs this writer of an error elsewhere: it still writes what all ranks have published.
+    /// Informs this writer of an error elsewhere. It still writes what all ranks have published.
     void hear(const Status& status);
     /// Returns the error for which this writer has stopped.
     Status stopped() const;
-    /// Returns that error, or one elsewhere.
+    /// Returns the error for which this writer has stopped, or an error elsewhere.
     Status failure() const;
     std::int64_t records() const { return rounds_.records(); }
     /// Returns the number of records that this writer has written, regardless of the others. Under
@@ -66,7 +66,7 @@ public:
     /// Returns the number of calls of tw_sync and tw_close that all ranks have made.
     std::int64_t marks() const { return rounds_.marks(); }
     WriteCounts counts() const;
-    /// Tests if the writers of other nodes have written everything that this one has.
+    /// Tests if the writers of other nodes have written as many units as this one.
     bool all_have() { return rounds().others() >= rounds().done(); }
 
     const Layout& layout() const { return *layout_; }
@@ -86,7 +86,7 @@ private:
     bool settle();
     bool commit();
 
-    // Takes the next units if ranks write by boxes.
+    // Tests if the next units are written by boxes.
     bool boxes_next();
     bool work_boxes();
     bool take_boxes();
@@ -97,21 +97,24 @@ private:
     const Spaces& spaces_;
     std::unique_ptr<Layout> layout_;
     Storage& storage_;
-    Placement* placement_;  ///< null: data passed to the storage are in the file at once
+    Placement* placement_;  ///< null: the storage writes data at once, without waiting for places
     UnitWriterOptions options_;
     UnitWriterHost& host_;
     UnitWriterSources sources_;
     Composer composer_;
     FileRounds rounds_;
     WaitingLock working_;       ///< held by the thread that works
-    mutable std::mutex small_;  ///< guards the next three
+    mutable std::mutex small_;  ///< guards failed_ and the next two members
     Status failed_;             ///< error for which this writer has stopped
     Status heard_;              ///< error elsewhere
     WriteCounts counts_;
-    std::int64_t worked_ = 0, forwarded_ = 0;  ///< numbers of units
-    bool marks_sent_ = false;  ///< with boxes: the marks at which all of this node's ranks wait
-    bool given_ = false;       ///< some rank names the records of its puts
-    bool lost_ = false;        ///< data that waited for a place could not be written
+    /// Number of units written, and number sent to other nodes.
+    std::int64_t worked_ = 0, forwarded_ = 0;
+    /// With boxes: the marks at which all ranks of this node wait have been sent.
+    bool marks_sent_ = false;
+    /// Some rank sets the record numbers of its puts itself (tw_put_record).
+    bool given_ = false;
+    bool lost_ = false;  ///< data that waited for a place could not be written
     bool retired_ = false;
 };
 

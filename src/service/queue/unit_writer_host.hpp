@@ -16,9 +16,9 @@ struct UnitWriterOptions {
     std::int64_t piece = 2 << 20;
     bool durable = false;
     int rank = 0;           ///< rank of this writer, for messages
-    int agent = 0;          ///< number of this writer on its node
+    int agent = 0;          ///< number of this writer among those of its node
     int node_agents = 1;    ///< writers on this node
-    bool own_file = false;  ///< it counts its own records
+    bool own_file = false;  ///< the writer has a file of its own, and counts its records
     Existing existing = {};
     std::vector<char> whole = {};  ///< for each variable: the ranks together hold every element
     Wording wording = {};
@@ -26,7 +26,7 @@ struct UnitWriterOptions {
 
 class UnitWriterHost : public BetweenPieces {
 public:
-    /// Tests if this queue forwards its node's data to other nodes' writers; and if it may do so
+    /// Tests if this writer sends its node's data to writers of other nodes; and if it may do so
     /// now.
     virtual bool forwards() const { return false; }
     virtual bool may_forward() { return true; }

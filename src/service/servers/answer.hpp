@@ -16,7 +16,7 @@ struct Answer {
     int failed = INT_MAX;      ///< number of that server
     WriteCounts counts;        ///< sum over the servers
     std::int64_t records = 0;  ///< records of the file
-    /// Places of the file's data, as words; from the first server, if it has the file.
+    /// Offsets of the file's data, encoded as words; from the first server, if it has the file.
     std::vector<std::int64_t> map;
 
     void join(Answer other);
@@ -24,11 +24,11 @@ struct Answer {
     static Answer of(const std::vector<char>& bytes);
 };
 
-/// Collects the answers of a server and those below it.
+/// The answers to a command, collected from a server and from those below it in the tree.
 class Answers {
 public:
     explicit Answers(std::size_t number = 0) : missing_(number) {}
-    /// @return true if it was the last one
+    /// Adds an answer. @return true if it was the last one
     bool take(Answer answer);
     const Answer& together() const { return together_; }
 

@@ -15,7 +15,8 @@ struct FileDescription {
 void describe_file(const ServicePlan& plan, WireWriter& out);
 FileDescription read_file(const std::vector<char>& bytes);
 
-/// Writes attributes set after the definitions ended: (variable or -1, attribute).
+/// Encodes attributes that were set after the definitions ended, as pairs of a variable (or -1) and
+/// an attribute.
 void put_late(WireWriter& out, const LateAttributes& late);
 LateAttributes get_late(WireReader& in);
 

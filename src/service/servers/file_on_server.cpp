@@ -14,7 +14,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Converts the rank in an error from its number among the servers.
+/// Replaces the number of a server in an error by its rank in the session.
 Status renumbered(const ServerRoles& server_roles, Status status) {
     constexpr std::string_view words = " (rank ";
     const std::size_t at = status.text.rfind(words);
@@ -225,7 +225,8 @@ void FileOnServer::close(const std::vector<char>& body) {
 
 // ---- between the servers ------------------------------------------------------------------------
 
-/// Limits the data that wait on slower servers: the unit that is written there, and the next.
+/// Limits the data that wait on slower servers to two units: the one being written there, and the
+/// next.
 bool FileOnServer::may_forward() {
     return under_way_ < 2 * std::ssize(place_.server_roles.servers());
 }
@@ -259,7 +260,8 @@ void FileOnServer::report() {
     std::int64_t all = INT64_MAX;
     for (const std::int64_t its : rounds_) all = std::min(all, its);
     if (place_.is_first()) return unit_writer_->rounds().others_have(all);
-    // Rounds come first: the first server must know the places of their chunks.
+    // Read the number of rounds first: when they are reported, the first server must know the
+    // places of their chunks.
     all = std::min(all, unit_writer_->rounds().done());
     if (Placement* const placement = storage_->placement()) take_places(placement->take_placed());
     if (all <= reported_ && placed_.empty()) return;
@@ -273,7 +275,7 @@ void FileOnServer::report() {
     placed_.clear();
 }
 
-/// Takes the places of chunks of this server, or of those below it.
+/// Takes the places of chunks that this server, or those below it, have reported.
 void FileOnServer::take_places(std::vector<char> placed) {
     if (placed.empty()) return;
     if (!place_.is_first()) {
@@ -284,7 +286,8 @@ void FileOnServer::take_places(std::vector<char> placed) {
     if (!status.ok()) unit_writer_->fail(status);
 }
 
-/// Handles requests for room on the first server, and answers on the others.
+/// Handles a message about room in the file: a request, on the first server; its answer, on the
+/// others.
 void FileOnServer::give_room(const Message& message) {
     const auto word = WireReader(message.body).get<std::int64_t>();
     if (!place_.is_first()) {
@@ -297,8 +300,8 @@ void FileOnServer::give_room(const Message& message) {
     place_.transport.send(message.from, MessageKind::room, serial_, std::move(out.bytes));
 }
 
-/// Requests room in the file, on a server that does not share memory with the first one: it packs
-/// chunks, and writes them when it has room.
+/// Requests room in the file for packed chunks, which are written once there is room. For servers
+/// that do not share memory with the first one.
 void FileOnServer::ask_for_room() {
     Placement* const placement = storage_->placement();
     if (placement == nullptr || room_asked_) return;
@@ -311,7 +314,7 @@ void FileOnServer::ask_for_room() {
                           std::move(out.bytes));
 }
 
-/// Informs all servers, and the ranks that share memory with none, of the first error.
+/// Informs all servers of the first error, and the ranks that share memory with no server.
 /// @param from  address of the sender; -1: the error occurred here
 void FileOnServer::spread_failure(const Status& status, int from) {
     if (std::exchange(failed_, true)) return;
@@ -323,18 +326,21 @@ void FileOnServer::spread_failure(const Status& status, int from) {
     place_.neighbours.spread(MessageKind::failed, serial_, out.bytes, from);
 }
 
-/// Notes that a rank, or one that another server reports on, has entered a collective call.
+/// Notes that a rank has entered a collective call: one that sends messages, or one that another
+/// server reports on.
 void FileOnServer::learn(const Message& message) {
     const auto deadlock = WireReader(message.body).get<Deadlock>();
     unit_writer_->sources().learn(deadlock);
-    // A rank's own state may be passed on later; a server has waited already.
+    // Pass on a server's report at once, as that server has waited. A rank's report is passed on by
+    // tell_deadlock().
     if (!place_.server_roles.serves(message.from) || !deadlock.beyond(told_)) return;
     told_ = deadlock;
     place_.neighbours.spread(message.kind, serial_, message.body, message.from);
 }
 
-/// Informs other nodes' servers, which do not see that ranks have entered a collective call. Waits
-/// until nothing has changed for a while: usually the other ranks are only a little behind.
+/// Informs the servers of other nodes that ranks have entered a collective call, which they cannot
+/// see. Waits first until nothing has changed for a while: usually the other ranks are only a
+/// little behind.
 void FileOnServer::tell_deadlock() {
     constexpr double patience = 0.25;  // s
     if (place_.server_roles.nodes() == 1) return;

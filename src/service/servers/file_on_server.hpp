@@ -19,8 +19,7 @@ public:
 
     /// Reads the file's description, before create().
     Status describe(const std::vector<char>& body);
-    /// Creates the file on all servers.
-    /// @return the same on all
+    /// Creates the file on all servers. @return the same on every server
     /// @note Collective over the servers
     Status create();
     /// Answers the current command with this server's information on the file.
@@ -32,10 +31,9 @@ public:
 
     /// Handles a message for the file, except for a close.
     void handle(Message& message);
-    /// Works, at most one unit.
-    /// @return true if there was something to do
+    /// Does some work, at most one unit. @return true if there was something to do
     bool work() { return unit_writer_->work(); }
-    /// Does periodic work, after a unit or without one.
+    /// Does periodic work, whether or not a unit was written.
     void attend();
     void fail(const Status& status) {
         if (unit_writer_) unit_writer_->fail(status);
@@ -45,10 +43,11 @@ public:
 
     bool forwards() const override { return forwards_; }
     bool may_forward() override;
-    /// Forwards data of this node's ranks to other nodes' writers; each of these is served by one
-    /// server of the node.
+    /// Sends data of this node's ranks to the writers of other nodes. The servers of a node share
+    /// these writers among them.
     void forward(std::span<const UnitPart> unit_parts) override;
-    /// Counts records that all have written, on the first server; spreads errors.
+    /// Counts, on the first server, the records that all servers have written; tells others of
+    /// errors.
     void report() override;
     void accepted(int feeder) override;
     void between_pieces() override;
@@ -76,19 +75,23 @@ private:
     Spaces spaces_;
     std::unique_ptr<UnitWriter> unit_writer_;
     bool forwards_ = false;
-    std::int64_t marks_wanted_ = -1;  ///< a finish_file waits for so many marks
+    /// Number of marks for which a finish_file waits; -1: none waits.
+    std::int64_t marks_wanted_ = -1;
     bool durable_ = false;
-    bool count_wanted_ = false;  ///< a count_file waits for the others' reports
+    bool count_wanted_ = false;  ///< a count_file waits for reports of the other servers
     bool count_durable_ = false;
-    bool room_asked_ = false;           ///< the first server was asked for room in the file
-    std::int64_t under_way_ = 0;        ///< messages to other servers, not yet used
-    std::vector<std::int64_t> rounds_;  ///< rounds of each server below and those below it
+    bool room_asked_ = false;  ///< the first server was asked for room in the file
+    /// Number of messages to other servers that these have not yet used.
+    std::int64_t under_way_ = 0;
+    std::vector<std::int64_t> rounds_;  ///< for each server that reports to this one, the fewest
+                                        ///< rounds of it and of those below it
     std::int64_t reported_ = 0;         ///< rounds that were reported to the server above
-    std::vector<char> placed_;          ///< places to be reported to it, see Placement
-    bool failed_ = false;               ///< all have been informed of an error
-    Deadlock seen_;                     ///< state of the ranks that this server knows of,
+    /// Encoded places of chunks to be reported to the server above, see Placement.
+    std::vector<char> placed_;
+    bool failed_ = false;  ///< the error has been sent to all
+    Deadlock seen_;        ///< latest state of the ranks that this server knows of
     double seen_at_ = 0;
-    Deadlock told_;  ///< and the last one that was passed on
+    Deadlock told_;  ///< state that was last sent to other servers
 };
 
 }  // namespace thalweg::detail

@@ -15,17 +15,18 @@ public:
     /// @param server  number of this server
     Neighbours(const ServerRoles& server_roles, int server, Transport& transport);
 
-    /// Returns the number of servers below, to which commands are passed on.
+    /// Returns the number of servers below this one in the tree, to which it passes commands.
     std::size_t below() const { return below_.size(); }
-    /// Returns the place of one of them.
+    /// Returns the index of a server below this one, by its address.
     std::size_t place_of(int address) const;
 
     void send_below(MessageKind kind, std::int64_t file, const std::vector<char>& body);
-    /// Sends to the server above, or from the first one to the first model rank.
+    /// Sends to the server above this one in the tree; the first server sends to the first model
+    /// rank.
     void send_above(MessageKind kind, std::int64_t file, std::vector<char> body);
-    /// Sends news to all neighbours and to this server's model ranks, except the one that it came
-    /// from; so it reaches everyone once.
-    /// @param from  address of the sender; -1: it is this server's own news
+    /// Sends news to the neighbours in the tree and to this server's model ranks, but not to the
+    /// sender; so it reaches everyone once.
+    /// @param from  address of the sender; -1: this server
     void spread(MessageKind kind, std::int64_t file, const std::vector<char>& body, int from);
 
 private:

@@ -11,8 +11,9 @@
 
 namespace thalweg::detail {
 
-/// The word on which the servers of a node sleep, and the names of the ranks' regions for the file
-/// that is being created. No rank creates another file before all servers have answered.
+/// Shared memory with the word on which the servers of a node sleep, and with the names of the
+/// ranks' regions for the file being created. No rank creates another file before all servers have
+/// answered.
 class NodeTable {
 public:
     static std::size_t bytes(int ranks) { return slot_at(ranks); }
@@ -20,14 +21,14 @@ public:
     explicit NodeTable(const Memory& memory) : memory_(memory.data()) {}
 
     Word& doorbell() const { return *reinterpret_cast<Word*>(memory_); }
-    /// Writes the name for the rank at a place of the node, before the servers learn of the file.
+    /// Writes the name of the region of a rank, given by its place in the node, before the servers
+    /// learn of the file.
     void write(int place, std::int64_t file, const SegmentName& name) const {
         Slot& slot = slot_of(place);
         slot.name = name;
         slot.file.store(file, std::memory_order_release);
     }
-    /// Reads a name, on a server.
-    /// @return false if that rank has written none for the file
+    /// Reads a rank's name, on a server. @return false if that rank has written none for the file
     bool read(int place, std::int64_t file, SegmentName& name) const {
         const Slot& slot = slot_of(place);
         if (slot.file.load(std::memory_order_acquire) != file) return false;

@@ -15,15 +15,16 @@ namespace thalweg::detail {
 
 class OpenOrder {
 public:
-    /// The value of `file` for a session's end.
+    /// Value of `file` that stands for the end of a session.
     static constexpr std::int64_t end = -1;
 
-    /// @param among    servers of all sessions; the first one decides
+    /// @param among    connects the servers of all sessions; the first server decides the order
     OpenOrder(Transport& among, std::size_t servers)
         : among_(among), below_(servers_below(among.address(), servers)) {}
 
-    /// Tests if it is the turn of this file of this session. The first server decides by asking:
-    /// the answer is yes, and it must begin at once. The others ask again until the answer is yes.
+    /// Tests if it is the turn of this file of this session. On the first server the answer is
+    /// always yes: its question decides the order, and it must open the file at once. The others
+    /// ask again until the answer is yes.
     bool comes(std::int64_t session, std::int64_t file) {
         if (among_.address() == 0) {
             pass_on(session, file);
@@ -51,7 +52,8 @@ private:
 
     Transport& among_;
     std::vector<int> below_;
-    std::deque<std::pair<std::int64_t, std::int64_t>> order_;  ///< announced and not begun
+    /// Files announced by the first server and not yet opened here.
+    std::deque<std::pair<std::int64_t, std::int64_t>> order_;
 };
 
 }  // namespace thalweg::detail

@@ -13,8 +13,7 @@ class Replies {
 public:
     explicit Replies(ServerPlace& place) : place_(place) {}
 
-    /// Notes a command.
-    /// @param number  number of answers that are joined
+    /// Notes a command. @param number  number of servers whose answers are joined
     void expect(std::int64_t file, std::size_t number) {
         with_reserve([&] { answers_.insert_or_assign(file, Answers(number)); });
     }

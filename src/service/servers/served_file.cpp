@@ -12,7 +12,8 @@
 namespace thalweg::detail {
 
 void Port::poll() {
-    // Messages that arrive while MPI looks for one may be visible only in its next look.
+    // Number of polls: a message that arrives while MPI looks for one may be visible only at the
+    // next poll.
     constexpr int looks = 3;
     Message message;
     for (int vain = 0; vain < looks;) {
@@ -21,7 +22,7 @@ void Port::poll() {
             continue;
         }
         const auto found = inboxes_.find(message.file);
-        if (found == inboxes_.end()) continue;  // of a file that was closed after an error
+        if (found == inboxes_.end()) continue;  // message for a file that was closed after an error
         Inbox& box = found->second;
         switch (message.kind) {
             case MessageKind::accepted:
@@ -153,8 +154,8 @@ public:
     void meet() override {
         unit_queue_->meet();
         if (!lone_) return;
-        // No server sees this rank's memory. If there is no memory for a message, only the watchdog
-        // can report ranks in different calls.
+        // No server sees this rank's memory, so send a message. If there is no memory for it, only
+        // the watchdog can report that ranks are in different calls.
         (void)tell(MessageKind::meets, [&](WireWriter& out) {
             out.put(Deadlock{unit_queue_->published(),
                              unit_queue_->region().meetings.load(std::memory_order_relaxed)});
@@ -192,7 +193,8 @@ public:
             },
             answer);
         counts_ = answer.counts;
-        // After an error, the answer may be to an earlier command.
+        // After an error, the last answer may belong to an earlier command, so servers may still
+        // read the queue.
         closed_ = good && status.ok();  // no server reads this rank's queue any more
         return status;
     }
@@ -218,7 +220,7 @@ private:
         return team_.agree(team_.rank() == 0 ? alone(act) : Status{});
     }
 
-    /// Sends news of this rank to the server that is its contact.
+    /// Sends news of this rank to its contact, one of the servers.
     template <class Write>
     Status tell(MessageKind kind, Write&& write) {
         const ServerRoles& server_roles = port_.server_roles();
@@ -252,14 +254,15 @@ private:
         return {};
     }
 
-    /// Returns the units whose messages all servers have used; after an error none is waited for.
+    /// Returns the number of units whose messages all servers have used. After an error, none is
+    /// waited for.
     std::int64_t sent() override {
         port_.poll();
         const Port::Inbox& box = port_.inbox(plan_.serial);
         Region& region = unit_queue_->region();
         if (region.has_failed()) return INT64_MAX;
         const std::uint32_t meetings = region.meetings.load(std::memory_order_relaxed);
-        // With boxes, each rank has its own number of units, which are written while others wait at
+        // With boxes, ranks have different numbers of units, which are written while others wait at
         // a mark.
         if (!boxed_ && box.deadlock.stops(unit_queue_->published(), meetings))
             region.stuck.store(meetings + 1, std::memory_order_release);
@@ -278,7 +281,8 @@ private:
     bool closed_ = false;
     std::int64_t records_ = 0;  ///< known on rank 0
     WriteCounts counts_;
-    std::unique_ptr<Segment>& spare_;  ///< memory for the queue, which is returned here
+    /// Memory for the queue; returned here when the file is closed.
+    std::unique_ptr<Segment>& spare_;
 };
 
 }  // namespace

@@ -15,7 +15,7 @@
 
 namespace thalweg::detail {
 
-/// A model rank's connection to the servers, shared by the files of a session.
+/// The connection of a model rank to the servers, which all files of a session share.
 class Port {
 public:
     /// @param node_table  memory of this node
@@ -23,9 +23,11 @@ public:
         : server_roles_(server_roles), transport_(transport), node_table_(node_table) {}
 
     struct Inbox {
-        std::vector<std::int64_t> accepted;  ///< units of its messages that each server has used
-        Region* region = nullptr;            ///< where errors are entered
-        Deadlock deadlock;                   ///< as reported by the servers
+        /// For each server: number of this rank's messages that it has used.
+        std::vector<std::int64_t> accepted;
+        Region* region = nullptr;  ///< memory in which errors are entered
+        /// Latest state of other ranks that servers have reported.
+        Deadlock deadlock;
         std::deque<Message> replies;
     };
 
@@ -37,10 +39,10 @@ public:
 
     /// Receives the messages that have arrived.
     void poll();
-    /// Sends a command to the servers and waits for their answer, sleeping in between. On the first
-    /// model rank. If there is no memory for the command, nothing is done.
+    /// Sends a command to the servers and sleeps until they answer. For the first model rank. If
+    /// there is no memory for the command, does nothing.
     Answer ask(MessageKind kind, std::int64_t file, std::vector<char> body);
-    /// Lets the servers return. On the first model rank.
+    /// Ends the servers' work for this session. For the first model rank.
     void end();
 
 private:

@@ -39,7 +39,7 @@ bool Server::take_message() {
     try {
         if (!place_.transport.receive(message)) return false;
     } catch (const std::bad_alloc&) {
-        fail_files(message, exception_status());  // the message comes again
+        fail_files(message, exception_status());  // receive() will return the message again
         return true;
     }
     pass_on(message);
@@ -51,8 +51,8 @@ bool Server::take_message() {
     return true;
 }
 
-/// Fails all files, as their messages may hold the memory that is lacking, and answers commands
-/// that wait.
+/// Stops all files with an error, as their messages may occupy the memory that is lacking, and
+/// answers waiting commands.
 void Server::fail_files(const Message& message, const Status& why) {
     with_reserve([&] {
         const Status status{why.code, fmt::format("{} on a server (rank {})", why.text,
@@ -63,7 +63,8 @@ void Server::fail_files(const Message& message, const Status& why) {
     });
 }
 
-/// Passes a command on to the servers below before anything else, as others may wait for them.
+/// Passes a command on to the servers below this one before anything else, as others may wait for
+/// them.
 void Server::pass_on(const Message& message) {
     Neighbours& neighbours = place_.neighbours;
     if (message.kind == MessageKind::end_session)
@@ -86,8 +87,8 @@ void Server::handle(Message& message) {
             if (open_order_ == nullptr) return open(message);
             return with_reserve([&] { opening_.push_back(std::move(message)); });
         case MessageKind::close_file:
-            // A close of the file in work, after an error elsewhere for which its queue was not
-            // waited for, is postponed.
+            // Postpone the close of the file that this server is working on: after an error
+            // elsewhere, the close comes before its queue is empty.
             if (message.file != working_) return close(message);
             return with_reserve([&] { postponed_.push_back(std::move(message)); });
         default: break;
@@ -95,7 +96,7 @@ void Server::handle(Message& message) {
     const auto found = files_.find(message.file);
     if (found != files_.end()) return found->second.handle(message);
     if (is_command(message.kind)) refuse(message.file);
-    // Otherwise the message is of a file that was closed after an error.
+    // Otherwise the message belongs to a file that was closed after an error.
 }
 
 /// Answers a command for a file that does not exist.
@@ -119,7 +120,7 @@ void Server::open(const Message& message) {
     replies_.join(message.file, with_reserve([&] { return place_.answer(status); }));
 }
 
-/// Opens the next file when its turn comes, with several sessions.
+/// Opens the next file when its turn comes; for servers of several sessions.
 bool Server::open_in_turn() {
     if (opening_.empty() || !open_order_->comes(session_, opening_.front().file)) return false;
     const Message message = std::move(opening_.front());

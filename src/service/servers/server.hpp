@@ -13,7 +13,7 @@ namespace thalweg::detail {
 
 class Server final : public BetweenPieces {
 public:
-    /// @param peers  the servers' communicator, in the servers' order
+    /// @param peers  communicator of the servers, in their order
     /// @param node_table  memory of this node
     Server(const ServerRoles& server_roles, int writer, Transport& transport, Comm& peers,
            const NodeTable& node_table)
@@ -21,7 +21,7 @@ public:
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    /// Makes the session one of several that these servers serve.
+    /// Makes this session one of several that the same servers serve.
     void share(OpenOrder& turns, std::int64_t session) {
         open_order_ = &turns;
         session_ = session;
@@ -34,7 +34,7 @@ public:
     /// Tests if the session has ended and nothing is left to do.
     bool ended() const { return ended_ && place_.transport.idle(); }
 
-    /// Receives the next steps while one is written.
+    /// Receives messages while a step is written.
     void between_pieces() override;
 
 private:
@@ -50,12 +50,13 @@ private:
     ServerPlace place_;
     Replies replies_;  ///< to commands
     std::map<std::int64_t, FileOnServer> files_;
-    std::int64_t working_ = -1;       ///< number of the file in work
-    std::vector<Message> postponed_;  ///< closes of that file
+    std::int64_t working_ = -1;       ///< number of the file that work() is writing; -1: none
+    std::vector<Message> postponed_;  ///< postponed closes of that file
     bool ended_ = false;
-    OpenOrder* open_order_ = nullptr;  ///< null: these servers serve one session
-    std::int64_t session_ = 0;         ///< number of this session among those that they serve
-    std::deque<Message> opening_;      ///< files to open in this order, when their turns come
+    OpenOrder* open_order_ = nullptr;  ///< null: these servers serve only one session
+    /// Number of this session among those that the servers serve.
+    std::int64_t session_ = 0;
+    std::deque<Message> opening_;  ///< files to open in this order, when their turns come
 };
 
 }  // namespace thalweg::detail

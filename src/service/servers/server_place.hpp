@@ -18,17 +18,16 @@ struct ServerPlace {
                 const NodeTable& node_table);
 
     bool is_first() const { return writer == 0; }
-    /// Adds the rank in the session's communicator to an error.
+    /// Replaces the server's number in an error by its rank in the session's communicator.
     Status named(Status status) const;
-    /// Runs the local part of a server's work.
-    /// @return the same on all
+    /// Runs the local part of a server's work. @return the same on every server
     /// @note Collective over the servers
     template <class Act>
     Status all_do(Act&& act) const {
         const Status mine = alone(act);
         return agree(peers, with_reserve([&] { return named(mine); }));
     }
-    /// Makes this server's own part of an answer.
+    /// Returns this server's own contribution to an answer.
     Answer answer(const Status& status) const;
 
     const ServerRoles& server_roles;
@@ -38,7 +37,7 @@ struct ServerPlace {
     NodeTable node_table;
     Neighbours neighbours;
     int node;
-    std::vector<int> fed;  ///< writers on other nodes that get this node's data from this server
+    std::vector<int> fed;  ///< writers on other nodes to which this server sends its node's data
 };
 
 }  // namespace thalweg::detail

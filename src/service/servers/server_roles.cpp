@@ -103,7 +103,7 @@ ServerRoles choose_server_roles(const Topology& topology, int number, bool last)
     if (last) {
         for (int r = ranks - number; r < ranks; ++r) servers.push_back(r);
     } else {
-        // In each round, every node gives one more rank.
+        // In each round, every node provides one more server.
         std::vector<int> given(topology.nodes, 0);
         for (int left = number; left > 0;) {
             for (int node = 0; node < topology.nodes && left > 0; ++node) {

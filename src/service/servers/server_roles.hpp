@@ -9,24 +9,24 @@
 
 namespace thalweg::detail {
 
-// Servers pass on news and commands in a tree, so that none has to send to all.
-/// Returns the server above one in the tree; -1 for the first one.
+// Returns the server above one in the tree; -1 for the first one. Servers pass news and commands
+// along a tree, so that none has to send to all.
 inline int server_above(int server) { return server == 0 ? -1 : (server - 1) / 2; }
 /// Returns the servers below one in the tree.
 std::vector<int> servers_below(int server, std::size_t servers);
 
-/// The roles of all ranks. An address is the rank in the session; servers are numbered by their
-/// addresses, in the order of the layout's writers, and so are model ranks.
+/// The roles of all ranks. An address is a rank in the session. Servers are numbered by ascending
+/// address, in the order of the layout's writers; model ranks likewise.
 class ServerRoles {
 public:
     ServerRoles() = default;
-    /// @param servers  addresses, ascending
+    /// @param servers  their addresses, ascending
     ServerRoles(Topology topology, std::vector<int> servers);
 
     const std::vector<int>& servers() const { return servers_; }
     int models() const { return topology_.node_of.size() - servers_.size(); }
     bool serves(int address) const;
-    /// Returns the number of a server, or of a model rank.
+    /// Returns the number of the server, or of the model rank, with an address.
     int number_of(int address) const;
     /// Returns the address of a model rank.
     int model(int number) const;
@@ -49,7 +49,7 @@ public:
     /// nodes without one.
     std::vector<int> feeders(int w) const;
 
-    /// Returns the server that exchanges news with a model rank which shares memory with no server.
+    /// Returns the server that exchanges news with a model rank that shares memory with no server.
     int contact(int model) const { return model % static_cast<int>(servers_.size()); }
     /// Returns the addresses of the model ranks for which this server is the contact.
     std::vector<int> ranks_of(int server) const;
@@ -57,12 +57,12 @@ public:
 private:
     Topology topology_;
     std::vector<int> servers_;
-    std::vector<int> by_node_;  ///< servers, node after node
-    std::vector<int> first_;    ///< start of each node in by_node_, and the end
+    std::vector<int> by_node_;  ///< numbers of all servers, sorted by node
+    std::vector<int> first_;    ///< index in by_node_ of each node's first server, and the total
 };
 
-/// Chooses `number` of the ranks as servers: with `last` those at the end, else spread over the
-/// nodes, the last ranks of each. At least one model rank remains.
+/// Chooses `number` of the ranks as servers: the last ranks of all if `last` is set, else the last
+/// ranks of each node, spread over the nodes. At least one model rank remains.
 ServerRoles choose_server_roles(const Topology& topology, int number, bool last);
 
 }  // namespace thalweg::detail

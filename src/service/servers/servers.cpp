@@ -53,7 +53,7 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
 
 Servers::~Servers() {
     if (messages_ && is_given_up(*messages_))
-        (void)transport_.release();  // its messages may never arrive, and are kept
+        (void)transport_.release();  // Its messages may never arrive, so do not destroy it.
     else
         end();
 }
@@ -83,7 +83,7 @@ struct Servers::Post {
 
     Servers& session;
     Server server;
-    std::function<bool()> finished;  ///< empty: the session goes on
+    std::function<bool()> finished;  ///< tests if all have ended; empty while the session goes on
     bool left = false;               ///< all ranks of the session have finished
     bool done = false;
 };
@@ -98,7 +98,8 @@ void Servers::serve(std::span<Servers* const> sessions, Transport* among) try {
         turns.emplace(*among, sessions.front()->server_roles_.servers().size());
         for (std::size_t i = 0; i < posts.size(); ++i) posts[i]->server.share(*turns, i);
     });
-    std::size_t quiet = 0;  // session whose ranks wake the server while nothing happens
+    // Index of the session whose ranks may wake this server while there is nothing to do.
+    std::size_t quiet = 0;
     while (!std::all_of(posts.begin(), posts.end(), [](const auto& p) { return p->done; })) {
         quiet = (quiet + 1) % posts.size();
         Word& doorbell = sessions[quiet]->port_->node_table().doorbell();
@@ -106,12 +107,12 @@ void Servers::serve(std::span<Servers* const> sessions, Transport* among) try {
         bool any = false;
         for (std::size_t i = 0; i < posts.size(); ++i)
             any |= posts[i]->work(i, turns ? &*turns : nullptr);
-        // Ranks of the node wake the server; messages do not.
+        // Ranks of this node wake the server; messages do not, so sleep only briefly.
         if (!any) (void)wait_briefly(doorbell, heard, nullptr, 0.0005);
     }
     if (among != nullptr) among->finish();
 } catch (const std::exception&) {
-    // The last resort, as others wait for this rank.
+    // Last resort: other ranks wait for this one, so end the job.
     const Status why = exception_status();
     Comm& ranks = sessions.front()->all_->world();
     std::fprintf(stderr,
@@ -127,7 +128,7 @@ void Servers::keep_trace(Trace& trace, const std::string& path) {
     trace_ = &trace;
     trace_path_ = &path;
     const int rank = all_->rank();
-    // Without memory, the trace lacks names.
+    // If there is no memory for the names, the trace lacks them.
     (void)alone([&]() -> Status {
         const int own = server_roles_.number_of(rank);
         if (is_server())

@@ -45,7 +45,8 @@ public:
         (void)idle();
         int arrived = 0;
         MPI_Status status;
-        // Only one thread receives here, so the probed message is the one that is received.
+        // Only this thread receives here, so the message that was probed is the one that is
+        // received.
         MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &arrived, &status);
         if (!arrived) return false;
         int n = 0;
@@ -73,7 +74,8 @@ public:
         return sent_.empty();
     }
 
-    /// A rank with nothing left to send enters the barrier, which ends when all have.
+    /// A rank with nothing left to send enters the barrier, which ends when all ranks have entered
+    /// it.
     std::function<bool()> begin_finish() override {
         return [this, closed = std::function<bool()>()]() mutable {
             drop_messages();
@@ -98,7 +100,7 @@ private:
         std::vector<std::int64_t> words;
         MPI_Request request = MPI_REQUEST_NULL;
     };
-    /// Makes room for a message with so many bytes; throws if there is no memory.
+    /// Makes room for a message of so many bytes; throws if there is no memory.
     Sent& make_room(std::size_t bytes) {
         std::vector<std::int64_t> words(message_head_words + (bytes + 7) / 8);
         sent_.emplace_back();

@@ -13,11 +13,12 @@ namespace thalweg::detail {
 class ChunkCache {
 public:
     struct Key {
-        std::int64_t variable = -1, record = 0, number = 0;  ///< `number`: of the chunk in its grid
+        /// `number` is that of the chunk in its grid.
+        std::int64_t variable = -1, record = 0, number = 0;
         auto operator<=>(const Key&) const = default;
     };
 
-    /// @param budget  bytes; one chunk is kept, whatever it takes
+    /// @param budget  bytes; at least one chunk is kept, whatever its size
     explicit ChunkCache(std::int64_t budget) : budget_(budget) {}
 
     /// Returns the elements of a chunk; null if it is not in the cache.
@@ -28,7 +29,7 @@ public:
         return found->second->data.data();
     }
 
-    /// Drops old chunks until one of so many bytes fits. Returns the memory of one of them to
+    /// Drops old chunks until one of so many bytes fits. Returns the memory of one of them for
     /// reuse; it may have any size.
     std::vector<char> take(std::int64_t bytes) {
         std::vector<char> memory;
@@ -59,7 +60,7 @@ private:
         Key key;
         std::vector<char> data;
     };
-    /// Returns the memory of an entry; the constant limits the number of chunks of a few bytes.
+    /// Returns the memory that an entry uses. The constant limits the number of very small chunks.
     static std::int64_t bytes_of(const Entry& entry) { return std::ssize(entry.data) + 256; }
 
     std::int64_t budget_, bytes_ = 0;

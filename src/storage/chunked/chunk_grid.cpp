@@ -20,7 +20,7 @@ std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
 
 std::vector<std::int64_t> ranges(const std::vector<std::int64_t>& shape, std::int64_t element,
                                  std::int64_t target) {
-    constexpr std::int64_t most = std::int64_t(1) << 31;  // HDF5's limit is twice that
+    constexpr std::int64_t most = std::int64_t(1) << 31;  // HDF5's limit is twice this
     std::vector<std::int64_t> chunk(shape.size(), 1);
     std::int64_t bytes = element;
     std::size_t d = shape.size();
@@ -55,7 +55,7 @@ namespace {
 
 /// Derives the other members from shape and chunk lengths.
 void complete(ChunkGrid& g) {
-    std::size_t first = 0;  // dimension along which chunks have a length
+    std::size_t first = 0;  // slowest dimension in which chunks are longer than 1
     while (first + 1 < g.chunk.size() && g.chunk[first] == 1) ++first;
     for (std::size_t d = 0; d < g.shape.size(); ++d)
         g.number.push_back((g.shape[d] + g.chunk[d] - 1) / g.chunk[d]);
@@ -76,7 +76,8 @@ ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
     g.chunked = v.record || v.packing.filtered() || !v.packing.chunks.empty();
     g.chunk = g.chunked ? ranges(g.shape, g.element, target) : g.shape;
     for (std::size_t d = 0; d < v.packing.chunks.size(); ++d) {
-        // Dimensions without a requested length are not cut: the others keep theirs.
+        // A dimension without a requested length is not cut. The requested lengths of the others
+        // stay.
         const std::int64_t arguments = v.packing.chunks[d];
         g.chunk[d] = arguments > 0 ? arguments : g.shape[d];
     }

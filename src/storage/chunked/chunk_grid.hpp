@@ -19,9 +19,9 @@ struct ChunkGrid {
     std::vector<std::int64_t> shape;   ///< elements of the variable
     std::vector<std::int64_t> chunk;   ///< elements of a chunk
     std::vector<std::int64_t> number;  ///< chunks along each dimension
-    std::int64_t element = 1;          ///< bytes of an element
+    std::int64_t element = 1;          ///< bytes of one element
     std::int64_t records = 1;          ///< records in a chunk
-    bool chunked = false;              ///< false: the variable is one range of the file
+    bool chunked = false;              ///< false: the variable is stored as one range of the file
     /// True if each chunk is a range of the variable in file order, and follows the one before.
     bool in_order = true;
     /// Elements of a band (of one record): chunks that together are a range in file order. The last
@@ -32,7 +32,7 @@ struct ChunkGrid {
     std::int64_t elements() const { return volume(shape); }
     /// Returns the elements of a chunk (of one record), those past the variable's edges included.
     std::int64_t chunk_elements() const { return volume(chunk); }
-    /// Returns the bytes of a chunk, with all its records.
+    /// Returns the bytes of a chunk with all records that it holds.
     std::int64_t chunk_bytes() const { return records * chunk_elements() * element; }
     std::int64_t chunks_a_band() const { return chunks() / ((elements() + band - 1) / band); }
     std::int64_t elements_of(std::int64_t band_number) const {
@@ -40,7 +40,7 @@ struct ChunkGrid {
     }
     /// Returns the first of the records that share a chunk with this one.
     std::int64_t first_record(std::int64_t record) const { return record / records * records; }
-    /// Returns the bytes of all chunks without filters.
+    /// Returns the bytes of all chunks before they are filtered.
     std::int64_t bytes() const { return chunked ? chunks() * chunk_bytes() : elements() * element; }
     /// Returns the position of a chunk's first element. Chunks are numbered in row-major order.
     Index corner(std::int64_t chunk_number) const;
@@ -63,9 +63,9 @@ ChunkGrid grid_of(const Variable& variable, std::span<const std::int64_t> chunk)
 void copy_rows(int nd, const Index& count, std::int64_t element, const char* from,
                const Index& from_stride, char* to, const Index& to_stride);
 
-/// Tests if some variables are filtered, or have chunk lengths that were requested or that an
-/// existing file has: then chunks are written whole, and placed where there is room; else the place
-/// of each element is known beforehand.
+/// Tests if any variable is filtered, or has chunk lengths that were requested or come from an
+/// existing file. Then chunks are written whole, and placed where there is room; otherwise the
+/// place of each element is known beforehand.
 bool needs_whole_chunks(const Definitions& definitions);
 
 }  // namespace thalweg::detail

@@ -14,7 +14,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Shuffles elements of a fixed size: compilers turn the inner loop into vector instructions.
+/// Shuffles elements of `size` bytes: a constant lets the compiler vectorize the inner loop.
 template <int size>
 void shuffle_elements(const char* from, std::int64_t elements, char* to) {
     constexpr std::int64_t block = 1024;
@@ -41,7 +41,7 @@ void unshuffle_elements(const char* from, std::int64_t elements, char* to) {
     }
 }
 
-constexpr std::int64_t sum_bytes = 4;  // checksum of fletcher32 after the data
+constexpr std::int64_t sum_bytes = 4;  // bytes of the checksum that fletcher32 appends
 
 bool is_codec(std::int32_t id) { return id == H5Z_FILTER_DEFLATE || id == zstd_filter; }
 
@@ -110,7 +110,8 @@ bool can_undo(const std::vector<StoredFilter>& filters) {
                             (f.element == 1 || f.element == 2 || f.element == 4 || f.element == 8));
         if (!known) return false;
     }
-    // With two codecs, the file does not tell the length of the data between them.
+    // The file does not contain the length of the data between two codecs, so only one can be
+    // undone.
     return codecs < 2;
 }
 
@@ -140,11 +141,11 @@ FilteredChunk Compressor::apply(const std::vector<StoredFilter>& filters, const 
     return chunk;
 }
 
-/// @return bytes that the filter has made
+/// @return number of bytes that the filter has produced
 std::size_t Compressor::apply_one(const StoredFilter& f, const FilteredChunk& from,
                                   std::vector<char>& to) {
     const std::size_t bytes = from.bytes;
-    // Vectors never shrink: each time they grow they clear memory, which takes time.
+    // The vectors are never made smaller: growing again would clear memory, which takes time.
     const auto make_room = [&](std::size_t n) {
         if (to.size() < n) to.resize(n);
     };
@@ -175,7 +176,8 @@ std::size_t Compressor::apply_one(const StoredFilter& f, const FilteredChunk& fr
     make_room(ZSTD_compressBound(bytes));
     const std::size_t packed =
         ZSTD_compressCCtx(codecs_->zstd, to.data(), to.size(), from.data, bytes, f.level);
-    if (ZSTD_isError(packed)) throw std::bad_alloc();  // there is room for any data
+    // The room was sufficient for any data, so the memory was not.
+    if (ZSTD_isError(packed)) throw std::bad_alloc();
     return packed;
 }
 
@@ -211,7 +213,8 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
                                std::vector<char>& raw, std::int64_t bytes,
                                std::vector<char>& elements) {
     const std::vector<StoredFilter> todo = applied(filters, skipped);
-    // Returns the bytes before filter i: the elements, and checksums of earlier filters.
+    // Returns the bytes of the chunk before filter i: its elements and the checksums of earlier
+    // filters.
     auto inside = [&](std::size_t i) {
         std::int64_t n = bytes;
         for (std::size_t k = 0; k < i; ++k)

@@ -28,10 +28,10 @@ struct StoredFilter {
     std::int32_t level = 0;    ///< level of deflate or zstd
 };
 
-/// Returns the filters of a variable that the library defines.
+/// Returns the filters that the settings of a variable request.
 std::vector<StoredFilter> filters_of(const Packing& packing, std::int64_t element);
 
-/// Tests if Compressor can apply filters, and Decompressor can undo them.
+/// Tests if all filters are among those that Compressor can apply and Decompressor can undo.
 bool can_undo(const std::vector<StoredFilter>& filters);
 
 /// A chunk as it is stored in the file.
@@ -40,8 +40,8 @@ struct FilteredChunk {
     std::int64_t bytes = 0;
 };
 
-/// A compressor of one chunk after another, which keeps its memory. It compresses chunks even if
-/// they become longer: HDF5 could mark such a chunk as unfiltered, but Zarr could not.
+/// Compresses one chunk after another, reusing its memory. It stores the compressed chunk even if
+/// that is longer: HDF5 could mark a chunk as unfiltered, but Zarr could not.
 class Compressor {
 public:
     Compressor();
@@ -49,7 +49,7 @@ public:
     Compressor(const Compressor&) = delete;
     Compressor& operator=(const Compressor&) = delete;
 
-    /// @param filters  for which can_undo() holds
+    /// @param filters  those for which can_undo() is true
     /// @param data     elements of a chunk in the file's byte order
     FilteredChunk apply(const std::vector<StoredFilter>& filters, const char* data,
                         std::int64_t bytes);
@@ -60,10 +60,11 @@ private:
                           std::vector<char>& to);
 
     std::unique_ptr<Codecs> codecs_;
-    std::vector<char> one_, other_;  ///< input and output of filters, in turn
+    std::vector<char> one_, other_;  ///< buffers that are alternately input and output of a filter
 };
 
-/// A decompressor of one chunk after another, which keeps its memory and does not trust the file.
+/// Decompresses one chunk after another, reusing its memory. It does not trust the contents of the
+/// file.
 class Decompressor {
 public:
     Decompressor();
@@ -71,7 +72,7 @@ public:
     Decompressor(const Decompressor&) = delete;
     Decompressor& operator=(const Decompressor&) = delete;
 
-    /// Tests if `stored` bytes can be a chunk of `bytes`, before memory is allocated for it.
+    /// Tests if `stored` bytes can be a chunk of `bytes` bytes, before memory is allocated for it.
     static bool plausible(const std::vector<StoredFilter>& filters, std::uint32_t skipped,
                           std::int64_t stored, std::int64_t bytes);
     /**

@@ -14,11 +14,11 @@ namespace thalweg::detail {
 
 class Packer {
 public:
-    /// Takes a chunk of a variable and its (first) record; its data live as long as the call.
+    /// Receives a chunk of a variable and its (first) record; the data are valid during the call.
     using Take = std::function<Status(int variable, std::int64_t record, std::int64_t number,
                                       const FilteredChunk& chunk)>;
 
-    /// @param filters  filters by variable
+    /// @param filters  filters of each variable
     Packer(const Definitions& definitions, std::span<const ChunkGrid> grids,
            std::span<const std::vector<StoredFilter>> filters)
         : definitions_(definitions),
@@ -32,11 +32,11 @@ public:
     /// Quantizes the elements of a whole band (of one record), if the variable is quantized.
     void quantize_band(int variable, std::int64_t band, char* data) const;
     /// Filters the chunks of a band.
-    /// @param data  elements of its records, one after another
+    /// @param data  elements of all its records, one record after another
     Status pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
                      const Take& take);
 
-    /// Brings the elements of a chunk, those past the variable's edges included.
+    /// Provides the elements of a chunk, including those past the variable's edges.
     using Give = std::function<Status(std::int64_t number, std::vector<char>& elements)>;
     /// Does the reverse of pack_band(): assembles the elements of a band from its chunks.
     Status unpack_band(int variable, std::int64_t band, char* to, const Give& give);
@@ -44,10 +44,10 @@ public:
 private:
     struct Part {
         std::vector<char> bytes;  ///< elements of the incomplete band
-        std::int64_t have = 0;    ///< number of these elements
+        std::int64_t have = 0;    ///< number of elements in `bytes`
     };
-    /// Finds the byte of its band at which a chunk begins (`offset`), and its lengths within the
-    /// variable (`extent`). Returns the number of its elements there.
+    /// Finds the offset in bytes at which a chunk begins in its band (`offset`), and how far it
+    /// extends within the variable (`extent`). Returns the number of its elements there.
     std::int64_t locate(const ChunkGrid& grid, std::int64_t band, std::int64_t number,
                         std::int64_t& offset, Index& extent) const;
 

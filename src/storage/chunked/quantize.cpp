@@ -12,7 +12,7 @@ namespace {
 
 const double bits_a_digit = std::numbers::ln10 / std::numbers::ln2;
 
-/// A quantizer for a type of numbers, and the integer with their bits.
+/// A quantizer for floating-point type Real, whose bits are those of the integer type Bits.
 template <class Real, class Bits, int significand>
 class Quantizer {
 public:
@@ -20,10 +20,10 @@ public:
         std::memcpy(&fill_, fill, sizeof fill_);
     }
 
-    /// Shaves and sets low bits in turn.
-    /// @param at  position of the first element; even ones are shaved
+    /// Bit grooming: clears (shaves) and sets low bits in turn.
+    /// @param at  position of the first element; even positions are shaved
     void groom(char* data, std::int64_t n, std::int64_t at) const {
-        // netCDF-C keeps one more bit than the digits need, although the first one is not stored.
+        // netCDF-C keeps one bit more than the digits need, although the leading bit is not stored.
         const Bits low = low_bits(static_cast<int>(std::ceil(digits_ * bits_a_digit)) + 1);
         each(data, n, [&](Bits bits, Real, std::int64_t i) {
             return (at + i) % 2 == 0 ? bits & ~low : bits | low;
@@ -33,7 +33,7 @@ public:
         const Bits low = low_bits(digits_);
         each(data, n, [&](Bits bits, Real, std::int64_t) { return rounded(bits, low); });
     }
-    /// Rounds each number to the bits that it needs for its digits.
+    /// Granular bit rounding: rounds each number to the bits that its digits need.
     void round_granular(char* data, std::int64_t n) const {
         each(data, n, [&](Bits bits, Real value, std::int64_t) {
             int exponent = 0;
@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    /// Returns a mask of the bits that are not kept.
+    /// Returns a mask of the bits that are discarded.
     static Bits low_bits(int kept) {
         return kept >= significand ? 0 : static_cast<Bits>((Bits(1) << (significand - kept)) - 1);
     }

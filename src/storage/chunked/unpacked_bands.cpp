@@ -30,7 +30,7 @@ Status UnpackedBands::make_file() {
     const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
     fd_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd_ >= 0) return {};
-    std::string name = path_ + ".XXXXXX";  // for file systems without unnamed files
+    std::string name = path_ + ".XXXXXX";  // for file systems without unnamed files (O_TMPFILE)
     fd_ = ::mkostemp(name.data(), O_CLOEXEC);
     if (fd_ < 0) return system_failure(path_, "cannot make a file for unpacked chunks beside it");
     ::unlink(name.c_str());
@@ -71,7 +71,7 @@ Status UnpackedBands::for_parts(const Chunk& range, Visit&& visit) const {
     return {};
 }
 
-/// Finds the place of a band in the unnamed file. A new band is loaded first, unless all of it is
+/// Finds the offset of a band in the unnamed file. A new band is loaded first, unless all of it is
 /// about to be written.
 Status UnpackedBands::find(const Band& band, bool whole, std::int64_t& at) {
     if (const auto found = at_.find(band); found != at_.end()) {

@@ -15,7 +15,7 @@
 
 namespace thalweg::detail {
 
-/// A band of a variable, with all records of its chunks one after another.
+/// A band of a variable, with all records of its chunks, one record after another.
 struct Band {
     int variable = 0;
     std::int64_t record = 0;  ///< first record
@@ -25,9 +25,9 @@ struct Band {
 
 class UnpackedBands {
 public:
-    /// Brings the elements of a band as the data file has them, or fill values.
+    /// Reads the elements of a band from the data file, or gives fill values.
     using Load = std::function<Status(const Band& band, char* to)>;
-    /// Takes the elements of a band, which it may change.
+    /// Receives the elements of a band, which it may change.
     using Take = std::function<Status(const Band& band, char* elements)>;
 
     /// @param path  data file; the unnamed file is created in its folder when it is needed
@@ -39,7 +39,7 @@ public:
 
     Status write(const Chunk& range);
     Status read(const Chunk& range, char* to);
-    /// Passes bands to `take` and forgets them: those of fixed-size variables, and those with a
+    /// Passes bands to `take` and removes them: those of fixed-size variables, and those with a
     /// record below `records`.
     /// @param most  largest number of bands
     Status take(std::int64_t records, int most, const Take& take);
@@ -48,9 +48,9 @@ private:
     /// The part of a band that belongs to a range.
     struct Part {
         Band band;
-        bool whole;           ///< it is the whole band
-        std::int64_t at;      ///< byte within the band
-        std::int64_t offset;  ///< byte within the range
+        bool whole;           ///< the part is the whole band
+        std::int64_t at;      ///< offset in the band, in bytes
+        std::int64_t offset;  ///< offset in the range, in bytes
         std::int64_t bytes;
     };
     template <class Visit>
@@ -67,8 +67,8 @@ private:
     Load load_;
     int fd_ = -1;
     std::int64_t end_ = 0;                         ///< end of the unnamed file
-    std::map<Band, std::int64_t> at_;              ///< places of bands in it
-    std::vector<std::vector<std::int64_t>> free_;  ///< places to reuse, by variable
+    std::map<Band, std::int64_t> at_;              ///< offset of each band in the unnamed file
+    std::vector<std::vector<std::int64_t>> free_;  ///< offsets for reuse, for each variable
     std::vector<char> buffer_;                     ///< a band
 };
 

@@ -26,12 +26,13 @@ Status write_header(const std::string& path, int mode, const std::vector<char>& 
     return status;
 }
 
-/// Moves the data from a byte to the end of the file towards the end, the last bytes first.
+/// Moves the data from byte `begin` to the end of the file backwards to make room, the last bytes
+/// first.
 Status move_data(int fd, const std::string& path, std::int64_t begin, std::int64_t by) {
     struct stat info {};
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
     if (info.st_size <= begin) return {};
-    // The space is reserved before anything moves: otherwise a full disk would leave the data half
+    // Reserve the space before moving anything: otherwise a full disk would leave the data half
     // moved.
     if (!has_space(fd, 0, info.st_size, by))
         return system_failure(path, fmt::format("cannot make room for {} bytes of attributes", by));
@@ -46,7 +47,8 @@ Status move_data(int fd, const std::string& path, std::int64_t begin, std::int64
     return status;
 }
 
-/// Writes a header that does not fit before the data: moves them by the bytes that it lacks.
+/// Writes a header that does not fit into the space before the data: moves the data by the missing
+/// bytes.
 Status move_and_write(const std::string& path, std::int64_t begin, std::int64_t by,
                       const std::vector<char>& bytes) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -80,7 +82,8 @@ Status add_attributes(const std::string& path, const Definitions& d, const FileM
     for (const auto& [variable, attribute] : late)
         (variable < 0 ? all.attributes : all.variables[variable].attributes).set(attribute);
     std::vector<char> bytes;
-    Status status = compose_header_for(path, all, format, map, bytes);  // for its length
+    // This call only finds the header's length.
+    Status status = compose_header_for(path, all, format, map, bytes);
     if (!status.ok()) return status;
     const auto first = std::min_element(map.offset.begin(), map.offset.end());
     const auto needed = std::ssize(bytes);
@@ -92,7 +95,7 @@ Status add_attributes(const std::string& path, const Definitions& d, const FileM
     if (!status.ok()) return status;
     const std::vector<char> count = record_count(format, records);
     std::copy(count.begin(), count.end(), bytes.begin() + 4);
-    bytes.resize(room + lacking);  // clears the rest of a longer header
+    bytes.resize(room + lacking);  // zeros overwrite the rest of a longer header
     return lacking > 0 ? move_and_write(path, room, lacking, bytes) : write_header(path, 0, bytes);
 }
 

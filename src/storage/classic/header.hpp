@@ -10,17 +10,17 @@ namespace thalweg::detail {
 Status create_classic_header(const std::string& path, const Definitions& definitions,
                              const StorageOptions& options, FileMap& map);
 
-/// Finds out where its data will lie.
+/// Computes the places of the data in a new file.
 Status lay_out_classic(const std::string& path, const Definitions& definitions,
                        const StorageOptions& options, FileMap& map);
 
-/// Adds attributes to a file on this rank alone; data move only if the reserved space is too small.
+/// Adds attributes to a file, on this rank only; data move only if the reserved space is too small.
 Status add_attributes(const std::string& path, const Definitions& definitions, const FileMap& map,
                       Format format, std::int64_t records,
                       const std::vector<std::pair<int, Attribute>>& late);
 
-/// Sets the record count to the records that are kept of a file, and truncates the file behind
-/// them, on this rank only.
+/// Sets the record count to the number of records that are kept, and truncates the file after them;
+/// on this rank only.
 /// @param durable  sync the file
 Status keep_records(const std::string& path, Format format, const FileMap& map,
                     std::int64_t records, bool durable);
@@ -28,8 +28,8 @@ Status keep_records(const std::string& path, Format format, const FileMap& map,
 /// Writes the number of records into a header.
 Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records);
 
-/// Extends a file without records to its full size, as netCDF does; it ends before its record
-/// section.
+/// Extends a file without records to its full size, as netCDF does: up to the beginning of its
+/// record section.
 Status extend(const std::string& path, std::int64_t size);
 
 }  // namespace thalweg::detail

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::int64_t longest_name = 256;  // NC_MAX_NAME
 
-/// Reads the bytes of a file, or of its copy in memory, in sequence. Behind the end it returns
-/// zeros, and ended() is true: only loops have to check.
+/// Reads the bytes of a file, or of its copy in memory, in sequence. After the end it returns zeros
+/// and ended() is true, so that only loops have to check.
 class Bytes {
 public:
     Bytes(int fd, std::int64_t size) : fd_(fd), size_(size) {}
@@ -46,7 +46,7 @@ public:
         return value;
     }
 
-    /// Returns the next n bytes; the caller knows that they exist.
+    /// Returns the next n bytes, which the caller has found to exist.
     std::vector<char> take(std::int64_t n) {
         std::vector<char> bytes(n);
         for (char& byte : bytes) byte = static_cast<char>(next());
@@ -188,7 +188,7 @@ private:
             const std::size_t size = size_of(a.type);
             a.values = values(a.n, size, to != nullptr);
             for (std::size_t at = 0; at < a.values.size(); at += size)
-                to_big_endian(a.type, a.values.data() + at);  // swaps back, too
+                to_big_endian(a.type, a.values.data() + at);  // the same function converts back
             if (to != nullptr && ok()) to->push_back(std::move(a));
         }
     }
@@ -231,7 +231,7 @@ private:
         if (definitions_ != nullptr) definitions_->variables.push_back(std::move(v));
     }
 
-    /// Derives the map of the data from the variables.
+    /// Computes the map of the data from the variables.
     void place() {
         FileMap& map = header_.map;
         map.fixed_end = header_.bytes;

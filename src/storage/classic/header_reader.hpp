@@ -8,16 +8,16 @@
 
 namespace thalweg::detail {
 
-/// The places of the data according to a header.
+/// The places of the data that a header describes.
 struct ClassicHeader {
     Format format = Format::cdf2;
     std::int64_t records = 0;
     std::int64_t bytes = 0;        ///< size of the header itself
-    std::int64_t record_data = 0;  ///< size of a record without its last padding
+    std::int64_t record_data = 0;  ///< size of a record without the padding at its end
     FileMap map;
 
     bool has_records() const { return map.record_begin > 0; }
-    /// Returns the number of records whose data end within a file of that size.
+    /// Returns the number of records whose data are complete in a file of that size.
     std::int64_t records_within(std::int64_t file_size) const;
 };
 

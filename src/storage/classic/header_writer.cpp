@@ -19,8 +19,8 @@ constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + 3) / 4 * 4; 
 
 std::int64_t bytes_of(const Variable& v) { return v.elements() * v.element(); }
 
-/// Writes one header. Offsets have a fixed length, so the header is written twice: to know its
-/// length, and with the offsets that follow from it.
+/// Writes one header. The length of the header does not depend on the offsets in it, so it is
+/// written twice: first to find its length, then with the resulting offsets.
 class Writer {
 public:
     Writer(const std::string& path, const Definitions& definitions, Format format)
@@ -150,7 +150,8 @@ Status check_names(const std::string& path, const Definitions& d) {
     return status;
 }
 
-/// Places the data after a header and its free bytes; false if an offset would overflow.
+/// Computes the places of the data after a header and its free bytes; false if an offset would
+/// overflow.
 bool place(const Definitions& d, std::int64_t begin, FileMap& map) {
     map = {};
     begin = padded(begin);

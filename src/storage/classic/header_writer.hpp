@@ -21,12 +21,12 @@ namespace thalweg::detail {
 Status compose_header(const std::string& path, const Definitions& definitions, Format format,
                       std::int64_t header_pad, FileMap& map, std::vector<char>& bytes);
 
-/// Composes the header of data that are placed already; it may be longer than the space before
+/// Composes the header for data whose places are fixed; it may be longer than the space before
 /// them.
 Status compose_header_for(const std::string& path, const Definitions& definitions, Format format,
                           const FileMap& map, std::vector<char>& bytes);
 
-/// Formats the number of records, which is at byte 4 of a header.
+/// Returns the bytes of the number of records, which is at byte 4 of a header.
 std::vector<char> record_count(Format format, std::int64_t records);
 
 }  // namespace thalweg::detail

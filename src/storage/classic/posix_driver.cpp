@@ -85,7 +85,7 @@ private:
     }
 
     Format format_ = Format::cdf2;
-    std::int64_t kept_ = 0;  ///< records that the file had before
+    std::int64_t kept_ = 0;  ///< number of records that the file had before
     bool first_ = false, durable_ = false;
     bool keeper_ = false;  ///< this rank writes the record count
 };

@@ -111,7 +111,7 @@ public:
     }
 
 private:
-    /// Facts besides the header that rank 0 broadcasts.
+    /// Facts other than the header that rank 0 broadcasts.
     struct Found {
         std::int64_t size = 0;
         OpenedFile opened;
@@ -170,7 +170,8 @@ private:
         bytes.resize(header.bytes);
         Status status = read_fully(fd_, path_, bytes.data(), header.bytes, 0);
         if (!status.ok()) return status;
-        // The size is read after the header: counted records are in the file by then.
+        // Get the size after reading the header, so that it includes all records that the header
+        // counts.
         if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
         found.size = info.st_size;
         return note_opened(fd_, path_, found.opened);

@@ -20,36 +20,37 @@ namespace thalweg::detail {
 
 class ChunkPlacer final : public Placement {
 public:
-    /// Writes bytes at an address of the file. @param first  the chunk, or the first of several
+    /// Writes bytes at an address of the file.
+    /// @param first  the chunk, or the first of several, for messages
     using Write = std::function<Status(const char* data, std::int64_t bytes, std::int64_t address,
                                        const PlacedChunk& first)>;
 
-    /// @param seconds  the time in settle() is added to it
+    /// @param seconds  receives the time spent in settle(), added to it
     ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write write, double& seconds);
 
-    /// Sets the byte at which the room for chunks begins, on the keeper.
+    /// Sets the address at which the room for chunks begins; on the keeper.
     void set_end(std::int64_t end) { end_ = end; }
     std::int64_t end() const { return end_; }
-    /// Shares the end of the file from now on, on the keeper and the writers of its node.
+    /// Shares the end of the file, through a table in shared memory, between the keeper and the
+    /// writers of its node from now on.
     void use(std::unique_ptr<PlaceTable> board) { table_ = std::move(board); }
     const PlaceTable* table() const { return table_.get(); }
-    /// Ends the sharing. No chunk may wait for a place.
+    /// Ends the sharing through the table. No chunk may be waiting for a place.
     void leave_board();
 
     /// Keeps a chunk until it has a place. If this writer takes room itself, waiting chunks are
-    /// written when they are enough for a write.
+    /// written once they fill a write.
     Status put(const PlacedChunk& chunk, const char* data);
-    /// Writes the chunks that have a place, or can get one at once.
+    /// Writes the waiting chunks that have a place or can get one at once.
     Status write_waiting() {
         bool moved = false;
         return write_waiting(moved);
     }
     /// Tests if there are chunks for which no room was requested.
     bool waits() const { return unplaced_.bytes() > 0; }
-    /// Adds a chunk that is in the file already, at its address.
+    /// Notes the address of a chunk that is in the file already.
     void know(const PlacedChunk& chunk) { written_.add(chunk); }
-    /// Overwrites a chunk that is in the file already.
-    /// @return false: it is not in the file
+    /// Overwrites a chunk that is in the file. @return false: it is not in the file
     bool change(PlacedChunk chunk, const char* data, Status& status);
 
     Status settle(bool& moved) override;
@@ -78,7 +79,7 @@ public:
         return unplaced_.find(chunk, nullptr) || written_.find(chunk);
     }
     /// Finds a chunk that this writer has packed.
-    /// @return false: it is not in memory but in the file; `chunk` receives its place
+    /// @return false: it is in the file, not in memory; `chunk` receives its place
     bool find(PlacedChunk& chunk, std::vector<char>& data) const {
         if (unplaced_.find(chunk, &data)) return true;
         (void)written_.find(chunk);
@@ -93,14 +94,15 @@ private:
     bool keeper_;
     Write write_;
     double& seconds_;
-    ChunkPlaces written_;  ///< chunks of this writer in the file
+    ChunkPlaces written_;  ///< this writer's chunks that are in the file
     UnplacedChunks unplaced_;
     std::unique_ptr<PlaceTable> table_;
-    std::int64_t packed_ = 0, settled_ = 0;  ///< numbers of chunks
-    std::mutex lock_;                        ///< guards what follows
-    std::int64_t end_ = 0;  ///< end of the file; on the keeper, unless it has a board
-    /// Placed chunks: on the keeper, those that are not in the index yet; elsewhere, those that
-    /// the keeper does not know.
+    /// Number of chunks packed, and of those written and reported.
+    std::int64_t packed_ = 0, settled_ = 0;
+    std::mutex lock_;       ///< guards the members below
+    std::int64_t end_ = 0;  ///< end of the file; on the keeper, unless the table holds it
+    /// Placed chunks: on the keeper, those that are not yet in the index; elsewhere, those not yet
+    /// reported to the keeper.
     std::vector<PlacedChunk> placed_;
 };
 

@@ -11,7 +11,7 @@
 
 namespace thalweg::detail {
 
-/// A table of chunks in the file, with 16 bytes for each.
+/// A table of the chunks that are in the file; an entry takes 16 bytes.
 class ChunkPlaces {
 public:
     explicit ChunkPlaces(std::span<const ChunkGrid> grids) : grids_(grids) {}

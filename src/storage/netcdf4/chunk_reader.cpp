@@ -106,7 +106,7 @@ Status ChunkReader::read(const ReadRange& range) {
     return {};
 }
 
-/// Sets the elements of `box`, a part of `in`, which is dense at `to`.
+/// Sets the elements of `box` in the array at `to`, which holds the box `in` densely.
 void ChunkReader::fill(const FillValue& value, std::int64_t element, const Box& box, const Box& in,
                        char* to) {
     const std::int64_t n = box.nd == 0 ? 1 : box.count[box.nd - 1];
@@ -117,7 +117,8 @@ void ChunkReader::fill(const FillValue& value, std::int64_t element, const Box& 
     copy_rows(box.nd, box.count, element, row_.data(), Index{}, to, stride);
 }
 
-/// Copies the elements of a box that are in a chunk to the box, which is dense at `to`.
+/// Copies the elements of a box that are in a chunk to the array at `to`, which holds the box
+/// densely.
 Status ChunkReader::read_cell(int variable, const Cell& cell, const Box& box, char* to) {
     const StoredVariable& s = stored_[variable];
     const std::int64_t element = definitions_.variables[variable].element();

@@ -23,12 +23,14 @@ namespace thalweg::detail {
 struct Cell {
     ChunkCache::Key key;
     std::vector<hsize_t> corner;  ///< first element; includes the record dimension
-    std::int64_t at = 0;          ///< element of the chunk at which the record begins
+    std::int64_t at = 0;          ///< index, in the chunk, of the first element of the record
     Box box;                      ///< position and shape in the variable
-    Box extent;           ///< the variable's shape in HDF5, which may be smaller than the variable
-    bool beyond = false;  ///< HDF5 does not have the record
+    /// Shape of the variable in HDF5, which may be smaller than that of the variable.
+    Box extent;
+    bool beyond = false;  ///< the record does not exist in HDF5
 
-    /// Finds the part of a box of the variable that this chunk stores. @return false: there is none
+    /// Finds the part of a box of the variable that is stored in this chunk.
+    /// @return false: there is none
     bool stored(const Box& box, Box& part) const;
 };
 
@@ -37,7 +39,7 @@ Status for_cells(const Variable& variable, const StoredVariable& stored, int num
                  std::int64_t record, const Box& box,
                  const std::function<Status(const Cell& cell)>& visit);
 
-/// Calls visit(box, its destination) for the boxes that a range consists of, until one fails.
+/// Calls visit(box, its destination) for the boxes into which a range is divided, until one fails.
 Status for_boxes(const ReadRange& range, std::int64_t element,
                  const std::function<Status(const Box& box, char* to)>& visit);
 
@@ -45,12 +47,12 @@ class ChunkReader {
 public:
     static constexpr std::int64_t cache_bytes = 32 << 20;
 
-    /// A source of chunks' places.
+    /// Finds the places of chunks.
     class Finder {
     public:
         /// Gets the file's descriptor.
         virtual Status descriptor(int& fd) = 0;
-        /// Finds the place of a chunk, and checks it.
+        /// Finds the place of a chunk and checks it.
         virtual Status find(int variable, const Cell& cell, StoredChunk& place) = 0;
         /// Reads the elements within the extent of a chunk that only HDF5 can read.
         virtual Status read_by_hdf5(int variable, const Cell& cell, char* to) = 0;
@@ -59,7 +61,7 @@ public:
         ~Finder() = default;
     };
 
-    /// Keeps references to its arguments.
+    /// The arguments must outlive this object.
     ChunkReader(Finder& finder, const std::string& path, const Definitions& definitions,
                 const std::vector<StoredVariable>& stored, ReadCounts& counts)
         : finder_(finder),
@@ -91,7 +93,7 @@ private:
     ChunkCache cache_{cache_bytes};
     std::optional<Decompressor> decompressor_;
     std::vector<char> raw_, row_;
-    ChunkCache::Key located_;  ///< chunk that `place_` is of
+    ChunkCache::Key located_;  ///< chunk whose place is in `place_`
     StoredChunk place_;
 };
 

@@ -12,7 +12,8 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr int pieces_a_round = 32;  ///< pieces that a writer packs before it asks for room
+/// Number of pieces that a writer packs before it asks for room.
+constexpr int pieces_a_round = 32;
 
 }  // namespace
 
@@ -100,8 +101,8 @@ Status ChunkStore::pack(const Band& band, char* elements) {
     return packer_.pack_band(band.variable, band.record, band.number, elements, take_);
 }
 
-/// Quantizes the elements that have changed since they were placed: quantizing others again could
-/// change them.
+/// Quantizes the elements that have changed since they were placed. The others are left alone, as
+/// quantizing them again could change them.
 Status ChunkStore::quantize_changes(const Band& band, char* elements) {
     const std::size_t v = band.variable;
     if (definitions_.variables[v].packing.quantize == Packing::Quantize::none) return {};
@@ -129,7 +130,7 @@ void ChunkStore::fill(int variable, char* to, std::int64_t elements) const {
         std::memcpy(to + i * size, layout_.fills[variable].data(), size);
 }
 
-/// Reads the elements of a band as they were placed; gives fill values for those that never were.
+/// Reads the elements of a band as they were placed; fill values where nothing was placed.
 Status ChunkStore::load(const Band& band, char* to) {
     const std::size_t v = band.variable;
     const ChunkGrid& g = layout_.grids[v];
@@ -186,7 +187,8 @@ Status ChunkStore::know(std::vector<PlacedChunk> chunks) {
         });
     };
     if (!writers_) return know_all(chunks);
-    constexpr std::size_t most = (1 << 20) / sizeof(PlacedChunk);  // chunks in a broadcast
+    // Number of chunks in a broadcast.
+    constexpr std::size_t most = (1 << 20) / sizeof(PlacedChunk);
     std::vector<PlacedChunk> block;
     Status status = agree(*writers_, alone([&]() -> Status {
         block.resize(most);
@@ -208,7 +210,7 @@ Status ChunkStore::know(std::vector<PlacedChunk> chunks) {
 Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
                        const FilteredChunk& chunk) {
     PlacedChunk placed{variable, record, number};
-    // A chunk without filters keeps its length, so it is overwritten.
+    // A chunk without filters has a fixed length, so it is overwritten in place.
     Status status;
     const bool stays = layout_.filters[variable].empty() && !move_;
     if (stays && placer_.change(placed, chunk.data, status)) return status;
@@ -220,13 +222,14 @@ Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
 /// Gets room for the waiting chunks and writes them. @note Collective over the writers
 void ChunkStore::write_round() {
     bring_room(*writers_, 0, &placer_);
-    // The other writers go on even if this one runs out of memory.
+    // Other writers continue even if this one runs out of memory, so take part in the collective
+    // calls.
     Status status = alone([&] { return placer_.write_waiting(); });
     if (failed_.ok()) failed_ = std::move(status);
 }
 
-/// Sends the keeper the places of the chunks that all have written. @note Collective over the
-/// writers
+/// Sends the keeper the places of the chunks that each writer has written.
+/// @note Collective over the writers
 void ChunkStore::gather_placed() {
     Status status = bring_placed(*writers_, 0, &placer_);
     if (failed_.ok()) failed_ = std::move(status);

@@ -17,19 +17,19 @@
 
 namespace thalweg::detail {
 
-/// The storage of the chunks of a file, by variable.
+/// For each variable of a file, how its chunks are stored.
 struct ChunkLayout {
     std::vector<ChunkGrid> grids;
     std::vector<std::vector<StoredFilter>> filters;
     std::vector<char> whole;       ///< 1: the variable is written in whole chunks
-    std::vector<FillValue> fills;  ///< values of elements that were never written
+    std::vector<FillValue> fills;  ///< values of elements never written
 
     bool any_whole() const { return std::find(whole.begin(), whole.end(), 1) != whole.end(); }
 };
 
 class ChunkStore {
 public:
-    /// Reads bytes of the file.
+    /// Reads bytes from the file.
     using Read = std::function<Status(char* to, std::int64_t bytes, std::int64_t address)>;
 
     ChunkStore(ChunkPlacer& placer, Read read, std::string path, const Definitions& definitions,
@@ -38,38 +38,39 @@ public:
     /// Makes this writer write together with others from now on.
     /// @param writers  communicator of the writers; the first is the keeper
     void join(std::unique_ptr<Comm> writers) { writers_ = std::move(writers); }
-    /// Ends the effect of join().
+    /// Makes this writer independent of the others again; see join().
     void leave() { writers_.reset(); }
     /// Accepts any parts of chunks from now on, in any order.
     void begin_boxes() { boxes_ = layout_.any_whole(); }
     bool boxes() const { return boxes_; }
 
-    /// Takes a piece of a variable that is written in whole chunks. Without boxes, the pieces of a
-    /// band must come in order.
+    /// Writes a piece of a variable that is stored in whole chunks. Unless begin_boxes() was
+    /// called, the pieces of a band must come in order.
     Status write(const Chunk& piece);
-    /// Reads elements that were passed to write(), or are in the file.
+    /// Reads elements that were passed to write() or are in the file.
     Status read(const Chunk& piece, char* to);
-    /// Ends a piece of any variable, if there are several writers.
+    /// Called after each piece of any variable, if there are several writers.
     /// @param mine  status of the piece on this rank
     /// @note Collective over the writers
     Status end_piece(Status mine);
     /// Completes a step, all of which was passed to write().
     /// @note Collective over the writers, if there are several
     Status complete();
-    /// Packs the bands that came in parts, of fixed-size variables and of chunks with records
-    /// before `records`, and writes the chunks that have a place.
+    /// Packs the bands that came in parts: those of fixed-size variables, and those whose chunks
+    /// have records before `records`. Writes the chunks that have a place.
     /// @note Collective over the writers, if they write together
     Status place(std::int64_t records);
-    /// Does the same for writers that do not wait for each other: all of a unit was passed to
-    /// write(), and everything of the records before `records`. At a `mark`, earlier records may
-    /// have changed.
+    /// Does the same as place() for writers that do not wait for each other, when all of a unit,
+    /// and everything of the records before `records`, was passed to write(). At a `mark`, earlier
+    /// records may have changed.
     Status end_unit(std::int64_t records, bool mark);
 
-    /// Adds the chunks that are in the file. @param chunks  all of them on the keeper, else empty
+    /// Notes the places of the chunks that are in the file.
+    /// @param chunks  all of them on the keeper, else empty
     /// @note Collective over the writers, if there are several
     Status know(std::vector<PlacedChunk> chunks);
-    /// Rewrites chunks of a variable that hold records both before and from `records` on, without
-    /// the latter.
+    /// Rewrites the chunks of a variable that hold records both before `records` and from there on,
+    /// without the latter.
     Status cut(int variable, std::int64_t records);
     /// Takes the chunks that were written and not taken yet: those of fixed-size variables, and
     /// those with records before `records`. Returns the latest version of each in the order of the
@@ -94,21 +95,23 @@ private:
     const ChunkLayout& layout_;
     Wording wording_;
     Packer packer_;
-    /// Takes each chunk from Packer.
+    /// Receives each chunk from the Packer, to place and write it.
     Packer::Take take_ = [this](int variable, std::int64_t record, std::int64_t number,
                                 const FilteredChunk& chunk) {
         return put(variable, record, number, chunk);
     };
-    bool groups_ = false;                   ///< some chunks have several records
-    bool boxes_ = false;                    ///< chunks come in any parts
-    bool move_ = false;                     ///< no chunk is overwritten
-    std::unique_ptr<UnpackedBands> bands_;  ///< chunks that come in parts
-    std::optional<Decompressor> unpacker_;  ///< for chunks that are changed
+    bool groups_ = false;  ///< some chunks contain several records
+    /// Begin_boxes() was called: parts of chunks come in any order.
+    bool boxes_ = false;
+    bool move_ = false;                     ///< no chunk may be overwritten in place
+    std::unique_ptr<UnpackedBands> bands_;  ///< holds bands that come in parts
+    std::optional<Decompressor> unpacker_;  ///< decompresses chunks that are changed
     std::vector<char> raw_, before_;
-    std::unique_ptr<Comm> writers_;  ///< null unless several write together
-    std::int64_t pieces_ = 0;        ///< pieces passed to write()
-    std::int64_t ended_ = 0;         ///< records before it are packed, after end_unit()
-    Status failed_;  ///< error of this rank, which still takes part in collective calls
+    /// Communicator of the writers; null unless several write together.
+    std::unique_ptr<Comm> writers_;
+    std::int64_t pieces_ = 0;  ///< number of pieces passed to write()
+    std::int64_t ended_ = 0;   ///< number of records packed by end_unit()
+    Status failed_;  ///< error of this rank, after which it still takes part in collective calls
 };
 
 }  // namespace thalweg::detail

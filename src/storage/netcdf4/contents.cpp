@@ -25,10 +25,11 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Approximate bytes of a box of data that HDF5 reads itself.
+/// Approximate bytes of a box in which data that only HDF5 can read are read.
 constexpr std::int64_t box_bytes = 4 << 20;
 
-/// Prefix of a variable in HDF5 that has the name of a dimension which is not its first.
+/// Prefix that netCDF-C adds in HDF5 to the name of a variable that has the name of a dimension but
+/// does not have it as its first.
 const std::string other_name = "_nc4_non_coord_";
 
 constexpr bool little = std::endian::native == std::endian::little;
@@ -61,7 +62,7 @@ public:
     }
 
 private:
-    /// Looks for variables with records in groups, which are not read otherwise.
+    /// Looks for variables with records in other groups, which are otherwise not read.
     void find_other_records(int group, const std::string& name) {
         int n = 0;
         if (nc_inq_grps(group, &n, nullptr) != NC_NOERR || n < 1) return;
@@ -165,7 +166,8 @@ private:
         }
         code = define_attributes(id, natts, v.attributes);
         if (code == NC_NOERR && valid_type(type)) {
-            int no_fill = 0;  // 1: netCDF-C gives no value, but reads the default past the extent
+            // 1: netCDF-C returns no value, but reads its default beyond the extent.
+            int no_fill = 0;
             default_fill(v.type, stored.beyond.data());
             code = nc_inq_var_fill(ncid_, id, &no_fill, stored.beyond.data());
         }
@@ -175,8 +177,8 @@ private:
         return {};
     }
 
-    /// Lists a variable of which netCDF-C returns nothing but the name, as it cannot read one of
-    /// its attributes. The dimensions are unknown.
+    /// Lists a variable of which netCDF-C returns only the name, as it cannot read one of its
+    /// attributes. Its dimensions stay unknown.
     Status list_unreadable(int id, int code) {
         for (const std::string& set : sets_) {
             const std::string name =
@@ -194,7 +196,7 @@ private:
             return {};
         }
         if (code != NC_EATTMETA) return wrong(code);
-        to_.no_append = unreadable_attributes;  // the name is unknown
+        to_.no_append = unreadable_attributes;  // not even the name is known
         return {};
     }
 
@@ -234,7 +236,7 @@ private:
     std::string path_;
     const std::vector<std::string>& sets_;
     Netcdf4Contents& to_;
-    std::map<int, int> numbers_;  ///< netCDF-C's number of a dimension -> ours
+    std::map<int, int> numbers_;  ///< our number of each dimension, by netCDF-C's number
     std::vector<std::int64_t> lengths_;
     int record_ = -1;
 };
@@ -243,7 +245,7 @@ struct FileType {
     hid_t little, big;
 };
 
-/// Returns HDF5's types in files for a type of netCDF.
+/// Returns the HDF5 types by which a netCDF type is stored in files.
 FileType file_type(tw_type type) {
     switch (type) {
         case TW_BYTE: return {H5T_STD_I8LE, H5T_STD_I8BE};
@@ -261,7 +263,7 @@ FileType file_type(tw_type type) {
     return {H5I_INVALID_HID, H5I_INVALID_HID};
 }
 
-/// Tests if elements in the file differ from those in memory by their byte order at most.
+/// Tests if elements in the file differ from those in memory at most by their byte order.
 bool is_plain(tw_type type, hid_t in_file, bool& big_endian) {
     if (type == TW_CHAR)
         return H5Tget_class(in_file) == H5T_STRING && H5Tis_variable_str(in_file) == 0 &&
@@ -320,7 +322,7 @@ Status describe_chunks(hid_t properties, int nd, std::int64_t element, StoredVar
     return filters_of(properties, element, v);
 }
 
-/// Returns the shape of boxes, of at most `box_bytes`, in which data without chunks are read.
+/// Returns the shape of the boxes, of at most `box_bytes`, in which data without chunks are read.
 std::vector<std::int64_t> boxes_of(const std::vector<std::int64_t>& extent, std::int64_t element) {
     std::vector<std::int64_t> box = extent;
     for (std::int64_t& n : box) n = std::max<std::int64_t>(n, 1);
@@ -329,7 +331,7 @@ std::vector<std::int64_t> boxes_of(const std::vector<std::int64_t>& extent, std:
     return box;
 }
 
-/// Tests if a link leads to a data set of another file.
+/// Tests if a data set is in another file, to which a link leads.
 bool is_elsewhere(hid_t file, hid_t set) {
     H5O_info_t root{}, own{};
     return H5Oget_info2(file, &root, H5O_INFO_BASIC) < 0 ||
@@ -387,7 +389,7 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
     if (contents.no_append.empty())
         contents.no_append = append_limit(view.id(), contents.definitions);
     const int record_dim = contents.definitions.record_dim();
-    std::int64_t counted = -1;  // records that all variables have
+    std::int64_t counted = -1;  // number of records that all variables have
     for (std::size_t i = 0; i < contents.stored.size(); ++i) {
         StoredVariable& v = contents.stored[i];
         const Variable& variable = contents.definitions.variables[i];
@@ -405,7 +407,8 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
         v.way = StoredVariable::Way::none;
         v.why = v.no_append = described.text;
     }
-    // If the model has the file open with netCDF-C, netCDF-C returns the number at that time.
+    // If the model has the file open with netCDF-C, netCDF-C still returns the number of records at
+    // the time of opening.
     contents.records = std::max(contents.records, counted);
 }
 
@@ -418,7 +421,7 @@ bool is_locked(const std::string& path) {
     return locked;
 }
 
-/// Returns the error of a file that cannot be read; another one if a program is writing the file.
+/// Returns the error of a file that cannot be read, or another error if a program is writing it.
 Status or_locked(const std::string& path, Status status) {
     if (!is_locked(path)) return status;
     return failure(TW_EINUSE,

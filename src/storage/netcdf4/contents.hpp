@@ -12,7 +12,8 @@
 
 namespace thalweg::detail {
 
-/// The reason why nothing can be added to a file with a variable that is not among the definitions.
+/// The reason why nothing can be added to a file with such a variable, which is not among the
+/// definitions.
 inline constexpr char unreadable_attributes[] = "netCDF-C cannot read the attributes of a variable";
 
 /// The storage of a variable's elements in HDF5.
@@ -21,36 +22,38 @@ struct StoredVariable {
         none,    ///< cannot be read; `why` is the reason
         range,   ///< one range of the file
         chunks,  ///< chunks whose filters the library undoes
-        hdf5,    ///< read and converted by HDF5, in boxes that are treated as chunks
+        hdf5,    ///< read and converted by HDF5, in boxes that take the place of chunks
     };
     Way way = Way::none;
     std::string why;
-    std::string name;  ///< name of the data set
+    std::string name;  ///< name of the data set in HDF5
     bool big_endian = false;
     std::int64_t address = -1;         ///< address of a range; -1: never written
     std::vector<std::int64_t> extent;  ///< shape of the data set, record dimension included
     bool chunked = false;              ///< the data set has chunks
     std::vector<std::int64_t> chunk;   ///< lengths of a chunk, or of a box to read
     std::vector<StoredFilter> filters;
-    /// True if chunks that reach beyond the extent have no filters
+    /// True if the filters were not applied to chunks that reach beyond the extent
     /// (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
     bool unfiltered_edges = false;
     /// Values of elements that were never written, and of those beyond the extent, in the byte
     /// order in which they are read.
     FillValue fill{}, beyond{};
-    bool chosen_fill = false;  ///< `fill` was chosen by the program that made the file
-    std::string no_append;     ///< reason why it cannot be appended to; empty if it can
+    bool chosen_fill = false;  ///< the program that made the file set `fill` explicitly
+    std::string no_append;     ///< reason why the variable cannot be appended to; empty if it can
 };
 
 struct Netcdf4Contents {
-    Definitions definitions;  ///< root group, without decompositions
+    Definitions definitions;  ///< definitions of the root group, without decompositions
     std::vector<StoredVariable> stored;
     std::int64_t records = 0;
-    std::int64_t size = 0;  ///< bytes of the file
+    std::int64_t size = 0;  ///< size of the file in bytes
     Format format = Format::netcdf4;
-    int groups = 0;             ///< number of groups in the root group
-    std::string no_append;      ///< reason why nothing can be added to the file, or empty
-    std::string other_records;  ///< name of a variable with records that cannot be read, or empty
+    int groups = 0;  ///< number of groups in the root group
+    /// Reason why nothing can be added to the file; empty if something can.
+    std::string no_append;
+    /// Name of a variable with records that cannot be read; empty if there is none.
+    std::string other_records;
 };
 
 /**

@@ -12,7 +12,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Cuts one data set of the root group, if its first dimension is unlimited.
+/// Shortens a data set of the root group, if its first dimension is unlimited.
 /// @param records  largest length of that dimension
 Status cut_set(hid_t file, const char* name, std::int64_t records, const std::string& path) {
     const hid_t set = H5Dopen2(file, name, H5P_DEFAULT);

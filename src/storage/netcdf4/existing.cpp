@@ -13,12 +13,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Largest version of the superblock of a file that can be appended to: HDF5 marks later ones as
-/// being written, and a killed run leaves the mark for all readers.
+/// Largest version of the superblock of a file that can be appended to. HDF5 marks files of later
+/// versions while they are written, and a killed run would leave that mark, which stops all
+/// readers.
 constexpr unsigned last_superblock = 2;
 
-/// Tests if HDF5 chooses the places of data: it manages room in pages, or keeps lists of free room
-/// in the file.
+/// Tests if HDF5 itself chooses the places of data: it manages room in pages, or stores lists of
+/// free room in the file.
 bool manages_room(hid_t properties) {
     H5F_fspace_strategy_t strategy{};
     hbool_t persists = 0;
@@ -121,7 +122,7 @@ Packing packing_of(const Variable& v, const StoredVariable& s) {
         p.codec = f.id == zstd_filter ? Packing::Codec::zstd : Packing::Codec::deflate;
         p.level = f.level;
     }
-    // Quantize if there is such an attribute, as netCDF-C does.
+    // Quantize if the file has such an attribute, as netCDF-C does.
     using Quantize = Packing::Quantize;
     if (v.type != TW_FLOAT && v.type != TW_DOUBLE) return p;
     for (const Quantize kind : {Quantize::bitgroom, Quantize::granularbr, Quantize::bitround})

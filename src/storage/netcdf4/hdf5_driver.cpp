@@ -56,12 +56,12 @@ Status hdf5_failure(const std::string& path, const std::string& what) {
         if (error->desc != nullptr) *static_cast<std::string*>(to) = error->desc;
         return 0;
     };
-    // The last error in the stack is the cause.
+    // The last error in the walk is the cause.
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, take, &text);
     return failure(TW_EIO, "{}: {}: HDF5: {}", path, what, text);
 }
 
-/// The structure that HDF5 has of a file, and the functions that it calls with it.
+/// HDF5's structure for an open file, and the functions that HDF5 calls with it.
 struct Hdf5Driver::Table {
     H5FD_t base;
     Hdf5Driver* driver;
@@ -72,7 +72,7 @@ struct Hdf5Driver::Table {
     static Hdf5Driver& of(const H5FD_t* f) { return *driver_of(f); }
     static Calls& calls(const H5FD_t* f) { return of(f).calls_; }
 
-    /// Returns the result of act(), or `failed` after an exception, which must not reach HDF5.
+    /// Returns the result of act(), or `failed` after an exception, which must not enter HDF5.
     template <class Value, class Do>
     static Value guarded(H5FD_t* f, Value failed, Do&& act) {
         if (driver_of(f) == nullptr) return failed;
@@ -84,7 +84,7 @@ struct Hdf5Driver::Table {
         }
     }
 
-    /// @return null also for a file to which a link leads: it has no Hdf5Driver
+    /// @return null also for a file to which a link leads, as there is no Hdf5Driver for it
     static H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) {
         const void* driver = H5Pget_driver_info(access);
         auto* table = driver == nullptr ? nullptr : new (std::nothrow) Table{};
@@ -139,7 +139,8 @@ struct Hdf5Driver::Table {
     }
     static herr_t write(H5FD_t* f, H5FD_mem_t type, hid_t, haddr_t at, std::size_t bytes,
                         const void* from) {
-        // HDF5 closes a file completely only if writes succeed; healthy() returns the error.
+        // Report success after an error: HDF5 closes a file completely only if its writes succeed.
+        // healthy() returns the error.
         if (driver_of(f) == nullptr || of(f).dropping_ || !of(f).thrown_.ok()) return 0;
         return guarded(f, herr_t(0), [&]() -> herr_t {
             const bool good = calls(f).write(type, at, bytes, static_cast<const char*>(from));
@@ -151,7 +152,7 @@ struct Hdf5Driver::Table {
         H5FD_class_t c{};
 #if H5_VERSION_GE(1, 13, 0)
         c.version = H5FD_CLASS_VERSION;
-        c.value = static_cast<H5FD_class_value_t>(600);  // in the range for users of HDF5
+        c.value = static_cast<H5FD_class_value_t>(600);  // the range that HDF5 leaves to its users
 #endif
         c.name = "thalweg";
         c.maxaddr = std::uint64_t(1) << 62;
@@ -189,7 +190,7 @@ Status Hdf5Driver::close() {
     const QuietHdf5 quiet;
     Status status;
     const auto close_failed = [&] { return failed("cannot close"); };
-    // After a close that fails, HDF5 keeps a part of the file and writes it at the process's end.
+    // If a close fails, HDF5 keeps parts of the file and writes them when the process ends.
     dropping_ = id_ >= 0 && H5Fflush(id_, H5F_SCOPE_LOCAL) < 0;
     if (dropping_) status = alone(close_failed);
     if (id_ >= 0 && H5Fclose(id_) < 0 && status.ok()) status = alone(close_failed);
@@ -203,8 +204,9 @@ Status Hdf5Driver::close() {
 
 namespace {
 
-/// Tests if the last call failed because a chunk was never written: then the innermost error is of
-/// the function that returns a chunk's size; if the index is damaged, it is of one that this calls.
+/// Tests if the last call failed because a chunk was never written: then the innermost error is
+/// that of the function which returns a chunk's size. If the index is damaged, it is that of a
+/// function below.
 bool never_written() {
     const auto take = [](unsigned n, const H5E_error2_t* error, void* to) -> herr_t {
         if (n == 0 && error->func_name != nullptr)

@@ -15,8 +15,8 @@
 
 namespace thalweg::detail {
 
-/// A scope in which HDF5 prints no errors to standard error, and no other thread of the library
-/// calls it. Required for all use of HDF5.
+/// A scope in which HDF5 prints no errors to standard error, and in which no other thread of the
+/// library calls HDF5. Required around all use of HDF5.
 class QuietHdf5 {
 public:
     QuietHdf5();
@@ -37,16 +37,16 @@ Status hdf5_failure(const std::string& path, const std::string& what);
 struct StoredChunk {
     std::int64_t address = -1;  ///< -1: never written
     std::int64_t bytes = 0;
-    std::uint32_t skipped = 0;  ///< HDF5's mask of filters
+    std::uint32_t skipped = 0;  ///< mask of the filters that HDF5 skipped for the chunk
 };
 
 class Hdf5Driver {
 public:
-    /// The functions that HDF5 calls.
+    /// The functions by which HDF5 accesses the file.
     class Calls {
     public:
         virtual std::int64_t size() const = 0;  ///< size of the file; -1: unknown
-        /// Returns the end that HDF5 sees for a type of data; `end` is the end of all its space.
+        /// Returns the end that HDF5 sees for a type of data. @param end  end of all space in use
         virtual std::int64_t end_for(H5FD_mem_t type, std::int64_t end) const {
             (void)type;
             return end;
@@ -54,7 +54,7 @@ public:
         virtual bool read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, char* to) = 0;
         virtual bool write(H5FD_mem_t type, std::int64_t address, std::int64_t bytes,
                            const char* from) = 0;
-        /// Returns the address of room for so many bytes; -1: there is none.
+        /// Returns the address of free room of so many bytes; -1: there is none.
         virtual std::int64_t allocate(H5FD_mem_t type, std::int64_t bytes) = 0;
         /// Returns the system's error text for a call that failed; empty if HDF5's text is better.
         virtual std::string trouble() const { return {}; }
@@ -69,14 +69,14 @@ public:
     Hdf5Driver& operator=(const Hdf5Driver&) = delete;
 
     /// @param access  H5F_ACC_RDONLY or H5F_ACC_RDWR
-    /// @param modern  new attributes may be longer than 64 KiB, as netCDF-C lets them
+    /// @param modern  permit new attributes of more than 64 KiB, as netCDF-C does
     Status open(unsigned access, bool modern = false);
-    /// Closes the file, all handles of which must be closed.
+    /// Closes the file. All handles in it must be closed before.
     Status close();
-    /// Returns TW_OK, or the error after which HDF5's writes were ignored.
+    /// Returns TW_OK, or the error after which HDF5's writes are ignored.
     Status healthy() const;
-    /// Finds the place of the chunk with that corner. HDF5's own functions for this walk the whole
-    /// index each time; so HDF5 is asked to read the chunk, and the address is noted.
+    /// Finds the place of the chunk at a corner. HDF5's own functions for this walk the whole index
+    /// each time. Instead, HDF5 is asked to read the chunk, and the address is recorded.
     Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk);
     /// Returns the error of the last call of HDF5.
     Status failed(const std::string& what) const;
@@ -95,8 +95,8 @@ private:
     Table* table_ = nullptr;  ///< HDF5's handle of this file
     bool dropping_ = false;   ///< HDF5's writes are ignored
     Status thrown_;           ///< error of an exception in a function that HDF5 called
-    bool looking_ = false;    ///< locate() looks for a chunk
-    std::int64_t seen_ = -1;  ///< address at which HDF5 wanted to read it
+    bool looking_ = false;    ///< locate() is waiting for the address of a chunk
+    std::int64_t seen_ = -1;  ///< address at which HDF5 wanted to read that chunk
     std::int64_t end_ = 0;
 };
 

@@ -19,19 +19,20 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Position in the order of writes of headers that hold the length of a variable.
+/// Position, in the order of writes, of headers that contain a variable's length.
 constexpr int lengths = 1000;
-/// Returns the position of a change in the order of writes. A reader must find the old file or the
-/// new one at any moment. Parts that nothing points to yet are written before all others; then the
-/// superblock, which holds the end of the file; then indices, upper nodes first, as a node that was
-/// split has given away its right half; then headers, those with lengths of variables last, as
-/// another part of the same header may hold the place of the index.
+/// Returns the position of a change in the order of writes. At any moment a reader must find either
+/// the old file or the new one. The order is: parts to which nothing points yet; the superblock,
+/// which has the end of the file; indices, upper nodes first, as a node that was split has given
+/// away its right half; headers, those with the length of a variable last, as another part of the
+/// same header may have the place of the index.
 /// @param shorter  the variables become shorter: headers come first, and the superblock last
 int order_in(H5FD_mem_t type, const std::vector<char>& bytes, bool shorter) {
     if (type == H5FD_MEM_SUPER) return shorter ? 2000 : 0;
     if (type == H5FD_MEM_OHDR) return shorter ? 100 : has_length(bytes) ? lengths : 950;
     if (type != H5FD_MEM_BTREE) return 900;
-    constexpr std::size_t level = 5;  // its byte in a node of version 1, which begins "TREE"
+    // Offset of the level in a node of version 1, which begins with "TREE".
+    constexpr std::size_t level = 5;
     const bool node = bytes.size() > level && std::memcmp(bytes.data(), "TREE", 4) == 0;
     return node ? 500 - static_cast<unsigned char>(bytes[level]) : 600;
 }
@@ -71,7 +72,8 @@ std::int64_t Hdf5File::allocate(H5FD_mem_t type, std::int64_t bytes) {
         expected_ = replaced_end_ = -1;
         if (at < 0) at = rounded(next_room_(bytes).begin, 8);
     } else {
-        // Small blocks stay within a page: even a killed process writes all of a page or nothing.
+        // Keep small blocks within a page: even a killed process has written all of a page or
+        // nothing.
         const auto place = [&] {
             at = rounded(room_.begin, 8);
             if (bytes <= page && at / page != (at + bytes - 1) / page) at = rounded(at, page);
@@ -125,8 +127,8 @@ bool Hdf5File::read(H5FD_mem_t, std::int64_t address, std::int64_t bytes, char* 
     return true;
 }
 
-/// Adds a change. It replaces the parts of older ones that it overlaps: HDF5 may divide room that
-/// it frees and allocates again in another way.
+/// Adds a change, which replaces overlapping parts of older ones: HDF5 may free room and allocate
+/// it again with other boundaries.
 void Hdf5File::change(H5FD_mem_t type, std::int64_t address, const char* data, std::int64_t bytes) {
     const std::int64_t end = address + bytes;
     auto it = changes_.upper_bound(address);
@@ -164,7 +166,7 @@ Status Hdf5File::set_size(std::int64_t bytes) const {
     return {};
 }
 
-/// Writes the parts that nothing points to yet, and extends the file to the end that HDF5 knows.
+/// Writes the parts to which nothing points yet, and extends the file to the end that HDF5 knows.
 /// @param others  receives the other changes, in the order of writes
 Status Hdf5File::write_fresh(bool shorter, std::vector<Pending>& others) {
     NoSizeSignal guard;
@@ -182,8 +184,8 @@ Status Hdf5File::write_fresh(bool shorter, std::vector<Pending>& others) {
     return {};
 }
 
-/// Writes a range with all changes by one call: headers of one page, and thus the lengths of their
-/// variables, change together even if the process is killed.
+/// Writes a range with all changes in it by one call: headers in one page, and thus the lengths of
+/// their variables, change together even if the process is killed.
 Status Hdf5File::write_span(std::int64_t begin, std::int64_t end) {
     std::vector<char> bytes(end - begin);
     if (!read(H5FD_MEM_OHDR, begin, end - begin, bytes.data()))
@@ -192,7 +194,7 @@ Status Hdf5File::write_span(std::int64_t begin, std::int64_t end) {
     return write_fully(fd_, path_, bytes.data(), bytes.size(), begin);
 }
 
-/// Writes changes in their order; lengths in the same page together.
+/// Writes changes in their order; lengths in the same page are written together.
 Status Hdf5File::write_in_order(std::span<const Pending> order) {
     for (std::size_t at = 0; at < order.size();) {
         const std::int64_t begin = order[at].address;
@@ -207,7 +209,7 @@ Status Hdf5File::write_in_order(std::span<const Pending> order) {
     return {};
 }
 
-/// Extends the file to the end that HDF5 expects by writing the last byte, which nobody else
+/// Extends the file to the end that HDF5 expects by writing its last byte, which no other writer
 /// writes. Setting the length could cut off data that other writers append meanwhile.
 Status Hdf5File::extend(std::int64_t end) {
     struct stat info {};
@@ -255,9 +257,9 @@ Status Hdf5File::write_together(bool durable, bool shorter) {
     }
     changes_.clear();
     fresh_.clear();
-    // The file ends here now: other writers may use the rest of the room.
+    // The file now ends here: other writers may use the rest of the room.
     room_ = {};
-    // Removes what was behind the end, and the means to undo the change.
+    // Removes what is after the end, including the saved bytes for undoing the change.
     Status status = set_size(end);
     return status.ok() && durable ? sync_file(fd_, path_) : status;
 }
@@ -286,7 +288,7 @@ Status Hdf5File::reopen() {
 Status Hdf5File::close() {
     Status status = driver_.close();
     if (status.ok()) status = alone([&] { return write_changes(false); });
-    // Removes what a failed step left behind the end.
+    // Remove what a failed step has left after the end.
     if (status.ok()) status = set_size(driver_.end());
     if (close_file(std::exchange(fd_, -1)) != 0 && status.ok())
         status = system_failure(path_, "cannot close");

@@ -22,13 +22,13 @@ struct Room {
     std::int64_t begin = 0, end = 0;
 };
 
-/// Returns room for so many bytes or more, each time another one.
+/// Returns free room of so many bytes or more, different at each call.
 using NextRoom = std::function<Room(std::int64_t bytes)>;
 
 class Hdf5File final : private Hdf5Driver::Calls {
 public:
-    /// @param next_room  provides room for metadata, and for data that HDF5 allocates before
-    ///                   expect_data()
+    /// @param next_room  provides room for metadata, and for data that HDF5 allocates without
+    /// expect_data()
     static std::unique_ptr<Hdf5File> open(const std::string& path, NextRoom next_room,
                                           Status& status);
     /// Leaves the file as it was after the last commit().
@@ -39,36 +39,35 @@ public:
     hid_t id() const { return driver_.id(); }
     /// Returns the end of the space that HDF5 uses.
     std::int64_t end() const { return driver_.end(); }
-    /// Sets the address of the next data that HDF5 allocates.
-    /// @param replaced  chunk that they replace. HDF5 would reuse its room while readers of the
-    ///                  file still find the old data there; it does not if the file seems to end
-    ///                  at that room.
+    /// Sets the address at which HDF5 will allocate the next data.
+    /// @param replaced  the chunk that they replace. HDF5 would reuse its room while readers still
+    /// find the old data there. It does not do so if the file seems to end there.
     void expect_data(std::int64_t address, const StoredChunk& replaced = {}) {
         expected_ = address;
         replaced_end_ = replaced.address < 0 ? -1 : replaced.address + replaced.bytes;
     }
-    /// Returns the address at which HDF5 wanted to write data last.
+    /// Returns the address at which HDF5 last wanted to write data.
     std::int64_t data_address() const { return data_address_; }
     Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) {
         return driver_.locate(set, corner, chunk);
     }
-    /// Copies within the file.
+    /// Copies bytes within the file.
     Status copy(std::int64_t from, std::int64_t to, std::int64_t bytes);
-    /// Restricts later writes to attributes, which HDF5 writes as data if they are long. They go to
-    /// the end of the file, whatever room there is elsewhere.
+    /// Restricts later changes to attributes. Long ones, which HDF5 writes like data, go to the end
+    /// of the file, even if there is room elsewhere.
     void write_attributes() { attributes_ = true; }
 
-    /// Makes HDF5 reopen the file, and forget the room that it has freed; changes stay. All handles
-    /// of the file must be closed.
+    /// Makes HDF5 reopen the file and forget the room that it has freed; changes that are not
+    /// committed stay. All handles in the file must be closed.
     Status reopen();
 
     /// Writes all changes of the metadata. @param durable  sync them
     Status commit(bool durable);
-    /// Does the same for changes that readers should see all at once, as far as possible: a run
-    /// that is killed meanwhile leaves the means to undo all of them (undo.hpp).
+    /// Does the same for changes that readers should see all at once, as far as possible. A run
+    /// that is killed meanwhile leaves saved bytes by which all of them can be undone (undo.hpp).
     /// @param shorter  the file loses data: readers must not be led to data that are gone
     Status commit_together(bool durable, bool shorter);
-    /// Commits all changes and closes the file, all handles of which must be closed.
+    /// Commits all changes and closes the file. All handles in it must be closed before.
     Status close();
 
 private:
@@ -89,7 +88,7 @@ private:
     std::int64_t allocate(H5FD_mem_t type, std::int64_t bytes) override;
     std::string trouble() const override { return trouble_; }
     void change(H5FD_mem_t type, std::int64_t address, const char* data, std::int64_t bytes);
-    /// Tests if a write of HDF5 is of data that are written without HDF5.
+    /// Tests if HDF5 writes elements, which the library writes without HDF5.
     bool is_data(H5FD_mem_t type) const { return type == H5FD_MEM_DRAW && !attributes_; }
     Status flush();
     Status extend(std::int64_t end);
@@ -112,11 +111,11 @@ private:
     int fd_ = -1;
     Room room_;
     std::int64_t expected_ = -1, data_address_ = -1;
-    std::int64_t replaced_end_ = -1;          ///< end of the data that are about to be freed
+    std::int64_t replaced_end_ = -1;          ///< end of the data that HDF5 is about to free
     bool attributes_ = false;                 ///< only attributes are written
-    std::map<std::int64_t, Change> changes_;  ///< by address; none overlap
-    std::vector<Room> fresh_;                 ///< allocated since the last commit
-    std::string trouble_;                     ///< system's error text of a read that failed
+    std::map<std::int64_t, Change> changes_;  ///< sorted by address; none overlap
+    std::vector<Room> fresh_;                 ///< room allocated since the last commit
+    std::string trouble_;                     ///< the system's error text for a read that failed
     Hdf5Driver driver_;
 };
 

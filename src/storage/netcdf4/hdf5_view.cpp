@@ -17,7 +17,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Seconds within which two writes may leave the same time of change on coarse file systems.
+/// Seconds within which two writes may leave the same modification time on coarse file systems.
 constexpr std::time_t coarse = 2;
 
 }  // namespace
@@ -75,7 +75,7 @@ std::int64_t Hdf5View::size() const {
 
 namespace {
 
-/// Tests if a chunk reaches beyond its data set, as HDF5 has the set's length now.
+/// Tests if a chunk reaches beyond the present length of its data set in HDF5.
 bool is_partial(hid_t set, const hsize_t* corner, const std::vector<std::int64_t>& chunk) {
     const Handle space(H5Dget_space(set), H5Sclose);
     std::array<hsize_t, H5S_MAX_RANK> length{};
@@ -91,7 +91,7 @@ Status Hdf5View::locate(const StoredVariable& v, hid_t set, const hsize_t* corne
                         StoredChunk& chunk) {
     const QuietHdf5 quiet;
     Status status = locate(set, corner, chunk);
-    // HDF5's mask does not show that such a chunk has no filters.
+    // HDF5's mask of skipped filters does not include these chunks.
     if (v.unfiltered_edges && status.ok() && is_partial(set, corner, v.chunk))
         chunk.skipped = static_cast<std::uint32_t>((std::uint64_t{1} << v.filters.size()) - 1);
     return status;

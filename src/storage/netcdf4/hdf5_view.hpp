@@ -24,22 +24,23 @@ public:
     Hdf5View& operator=(const Hdf5View&) = delete;
 
     hid_t id() const { return driver_.id(); }
-    /// Returns the properties for opening objects: HDF5's own driver follows external links.
+    /// Returns the access properties for opening objects. With them, HDF5's own driver follows
+    /// external links.
     hid_t access() const { return access_; }
-    /// Opens a data set; negative if that fails.
+    /// Opens a data set; returns a negative handle if that fails.
     hid_t open_set(const std::string& name) const;
     int descriptor() const { return fd_; }
     std::int64_t size() const override;
     /// Tests if the file may have been written since it was opened.
     bool changed() const;
-    /// Returns the first error of a read within the file; reads beyond its end, which a damaged
-    /// file may cause, do not count.
+    /// Returns the first error of a read within the file. Reads beyond its end, which a damaged
+    /// file may cause, are not errors here.
     const Status& refused() const { return refused_; }
 
     Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) {
         return driver_.locate(set, corner, chunk);
     }
-    /// Finds also the variable's filters that the chunk lacks.
+    /// Finds the place of a chunk, and which of the variable's filters it lacks.
     Status locate(const StoredVariable& variable, hid_t set, const hsize_t* corner,
                   StoredChunk& chunk);
 
@@ -52,8 +53,8 @@ private:
 
     std::string path_;
     int fd_ = -1;
-    struct stat opened_ {};  ///< state of the file when it was opened
-    bool young_ = false;     ///< the file had been written just before
+    struct stat opened_ {};  ///< state of the file at the time of opening
+    bool young_ = false;     ///< the file had been written just before it was opened
     Status refused_;
     hid_t access_ = H5P_DEFAULT;
     Hdf5Driver driver_;

@@ -94,7 +94,8 @@ Status Netcdf4Index::for_chunks(int variable, std::int64_t records,
     return {};
 }
 
-/// Writes an element: then HDF5 allocates the variable, and gets its address from Hdf5File.
+/// Sets the address of a variable by writing one element: HDF5 then allocates the variable, and
+/// gets the address from Hdf5File.
 Status Netcdf4Index::place(int variable, std::int64_t address) {
     const QuietHdf5 quiet;
     file_->expect_data(address);
@@ -141,8 +142,8 @@ Status Netcdf4Index::set_records(std::int64_t records) {
     return {};
 }
 
-/// Cuts variables between chunks first: HDF5 would read and rewrite a chunk that reaches beyond the
-/// end of a variable, to clear the rest.
+/// Shortens variables first to a multiple of a chunk: otherwise HDF5 would read and rewrite a chunk
+/// that reaches beyond the new end, to clear the rest.
 Status Netcdf4Index::drop_records(std::int64_t records) {
     const QuietHdf5 quiet;
     const auto cut = [&](bool between_chunks) -> Status {
@@ -155,7 +156,7 @@ Status Netcdf4Index::drop_records(std::int64_t records) {
         return dimension_ >= 0 ? set_length(dimension_, records, "the record dimension") : Status{};
     };
     if (Status s = cut(true); !s.ok()) return s;
-    // HDF5 has to forget the room that is free now: readers may still find the records there.
+    // Let HDF5 forget the room that is free now, as readers may still find the records there.
     close_handles();
     if (Status s = file_->reopen(); !s.ok()) return s;
     const std::vector<std::int64_t> before = lengths_;
@@ -179,10 +180,10 @@ std::vector<hsize_t> Netcdf4Index::offset_of(const PlacedChunk& c) const {
 Status Netcdf4Index::write_chunk(const PlacedChunk& c, const hsize_t* offset,
                                  const StoredChunk& old) {
     file_->expect_data(c.address, old);
-    const char none = 0;  // the driver, which gets the data from HDF5, ignores them
+    const char none = 0;  // the driver ignores the data that HDF5 passes to it
     const bool good =
         H5Dwrite_chunk(sets_[c.variable], H5P_DEFAULT, 0, offset, c.bytes, &none) >= 0;
-    file_->expect_data(-1);  // HDF5 may not have asked for room
+    file_->expect_data(-1);  // HDF5 may not have allocated the expected data
     if (good) return {};
     return hdf5_failure(path_, fmt::format("a chunk of variable '{}', record {}",
                                            definitions_.variables[c.variable].name, c.record));
@@ -190,8 +191,8 @@ Status Netcdf4Index::write_chunk(const PlacedChunk& c, const hsize_t* offset,
 
 namespace {
 
-/// Returns the number of filters of a data set; negative after a failure. Without filters HDF5
-/// keeps the places of chunks, as all have the same length.
+/// Returns the number of filters of a data set; negative after a failure. Without filters all
+/// chunks have the same length, and HDF5 keeps their places.
 int filters_of(hid_t set) {
     const hid_t properties = H5Dget_create_plist(set);
     if (properties < 0) return -1;
@@ -206,7 +207,8 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
     const QuietHdf5 quiet;
     const std::size_t at = c.variable;
     const Variable& v = definitions_.variables[at];
-    // The chunk may be of an earlier record, of a variable that had fewer records than the file.
+    // Extend the data set even if this is a chunk of an earlier record: the variable may have had
+    // fewer records than the file.
     if (v.record && lengths_[at] < records_) {
         if (Status s = set_length(sets_[at], records_, v.name); !s.ok()) return s;
         lengths_[at] = records_;

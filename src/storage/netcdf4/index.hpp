@@ -15,18 +15,18 @@
 
 namespace thalweg::detail {
 
-/// A chunk with its (first) record and its place in the file.
+/// A chunk, identified with its (first) record, and its place in the file.
 struct PlacedChunk {
     std::int64_t variable = 0, record = 0, number = 0;
     std::int64_t address = 0;
-    std::int64_t bytes = 0;     ///< 0: it was overwritten in place
-    std::uint32_t skipped = 0;  ///< filters that were not applied, as HDF5's mask
-    bool replaces = false;      ///< it replaces an older version
+    std::int64_t bytes = 0;     ///< 0: the chunk was overwritten in place
+    std::uint32_t skipped = 0;  ///< mask of filters that were not applied, as in HDF5
+    bool replaces = false;      ///< the chunk replaces an older version
 };
 
 class Netcdf4Index {
 public:
-    /// Opens a file with these definitions; it may have more.
+    /// Opens a file that has these definitions, and perhaps more.
     static std::unique_ptr<Netcdf4Index> open(const std::string& path,
                                               const Definitions& definitions,
                                               std::span<const ChunkGrid> grids, NextRoom next_room,
@@ -34,12 +34,12 @@ public:
     ~Netcdf4Index();
 
     std::int64_t records() const { return records_; }
-    /// Returns the records of a variable: if it has fewer than the file, fill values follow.
+    /// Returns the number of records of a variable. If the file has more, fill values follow.
     std::int64_t records(int variable) const { return lengths_[variable]; }
     /// Returns the end of the space that HDF5 uses.
     std::int64_t end() const { return file_->end(); }
-    /// Calls visit(chunk) for all chunks of a variable that are in the file; for those of a record
-    /// variable only if they have records before `records`.
+    /// Calls visit(chunk) for all chunks of a variable that are in the file; of a record variable,
+    /// only for those with records before `records`.
     Status for_chunks(int variable, std::int64_t records,
                       const std::function<void(const PlacedChunk&)>& visit);
 
@@ -47,12 +47,12 @@ public:
     Status place(int variable, std::int64_t address);
     /// Sets the length of all record variables, and of the record dimension.
     Status set_records(std::int64_t records);
-    /// Drops the records from `records` on. Chunks that hold earlier ones, too, are dropped as
+    /// Drops the records from `records` on. Chunks that also hold earlier records are dropped as
     /// well: the caller has to add() new ones.
     Status drop_records(std::int64_t records);
     Status add(const PlacedChunk& chunk);
-    /// Adds or replaces attributes of variables, or of the file (-1). Only commit_together() and
-    /// close() may follow.
+    /// Adds or replaces attributes of variables, or of the file (-1). After this, only
+    /// commit_together() and close() may be called.
     Status set_attributes(const LateAttributes& attributes);
 
     /// Writes the changes; see Hdf5File.
@@ -78,9 +78,9 @@ private:
     const Definitions& definitions_;
     std::span<const ChunkGrid> grids_;
     std::unique_ptr<Hdf5File> file_;
-    std::vector<hid_t> sets_;            ///< data sets, by variable
-    std::vector<std::int64_t> lengths_;  ///< records, by variable
-    hid_t dimension_ = H5I_INVALID_HID;  ///< record dimension, if no variable has its name
+    std::vector<hid_t> sets_;            ///< data set of each variable
+    std::vector<std::int64_t> lengths_;  ///< number of records of each variable
+    hid_t dimension_ = H5I_INVALID_HID;  ///< the record dimension, if no variable has its name
     std::int64_t records_ = 0;
     /// HDF5's addresses of unfiltered chunks (variable, record, number), if the writer's differ.
     std::map<std::array<std::int64_t, 3>, std::int64_t> elsewhere_;

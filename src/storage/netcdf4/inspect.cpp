@@ -19,17 +19,18 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-/// Attributes by which netCDF-4 and HDF5's dimension scales keep the definitions.
+/// Attributes in which netCDF-4 and HDF5's dimension scales store the definitions.
 constexpr const char* of_format[] = {"REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABELS",
                                      "_Netcdf4Dimid",  "_nc3_strict",    "_Netcdf4Coordinates",
                                      "_NCProperties"};
 constexpr const char* of_scales[] = {"CLASS", "NAME"};
 constexpr std::string_view renamed = "_nc4_non_coord_";  ///< see name_in_hdf5()
 constexpr std::string_view dimension_only =
-    "This is a netCDF dimension but not a netCDF variable";  ///< value of its attribute NAME
+    /// Value of the attribute NAME of a dimension that is not a variable.
+    "This is a netCDF dimension but not a netCDF variable";
 
-/// The objects that netCDF-C lists: the attributes of each variable, and those of the file under
-/// "".
+/// The objects that netCDF-C lists: the attributes of each variable; those of the file under the
+/// name "".
 using KnownNames = std::map<std::string, Strings>;
 
 Strings attributes_of(int ncid, int variable) {
@@ -111,9 +112,9 @@ herr_t for_attributes(hid_t object, Strings& names) {
         &names);
 }
 
-/// Unlisted objects of a file.
+/// Objects of a file that netCDF-C does not list.
 struct Objects {
-    bool with_contents = true;  ///< read their values
+    bool with_contents = true;  ///< read the values of the objects, too
     std::vector<UnlistedObject>& list;
 };
 

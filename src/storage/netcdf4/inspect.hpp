@@ -14,9 +14,9 @@ namespace thalweg::detail {
 /// A data set or an attribute of the root group that netCDF-C does not list, as it does not know
 /// the type: h5py's booleans and complex numbers, for example.
 struct UnlistedObject {
-    std::string variable;   ///< data set, or owner of the attribute; empty: the file
-    std::string attribute;  ///< empty: it is a data set
-    std::string type;       ///< type and shape, in words
+    std::string variable;   ///< name of the data set, or of the attribute's owner; empty: the file
+    std::string attribute;  ///< name of the attribute; empty: the object is a data set
+    std::string type;       ///< type and shape as text
     /// A hash of the values; empty if they cannot be compared.
     std::string content;
 };

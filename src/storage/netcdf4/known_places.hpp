@@ -23,11 +23,12 @@ public:
     KnownPlaces(const KnownPlaces&) = delete;
     KnownPlaces& operator=(const KnownPlaces&) = delete;
 
-    // Functions for any thread:
+    // The following functions may be called by any thread.
     void add(const ChunkCache::Key& key, const StoredChunk& place) {
         constexpr std::size_t most = 1 << 16;
         const std::lock_guard lock(small_);
-        if (places_.size() >= most) places_.clear();  // missing chunks are read on request
+        // Places that are missing are found when they are needed.
+        if (places_.size() >= most) places_.clear();
         places_[key] = place;
     }
     bool has(const ChunkCache::Key& key) const {
@@ -39,7 +40,7 @@ public:
         places_.clear();
     }
 
-    // Functions for the thread that reads, or for another one while it does not:
+    // The following functions are for the thread that reads, or for another one while it does not.
     Status descriptor(int& fd) override {
         if (fd_ < 0) {
             fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -71,7 +72,7 @@ private:
     const std::string& path_;
     const OpenedFile& opened_;
     int fd_ = -1;
-    mutable std::mutex small_;  ///< guards what follows
+    mutable std::mutex small_;  ///< guards the members below
     std::map<ChunkCache::Key, StoredChunk> places_;
 };
 

@@ -40,8 +40,8 @@ constexpr std::int64_t plain_chunk = 16 << 20;  ///< bytes; HDF5 reads parts of 
 constexpr std::int64_t least_packed_chunk = 128 << 10, most_packed_chunk = 2 << 20;
 constexpr std::int64_t index_room = 64 << 10;
 
-/// Returns the bytes of a chunk: filtered ones are so small that every writer has some, and that
-/// readers need not unpack much.
+/// Returns the target size of a chunk in bytes. Filtered chunks are small, so that every writer has
+/// some and readers need not unpack much.
 std::int64_t chunk_target(const Definitions& d, bool packed, std::int64_t writers) {
     if (!packed) return plain_chunk;
     std::int64_t bytes = 0;
@@ -103,7 +103,7 @@ public:
                      }));
     }
 
-    /// Opens an existing file: its data stay in place, and new chunks go to its end.
+    /// Opens an existing file. Its data stay in place; new chunks are added at its end.
     Status open(Comm& comm, const std::string& path, const Definitions& definitions,
                 const StorageOptions& options, bool writer, FileMap& map) override {
         begin(comm, definitions, options);
@@ -271,12 +271,13 @@ private:
             std::make_unique<ChunkStore>(*placer_, read, path_, *definitions_, layout_, wording_);
     }
 
-    /// Tests if the writers ask for room together.
+    /// Tests if the writers ask for room in collective calls.
     bool meets() const { return several_ && !apart_; }
 
-    /// Connects the writers by a communicator, or by the end of the file in shared memory. A writer
-    /// that cannot map this memory gets room from the keeper.
-    /// @return the same on every rank @note Collective
+    /// Connects the writers: by a communicator, or by the end of the file in shared memory. A
+    /// writer that cannot map this memory asks the keeper for room.
+    /// @return the same on every rank
+    /// @note Collective
     Status join(Comm& comm) {
         if (meets()) {
             auto writers = comm.split(writer_ ? 0 : -1, first_ ? -1 : comm.rank());
@@ -320,7 +321,7 @@ private:
             path_, *definitions_, layout_.grids,
             [this, known, n = std::int64_t(0)](std::int64_t bytes) mutable -> Room {
                 if (known || n == 0) return places_.room(map_, definitions_bytes_, n++);
-                // The room begins with a page: headers in the same page are written together.
+                // Begin the room with a page: headers in the same page are written together.
                 const Room room = room_at_end(bytes + page);
                 return {rounded(room.begin, page), room.end};
             },
@@ -331,13 +332,13 @@ private:
             status = index_->place(i, map_.offset[i]);
             placed = true;
         }
-        // Readers find the fixed-size variables before the file has a record.
+        // Commit, so that readers find the fixed-size variables even before the file has a record.
         return status.ok() && placed ? index_->commit(false) : status;
     }
 
     // ---- existing files ----
 
-    /// Takes over the file's layout on every rank. @param contents  result of the keeper
+    /// Adopts the layout of the existing file on every rank. @param contents  result of the keeper
     FileMap take_contents(const Netcdf4Contents& contents) {
         std::vector<std::int64_t> addresses;
         for (const Variable& v : definitions_->variables) {
@@ -361,7 +362,7 @@ private:
             path_, *definitions_, layout_.grids,
             [this](std::int64_t bytes) { return room_at_end(bytes); }, status);
         if (!status.ok()) return status;
-        // Data that a killed run has left behind the index's end are overwritten.
+        // Overwrite data that a killed run has left after the end known to the index.
         placer_->set_end(unwritten_.empty() ? index_->end() : std::max(size_, index_->end()));
         status = fill_places();
         if (status.ok() && index_->records() > kept_) status = drop_records();
@@ -376,7 +377,7 @@ private:
                                   [&](const PlacedChunk& c) { chunks.push_back(c); });
     }
 
-    /// Gives places to variables without chunks that were never written.
+    /// Assigns places to variables without chunks that were never written.
     void give_places(Netcdf4Contents& contents) {
         for (std::size_t i = 0; i < definitions_->variables.size(); ++i) {
             const Variable& v = definitions_->variables[i];
@@ -389,7 +390,7 @@ private:
         }
     }
 
-    /// Fills these places, so that the variables read as before.
+    /// Writes fill values to these places, so that the variables read as before.
     Status fill_places() {
         constexpr std::int64_t piece = 1 << 20;
         std::vector<char> bytes(piece);
@@ -453,7 +454,7 @@ private:
         return {};
     }
 
-    /// Writes adjacent chunks. @param first  first one, for errors
+    /// Writes adjacent chunks. @param first  the first of them, named in error messages
     Status write_chunks(const char* data, std::int64_t bytes, std::int64_t address,
                         const PlacedChunk& first) {
         Status status = write_at(data, bytes, address);
@@ -477,15 +478,17 @@ private:
 
     // ---- counting ----
 
-    /// Packs and writes the data of records that are counted now. complete() has done so if the
-    /// writers meet and there are no boxes; end_unit() if they do not wait for each other.
+    /// Packs and writes the data of records that are counted now. This was done by complete(), if
+    /// the writers meet and there are no boxes, or by end_unit(), if they do not wait for each
+    /// other.
     Status place(std::int64_t records) {
         if (apart_ || collective()) return {};
         Stopwatch watch(counts_.seconds);
         return store_->place(std::max(records, kept_));
     }
 
-    /// Collects the chunks of complete records for catch_up(), and logs them if it is called later.
+    /// Collects the chunks of complete records for catch_up(), and logs them if that is called
+    /// later.
     Status count(std::int64_t records, bool durable) {
         const std::lock_guard lock(small_);
         counted_ = std::max(records, kept_);
@@ -503,7 +506,7 @@ private:
         return {};
     }
 
-    /// Adds the chunks of a record of a variable whose places are known beforehand.
+    /// Adds the chunks of a record for a variable whose places are known beforehand.
     void add_known(std::int64_t variable) {
         const ChunkGrid& g = layout_.grids[variable];
         const std::int64_t bytes = g.chunk_bytes();
@@ -512,7 +515,7 @@ private:
             complete_.push_back({variable, known_, n, first + n * bytes, bytes});
     }
 
-    /// Enters chunks in the index, in its order, so that it grows only at its end.
+    /// Enters chunks in the index, sorted in its order, so that the index grows only at its end.
     Status enter(std::span<const PlacedChunk> chunks, std::int64_t records) {
         Status status = index_->set_records(records);
         for (const PlacedChunk& c : chunks)
@@ -523,25 +526,28 @@ private:
     Format format_ = Format::netcdf4;
     int keeper_ = 0;
     bool first_ = false, writer_ = false, beside_ = false, sync_close_ = false;
-    bool later_ = false;           ///< the index is left for catch_up()
-    bool several_ = false;         ///< writers write chunks whole
+    bool later_ = false;           ///< entering the chunks is left to catch_up()
+    bool several_ = false;         ///< several writers write whole chunks
     bool apart_ = false;           ///< the writers do not wait for each other
-    std::int64_t all_beside_ = 0;  ///< writers that share memory with the keeper
+    std::int64_t all_beside_ = 0;  ///< number of writers that share memory with the keeper
     ChunkLayout layout_;
     Netcdf4Map places_;  ///< layout of a new file
     std::int64_t definitions_bytes_ = 0;
-    std::int64_t kept_ = 0;       ///< records that the file has already
-    std::int64_t size_ = 0;       ///< bytes that the file had
-    std::vector<int> unwritten_;  ///< on the keeper: variables that had no place
+    std::int64_t kept_ = 0;       ///< number of records that the file had
+    std::int64_t size_ = 0;       ///< size of the file when it was opened
+    std::vector<int> unwritten_;  ///< on the keeper: variables that were without a place
     std::optional<ChunkPlacer> placer_;
     std::unique_ptr<ChunkStore> store_;
 
-    std::unique_ptr<Netcdf4Index> index_;  ///< on the keeper
+    std::unique_ptr<Netcdf4Index> index_;  ///< null except on the keeper
     const std::thread::id model_thread_ = std::this_thread::get_id();
-    std::mutex small_;                   ///< guards what follows
-    std::optional<PlaceLog> log_;        ///< set once a thread of the library has counted records
-    std::vector<PlacedChunk> complete_;  ///< chunks of counted records, not in the index
-    std::int64_t known_ = 0;  ///< records of variables with known places in complete_ or the index
+    std::mutex small_;  ///< guards the members below
+    /// Exists once a thread of the library has counted records.
+    std::optional<PlaceLog> log_;
+    /// Chunks of counted records that are not yet in the index.
+    std::vector<PlacedChunk> complete_;
+    /// Number of records whose known places are in complete_ or in the index.
+    std::int64_t known_ = 0;
     std::int64_t counted_ = 0;  ///< number of counted records
     bool durable_ = false, behind_ = false;
 };

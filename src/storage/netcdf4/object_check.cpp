@@ -13,8 +13,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Tests if a data set is a dimension scale (HDF5 dimension scale specification), as H5DSis_scale
-/// does, which is in another library.
+/// Tests if a data set is a dimension scale (HDF5 dimension scale specification). H5DSis_scale does
+/// the same, but is in another library.
 bool is_dimension_scale(hid_t set) {
     if (H5Aexists(set, "CLASS") <= 0) return false;
     const Handle attribute(H5Aopen(set, "CLASS", H5P_DEFAULT), H5Aclose);
@@ -100,7 +100,7 @@ private:
     const Hdf5View& view_;
     const std::string& path_;
     std::vector<std::string>& sets_;
-    std::vector<std::pair<unsigned long, haddr_t>> open_;  ///< groups around the present one
+    std::vector<std::pair<unsigned long, haddr_t>> open_;  ///< groups that contain the present one
 };
 
 }  // namespace

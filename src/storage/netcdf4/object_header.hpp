@@ -6,8 +6,8 @@
 
 namespace thalweg::detail {
 
-/// Tests if a block of a header, the first one or a continuation, holds the length of a data set.
-/// True for a block that cannot be read.
+/// Tests if a block of an object header (the first one or a continuation) contains the length of a
+/// data set. True for a block that cannot be read.
 bool has_length(std::span<const char> block);
 
 }  // namespace thalweg::detail

@@ -6,7 +6,8 @@
 
 namespace thalweg::detail {
 
-/// Bytes that are read and written together; smaller blocks of metadata do not cross a multiple.
+/// Bytes of a page, which the system reads and writes as a whole. Smaller blocks of metadata are
+/// placed so that they lie within one.
 constexpr std::int64_t page = 4096;
 
 /// Rounds bytes up to a multiple of `to`.

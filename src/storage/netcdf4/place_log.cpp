@@ -22,12 +22,14 @@ namespace {
 
 constexpr std::array<char, 16> log_mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
                                         'p', 'l', 'a', 'c', 'e', 's', '1', '\n'};
-constexpr std::int64_t many = 1 << 20;        ///< bytes from which clear() empties the log
-constexpr std::int64_t room_step = 64 << 10;  ///< bytes reserved at a time, for a full disk
+constexpr std::int64_t many = 1 << 20;  ///< size in bytes at which clear() empties the log
+/// Bytes that are reserved at a time, in case the disk becomes full.
+constexpr std::int64_t room_step = 64 << 10;
 
 static_assert(std::is_trivially_copyable_v<PlacedChunk>);
 
-/// The head of an entry: the names of the variables, or chunks that were logged together.
+/// The head of an entry. The entry has either the names of the variables, or chunks that were
+/// logged together.
 struct Head {
     std::int64_t records = 0;
     std::int64_t bytes = 0;  ///< bytes that follow
@@ -41,7 +43,7 @@ std::vector<char> entry(std::int64_t records, std::span<const char> bytes) {
     return std::move(out.bytes);
 }
 
-/// Takes the next entry off the front of the bytes. @return false if it is not whole
+/// Removes the next entry from the front of the bytes. @return false if it is incomplete
 bool take_entry(std::span<const char>& from, Head& head, std::span<const char>& bytes) {
     if (from.size() < sizeof head) return false;
     std::memcpy(&head, from.data(), sizeof head);

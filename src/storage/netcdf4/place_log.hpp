@@ -16,18 +16,19 @@ namespace thalweg::detail {
 
 class PlaceLog {
 public:
-    /// Creates the log of a file. If that fails, nothing is logged.
+    /// Creates the log of a file. If that fails, this object does nothing.
     PlaceLog(const std::string& path, const Definitions& definitions);
     ~PlaceLog();
     PlaceLog(const PlaceLog&) = delete;
     PlaceLog& operator=(const PlaceLog&) = delete;
 
-    /// Adds chunks, with which the file has so many records. A failure ends the log.
-    /// @param durable  sync the log
+    /// Adds chunks.
+    /// @param records  number of records that the file has with them
+    /// @param durable  sync the log. After a failure, nothing more is logged
     void add(std::int64_t records, std::span<const PlacedChunk> chunks, bool durable);
-    /// Forgets the chunks, all of which are in the index, if they are many.
+    /// Empties the log if it is long. All its chunks must be in the index.
     void clear();
-    /// Removes the log, all of which is in the index.
+    /// Removes the log. All its chunks must be in the index.
     void remove();
 
 private:
@@ -35,20 +36,20 @@ private:
 
     std::string path_;
     int fd_ = -1;
-    std::int64_t begin_ = 0;  ///< first byte after the names
+    std::int64_t begin_ = 0;  ///< offset after the names
     std::int64_t end_ = 0;
     std::int64_t room_ = 0;  ///< bytes that the file system has reserved
 };
 
-/// Chunks that were logged together, and the records of the file with them.
+/// Chunks that were logged together, and the number of records of the file with them.
 struct LoggedChunks {
     std::int64_t records = 0;
     std::vector<PlacedChunk> chunks;
 };
 
-/// Reads the log of a file, as far as it is whole.
-/// @param names  receives the variables to which the chunks' numbers refer
-/// @return false if there is none
+/// Reads the complete entries of a file's log.
+/// @param names  receives the names of the variables, to which the numbers in the chunks refer
+/// @return false if there is no log
 bool read_place_log(const std::string& path, std::vector<std::string>& names,
                     std::vector<LoggedChunks>& logged);
 

@@ -27,10 +27,10 @@ public:
     std::int64_t take_room(std::int64_t bytes);
     std::int64_t end() const;
 
-    /// Passes the keeper the first of these chunks, if it has taken the earlier ones.
+    /// Passes the first of these chunks to the keeper, if it has taken those passed before.
     /// @return number of chunks passed
     std::size_t tell(std::span<const PlacedChunk> chunks);
-    /// Appends the chunks that the keeper was told. @return true if there were some
+    /// Appends the chunks that were passed to the keeper. @return true if there were some
     bool hear(std::vector<PlacedChunk>& chunks);
 
 private:

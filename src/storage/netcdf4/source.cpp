@@ -31,13 +31,14 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Most bytes of a band of a part: half of the cache, as the next band may be of another variable.
+/// Largest size of a band in bytes: half of the cache, as the next band may be that of another
+/// variable.
 constexpr std::int64_t most_band = ChunkReader::cache_bytes / 2;
-constexpr std::int64_t most_parts = 4096;  ///< parts of a variable
+constexpr std::int64_t most_parts = 4096;  ///< largest number of parts of a variable
 
 using Way = StoredVariable::Way;
 
-/// Seconds within which a file may change twice and keep the same time of change.
+/// Seconds within which a file may change twice without a change of its modification time.
 constexpr double clock_tick = 0.01;
 constexpr int most_looks = 20;
 
@@ -107,7 +108,8 @@ public:
         writable.variables.clear();
         for (std::size_t i = 0; i < stored_.size(); ++i) {
             const Variable& v = definitions_.variables[i];
-            if (!valid_type(v.type)) continue;  // nobody can define it
+            // A model cannot define a variable of such a type.
+            if (!valid_type(v.type)) continue;
             if (!stored_[i].no_append.empty())
                 return failure(TW_EUNSUPPORTED, "mode=append is not possible: variable '{}': {}",
                                v.name, stored_[i].no_append);
@@ -194,7 +196,7 @@ public:
 
     bool reads_behind() const override { return true; }
 
-    /// Asks HDF5 for the places of chunks, which only the model's thread may do.
+    /// Finds the places of chunks by HDF5, which only the model's thread may call.
     bool prepare(std::span<const ReadRange> ranges) override {
         Status status;
         for (const ReadRange& range : ranges) {
@@ -252,7 +254,7 @@ private:
         return status;
     }
 
-    /// Opens the file before its definitions are read: another file may take its name later.
+    /// Opens the file before its definitions are read, as another file may take its name later.
     Status hold(int& fd) const {
         fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         return fd < 0 ? system_failure(path_, "cannot open") : Status{};
@@ -267,8 +269,8 @@ private:
         return status;
     }
 
-    /// Reads the contents until they are consistent: if a file changes meanwhile, HDF5 may read
-    /// parts from before and from after the change, and find an error.
+    /// Reads the contents, again until they are consistent. If the file changes meanwhile, HDF5 may
+    /// read some parts from before the change and some from after, and report an error.
     Status look_until_steady(int fd, Netcdf4Contents& contents) const {
         for (int look = 1;; ++look) {
             struct stat before {
@@ -318,7 +320,8 @@ private:
         stored_ = std::move(contents.stored);
         records_ = contents.records;
         size_ = contents.size;
-        sets_.assign(stored_.size(), H5I_INVALID_HID);  // look() has reserved the memory
+        // Look() has reserved the memory, so this does not fail.
+        sets_.assign(stored_.size(), H5I_INVALID_HID);
     }
 
     bool same(const Definitions& other) const {
@@ -343,14 +346,14 @@ private:
     Status check_place(int variable, const StoredChunk& place) const;
     Status make_known(int variable, const Cell& cell);
     bool look_again();
-    // Functions for here_:
+    // Functions that finder here_ uses:
     Status descriptor(int& fd) override;
     Status find(int variable, const Cell& cell, StoredChunk& place) override;
     Status read_by_hdf5(int variable, const Cell& cell, char* to) override;
 
     std::string path_;
     bool root_, reader_;
-    int fd_ = -1;  ///< descriptor of readers and rank 0
+    int fd_ = -1;  ///< descriptor of the file on readers and rank 0
     OpenedFile opened_;
     Format format_ = Format::netcdf4;
     int groups_ = 0;
@@ -358,12 +361,12 @@ private:
     std::vector<StoredVariable> stored_;
     std::int64_t size_ = 0;
 
-    // Members of readers, once they read:
+    // The following members are set on readers, once they read.
     std::unique_ptr<Hdf5View> view_;
-    std::vector<hid_t> sets_;    ///< data sets, by variable
-    bool looked_again_ = false;  ///< the file was reopened in this read
+    std::vector<hid_t> sets_;    ///< data set of each variable
+    bool looked_again_ = false;  ///< the file was reopened during this read
     ChunkReader here_{*this, path_, definitions_, stored_, counts_};
-    // Members of the thread that reads ahead; other threads add places:
+    // The following members belong to the thread that reads ahead; other threads add places.
     KnownPlaces known_{path_, opened_};
     ChunkReader behind_{known_, path_, definitions_, stored_, counts_};
 };
@@ -376,15 +379,15 @@ std::vector<SourcePart> Netcdf4Source::parts(int variable, int readers) const {
     const std::size_t lead = v.record ? 1 : 0;
     const std::size_t nd = v.shape.size();
     const auto chunk = [&](std::size_t d) { return std::min(s.chunk[d + lead], v.shape[d]); };
-    std::size_t first = 0;  // dimension along which chunks have a length
+    std::size_t first = 0;  // slowest dimension in which chunks are longer than 1
     while (first + 1 < nd && chunk(first) == 1) ++first;
-    // All records of a chunk are in the cache.
+    // All records in a chunk are cached together.
     std::int64_t chunk_bytes = v.record ? s.chunk[0] * element : element;
     for (std::size_t d = 0; d < nd; ++d) chunk_bytes *= chunk(d);
-    std::vector<std::int64_t> width(v.shape);  // lengths of a part
+    std::vector<std::int64_t> width(v.shape);  // length of a part in each dimension
     const std::int64_t share = v.elements() * element / std::max(1, readers);
     const std::int64_t most = std::max(chunk_bytes, std::min(most_band, share));
-    std::int64_t band = 1, parts = 1;  // numbers of chunks in a band, and of parts
+    std::int64_t band = 1, parts = 1;  // number of chunks in a band, and number of parts
     for (std::size_t d = nd; d-- > first + 1;) {
         const std::int64_t chunks = (v.shape[d] + chunk(d) - 1) / chunk(d);
         std::int64_t n = std::clamp<std::int64_t>(most / chunk_bytes / band, 1, chunks);
@@ -430,9 +433,10 @@ Status Netcdf4Source::open_set(int variable, hid_t& set) {
     return known < 0 ? failure(TW_EFORMAT, "HDF5 cannot open a data set") : Status{};
 }
 
-/// Closes the file, so that HDF5 reads it again, if HDF5 may have old nodes of an index, which the
-/// file's writer has split since. Once in a read is enough: the requested data were in the file
-/// before it. @return false: the file has not changed, or was closed in this read
+/// Closes the file, so that HDF5 reads it again. HDF5 may have old nodes of an index, which the
+/// file's writer has split since. Once per read is enough: the requested data were in the file
+/// before it.
+/// @return false: the file has not changed, or was closed in this read already
 bool Netcdf4Source::look_again() {
     if (looked_again_ || !view_ || !view_->changed()) return false;
     looked_again_ = true;
@@ -447,7 +451,7 @@ Status Netcdf4Source::look_up(int variable, const Cell& cell, StoredChunk& place
     return view_->locate(stored(variable), set, cell.corner.data(), place);
 }
 
-/// Checks the place of a chunk: HDF5 does not.
+/// Checks the place of a chunk, which HDF5 does not do.
 Status Netcdf4Source::check_place(int variable, const StoredChunk& place) const {
     if (place.address < 0) return {};
     const StoredVariable& s = stored(variable);
@@ -487,9 +491,10 @@ Status Netcdf4Source::descriptor(int& fd) {
     return status;
 }
 
-/// Reads the elements of a chunk within the extent; the others stay as they are.
+/// Reads the elements of a chunk within the extent; does not change the others.
 Status Netcdf4Source::read_by_hdf5(int variable, const Cell& cell, char* to) {
-    (void)look_again();  // HDF5 gives fill values for chunks that it does not find
+    // If HDF5 does not find a chunk, it returns fill values, so read the file again first.
+    (void)look_again();
     hid_t set = H5I_INVALID_HID;
     if (Status status = open_set(variable, set); !status.ok()) return status;
     const QuietHdf5 quiet;

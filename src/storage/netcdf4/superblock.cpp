@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
 using Bytes = std::array<char, 52>;
 
-/// Reads bytes of a file; those beyond its end are 0.
+/// Reads bytes of a file. Bytes beyond its end are returned as 0.
 Status read_some(int fd, const std::string& path, std::int64_t at, Bytes& bytes) {
     bytes = {};
     for (std::size_t have = 0; have < bytes.size();) {
@@ -33,8 +33,8 @@ Status read_some(int fd, const std::string& path, std::int64_t at, Bytes& bytes)
     return {};
 }
 
-/// Returns the end of the file by a superblock of version 0 to 3: it has a base address, and an end
-/// that counts from the same byte. A user block may have been put before the file since.
+/// Returns the end of the file according to a superblock of version 0 to 3. It contains a base
+/// address, and an end relative to it. A user block may have been inserted before it later.
 std::int64_t end_of(const Bytes& superblock, std::int64_t at) {
     constexpr std::size_t version = 8, offset_bytes_before_2 = 13, offset_bytes = 9;
     const char v = superblock[version];

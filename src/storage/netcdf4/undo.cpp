@@ -20,11 +20,11 @@ namespace {
 constexpr std::array<char, 16> mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
                                     'u', 'n', 'd', 'o', ' ', '1', '\n'};
 
-/// The last bytes of the file.
+/// The last bytes of a file with saved bytes.
 struct Trailer {
-    std::int64_t begin = 0;      ///< first saved byte
-    std::int64_t size = 0;       ///< former size of the file
-    std::int64_t places = 0;     ///< number of saved places
+    std::int64_t begin = 0;      ///< offset of the first saved byte
+    std::int64_t size = 0;       ///< size of the file before the change
+    std::int64_t places = 0;     ///< number of ranges that were saved
     std::uint64_t checksum = 0;  ///< checksum of the saved bytes
     std::array<char, 16> mark{};
 };

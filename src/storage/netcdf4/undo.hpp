@@ -12,7 +12,7 @@
 
 namespace thalweg::detail {
 
-/// Bytes that a file had at some place.
+/// The previous bytes of a range of a file.
 struct SavedBytes {
     std::int64_t address = 0;
     std::vector<char> bytes;
@@ -20,13 +20,13 @@ struct SavedBytes {
 
 /**
  * Writes saved bytes to the end of a file, with a mark by which they are recognized.
- * @param at    address for them; the file has no data from there on
+ * @param at    address at which to write them; the file has no data from there on
  * @param size  size of the file after undo()
  */
 Status write_undo(int fd, const std::string& path, std::int64_t at, std::int64_t size,
                   std::span<const SavedBytes> saved);
 
-/// Tests if a file ends with saved bytes: a change is under way, or its run was killed.
+/// Tests if a file ends with saved bytes: a change is being made, or its run was killed.
 bool has_undo(int fd);
 bool has_undo(const std::string& path);
 

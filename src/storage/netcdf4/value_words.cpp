@@ -15,7 +15,7 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr hsize_t hashed_bytes = 8 << 20;  ///< bytes of a box
+constexpr hsize_t hashed_bytes = 8 << 20;  ///< bytes of the boxes in which values are read
 
 std::string member_name(hid_t type, unsigned member) {
     char* const text = H5Tget_member_name(type, member);
@@ -34,7 +34,7 @@ std::string compound_words(hid_t type) {
     return words + ")";
 }
 
-/// Describes an enumeration, with the value of each name in hexadecimal digits.
+/// Describes an enumeration: each name with its value in hexadecimal digits.
 std::string enum_words(hid_t type) {
     std::string words = fmt::format("enum of {} bytes (", H5Tget_size(type));
     const Handle native(H5Tget_native_type(type, H5T_DIR_ASCEND), H5Tclose);
@@ -56,7 +56,7 @@ std::string array_words(hid_t type, hid_t element) {
     return words + "]";
 }
 
-/// Tests if equal bytes are equal values, whatever file they are in.
+/// Tests if values of a type are equal when their bytes are, even in different files.
 bool is_comparable(hid_t type) {
     for (const H5T_class_t pointer : {H5T_VLEN, H5T_REFERENCE, H5T_TIME})
         if (H5Tdetect_class(type, pointer) != 0) return false;
@@ -171,7 +171,8 @@ std::string hash_of_data_set(hid_t set) {
         if (nd > 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, corner.data(), nullptr,
                                           count.data(), nullptr) < 0)
             return {};
-        values.assign(n * H5Tget_size(native), '\0');  // H5Dread does not set gaps of structures
+        // H5Dread does not set the gaps between members.
+        values.assign(n * H5Tget_size(native), '\0');
         if (H5Dread(set, native, memory, space, H5P_DEFAULT, values.data()) < 0) return {};
         hash = hash_of({values.data(), values.size()}, hash);
         more = advance(corner, count, shape);

@@ -8,9 +8,9 @@
 
 namespace thalweg::detail {
 
-/// Describes a type, with the names of its members.
+/// Describes a type as text, with the names of its members.
 std::string type_words(hid_t type);
-/// Describes a shape: "(3, 4)", "(scalar)" or "(no elements)".
+/// Describes a shape as text: "(3, 4)", "(scalar)" or "(no elements)".
 std::string shape_words(hid_t space);
 /// Returns a hash of all values, the same in every byte order; empty if they cannot be read, or are
 /// pointers into the file (references, lists of variable length).

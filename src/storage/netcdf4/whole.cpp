@@ -12,7 +12,7 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr double most_chunks = 1e9;  ///< chunks of a variable
+constexpr double most_chunks = 1e9;  ///< largest number of chunks of a variable that are checked
 
 /// A check of all data sets, in all groups.
 class DataCheck {
@@ -64,7 +64,7 @@ private:
             return hdf5_failure(path_, fmt::format("chunks of variable '{}'", name));
         if (std::any_of(length.begin(), length.begin() + nd, [](hsize_t n) { return n == 0; }))
             return {};
-        // A damaged shape may have too many chunks to check.
+        // The damaged shape of a data set may mean too many chunks to check.
         double all = 1;
         for (std::size_t d = 0; d < static_cast<std::size_t>(nd); ++d)
             all *= static_cast<double>(length[d]) / static_cast<double>(chunk[d]);
@@ -127,7 +127,7 @@ Status check_netcdf4_whole(const std::string& path, std::int64_t end, Netcdf4Rec
     if (!view) return status;
     status = DataCheck(*view, path, end).all();
     if (!view->refused().ok()) return view->refused();
-    // If HDF5 cannot read it, the file is damaged: system errors were reported above.
+    // If HDF5 cannot read the chunk, the file is damaged: system errors were returned above.
     if (!status.ok() && status.code != TW_ENOMEM) status.code = TW_EFORMAT;
     return status;
 }

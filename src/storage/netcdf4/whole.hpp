@@ -9,11 +9,11 @@
 
 namespace thalweg::detail {
 
-/// The record dimension of a netCDF-4 file.
+/// The record counts of a netCDF-4 file.
 struct Netcdf4Records {
-    bool any = false;           ///< a variable has it
-    std::int64_t longest = 0;   ///< records of the longest variable
-    std::int64_t shortest = 0;  ///< records of the shortest one
+    bool any = false;           ///< some variable has records
+    std::int64_t longest = 0;   ///< number of records of the longest variable
+    std::int64_t shortest = 0;  ///< number of records of the shortest variable
 };
 
 /**
@@ -25,8 +25,8 @@ struct Netcdf4Records {
 Status check_netcdf4_whole(const std::string& path, std::int64_t end, Netcdf4Records& records);
 
 /**
- * Cuts variables with more records to so many. A reader that opens the file meanwhile, or after a
- * kill, finds its old or its new state.
+ * Removes the records after the first `records` of all variables. A reader that opens the file
+ * meanwhile, or after the process was killed, finds its old or its new state.
  * @return TW_OK, TW_EIO, TW_EFORMAT
  */
 Status cut_netcdf4(const std::string& path, std::int64_t records);
@@ -37,7 +37,7 @@ Status cut_netcdf4(const std::string& path, std::int64_t records);
  */
 Status enter_logged(const std::string& path);
 
-/// Returns the records of a file with those that are logged beside it; 0 without a log.
+/// Returns the number of records of a file, including those logged beside it; 0 if there is no log.
 std::int64_t logged_records(const std::string& path);
 
 }  // namespace thalweg::detail

@@ -20,7 +20,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Tests if the loaded library, which may not be that of the build, has the bug.
+/// Tests if the MPI library that is loaded, which may be another than at build time, has the bug.
 bool is_faulty() {
     int major = 0, minor = 0, release = 0;
     if (std::sscanf(mpi_name().c_str(), "Open MPI v%d.%d.%d", &major, &minor, &release) != 3)
@@ -59,8 +59,8 @@ private:
     bool good_ = false;
 };
 
-/// Tests if a setting permits OMPIO. It is a list of components to choose from, or with '^' of
-/// those to leave out; empty: all.
+/// Tests if a setting permits OMPIO. The setting lists components to choose from or, after '^',
+/// components to leave out; empty: all are permitted.
 bool chooses_ompio(const std::vector<char>& setting) {
     if (setting.empty() || setting[0] == '\0') return true;
     return (std::strstr(setting.data(), "ompio") != nullptr) != (setting[0] == '^');
@@ -86,7 +86,8 @@ void choose_mpi_io() {
 }
 
 Status check_mpi_io(const std::string& path) {
-    // Asked once: the answer does not change, and MPI loads its components anew each time (0.1 s).
+    // Find out only once: the answer does not change, and MPI loads its components anew each time
+    // (0.1 s).
     static const bool loses_bytes = [] {
         if (!is_faulty()) return false;
         const MpiSettings settings;

@@ -80,7 +80,7 @@ public:
     Status write(std::span<const Chunk> chunks) override {
         Stopwatch watch(counts_.seconds);
         NoSizeSignal guard;
-        // One request per variable and record, made of boxes.
+        // Each request is for one variable and record, and consists of boxes.
         std::vector<Request> requests;
         for (const Chunk& c : chunks) {
             const Variable& v = definitions_->variables[c.variable];
@@ -189,8 +189,8 @@ private:
         return status;
     }
 
-    /// Returns reserved hints of MPI (MPI 3.1, section 13.2.8); implementations ignore unknown
-    /// ones.
+    /// Returns the reserved hints of MPI (MPI 3.1, section 13.2.8). Implementations ignore hints
+    /// that they do not know.
     static MPI_Info hints_of(const StorageOptions& options) {
         MPI_Info info = MPI_INFO_NULL;
         MPI_Info_create(&info);
@@ -209,7 +209,7 @@ private:
         std::vector<Box> boxes;
     };
 
-    /// A request in PnetCDF's form, kept alive for the call.
+    /// The arguments of a request in PnetCDF's form, which must be valid during the call.
     struct Arguments {
         std::vector<MPI_Offset> numbers;
         std::vector<MPI_Offset*> starts, counts;
@@ -320,7 +320,8 @@ private:
         return pnetcdf_status(code, path_, v.name);
     }
 
-    /// Sets the record count: PnetCDF counts a record from its first write on, complete or not.
+    /// Writes the record count to the header without PnetCDF, which counts a record from its first
+    /// write on, complete or not.
     Status set_record_count(std::int64_t records) const {
         const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
         if (fd < 0) return system_failure(path_, "cannot open for writing");
@@ -329,8 +330,8 @@ private:
         return status;
     }
 
-    /// Fills the padding behind odd-sized variables, which PnetCDF leaves undefined and netCDF
-    /// fills. Records that were there before have their padding.
+    /// Writes the padding after variables of odd size, which PnetCDF leaves undefined and netCDF
+    /// fills. Records that existed before have their padding.
     Status fill_padding(std::int64_t records) const {
         int fd = -1;
         Status status;
@@ -361,7 +362,7 @@ private:
     Format format_ = Format::cdf2;
     Existing existing_;
     int ncid_ = -1;
-    int fd_ = -1;  ///< descriptor of rank 0, to reserve space
+    int fd_ = -1;  ///< file descriptor on rank 0, to reserve space
     bool open_ = false, blocking_ = false, first_ = false, durable_ = false;
 };
 

@@ -10,10 +10,10 @@
 
 namespace thalweg::detail {
 
-/// Effect of plain writes by several nodes to disjoint ranges of one file.
+/// The effect of plain writes by several nodes to disjoint ranges of one file.
 enum class Sharing {
-    local,     ///< disk of one node
-    parallel,  ///< safe: every node sees the others' bytes
+    local,     ///< the disk of a single node
+    parallel,  ///< safe: every node sees what the others have written
     nfs,       ///< not safe: each node caches pages, so only MPI-IO's locks help
     unknown,   ///< only one writer is known to be safe
 };
@@ -28,32 +28,32 @@ struct FileSystem {
     bool operator==(const FileSystem&) const = default;
 };
 
-/// Returns the file system with these properties of statfs(2).
+/// Returns the file system that has these results of statfs(2).
 /// @param magic  f_type
 /// @param block  f_bsize
 FileSystem file_system_of(std::int64_t magic, std::int64_t block);
 
-/// Finds a file system of the table by its name; and returns all these names.
+/// Finds a file system in the table by its name. The second function returns all names.
 bool file_system_named(const std::string& name, FileSystem& system);
 std::vector<std::string> file_system_names();
 
 /// Returns the file system of a file; of an unknown kind if the system cannot tell.
 FileSystem file_system_at(const std::string& path);
 
-/// The answers of a file system, which one rank asks for all.
+/// Properties of a file system, which one rank asks for on behalf of all.
 struct AskedFileSystem {
     std::int64_t magic = 0, block = 4096;  ///< see FileSystem
     std::int64_t stripe_size = -1;         ///< bytes; -1: not known
 };
-/// Asks for the file system of a file.
-/// @param stripe_size  returned as it is; -1: replaced by the file's stripe size
+/// Asks for the properties of the file system of a file.
+/// @param stripe_size  returned unchanged; -1: replaced by the file's stripe size
 AskedFileSystem ask_file_system(const std::string& path, std::int64_t stripe_size);
 
-/// The identity of the file that a path leads to; the same on every node that sees the file. All 0
-/// if it is unknown.
+/// Identifies the file to which a path leads; the same on every node that sees the file. All
+/// members are 0 if it is unknown.
 struct FileIdentity {
     std::uint64_t inode = 0;
-    std::uint64_t device = 0, kernel = 0;  ///< for a disk of one node; else 0
+    std::uint64_t device = 0, kernel = 0;  ///< set for the disk of a single node; else 0
 };
 
 /// Returns the identity of a file; sets errno if it cannot be opened.

@@ -45,13 +45,13 @@ private:
 FileSystem file_system_at(const std::string& path) {
     struct statfs info {};
     if (statfs(path.c_str(), &info) != 0) return file_system_of(0, 4096);
-    // The magic number has 32 bits, however wide the field is.
+    // The magic number has 32 bits, even if the field is wider.
     return file_system_of(static_cast<std::uint32_t>(info.f_type), info.f_bsize);
 }
 
 namespace {
 
-/// Returns a number of the running system that changes with every boot; 0 if unknown.
+/// Returns a number of the running kernel that changes with every boot; 0 if unknown.
 std::uint64_t this_kernel() {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
     std::string id;
@@ -63,7 +63,7 @@ std::uint64_t this_kernel() {
 }  // namespace
 
 FileIdentity identity_at(const std::string& path) {
-    // The file is opened because NFS answers stat() from its cache.
+    // Open the file, because NFS answers stat() from its cache.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     FileIdentity identity;
     struct stat info {};

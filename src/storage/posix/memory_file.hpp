@@ -31,9 +31,9 @@ public:
     bool good() const { return fd_ >= 0; }
     const std::string& path() const { return path_; }
 
-    /// Takes the place of a file on disk that a library has open for writing, if the library cannot
-    /// be given another path: later writes go to memory.
-    /// @return false: nothing has changed; the file is not open, or more than once
+    /// Replaces a file on disk that a library has open for writing, if the library cannot be given
+    /// another path: its later writes go to memory.
+    /// @return false: nothing has changed, as the file is not open, or is open more than once
     bool stand_in(const std::string& path) const {
         struct stat wanted;
         if (::stat(path.c_str(), &wanted) != 0) return false;
@@ -48,7 +48,8 @@ public:
                 found.st_dev != wanted.st_dev || found.st_ino != wanted.st_ino ||
                 (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
                 continue;
-            if (only >= 0) return false;  // one of them may be the library's own
+            // Open more than once: one descriptor may not be the library's.
+            if (only >= 0) return false;
             only = fd;
         }
         if (only < 0) return false;

@@ -19,12 +19,12 @@ namespace thalweg::detail {
 namespace {
 
 constexpr std::string_view suffix = ".part";
-/// Longest addition to a name: a dot in front and ".lock", or ".part.9".
+/// Length of the longest addition to a name: a dot in front and ".lock", or ".part.9".
 constexpr std::size_t longest_addition = 7;
 constexpr std::size_t hash_digits = 16;
 constexpr std::size_t longest_stem = NAME_MAX - longest_addition;
 
-/// Returns the last name of a path, shortened so that additions fit.
+/// Returns the file name of a path, shortened so that additions fit.
 std::string stem_of(const std::string& own) {
     const std::string name = own.substr(own.rfind('/') + 1);
     if (name.size() <= longest_stem) return name;
@@ -37,7 +37,7 @@ bool is_shortened(const std::string& stem) {
                std::string::npos;
 }
 
-/// Returns the folder of a path with its slash; empty if it names none.
+/// Returns the folder of a path with its slash; empty if the path has none.
 std::string before_name(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 }  // namespace
@@ -82,7 +82,7 @@ Status share_path(Comm& comm, std::string_view mine, std::string& absolute) {
 }
 
 Status follow_links(const std::string& path, std::string& target) {
-    constexpr int most_links = 40;  // as many as Linux follows
+    constexpr int most_links = 40;  // as many links as Linux follows
     target = path;
     for (int links = 0;; ++links) {
         struct stat info {};
@@ -139,7 +139,7 @@ Status sync_folder_of(const std::string& path) {
     if (fd < 0) return system_failure(path, "cannot open its directory to sync it");
     Status status;
     while (status.ok() && fsync(fd) != 0) {
-        if (errno == EINVAL) break;  // this file system cannot sync folders
+        if (errno == EINVAL) break;  // the file system does not support syncing a folder
         if (errno != EINTR) status = system_failure(path, "cannot sync its directory");
     }
     ::close(fd);

@@ -10,20 +10,19 @@
 namespace thalweg::detail {
 
 /**
- * Makes the path that all ranks give absolute, by rank 0's working folder, so that it does not
- * depend on their present or later working folders.
+ * Makes a path that all ranks pass absolute, by rank 0's working folder, so that it does not depend
+ * on the present or later working folder of any rank.
  * @return TW_OK, TW_EARG (it is empty), TW_EMISMATCH (the ranks give different ones), TW_EIO (rank
- *     0's working folder does not exist any more)
+ *         0's working folder does not exist any more)
  * @note Collective
  */
 Status share_path(Comm& comm, std::string_view mine, std::string& absolute);
 
-/// Makes a path absolute by this process's working folder.
-/// @return TW_OK, TW_EARG, TW_EIO
+/// Makes a path absolute by the working folder of this process. @return TW_OK, TW_EARG, TW_EIO
 Status make_absolute(std::string_view path, std::string& absolute);
 
-/// Follows the symbolic links of a path's last name: to the file that is written, which need not
-/// exist.
+/// Follows the symbolic links of a path's file name, and returns the path of the file itself, which
+/// need not exist.
 /// @return TW_OK, TW_EIO
 Status follow_links(const std::string& path, std::string& target);
 
@@ -39,7 +38,7 @@ Status sync_folder_of(const std::string& path);
 /// @param own  the file's own path, without links
 std::string temporary_path(const std::string& own);
 
-/// Unfinished files of earlier runs are kept beside it: NAME.part.1 to NAME.part.9.
+/// Largest number of unfinished files of earlier runs that are kept: NAME.part.1 to NAME.part.9.
 inline constexpr int most_kept = 9;
 std::string kept_path(const std::string& own, int number);
 

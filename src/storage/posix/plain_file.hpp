@@ -18,7 +18,7 @@ public:
     Status sync() override;
 
 protected:
-    /// Converts a chunk's offset to a byte of the file. Bytes of one space stay adjacent.
+    /// Converts a chunk's offset to an offset in the file. Adjacent bytes of a space stay adjacent.
     virtual std::int64_t in_file(std::int64_t offset) const { return offset; }
 
     Status open_file();
@@ -32,7 +32,7 @@ protected:
 
 private:
     Status write_chunks(std::span<const Chunk> chunks);
-    /// @param at  byte of the file
+    /// @param at  offset in the file
     Status write_bytes(const char* data, std::int64_t bytes, std::int64_t at);
     Status write_range(const Chunk& chunk, const char* data, std::int64_t bytes,
                        std::int64_t offset);

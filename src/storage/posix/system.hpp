@@ -12,7 +12,7 @@
 
 namespace thalweg::detail {
 
-/// Returns the system's text for an error; for a limit on open files, with the limit.
+/// Returns the system's text for an error. If too many files are open, adds the limit.
 std::string system_words(int error);
 
 /// Returns this machine's name.
@@ -23,7 +23,7 @@ inline Status system_failure(const std::string& path, const std::string& what) {
     return failure(TW_EIO, "{}: {}: {}", path, what, system_words(errno));
 }
 
-/// Adds to the error of a library that this process may open no more files, if that is the cause.
+/// Adds to the error of a library that this process cannot open more files, if that is the cause.
 Status with_cause(Status status);
 
 /// Reads all bytes, or returns an error.
@@ -40,10 +40,11 @@ Status read_file(const std::string& path, std::vector<char>& bytes);
 /// Creates a file, or replaces its contents.
 Status write_file(const std::string& path, const std::vector<char>& bytes);
 
-/// Reserves space by fallocate(2); false if the disk has none. True if the file system cannot tell.
+/// Reserves space by fallocate(2). Returns false if the disk has none; true if the file system does
+/// not support it.
 bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes);
 
-/// Syncs the data to the device, or with `all` the metadata, too. Repeats the call if a signal
+/// Syncs the data to the device; with `all`, also the metadata. Repeats the call if a signal
 /// interrupts it.
 Status sync_file(int fd, const std::string& path, bool all = false);
 

@@ -44,7 +44,7 @@ void remove_attribute(NamedList<Attribute>& from, const std::string& name) {
     from.remove_if([&](const Attribute& a) { return a.name == name; });
 }
 
-/// Removes a tile's number from the attribute in which FMS stores the name of the file.
+/// Removes the tile's number from the attribute in which FMS stores the file name.
 void remove_number(NamedList<Attribute>& attributes, int tile) {
     const std::string number = tile_path("", tile);
     for (Attribute& a : attributes) {
@@ -70,7 +70,8 @@ int TileSet::files(const Definitions& tile) {
     return n.size() == 1 && n[0] > 0 && n[0] <= INT32_MAX ? static_cast<int>(n[0]) : 0;
 }
 
-/// Reads how a dimension is divided, and removes that attribute from the definitions of the whole.
+/// Reads how a dimension is divided, and removes the attribute that says so from the definitions of
+/// the whole.
 Status TileSet::divide(const std::string& path, const Definitions& tile, int dim,
                        Definitions& whole, Place& place, Division& division) const {
     const Dimension& part = tile.dims[dim];
@@ -96,7 +97,8 @@ Status TileSet::divide(const std::string& path, const Definitions& tile, int dim
     return {};
 }
 
-/// Compares a tile's definitions of the whole with those of the first tile.
+/// Compares the definitions of the whole according to a tile with those according to the first
+/// tile.
 Status TileSet::compare(const std::string& path, const Definitions& whole,
                         const std::vector<Division>& divisions) const {
     const std::string& first = places_.front().path;
@@ -165,14 +167,14 @@ Box TileSet::box(int variable, int tile) const {
     for (std::size_t d = 0; d < v.shape.size(); ++d) {
         const std::size_t dim = v.dims[d + (v.record ? 1 : 0)];
         box.low[d] = place.begin[dim];
-        // A dimension without a fixed length that is not the record dimension is whole in each
-        // tile.
+        // A dimension without a fixed length, other than the record dimension, is not divided.
         if (v.shape[d] == whole_.dims[dim].length) box.count[d] = place.length[dim];
     }
     return box;
 }
 
 /// Finds the cuts of a grid with so many rows and columns.
+/// @return false if the tiles are no such grid
 bool TileSet::is_grid(Grid& grid) const {
     for (std::size_t d = 0; d < whole_.dims.size(); ++d) {
         const auto of = [&](int tile) { return places_[tile].begin[d]; };
@@ -186,7 +188,7 @@ bool TileSet::is_grid(Grid& grid) const {
         }
         if (!cut) continue;
         if (!by_row && !by_column) return false;
-        // Along one direction, each part begins where the one before ends.
+        // Check that, along one direction, each part begins where the one before ends.
         const int parts = by_row ? grid.rows : grid.columns, step = by_row ? grid.columns : 1;
         Cut at{static_cast<int>(d), {}};
         for (int k = 0; k < parts; ++k) {
@@ -257,14 +259,14 @@ Status TileSet::check_places() const {
     return {};
 }
 
-/// Checks that the parts of a dimension have all of its indices, in any part of the other
+/// Checks that the parts of a dimension have all of its indices, for each part of the other
 /// dimensions.
 Status TileSet::check_dimension(int dim) const {
     std::vector<std::pair<std::int64_t, int>> begins;
     for (int t = 0; t < size(); ++t) begins.emplace_back(places_[t].begin[dim], t);
     std::sort(begins.begin(), begins.end());
     std::int64_t end = 0;
-    int last = begins.front().second;  // the tile that reaches farthest so far
+    int last = begins.front().second;  // tile that reaches farthest so far
     const auto gap = [&](std::int64_t next) {
         const std::int64_t first = divisions_[dim].first;
         return failure(TW_EFORMAT, "{}: beside it, no file has indices {} to {} of dimension '{}'",
@@ -317,7 +319,8 @@ Status TileSet::check_cover() const {
         if (!divisions_[d].present) continue;
         if (Status status = check_dimension(d); !status.ok()) return status;
     }
-    std::set<std::vector<int>> known;  // variables with the same dimensions are divided alike
+    // Variables with the same dimensions are divided in the same way.
+    std::set<std::vector<int>> known;
     for (std::size_t i = 0; i < whole_.variables.size(); ++i) {
         const Variable& v = whole_.variables[i];
         if (v.shape.size() > static_cast<std::size_t>(max_dims)) continue;

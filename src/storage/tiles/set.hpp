@@ -12,11 +12,10 @@ namespace thalweg::detail {
 
 class TileSet {
 public:
-    /// Returns the number of files in the set that a file belongs to; 0: none.
+    /// Returns the number of files in the set to which a file belongs; 0: it belongs to none.
     static int files(const Definitions& tile);
 
-    /// Adds the next tile.
-    /// @return TW_OK, TW_EFORMAT (it does not belong to the set)
+    /// Adds the next tile. @return TW_OK, TW_EFORMAT (the file does not belong to the set)
     Status add(const std::string& path, const Definitions& tile);
     /// Checks that the tiles divide every dimension and every variable without gaps and overlaps.
     /// @return TW_OK; TW_EFORMAT, naming file and dimension
@@ -25,9 +24,9 @@ public:
     /// Returns the definitions of the whole, as if it were one file.
     const Definitions& whole() const { return whole_; }
     int size() const { return places_.size(); }
-    /// Returns the box of a variable that a tile has, without the record dimension.
+    /// Returns the box of a variable that is in a tile, without the record dimension.
     Box box(int variable, int tile) const;
-    /// Tests if the tiles are the parts of a grid, in its order, and returns the grid.
+    /// Tests if the tiles, in their order, are the parts of a grid. @param grid  receives the grid
     bool find_grid(Grid& grid) const;
     /// Returns lists of tiles that hold the same part of a variable, in the order of their first
     /// tiles. Each part is in one list.
@@ -38,9 +37,9 @@ public:
 private:
     struct Place {
         std::string path;
-        std::vector<std::int64_t> begin, length;  ///< along each dimension
+        std::vector<std::int64_t> begin, length;  ///< for each dimension
     };
-    /// The attribute that says how a dimension is divided.
+    /// An attribute that describes how a dimension is divided.
     struct Division {
         bool present = false;
         std::string attribute;
@@ -59,7 +58,7 @@ private:
 
     int files_ = 0;
     Definitions whole_;
-    std::vector<Division> divisions_;  ///< by dimension, the same in all tiles
+    std::vector<Division> divisions_;  ///< division of each dimension, the same in all tiles
     std::vector<Place> places_;
 };
 

@@ -13,7 +13,7 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::int64_t copy_bytes = 1 << 20;  ///< bytes compared at a time
+constexpr std::int64_t copy_bytes = 1 << 20;  ///< number of bytes that are compared at a time
 
 class TileSource final : public SeveralFiles {
 public:
@@ -48,7 +48,7 @@ public:
                 return status;
             }
             tile->forget();
-            // All ranks have the same result, unless one lacks the memory.
+            // All ranks have the same result, unless one has too little memory.
             if (status = agree(comm, alone([&] { return join(std::move(tile), path, files); }));
                 !status.ok())
                 return status;
@@ -66,7 +66,7 @@ public:
     Status check_files(Comm& comm, bool common_records) override {
         Status status;
         if (!common_records) status = alone([&] { return compare_records(); });
-        // The ranks share the comparisons.
+        // Divide the comparisons among the ranks.
         for (std::size_t v = 0; v < definitions_.variables.size() && status.ok(); ++v)
             status = alone([&] { return compare_copies(v, comm.rank(), comm.size()); });
         return agree(comm, status);
@@ -158,7 +158,7 @@ private:
         const std::int64_t piece = copy_bytes / v.element();
         std::vector<char> a, b;
         for (std::int64_t r = 0; r < (v.record ? records_ : 1); ++r) {
-            // An error is reported when the variable is read.
+            // The error will be reported when the variable is read.
             if (!at(first).check(variable, r).ok() || !at(tile).check(variable, r).ok()) continue;
             for (const SourcePart& part : at(tile).parts(variable, 1)) {
                 const std::int64_t elements = part.box.volume();
@@ -196,7 +196,8 @@ private:
             std::vector<SourcePart> parts;
             std::size_t end = i;
             while (end < ranges.size() && ranges[end].part->file == t) ++end;
-            parts.reserve(end - i);  // ranges point to its elements, which must not move
+            // Reserve, as ranges point to the elements, which must not move.
+            parts.reserve(end - i);
             for (; i < end; ++i) {
                 const Box box = set_.box(ranges[i].variable, t);
                 parts.push_back(*ranges[i].part);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t longest_name = 200;
 
-/// CF attributes that name variables which are needed to understand this one.
+/// CF attributes that name other variables which are needed to understand this one.
 constexpr std::array naming{"coordinates", "bounds", "climatology", "grid_mapping"};
 
 bool is_plain(char c) {
@@ -53,20 +53,20 @@ std::string shortened(std::string name) {
     return name;
 }
 
-/// @param taken  names in lower case
+/// @param taken  names in use, in lower case
 std::string file_name(const std::string& variable, std::size_t number,
                       std::set<std::string>& taken) {
     const std::string whole = escaped(variable);
     std::string name = shortened(whole);
     const bool is_long = name != whole;
-    // No escape has a percent sign before "n".
+    // In escaped names, no percent sign is followed by "n".
     if (is_long || taken.count(lower(name)) > 0) name += fmt::format("%n{}", number);
     taken.insert(lower(name));
     return name;
 }
 
-/// Adds a variable's coordinate variables, the variables that its attributes name, and what these
-/// need in turn.
+/// Adds a variable's coordinate variables, the variables that its attributes name, and those that
+/// all these need.
 void add_needed(const Definitions& d, int variable, std::set<int>& needed) {
     const Variable& v = d.variables[variable];
     const auto add = [&](const std::string& name) {

@@ -6,8 +6,7 @@
 
 namespace thalweg::detail {
 
-/// Tests if the open file is a folder that holds netCDF files.
-/// @param path  path of the folder
+/// Tests if the open file is a folder that contains netCDF files. @param path  path of the folder
 bool is_variable_folder(int fd, const std::string& path);
 
 /// Opens such a folder; see open_source().

@@ -19,7 +19,7 @@ public:
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
         StorageOptions own = options;
-        own.rate = 0;  // the limit is for all files together
+        own.rate = 0;  // the rate is limited for all files together
         Status status = alone([&]() -> Status {
             map = plain_map(definitions, false);
             throttle_ = Throttle(options.rate);
@@ -91,8 +91,8 @@ private:
         std::unique_ptr<Storage> storage;
         FileMap map;
     };
-    /// The place of a variable: the part, and its number there. The last holder is the variable's
-    /// own file.
+    /// A file that contains a variable, and the variable's number there. The last holder is the
+    /// variable's own file.
     struct Holder {
         std::size_t part, variable;
     };
@@ -121,8 +121,7 @@ private:
         return c;
     }
 
-    /// Calls act() for all parts even if it fails.
-    /// @return the first error
+    /// Calls act() for all files, even after a failure. @return the first error
     template <class Do>
     Status each(Do&& act) {
         Status first;

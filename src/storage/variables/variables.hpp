@@ -18,8 +18,8 @@ inline constexpr char variable_storage[] = "variables";
 /// The contents of the file of one variable.
 struct VariableFile {
     std::string name;         ///< file name in the folder, without ".nc"
-    Definitions definitions;  ///< its own variable is the last one
-    std::vector<int> of;      ///< number of each variable in the whole
+    Definitions definitions;  ///< the variable itself is the last one
+    std::vector<int> of;      ///< index of each variable in the definitions of the whole data set
 };
 
 /// Returns the files of all variables, in the variables' order. All names differ, also on file

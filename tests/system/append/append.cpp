@@ -27,7 +27,7 @@ using namespace append_case;  // NOLINT: the case that it writes
 
 namespace {
 
-/// One run of the library over the ranks of a session.
+/// One run of the library, on the ranks of a session.
 class Run {
 public:
     Run(const Case& c, int run, MPI_Comm comm, tw_session session, Random random)
@@ -64,7 +64,8 @@ public:
                 put(v, r);
                 any = true;
             }
-            if (!any) continue;  // the step would be a record, unless others have come in parts
+            // A step would be a record of its own, unless records came in parts.
+            if (!any) continue;
             expect(tw_end_step(file_), "tw_end_step");
             if (random_.percent(10)) expect(tw_sync(file_, 0), "tw_sync");
         }
@@ -74,9 +75,9 @@ public:
 private:
     struct Held {
         tw_decomposition decomposition = nullptr;
-        std::vector<int> order;  // order in memory: dimensions of the variable
+        std::vector<int> order;  // dimension of the variable for each dimension in memory
         std::vector<std::int64_t> start, count;
-        std::vector<std::int64_t> list;  // indices of a list, along the memory's dimension
+        std::vector<std::int64_t> list;  // indices of a list, along the dimension in memory
         std::size_t listed = 0;
         std::int64_t index(std::size_t m, std::int64_t i) const {
             return !list.empty() && m == listed ? list[static_cast<std::size_t>(i)] : start[m] + i;
@@ -93,8 +94,8 @@ private:
         return case_.dims[static_cast<std::size_t>(v.dims[static_cast<std::size_t>(d)])];
     }
 
-    /// Makes a decomposition cut along one dimension, into boxes or lists of indices, in any memory
-    /// order; or one of which every rank has the whole.
+    /// Makes a decomposition that is divided along one dimension, into boxes or lists of indices,
+    /// in any memory order; or one that every rank holds completely.
     Held hold(const Var& v) {
         Held h;
         h.order.resize(v.dims.size());
@@ -123,7 +124,7 @@ private:
         return h;
     }
 
-    /// Makes the same part as a list in an order of its own.
+    /// Makes the same part as a list, in another order.
     void hold_list(Held& h, const std::string& names, const std::vector<std::int64_t>& shape,
                    std::size_t along) {
         h.listed = along;
@@ -229,7 +230,7 @@ private:
 std::string choose_settings(const Case& c, Random& random, bool servers, bool first) {
     RandomSettings settings = RandomSettings::writing();
     const bool steps = c.way == Way::steps;
-    if (servers && c.parts <= 2)  // as many servers as the tests have
+    if (servers && c.parts <= 2)  // not more servers than the tests can have
         settings.set("service", {"inline", "servers", "servers"});
     if (steps) settings.set("staging", {"0"}, 20);
     settings.set("queue", {steps ? "4KiB" : "1MiB"}, 20);
@@ -297,7 +298,7 @@ std::string tile_difference(const std::string& expected, const std::string& path
 
 void one(std::uint64_t seed, const std::string& path, tw_session session, MPI_Comm comm,
          bool servers) {
-    Random random(seed);  // the same choices on every rank
+    Random random(seed);  // makes the same choices on every rank
     const Case c = make_case(seed, random, check::state.size);
     const std::string before = choose_settings(c, random, false, true),
                       after = choose_settings(c, random, servers, false);
@@ -348,14 +349,14 @@ int main(int argc, char** argv) {
     const double seconds = std::atof(check::option(argc, argv, "--seconds", "4").c_str());
     const long cases = std::atol(check::option(argc, argv, "--cases", "1000").c_str());
     const std::string servers = check::option(argc, argv, "--servers", "0");
-    // The seed of a case from an error message, to run it alone, and its session's node size.
+    // To run a single case again: its seed, from an error message, and its session's node size.
     const std::string replay = check::option(argc, argv, "--replay", "");
     const std::string size_of_all = check::option(argc, argv, "--node-size", "");
     const std::string folder = check::make_folder("append");
     long done = 0;
     Random sizes(seed);
     const auto begin = std::chrono::steady_clock::now();
-    // Sessions of several node sizes, each for some cases.
+    // Run sessions with several node sizes, each for some of the cases.
     for (int turn = 0; done < cases; ++turn) {
         auto node_size = sizes.pick(std::vector<std::string>{"0", "0", "1", "2", "3"});
         if (!size_of_all.empty()) node_size = size_of_all;

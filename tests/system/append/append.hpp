@@ -8,11 +8,11 @@
 
 #include "thalweg/thalweg.h"
 
-/// Tests files that cannot be continued, definitions that differ, and what others see meanwhile:
-/// code and text are the same on all ranks, and the file does not change.
+/// Tests files that cannot be continued, definitions that differ, and what other programs see
+/// meanwhile. Code and text must be the same on all ranks, and the file must not change.
 void appended_calls(tw_session session, MPI_Comm comm, const std::string& folder);
 
-/// Tests netCDF-4 files, as part of the former.
+/// Tests netCDF-4 files, as a part of appended_calls().
 void appended_netcdf4();
 /// Tests sets of tiles.
 void appended_tiles();

@@ -16,8 +16,8 @@ using namespace append_file;  // NOLINT: the file that it writes on in
 
 namespace {
 
-/// Definitions that differ from the file's are refused, whichever call ends them, and change
-/// nothing.
+/// Definitions that differ from those of the file are refused by whichever call ends the
+/// definitions, and change nothing.
 template <class Define>
 void different(int line_number, const std::string& words, Define&& define_otherwise) {
     on_rank_0([] {
@@ -123,7 +123,7 @@ void whereabouts() {
     expect_file(__LINE__, {0, 1, 2}, 9);
 }
 
-/// Files that cannot be continued.
+/// Tests files that cannot be continued.
 void others() {
     const std::string missing = folder + "/missing.nc", odd = folder + "/odd.nc";
     tw_file file = nullptr;
@@ -153,7 +153,7 @@ void others() {
     }
 }
 
-/// Records are visible when their steps have ended, and not before; a killed run leaves what is
+/// Records become visible when their steps end, not before; a killed run leaves those that are
 /// visible.
 void meanwhile(const std::string& settings, const char* created = "format=cdf2") {
     check::step("%s; %s", settings.c_str(), created);
@@ -171,7 +171,7 @@ void meanwhile(const std::string& settings, const char* created = "format=cdf2")
     OK(tw_close(&file));
     expect_file(__LINE__, {0, 1, 2, 3}, 8);
 
-    // From the second record on: the later ones are gone at once.
+    // Write from the second record on: the later ones disappear at once.
     file = append(("mode=append; " + settings).c_str());
     define(file);
     OK(tw_set_record(file, 1, TW_DROP_LATER));
@@ -184,7 +184,7 @@ void meanwhile(const std::string& settings, const char* created = "format=cdf2")
     OK(tw_close(&file));
     expect_file(__LINE__, {0, 5}, 8);
 
-    // Over the first record: the other one stays.
+    // Replace the first record: the other one stays.
     file = append(("mode=append; " + settings).c_str());
     define(file);
     OK(tw_set_record(file, 0, TW_KEEP_LATER));
@@ -237,7 +237,7 @@ void replaced(const std::string& settings) {
     });
 }
 
-/// The file of a killed run keeps its name; the record that it was writing is cut off.
+/// The file of a killed run keeps its name; the record that was being written is cut off.
 void recovered() {
     make();
     tw_file file = append();
@@ -312,7 +312,7 @@ std::string foreign(std::uint32_t count, int records, int b) {
         for (int i = 0; i < n; ++i) bytes += static_cast<char>(r + i);
         for (int i = 0; i < n; ++i) number(static_cast<std::uint32_t>(300 * r + i), 2);
         if (r >= 2 && n % 2 == 1) number(0x8001, 2);  // the format's padding: a fill value
-        // The bytes behind were there before, or are 0.
+        // The bytes after it were there before, or are 0.
         bytes.resize(static_cast<std::size_t>(records_at + (r + 1) * record_bytes),
                      r < 2 ? '#' : '\0');
     }
@@ -380,8 +380,8 @@ void make_otherwise(std::size_t pad, std::size_t align) {
     });
 }
 
-/// Attributes that the file lacks, or has with other values, are set; all others stay. If there is
-/// no room for them, the data move.
+/// Attributes that the file lacks, or has with other values, are set; all others are unchanged. If
+/// there is no room for them, the data are moved.
 void attributes() {
     tw_file file = append();
     define(file);

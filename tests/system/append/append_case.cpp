@@ -15,7 +15,7 @@ std::string dim_name(int d) { return "d" + std::to_string(d); }
 
 namespace {
 
-/// Chooses netCDF-C's storage of a variable.
+/// Chooses how netCDF-C stores a variable.
 void choose_storage(const Case& c, Var& v, Random& random) {
     if (v.record || !v.dims.empty()) {
         v.deflate = random.percent(40) ? static_cast<int>(random.between(1, 9)) : 0;
@@ -49,7 +49,7 @@ Case make_case(std::uint64_t seed, Random& random, int ranks) {
     for (std::int64_t d = random.between(c.tiles.empty() ? 1 : 2, 3); d > 0; --d)
         c.dims.push_back(random.between(least, 12));
     const auto nd = static_cast<std::int64_t>(c.dims.size());
-    const bool single = random.percent(25);  // a single record variable is not padded
+    const bool single = random.percent(25);  // a record variable that is the only one is not padded
     const bool new_types = c.format == "cdf5" || c.format == "netcdf4";
     for (std::int64_t v = random.between(1, 6); v > 0; --v) {
         Var var;
@@ -61,7 +61,7 @@ Case make_case(std::uint64_t seed, Random& random, int ranks) {
         if (c.tiles.empty()) {
             random.shuffle(var.dims);
             var.dims.resize(static_cast<std::size_t>(random.between(0, nd)));
-        } else {  // the last two dimensions are cut in all variables
+        } else {  // the last two dimensions are divided in all variables
             var.dims.erase(var.dims.begin(), var.dims.begin() + random.between(0, nd));
         }
         var.has_fill = random.percent(30);

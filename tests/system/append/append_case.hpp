@@ -19,7 +19,7 @@ struct Var {
     std::vector<int> dims;  // slowest first, without the record dimension
     bool record = false;
     bool has_fill = false;
-    bool put[2] = {};  // a fixed-size variable is put by the first run, and by the second
+    bool put[2] = {};  // true if a fixed-size variable is put by the first run, and by the second
     // Storage in netCDF-4 files by netCDF-C:
     std::vector<std::size_t> chunk;  // all dimensions; empty: netCDF-C's default
     int deflate = 0;
@@ -35,10 +35,11 @@ struct Case {
     std::string format;
     std::vector<std::int64_t> dims;
     std::vector<Var> vars;
-    int before = 0, first = 0, steps = 0;  // records of the first run; those of the second
-    bool drop = false, told = false;       // `told`: tw_set_record is called
-    bool by_library = false;               // the library writes the first run
-    int writers_before = 1;                // ranks of the first run
+    // Records of the first run; first record and number of records of the second.
+    int before = 0, first = 0, steps = 0;
+    bool drop = false, told = false;  // `told`: tw_set_record is called
+    bool by_library = false;          // the library writes the first run
+    int writers_before = 1;           // ranks of the first run
     Way way = Way::steps;
     std::string tiles;  // tiles of a set of files: "MxN"; empty: a single file
     int parts = 1;      // number of tiles
@@ -47,7 +48,7 @@ struct Case {
     bool netcdf4() const { return format.rfind("netcdf4", 0) == 0; }
     /// Returns the final number of records.
     int after() const;
-    /// Returns the run whose values a variable finally has in a record; -1: it was filled.
+    /// Returns the run that has written a record of a variable last; -1: it was filled.
     int run_of(int var, int record) const;
     /// Tests if a run puts a record of a variable.
     bool is_put(int var, int record, int run) const;
@@ -59,11 +60,11 @@ struct Case {
 
 std::string dim_name(int d);
 
-constexpr char fill_byte = 7;  // every byte of a _FillValue
+constexpr char fill_byte = 7;  // value of every byte of a _FillValue
 
 Case make_case(std::uint64_t seed, Random& random, int ranks);
 
-/// Writes the first run's file or, with `after`, the expected final file.
+/// Writes the file of the first run or, with `after`, the expected final file.
 void write_by_netcdf(const std::string& path, const Case& c, bool after);
 
 }  // namespace append_case

@@ -62,7 +62,7 @@ void add_one(const char* settings = "mode=append") {
     expect_file(__LINE__, {0, 1, 2, 3}, 9);
 }
 
-/// Files that cannot be continued: the text names the variable and the reason.
+/// Tests files that cannot be continued: the text names the variable and the reason.
 void refusals() {
     tw_file file = nullptr;
     const auto refuse = [&](const std::string& words, auto&& more) {
@@ -105,7 +105,7 @@ void refusals() {
     REFUSED(tw_open(session, path.c_str(), "mode=append", &file), TW_EFORMAT, "truncated");
 }
 
-/// Strings, groups and user-defined types stay as they are.
+/// Strings, groups and user-defined types do not change.
 void left_alone() {
     const auto more = [](int id, int, int, bool put) {
         static int names = 0, group = 0, its = 0, obs = 0, reading = 0;
@@ -193,7 +193,7 @@ void left_alone() {
 void attributes(const char* settings) {
     const auto more = [](int id, int t, int, bool put) {
         if (put) return;
-        for (int i = 0; i < 12; ++i)  // more than HDF5 keeps in the header of a variable
+        for (int i = 0; i < 12; ++i)  // more attributes than HDF5 keeps in the header of a variable
             NC(nc_put_att_int(id, t, ("a" + std::to_string(i)).c_str(), NC_INT, 1, &i));
         NC(nc_put_att_text(id, NC_GLOBAL, "history", 9, "first run"));
         NC(nc_put_att_text(id, NC_GLOBAL, "empty", 0, ""));
@@ -243,7 +243,7 @@ void attributes(const char* settings) {
     });
 }
 
-/// A variable that has the name of a dimension other than its first one has another name in HDF5; a
+/// A variable with the name of a dimension that is not its first has another name in HDF5; a
 /// dimension may have a record variable of its name.
 void names() {
     on_rank_0([] {
@@ -296,7 +296,7 @@ void quantized() {
     };
     tw_file file = append();
     define(file);
-    step(file, 2);  // again, as record 3
+    step(file, 2);  // the same values again, as record 3
     OK(tw_close(&file));
     on_rank_0([&] {
         CHECK(record_of(3) == record_of(2));
@@ -312,7 +312,7 @@ void quantized() {
     on_rank_0([&] { CHECK(record_of(4) == record_of(2)); });
 }
 
-/// A fill value without an attribute: the file has it, and new records get it.
+/// A fill value without the attribute _FillValue is kept in the file, and used for new records.
 void filled() {
     const auto t_is = [](std::size_t r, float expected) {
         int id = 0, t = 0;
@@ -356,7 +356,8 @@ void untouched() {
     make_by_netcdf([](int id, int t, int, bool put) {
         int time = 0, v = 0;
         NC(nc_inq_dimid(id, "time", &time));
-        if (!put) NC(nc_def_var(id, "short", NC_INT, 1, &time, &v));  // without any record
+        // A variable without any record.
+        if (!put) NC(nc_def_var(id, "short", NC_INT, 1, &time, &v));
         if (!put) NC(nc_def_var_deflate(id, t, 1, 1, 1));
     });
     on_rank_0([] {
@@ -370,7 +371,7 @@ void untouched() {
         OK(tw_close(&file));
         on_rank_0([&] { CHECK(difference(path + ".copy", path).empty()); });
     }
-    // An earlier record of it can be put; the others are fill values.
+    // An earlier record of the variable can be put; its other records are fill values.
     tw_file file = append();
     define(file);
     OK(tw_def_var(file, "short", TW_INT, "time", nullptr));
@@ -388,8 +389,8 @@ void untouched() {
     });
 }
 
-/// Records are dropped within chunks that hold several records; there are so many chunks that their
-/// index is split when the rest is added to it anew.
+/// Records are dropped from chunks that hold several records. There are so many chunks that their
+/// index is split when the remaining records are added again.
 void dropped_within_chunks(const char* settings, bool deflate) {
     constexpr std::int64_t ny = 36, nx = 36, depth = 4, before = 8, keep = 3, after = 7;
     const auto at = [](std::int64_t run, std::int64_t r, std::int64_t y, std::int64_t x) {

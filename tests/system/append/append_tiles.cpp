@@ -34,7 +34,7 @@ void make_set(const std::string& more, int records = 3) {
     OK(tw_close(&file));
 }
 
-/// Checks what the library reads: the records, and h.
+/// Checks the records and h, as the library reads the set.
 void expect_set(int source_line, const std::vector<int>& records, int h) {
     tw_file file = nullptr;
     check::step("line %d", source_line);
@@ -74,7 +74,8 @@ void sets(const std::string& format) {
     expect_set(__LINE__, {0, 1, 2, 3}, 9);
     add("mode=append; service=background", 4);
     expect_set(__LINE__, {0, 1, 2, 3, 4}, 9);
-    add("mode=append; method=direct; durable=yes", 7, 1);  // method is ignored: these are tiles
+    // Method is ignored, because the file is a set of tiles.
+    add("mode=append; method=direct; durable=yes", 7, 1);
     expect_set(__LINE__, {0, 7}, 9);
     on_rank_0([] {
         for (int k = 0; k < parts(); ++k) {
@@ -99,7 +100,7 @@ void sets(const std::string& format) {
     expect_set(__LINE__, {0, 7}, 9);
     if (parts() < 2) return;
     refused_settings("mode=append; writers=1", "2 tiles need as many writers; there are only 1");
-    // A killed run has counted a record in one of the files.
+    // A killed run has counted a record in only one of the files.
     on_rank_0([] { std::filesystem::copy_file(tile(1), tile(1) + ".old"); });
     add("mode=append", 8);
     expect_set(__LINE__, {0, 7, 8}, 9);
@@ -108,7 +109,7 @@ void sets(const std::string& format) {
             "has 2 records along dimension 'time'");
     add("mode=append", 6);
     expect_set(__LINE__, {0, 7, 6}, 9);
-    // A file of the set is missing, or is another one.
+    // A file of the set is missing, or is replaced by another one.
     on_rank_0([] { std::filesystem::rename(tile(1), tile(1) + ".old"); });
     REFUSED(tw_open(session, path.c_str(), "mode=append", &file), TW_EIO, tile(1));
     on_rank_0([] { std::filesystem::copy_file(tile(0), tile(1)); });
@@ -127,7 +128,8 @@ void sets(const std::string& format) {
     expect_set(__LINE__, {0, 7, 6}, 9);
 }
 
-/// Makes files as FMS does: indices of the whole and of the tile in an attribute of the coordinate.
+/// Makes files as FMS does: an attribute of the coordinate variable has the indices of the whole
+/// and of the tile.
 void foreign_set(int mode) {
     on_rank_0([&] {
         for (int k = 0; k < parts(); ++k) {

@@ -13,7 +13,7 @@ void make_junk(std::vector<char>& bytes, std::uint64_t seed) {
 
 namespace {
 
-/// Places boxes as tw_put does: dense, with their halos, one after another.
+/// Places the boxes of an array as tw_put expects them: dense, with their halos, one after another.
 void place_dense(const Decomposition& x, std::size_t r, std::int64_t size, Random& random,
                  Array& array) {
     const std::vector<Box>& boxes = array.boxes;
@@ -39,7 +39,7 @@ void place_dense(const Decomposition& x, std::size_t r, std::int64_t size, Rando
     array.bytes.resize(static_cast<std::size_t>(array.n * size));
 }
 
-/// Places boxes as an array section may.
+/// Places the boxes as in a section of a larger array.
 void place_strided(const Decomposition& x, std::size_t r, bool with_halo, std::int64_t size,
                    Random& random, Array& array) {
     const std::vector<Box>& boxes = array.boxes;
@@ -138,7 +138,7 @@ Array make_array(const Case& c, std::size_t file, int step, const Put& put, int 
     Array array = place_array(c, var.decomposition, var.dims, rank, put.strided,
                               same_on_all % 2 == 0, type_size(put.memory), random);
     Hasher hash(c, file, put, step);
-    // Only rank 0's values of a replicated variable count.
+    // Only rank 0's values of a replicated variable are written.
     if (var.decomposition < 0) hash.base ^= static_cast<std::uint64_t>(rank) * 77777;
     const std::vector<int>& dims =
         var.decomposition < 0 ? var.dims

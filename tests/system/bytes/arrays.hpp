@@ -31,8 +31,8 @@ void for_each_index(const std::vector<std::int64_t>& count, Visit&& visit) {
     }
 }
 
-// The hash that gives an element's value: it depends on the element's global index by dimension of
-// the case, not on rank and order.
+// A hash from which an element's value is made. It depends on the element's global index in the
+// dimensions of the case, not on rank and order.
 struct Hasher {
     std::uint64_t base;
     explicit Hasher(const Case& c, std::size_t file, const Put& put, int step)
@@ -47,18 +47,18 @@ struct Hasher {
     }
 };
 
-/// One rank's array, full of random bytes, and the places of its boxes' elements.
+/// The array of one rank, filled with random bytes, and the places of its boxes' elements.
 struct Array {
     std::vector<char> bytes;
-    std::int64_t n = 0;                // elements of a dense array
-    std::int64_t first = 0;            // byte of the first element of a strided one
+    std::int64_t n = 0;                // number of elements of a dense array
+    std::int64_t first = 0;            // offset of the first element of a strided array
     std::vector<std::int64_t> extent;  // empty for a dense array
     std::vector<std::int64_t> stride;
     bool strided = false;
 
     std::vector<Box> boxes;                          // global indices, in memory order
-    std::vector<std::int64_t> base;                  // byte of each box's first own element
-    std::vector<std::vector<std::int64_t>> strides;  // bytes, by box
+    std::vector<std::int64_t> base;                  // offset of each box's first own element
+    std::vector<std::vector<std::int64_t>> strides;  // strides of each box, in bytes
 
     /// Calls visit(address, global index) for every element of the boxes.
     template <class Visit>
@@ -85,7 +85,7 @@ void make_junk(std::vector<char>& bytes, std::uint64_t seed);
 Array place_array(const Case& c, int decomposition, const std::vector<int>& dims, int rank,
                   bool strided, bool with_halo, std::int64_t size, Random& random);
 
-/// Makes the array of one put, with its values.
+/// Makes the array of a put, with its values.
 Array make_array(const Case& c, std::size_t file, int step, const Put& put, int rank,
                  Random& random);
 

@@ -37,7 +37,7 @@ bool same_on_rank_0(const std::string& expected, const std::string& actual,
     return equal == 1;
 }
 
-// Settings of files, in the order of the loops below: every combination, or some.
+// Settings of files, in the order of the loops below; every combination of them is tested, or some.
 struct Choices {
     Names methods, storages, writers;
     int every = 1;
@@ -48,7 +48,7 @@ Choices inline_choices(int ranks) {
     return {{"auto", "serial", "direct", "slabs", "rows", "columns", "tiles"},
             {"posix", PNETCDF "; pnetcdf_mode=blocking", PNETCDF "; pnetcdf_mode=nonblocking"},
             {"auto", "1", "3", "2/node", std::to_string(ranks)},
-            4};  // has no factor in common with the number of writers, so that all pairs occur
+            4};  // no factor in common with the number of writers, so that all pairs occur
 }
 
 // Queues that hold several steps, one variable, or a part of one.
@@ -60,7 +60,7 @@ Choices service_choices(const std::string& service, int ranks) {
         if (service == "background")
             c.storages.push_back(name + "; queue_full=inline; queue=" + queue);
     }
-    if (service == "servers") {  // which are the writers
+    if (service == "servers") {  // the servers are the writers
         c.writers = {"auto"};
         c.every = 2;
     }
@@ -97,7 +97,8 @@ int main(int argc, char** argv) {
     for (const std::string node_size : {"0", "1", "2", "3"})
         for (const std::string buffer : {"8MiB", "64KiB"}) {
             int number =
-                sessions++;  // sessions so far; the same on every rank, former servers or not
+                // Number of sessions so far; the same on every rank, including former servers.
+                sessions++;
             tw_session session = nullptr;
             std::string own = "node_size=" + node_size + "; buffer=" + buffer;
             if (servers > 0)
@@ -120,7 +121,8 @@ int main(int argc, char** argv) {
                 for (const std::string& method : c.methods)
                     for (const std::string& storage : c.storages)
                         for (const std::string& writer : c.writers) {
-                            // Every third or fourth combination, different ones for each node size.
+                            // Test every third or fourth combination, different ones for each node
+                            // size.
                             if (!all && (number++ + std::stoi(node_size)) % c.every != 0) continue;
                             const std::string settings =
                                 "method=" + method + "; storage=" + storage + "; writers=" + writer;

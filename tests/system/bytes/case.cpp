@@ -17,7 +17,7 @@ std::int64_t volume(const Box& box) {
 namespace {
 
 std::vector<Dim> make_dims(Random& random) {
-    // Small cases reach corner cases; a few large ones need several rounds and pieces.
+    // Small cases reach corner cases; a few large ones take several rounds and pieces.
     const std::int64_t most = random.percent(70) ? 200 : random.percent(70) ? 2000 : 20000;
     const int n = static_cast<int>(random.between(1, 4));
     std::vector<Dim> dims;
@@ -45,11 +45,11 @@ void make_boxes(Random& random, const std::vector<std::int64_t>& shape, int rank
         to.boxes[static_cast<std::size_t>(rank)].push_back(box);
     };
     const std::int64_t kind = random.below(10);
-    if (kind == 0) {  // all on one rank
+    if (kind == 0) {  // one rank has everything
         give(whole, random.below(ranks));
         return;
     }
-    if (kind <= 2) {  // like models: contiguous parts of one dimension, in the order of the ranks
+    if (kind <= 2) {  // as in models: contiguous parts of one dimension, in the order of the ranks
         const auto d =
             static_cast<std::size_t>(random.below(static_cast<std::int64_t>(shape.size())));
         for (int r = 0; r < ranks; ++r) {
@@ -61,7 +61,7 @@ void make_boxes(Random& random, const std::vector<std::int64_t>& shape, int rank
         }
         return;
     }
-    if (kind == 3) {  // rows dealt out in turn
+    if (kind == 3) {  // ranks have rows in turn
         const auto d =
             static_cast<std::size_t>(random.below(static_cast<std::int64_t>(shape.size())));
         for (std::int64_t i = 0; i < std::min<std::int64_t>(shape[d], 60); ++i) {
@@ -140,8 +140,9 @@ Decomposition make_decomposition(Random& random, const std::vector<Dim>& dims, i
 Attribute make_attribute(Random& random, int var, int number, bool extended, bool late) {
     Attribute a;
     a.var = var;
-    // Sometimes the name of an earlier attribute, which it replaces. Not when it comes late: a
-    // header that shrinks leaves its old end in the padding, which the reference does not.
+    // Sometimes use the name of an earlier attribute, which is then replaced. Not for late
+    // attributes: a header that becomes shorter leaves its old end in the padding, which that of
+    // the reference does not.
     a.name = "att" + std::to_string(!late && random.percent(10) ? number / 2 : number);
     a.type = random.pick(extended ? all_types() : cdf2_types());
     a.n = random.percent(10) ? 0 : random.between(1, 9);
@@ -335,7 +336,7 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
                 const tw_type type = f.vars[static_cast<std::size_t>(put.var)].type;
                 put.memory =
                     type == TW_CHAR || random.percent(60) ? type : random.pick(number_types());
-                // If puts are collective, the ranks must agree on which ones copy.
+                // If puts are collective, the ranks must agree which of them are deferred.
                 if (!collective_puts || r == 0) put.deferred = random.percent(35);
                 put.strided = random.percent(25);
             }

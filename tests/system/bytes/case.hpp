@@ -26,9 +26,10 @@ struct Decomposition {
     std::vector<int> dims;                // dimensions of the case, in memory order
     std::vector<std::vector<Box>> boxes;  // by rank
     bool with_halo = false;
-    std::vector<std::vector<std::int64_t>> low, high;  // halo, by rank
+    std::vector<std::vector<std::int64_t>> low, high;  // halo on each rank
     std::vector<std::int64_t> padded;                  // extents that all boxes share; may be empty
-    std::vector<std::int64_t> room;                    // number of boxes with room, by rank
+    // Number of boxes for which each rank has room.
+    std::vector<std::int64_t> room;
 };
 
 struct Attribute {
@@ -69,9 +70,10 @@ struct File {
     std::vector<Attribute> late_attributes;
     bool enddef = false;
     int steps = 0;
-    // Puts by step and rank; the last entry has the puts after the last step and before the close.
+    // Puts of each step and rank. The last entry has those after the last step and before the
+    // close.
     std::vector<std::vector<std::vector<Put>>> puts;
-    std::vector<bool> sync;  // after that step
+    std::vector<bool> sync;  // sync after the step
 };
 
 struct Case {

@@ -135,7 +135,7 @@ int main(int argc, char** argv) {
                              const std::string& storage, bool deferred, tw_type file,
                              const Values& values, bool good) {
         check::step("%s", name.c_str());
-        // The ranks put one part each.
+        // Each rank puts one part.
         const std::int64_t start = values.n * check::state.rank / check::state.size;
         const std::int64_t count = values.n * (check::state.rank + 1) / check::state.size - start;
         tw_decomposition d = nullptr;

@@ -41,7 +41,7 @@ inline float pressure(std::int64_t t, std::int64_t j, std::int64_t i) {
 inline std::int32_t surface(std::int64_t j, std::int64_t i) {
     return static_cast<std::int32_t>(pattern(0, 0, j, i) * 4);
 }
-/// No rank holds the ocean: it has fill values.
+/// Tests if a point is land. No rank holds the ocean, which has fill values.
 inline bool is_land(std::int64_t j) { return j >= 7 && j < 22; }
 inline double latitude(std::int64_t j) {
     return -90.0 + 180.0 * static_cast<double>(j) / (nlat - 1);
@@ -166,7 +166,7 @@ inline void write_reference(const std::string& path) {
                 floats.push_back(pressure(r, j, i));
                 bits.push_back(static_cast<signed char>((i + j + r) % 2));
             }
-        // PS is left out of the second record: fill values.
+        // PS is not put in the second record, so it has fill values.
         if (r != 1)
             o.require(o.put(ps, TW_FLOAT, {record, 0, 0}, {1, nlat, nlon}, floats.data()), "PS");
         o.require(o.put(mask, TW_BYTE, {record, 0, 0}, {1, nlat, nlon}, bits.data()), "mask");
@@ -174,9 +174,9 @@ inline void write_reference(const std::string& path) {
     o.close();
 }
 
-/// Writes the same file through the library: held as (lat, lev, lon) in parts of latitude with a
-/// halo, the surface in boxes of both dimensions. Each rank has its own order of puts, unless
-/// `same_order`. `comm` is the session's. Returns the first error.
+/// Writes the same file by the library. Ranks hold (lat, lev, lon) in parts of latitude with a
+/// halo, and surface fields in boxes of both dimensions. Each rank has its own order of puts,
+/// unless `same_order`. `comm` is the session's. Returns the first error.
 inline int write(MPI_Comm comm, tw_session session, const std::string& path,
                  const std::string& settings, bool same_order = false) {
     int size = 1;
@@ -200,7 +200,7 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
         count = n * (which + 1) / of - start;
     };
 
-    // Parts of latitude, with one row or column more on each side in latitude and longitude.
+    // Parts of latitude, with a halo of one row or column on each side in latitude and longitude.
     const std::int64_t shape3[3] = {nlat, nlev, nlon};
     std::int64_t start3[3] = {0, 0, 0};
     std::int64_t count3[3] = {0, nlev, nlon};
@@ -226,7 +226,7 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
     expect(tw_decompose(session, "lon lat", boxes, shape2, start2, count2, &surface_boxes),
            "tw_decompose");
 
-    // Rows of land are dealt out in turn.
+    // Ranks have rows of land in turn.
     const std::int64_t shape_land[2] = {nlat, nlon};
     std::vector<std::int64_t> start_land;
     std::vector<std::int64_t> count_land;
@@ -302,7 +302,7 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
                 }
         const auto put_t = [&] { put("T", TW_FLOAT, t); };
         const auto put_q = [&] {
-            // Without the halo, as an array section.
+            // Put without the halo, as a section of the array.
             const std::int64_t extent[3] = {count3[0], nlev, nlon};
             const std::int64_t stride[3] = {8 * nlev * wide, 8 * wide, 8};
             const double* first = q.empty() ? q.data() : q.data() + nlev * wide + 1;

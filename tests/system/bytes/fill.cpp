@@ -25,7 +25,7 @@ constexpr std::int64_t gap = 3;  // elements at the end that no rank holds
 struct Fill {
     const char* text;
     tw_type type;
-    bool classic;  // possible in every format
+    bool classic;  // the type exists in every format
     std::vector<char> bits;
 };
 
@@ -145,7 +145,7 @@ void look(const std::string& path, const Line& line, bool all, const std::vector
     nc_close(id);
 }
 
-/// Two records, the second without puts; then, in a classic file, a third one is added.
+/// Writes two records, the second without puts. To a classic file, a third one is added later.
 void steps(const std::string& folder, const std::string& settings, bool all) {
     const std::string path = folder + "/f.nc";
     const Line line;
@@ -179,7 +179,7 @@ void steps(const std::string& folder, const std::string& settings, bool all) {
     OK(tw_end_step(f));
     OK(tw_close(&f));
     look(path, line, all, {1, 0, 0});
-    // The file's _FillValue differs.
+    // The model's fill value differs from the file's _FillValue.
     OK(tw_open(session, path.c_str(), ("mode=append; " + settings).c_str(), &f));
     for (std::size_t i = 0; i < fills().size(); ++i) {
         if (!fills()[i].classic && !all) continue;
@@ -193,7 +193,7 @@ void steps(const std::string& folder, const std::string& settings, bool all) {
     (void)tw_close(&f);
 }
 
-/// A box of one record; the rest is filled.
+/// Puts a box of one record; the rest is filled.
 void boxes(const std::string& folder, const std::string& settings) {
     const std::string path = folder + "/b.nc";
     const Line line;
@@ -248,7 +248,7 @@ void mistakes(const std::string& folder) {
     REFUSED(tw_set_var(f, "v0", "fil=1"), TW_ESETTING, "did you mean 'fill'?");
     REFUSED(tw_set_var(f, "v0", "fill"), TW_ESETTING, "'fill' is not of the form name=value");
 
-    // The attribute has another value, whichever is set first.
+    // The attribute has another value than the setting, whichever is set first.
     const float one = 1, none = std::numeric_limits<float>::quiet_NaN();
     OK(tw_def_var(f, "a", TW_FLOAT, "x", line.handle));
     OK(tw_put_att(f, "a", "_FillValue", TW_FLOAT, 1, &one));
@@ -266,7 +266,7 @@ void mistakes(const std::string& folder) {
     (void)tw_close(&f);
 }
 
-/// Compression is ignored in a classic format, which the user may have chosen.
+/// Compression is ignored in a classic format, since the user may have chosen the format.
 void ignored(const std::string& folder) {
     const Line line;
     tw_file f = nullptr;

@@ -13,7 +13,8 @@
 
 namespace forms {
 
-/// Ranks have 6 x 6 elements, the last one a corner; all arrays are 8 x 8, the halo being 1.
+/// Ranks have 6 x 6 elements, but the last one has a smaller corner. All arrays are 8 x 8, with a
+/// halo of 1.
 struct Corner {
     static constexpr std::int64_t side = 8;
     bool last;
@@ -48,8 +49,8 @@ struct Corner {
     }
 };
 
-/// All ranks put their parts without the halo, with the extents of the largest box: on the last
-/// rank, these are the smaller box with its halo.
+/// All ranks put their parts without the halo, but with the extents of the largest box. On the last
+/// rank, these are the extents of the smaller box with its halo.
 void differing(Model& m, const std::string& settings) {
     if (m.size == 1) return;
     const bool service = settings.find("service") != std::string::npos;
@@ -63,13 +64,13 @@ void differing(Model& m, const std::string& settings) {
         const Words words =
             WORDS("differing.nc", "'T'", "rank 0", "tw_pad", "rank " + std::to_string(m.size - 1));
         int status = c.put(f, 6, deferred);
-        const bool collective = status != TW_OK;  // there is no memory for a step
+        const bool collective = status != TW_OK;  // memory does not suffice for a step
         if (collective) {
             CHECK(!deferred);
             ALL(TW_EMISMATCH, words, status);
         } else {
             status = tw_end_step(f);
-            // In the background, the next call that has learned of it returns the error.
+            // In the background, the error is returned by the next call that knows of it.
             if (service && status == TW_OK) status = tw_sync(f, 0);
             HERE(TW_EMISMATCH, words, status);
         }
@@ -77,7 +78,7 @@ void differing(Model& m, const std::string& settings) {
             HERE(TW_EMISMATCH, words, tw_close(&f));
             continue;
         }
-        // The step is still open.
+        // The step stays open.
         HERE(TW_OK, Words{}, c.put(f, c.last ? 4 : 6, deferred));
         ALL(TW_OK, Words{}, tw_end_step(f));
         ALL(TW_OK, Words{}, tw_close(&f));
@@ -104,7 +105,7 @@ void differing_fixed(Model& m, const std::string& settings) {
     }
 }
 
-/// A corner that has neither form.
+/// The extents of a corner's array are those of neither form.
 void neither(Model& m, const std::string& settings) {
     if (m.size == 1) return;
     Corner c(m, 3);
@@ -117,12 +118,12 @@ void neither(Model& m, const std::string& settings) {
         HERE(TW_ESHAPE, WORDS("'T'", "(6, 6)", "(3, 3)", "(5, 5)", "tw_pad"), status);
     else
         HERE(TW_OK, Words{}, status);
-    const int closed = tw_close(&f);  // no error of the step that never ended
+    const int closed = tw_close(&f);  // the step that never ended leaves no error
     CHECK(closed == TW_OK || closed == TW_EMISSING);
 }
 
-/// Reading behaves alike; an array with its halo on one rank and one without on another is no
-/// error.
+/// Reading checks in the same way. But an array with its halo on one rank and one without on
+/// another is no error.
 void reading(Model& m, const std::string& settings) {
     Corner c(m, 4);
     const std::string path = folder + "/reading.nc";
@@ -154,7 +155,7 @@ void reading(Model& m, const std::string& settings) {
     ALL(TW_OK, Words{}, tw_close(&f));
 }
 
-/// Arrays that were changed, freed, or belong to two variables at once.
+/// Tests arrays that were changed, freed, or are used for two variables at once.
 void lost(Model& m, const std::string& settings) {
     const bool service = settings.find("service") != std::string::npos;
     const std::int64_t shape = 100 * m.size, start = 100 * m.rank, count = 100;
@@ -177,9 +178,9 @@ void lost(Model& m, const std::string& settings) {
         if (mine && *how == 'c') b[0] = 7;
         if (mine && *how == 'g') munmap(a, bytes);
         Words words = WORDS("lost.nc", *how == 'c' ? "'b'" : "'a'", "rank 0");
-        MPI_Barrier(m.comm);  // an error of one rank may reach the others at once
+        MPI_Barrier(m.comm);  // the error of one rank may reach the others at once
         int status = tw_end_step(f);
-        // In the background, the others learn of it at the next collective call.
+        // In the background, the other ranks get the error at the next collective call.
         if (!service) ALL(TW_EARG, words, status);
         if (mine) HERE(TW_EARG, words, status);
         // The error belongs to the open step, or to the file.
@@ -212,7 +213,8 @@ void restarts(Model& m, const std::string& settings) {
     OK(tw_restart_read(r, path.c_str(), nullptr));
     CHECK(c.array == written);
 
-    // An array that is padded after it was registered: the checksum is that of the written values.
+    // If an array is padded after it was registered, the checksum must be that of the values
+    // written.
     const Numbers whole{Corner::side, Corner::side};
     OK(tw_pad(c.handle, whole.data(), 1));
     ALL(TW_ESHAPE, WORDS("'T'", "(4, 4)", "(8, 8)"), tw_restart_write(r, path.c_str()));
@@ -226,7 +228,7 @@ void restarts(Model& m, const std::string& settings) {
 
 // ---- one form only -----------------------------------------------------------------------------
 
-/// Replicated variables and scalars, put and read: no dimension may be dropped.
+/// Puts and reads replicated variables and scalars: no dimension of an array may be left out.
 void replicated(Model& m, const std::string& settings) {
     const std::string path = folder + "/replicated.nc";
     tw_file f = nullptr;
@@ -273,7 +275,7 @@ void replicated(Model& m, const std::string& settings) {
     }
 }
 
-/// Lists: all extents must match exactly.
+/// For lists, all extents must match exactly.
 void lists(Model& m, const std::string& settings) {
     const std::int64_t shape[] = {3, 4 * m.size};
     const Numbers indices{4 * m.rank + 3, 4 * m.rank, 4 * m.rank + 1, 4 * m.rank + 2};
@@ -317,7 +319,7 @@ void records(Model& m, const std::string& settings) {
          tw_def_var(f, "U", TW_DOUBLE, "tmie y x", c.handle));
     ALL(TW_OK, Words{}, tw_close(&f));
     if (settings.find("netcdf4") != std::string::npos) return;
-    // An existing file gives its record dimension.
+    // In an existing file, the record dimension is known.
     OK(tw_open(m.session, (folder + "/records.nc").c_str(), "mode=append", &f));
     OK(tw_def_dim(f, "nc", 5));
     OK(tw_def_var(f, "a", TW_INT, "time nc", nullptr));

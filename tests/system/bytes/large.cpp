@@ -24,7 +24,7 @@ signed char value(std::int64_t y, std::int64_t x) {
     return static_cast<signed char>((y * 31 + x * 7) % 127);
 }
 
-// No rank holds this row: fill values far beyond 2^31.
+// Returns the row that no rank holds: its fill values are far beyond 2^31.
 std::int64_t hole(std::int64_t rows) { return rows - 3; }
 
 void write(const std::string& path, const std::string& settings, std::int64_t rows,
@@ -34,7 +34,7 @@ void write(const std::string& path, const std::string& settings, std::int64_t ro
     check::step("write with %s", settings.c_str());
     tw_session s = nullptr;
     CHECK(tw_init(MPI_COMM_WORLD, settings.c_str(), &s) == TW_OK);
-    // The rows, in parts, without the hole: the last rank has two blocks.
+    // Ranks have parts of the rows except the hole, so the last rank has two blocks.
     const std::int64_t shape[2] = {rows, columns};
     std::vector<std::int64_t> start{rows * rank / size, 0};
     std::vector<std::int64_t> count{rows * (rank + 1) / size - start[0], columns};
@@ -88,7 +88,7 @@ void check_file(const std::string& path, std::int64_t rows, std::int64_t columns
         CHECK(nc_inq_varid(id, "behind", &behind) == NC_NOERR);
         int format = 0;
         CHECK(nc_inq_format(id, &format) == NC_NOERR);
-        // The first, middle and last rows, those around byte 2^31, and the hole.
+        // Check the first, middle and last rows, those around byte 2^31, and the hole.
         const std::int64_t crossing = (std::int64_t{1} << 31) / columns;
         std::vector<std::int64_t> wanted{0,
                                          1,
@@ -100,7 +100,7 @@ void check_file(const std::string& path, std::int64_t rows, std::int64_t columns
                                          hole(rows),
                                          hole(rows) + 1,
                                          rows - 1};
-        for (int r = 1; r < check::state.size; ++r) {  // where the ranks' parts meet
+        for (int r = 1; r < check::state.size; ++r) {  // rows at which the ranks' parts meet
             wanted.push_back(rows * r / check::state.size - 1);
             wanted.push_back(rows * r / check::state.size);
         }

@@ -79,7 +79,7 @@ Map make_map(Random& random, const Numbers& shape, int ranks, bool shared) {
         if (kind <= 2 && static_cast<std::int64_t>(i) % piece == 0) owner = random.below(ranks);
         if (kind == 3)
             owner = static_cast<std::int64_t>(i) * ranks / static_cast<std::int64_t>(all.size());
-        if (kind == 4) owner = ranks / 2;  // the others have empty lists
+        if (kind == 4) owner = ranks / 2;  // only one rank has a list
         if (random.percent(static_cast<int>(left_out))) continue;
         map.lists[static_cast<std::size_t>(owner)].push_back(all[i]);
     }
@@ -110,10 +110,11 @@ std::string describe(const Map& map) {
 }
 
 struct Case {
-    Numbers grid;                                 // lengths of the dimensions a, b, ...
-    std::vector<std::size_t> memory;              // their order in memory
-    std::vector<std::vector<std::size_t>> files;  // order in the file, by variable
-    std::vector<int> records;                     // the variable has records, by variable
+    Numbers grid;                     // lengths of the dimensions a, b, ...
+    std::vector<std::size_t> memory;  // order of the dimensions in memory
+    // Order of the dimensions in the file, for each variable.
+    std::vector<std::vector<std::size_t>> files;
+    std::vector<int> records;  // for each variable: it has records
     std::vector<int> types;
     int steps = 1;
     std::string settings;
@@ -427,7 +428,8 @@ int main(int argc, char** argv) {
         return check::option(argc, argv, name, otherwise);
     };
     const auto seed = static_cast<std::uint64_t>(std::atoll(text("--seed", "1").c_str()));
-    const std::string only = text("--only", "");  // a case by its number, on all sizes of nodes
+    // Number of a single case to run, with all node sizes.
+    const std::string only = text("--only", "");
     const long cases = only.empty() ? std::atol(text("--cases", "1000").c_str()) : 4;
     const double seconds = std::atof(text("--seconds", "4").c_str());
     const std::string servers = text("--servers", "0");

@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::int64_t columns = 37;
 
-// Writes small adjacent parts of many writers, which aggregators must read, change and write.
+// Writes small adjacent parts from many writers, so that aggregators must read, change and write
+// the file.
 int write(tw_session session, const std::string& path, const char* settings, std::string& text) {
     const std::int64_t rows = 5 * check::state.size;
     const std::int64_t shape[2] = {rows, columns};
@@ -67,7 +68,7 @@ void judge(bool before) {
     CHECK(tw_finalize(&session) == TW_OK);
 }
 
-// Checks the error when MPI_Init cannot know that there are other processes.
+// Checks the error if MPI_Init cannot know of the other processes.
 void judge_alone() {
     tw_session session = nullptr;
     CHECK(tw_init(MPI_COMM_WORLD, "log=off", &session) == TW_EMPI);

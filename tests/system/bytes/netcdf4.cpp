@@ -28,7 +28,7 @@ constexpr std::int64_t ny = 19;
 constexpr std::int64_t nx = 37;
 constexpr int records = 3;
 
-/// The storage of one variable, in the library's settings and in netCDF-C's calls.
+/// The storage of a variable: settings of the library, and calls of netCDF-C with the same effect.
 struct Stored {
     std::string name;
     tw_type type;
@@ -114,7 +114,8 @@ void write_reference(const std::string& path, const std::string& format) {
     }
     oracle.var("time", TW_DOUBLE, {"time"});
     oracle.var("y", TW_DOUBLE, {"y"});
-    oracle.var("z", TW_INT, {"time", "z"});  // has the name of a dimension that is not its first
+    // The variable has the name of a dimension that is not its first.
+    oracle.var("z", TW_INT, {"time", "z"});
     oracle.enddef();
     const int count = static_cast<int>(all.size());
     for (std::size_t r = 0; r < static_cast<std::size_t>(records); ++r) {
@@ -260,7 +261,7 @@ int main(int argc, char** argv) {
                     const std::string settings =
                         "format=" + format + "; method=" + method + "; service=" + service;
                     write_file(session, path, settings, variables(format), false);
-                    // All ranks compress, with every service; direct writes in the calls.
+                    // All ranks compress with every service, but direct writes in the calls.
                     const bool served = service == "servers" && method != "direct";
                     const int all = served ? std::stoi(servers) : check::state.size;
                     const int wrote = writers(session);

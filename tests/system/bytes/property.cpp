@@ -135,8 +135,8 @@ void write_reference(const Case& c, std::size_t file, const std::string& path) {
             for (const Put& put : puts)
                 ended = ended || f.vars[static_cast<std::size_t>(put.var)].record;
         if (ended && a_record_variable >= 0) {
-            // A step in which no rank held anything is a record nevertheless: one fill value
-            // creates it.
+            // A step in which no rank held anything is also a record: put one fill value to create
+            // it.
             std::size_t records = 0;
             int unlimited = -1;
             oracle.require(nc_inq_unlimdim(oracle.id(), &unlimited), "nc_inq_unlimdim");
@@ -455,7 +455,7 @@ private:
     std::string folder_;
     std::string name_;
     std::vector<tw_decomposition> decompositions_;
-    std::vector<std::vector<Array>> kept_;  // by file, kept until its step ends
+    std::vector<std::vector<Array>> kept_;  // arrays of each file, kept until its step ends
     bool good_ = true;
 };
 

@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t nz = 3, ny = 23, nx = 37;
 constexpr int steps = 3;
 
-/// Blocks of a process grid of `columns` along x, their widths uneven.
+/// A block of a process grid with `columns` columns along x, of uneven widths.
 struct Part {
     std::int64_t start[3], count[3];
 
@@ -60,7 +60,8 @@ std::vector<double> axis(std::int64_t n) {
 struct Model {
     tw_session io = nullptr;
     tw_decomposition deep = nullptr, flat = nullptr, staggered = nullptr;
-    tw_decomposition bounds_x = nullptr, bounds_y = nullptr;  // bounds of cells, which no rank cuts
+    // Bounds of cells, in a dimension that no rank cuts.
+    tw_decomposition bounds_x = nullptr, bounds_y = nullptr;
     Part centre{0, 1, 1, nx}, side{0, 1, 1, nx + 1};
     bool row_first = false, column_first = false;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -100,7 +101,7 @@ struct Model {
         CHECK_TEXT(status == TW_OK, "%s: %s", what, tw_error_message(io));
     }
 
-    /// @param axes  dimensions have variables of their names
+    /// @param axes  dimensions have coordinate variables
     void write(const std::string& path, const std::string& settings, bool axes, bool records) {
         check::step("%s: %s", path.c_str(), settings.c_str());
         tw_file f = nullptr;
@@ -211,7 +212,7 @@ struct Model {
         return made;
     }
 
-    /// Reads a variable, all of it or this rank's part, with all records.
+    /// Reads all of a variable, or this rank's part, in all records.
     std::vector<char> content(tw_file f, const char* name, How how) {
         int nd = 0;
         std::int64_t length = 0, n = 1;
@@ -286,7 +287,7 @@ struct Model {
                    tw_error_message(io));
     }
 
-    /// Checks that all ranks refuse an impossible combination alike.
+    /// Checks that all ranks refuse an impossible combination with the same error.
     void refuse(const std::string& path, const std::string& settings, const char* words) {
         check::step("%s", settings.c_str());
         tw_file f = nullptr;
@@ -302,7 +303,7 @@ struct Model {
     }
 };
 
-/// Refuses incomplete sets, and files that are no set.
+/// Checks that incomplete sets, and files that are not a set, are refused.
 void refuse_sets(Model& model, const std::string& folder) {
     const std::string good = folder + "/good", other = folder + "/other", bad = folder + "/bad";
     const std::string way = "method=tiles; tile_files=yes; tiles=2x1";

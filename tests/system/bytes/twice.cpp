@@ -30,7 +30,7 @@ double cube(std::int64_t i, std::int64_t k, std::int64_t j) {
     return static_cast<double>(10000 * k + 100 * i + j) + 0.5;
 }
 
-/// Rows or columns of this rank in (n, n).
+/// The rows or columns of (n, n) that this rank holds.
 struct Part {
     Numbers start{0, 0}, count{n, n};
     tw_decomposition handle = nullptr;
@@ -124,7 +124,7 @@ void written_and_read(const std::string& settings) {
             OK(put(file, "cov", rows.values(r)));
             OK(tw_end_step(file));
         }
-        // Another part of the next record.
+        // Put another part of the next record.
         if (settings.find("netcdf4") == std::string::npos &&
             settings.find("pnetcdf") == std::string::npos) {
             const Part columns(1);
@@ -159,7 +159,7 @@ void written_and_read(const std::string& settings) {
     expect(path, records + 1, true);
 }
 
-/// A restart, read with the same names, and into (b, a) by position.
+/// Reads a restart with the same names, and by position into (b, a).
 void restarts() {
     const std::string path = folder + "/restart.nc";
     const Part rows(0);

@@ -23,7 +23,7 @@ void begin_part(const char* part) {
     trace_mpi(traced == part && check::state.rank == 0 ? 1 : 0);
 }
 
-/// Ends a part, which may have made so many calls on any rank.
+/// Ends a part of the test, and checks that no rank has made more than so many calls.
 void end_part(const char* part, int collectives, int communicators = 0) {
     const mpi_counts now = count_mpi();
     trace_mpi(0);
@@ -38,7 +38,7 @@ void end_part(const char* part, int collectives, int communicators = 0) {
                most[1], communicators);
 }
 
-/// The most calls that a part may make: on one node, and on several.
+/// The largest number of calls that a part may make: on one node, and on several.
 struct Limits {
     bool several;
     int operator()(int on_one, int on_several) const { return several ? on_several : on_one; }
@@ -86,7 +86,7 @@ void write_step(tw_file file) {
     OK(tw_end_step(file));
 }
 
-/// @param first  it is the session's first file, for which shared memory is taken
+/// @param first  this is the session's first file, for which shared memory is allocated
 void write_file(const std::string& path, const char* settings, tw_decomposition held,
                 const Limits& limit, bool first) {
     const bool netcdf4 = std::strstr(settings, "netcdf4") != nullptr;
@@ -115,7 +115,7 @@ void write_file(const std::string& path, const char* settings, tw_decomposition 
 void run(const std::string& folder, const std::string& settings, const Limits& limit) {
     begin_part("session");
     OK(tw_init(MPI_COMM_WORLD, settings.c_str(), &session));
-    // Nodes that are made small take one communicator more.
+    // Dividing nodes into smaller ones takes one more communicator.
     end_part("session", limit(4, 8), limit(2, 5));
     begin_part("decompose");
     tw_decomposition held = decompose(nz);

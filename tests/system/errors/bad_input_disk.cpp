@@ -191,7 +191,7 @@ void sessions() {
         CHECK(s == nullptr);
         expect_file(path, line.length, {line.all_values<float>(4)}, line.all_values<float>(5));
     }
-    if (ranks() > 1) {  // and returns their errors
+    if (ranks() > 1) {  // tw_finalize returns the errors of files that it closes
         OK_ALL(s, tw_init(MPI_COMM_WORLD, base_settings.c_str(), &s));
         const Line line(s);
         tw_file f = create_two(s, path_of("open2.nc"), line);

@@ -121,7 +121,7 @@ void one_session(const std::string& folder) {
         MPI_Barrier(MPI_COMM_WORLD);
         CHECK(w.step(0) == TW_OK);
     }
-    // The others make the call that was refused there; all get an error at the next one.
+    // The other ranks make the call that was refused on rank 0; all get an error at the next one.
     check::step("the call that was refused on rank 0");
     const char* json = nullptr;
     const int status = tw_summary(w.session, TW_SUMMARY_JSON, &json);

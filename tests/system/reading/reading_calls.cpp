@@ -334,8 +334,8 @@ void foreign_types() {
     if (rank() == 0) std::remove(other.c_str());
 }
 
-/// A reader that requests nothing is ahead of the node that requests everything: data on their way
-/// to it must stay.
+/// A reader that requests nothing is faster than the node that requests everything: data on their
+/// way to that node must not be overwritten.
 void reader_ahead() {
     const std::string other = path + ".ahead";
     constexpr std::int64_t n = std::int64_t(1) << 20;

@@ -448,7 +448,7 @@ void failing_writes() {
     struct rlimit before {};
     getrlimit(RLIMIT_FSIZE, &before);
     struct rlimit small = before;
-    small.rlim_cur = 4300;  // ends within the header
+    small.rlim_cur = 4300;  // a limit on the file size that lies within the header
     setrlimit(RLIMIT_FSIZE, &small);
     ALL(s, CODES(TW_EIO), WORDS("failing.nc", "File too large"), state.write(path));
     setrlimit(RLIMIT_FSIZE, &before);
