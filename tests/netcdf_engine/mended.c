@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -197,6 +198,36 @@ static void places(void) {
     if (rank == 0) rmdir(folder);
 }
 
+/* The rank that writes has no memory for what another one has put. */
+static void no_memory(void) {
+    enum { large = 16 << 20 };
+    int dim = 0, v = 0;
+    size_t from = 0, n = large;
+    unsigned long pages = 0;
+    struct rlimit before, little;
+    if (ranks == 1) return;
+    fresh("memory.nc", NC_NETCDF4);
+    EXPECT(0, nc_def_dim(id, "large", large, &dim));
+    EXPECT(0, nc_def_var(id, "large", NC_INT, 1, &dim, &v));
+    EXPECT(0, nc_def_var_endian(id, v, NC_ENDIAN_BIG));
+    EXPECT(0, nc_enddef(id));
+    if (rank == 1) {
+        int* const zeros = calloc(large, sizeof *zeros);
+        EXPECT(0, nc_put_vara_int(id, v, &from, &n, zeros));
+        free(zeros);
+    }
+    FILE* const sizes = fopen("/proc/self/statm", "r");
+    EXPECT(1, sizes != NULL && fscanf(sizes, "%lu", &pages) == 1);
+    if (sizes != NULL) fclose(sizes);
+    EXPECT(0, getrlimit(RLIMIT_AS, &before));
+    little = before;
+    little.rlim_cur = pages * (unsigned long)getpagesize() + (16 << 20);
+    if (rank == 0) EXPECT(0, setrlimit(RLIMIT_AS, &little));
+    EXPECT(NC_ENOMEM, nc_sync(id));
+    EXPECT(0, setrlimit(RLIMIT_AS, &before));
+    EXPECT(NC_ENOMEM, nc_close(id));
+}
+
 enum { records = 100 };
 
 static void* write_file(void* argument) {
@@ -248,6 +279,7 @@ int main(int argc, char** argv) {
     unknown_type();
     different_files();
     places();
+    no_memory();
     threads(level);
     int sum = failures;
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
