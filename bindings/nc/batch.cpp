@@ -56,6 +56,10 @@ private:
         return table_.variables[static_cast<std::size_t>(varid)];
     }
     void align();
+    void make_slots(std::vector<std::vector<int>>& mine, const std::vector<Index>& numbers);
+    std::vector<Index> words_of_slots();
+    void take_bounds(const Index* words);
+    std::vector<std::uint64_t> own_keys() const;
     void compare_bounds();
     void sum_keys();
     void order(Sequence& s);
@@ -69,21 +73,29 @@ private:
 // Finds the puts of each variable that all ranks have.
 void Maker::align() {
     const std::size_t n = table_.variables.size();
-    std::vector<std::vector<int>> mine(n);
-    std::vector<Index> numbers(4 * n);  // puts, collective puts: least and (negative) most
-    for (std::size_t e = 0; e < entries_.size(); e++) {
-        const auto v = static_cast<std::size_t>(entries_[e].varid);
-        mine[v].push_back(static_cast<int>(e));
-        numbers[4 * v]++;
-        if (entries_[e].collective) numbers[4 * v + 2]++;
-    }
-    for (std::size_t v = 0; v < n; v++) {
-        numbers[4 * v + 1] = -numbers[4 * v];
-        numbers[4 * v + 3] = -numbers[4 * v + 2];
-    }
+    std::vector<std::vector<int>> mine;
+    std::vector<Index> numbers;  // puts, collective puts: least and (negative) most
+    on_all(session_.comm(), [&] {
+        mine.resize(n);
+        numbers.resize(4 * n);
+        for (std::size_t e = 0; e < entries_.size(); e++) {
+            const auto v = static_cast<std::size_t>(entries_[e].varid);
+            mine[v].push_back(static_cast<int>(e));
+            numbers[4 * v]++;
+            if (entries_[e].collective) numbers[4 * v + 2]++;
+        }
+        for (std::size_t v = 0; v < n; v++) {
+            numbers[4 * v + 1] = -numbers[4 * v];
+            numbers[4 * v + 3] = -numbers[4 * v + 2];
+        }
+    });
     MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(4 * n), MPI_INT64_T, MPI_MIN,
                   session_.comm());
-    for (std::size_t v = 0; v < n; v++) {
+    on_all(session_.comm(), [&] { make_slots(mine, numbers); });
+}
+
+void Maker::make_slots(std::vector<std::vector<int>>& mine, const std::vector<Index>& numbers) {
+    for (std::size_t v = 0; v < mine.size(); v++) {
         const Index* const all = &numbers[4 * v];
         if (all[1] == 0) continue;
         Sequence s;
@@ -108,6 +120,14 @@ Shape Maker::inner_lengths(const Variable& v) const {
 
 // Finds out what the sections of a slot have in common.
 void Maker::compare_bounds() {
+    std::vector<Index> words;
+    on_all(session_.comm(), [&] { words = words_of_slots(); });
+    MPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T, MPI_MIN,
+                  session_.comm());
+    on_all(session_.comm(), [&] { take_bounds(words.data()); });
+}
+
+std::vector<Index> Maker::words_of_slots() {
     std::vector<Index> words;
     for (Sequence& s : sequences_) {
         const Variable& v = variable(s.varid);
@@ -140,9 +160,10 @@ void Maker::compare_bounds() {
         }
         words.push_back(before);
     }
-    MPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T, MPI_MIN,
-                  session_.comm());
-    const Index* w = words.data();
+    return words;
+}
+
+void Maker::take_bounds(const Index* w) {
     for (Sequence& s : sequences_) {
         const Variable& v = variable(s.varid);
         const bool record = table_.is_record(v);
@@ -167,6 +188,14 @@ void Maker::compare_bounds() {
 // Gives equal slots equal keys: the sum of what each rank holds.
 void Maker::sum_keys() {
     std::vector<std::uint64_t> sums;
+    on_all(session_.comm(), [&] { sums = own_keys(); });
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM,
+                  session_.comm());
+    for (std::size_t i = 0; i < slots_.size(); i++) slots_[i].key = {sums[2 * i], sums[2 * i + 1]};
+}
+
+std::vector<std::uint64_t> Maker::own_keys() const {
+    std::vector<std::uint64_t> sums;
     Shape numbers;
     for (const Slot& slot : slots_) {
         const Variable& v = variable(slot.varid);
@@ -184,9 +213,7 @@ void Maker::sum_keys() {
         sums.push_back(key.first);
         sums.push_back(key.second);
     }
-    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM,
-                  session_.comm());
-    for (std::size_t i = 0; i < slots_.size(); i++) slots_[i].key = {sums[2 * i], sums[2 * i + 1]};
+    return sums;
 }
 
 bool overlap(const Slot& a, const Slot& b) {
@@ -297,7 +324,10 @@ Batch Maker::make() {
         known.clear();
         session_.decompositions_freed++;
     }
-    for (Sequence& s : sequences_) order(s);
+    on_all(session_.comm(), [&] {
+        for (Sequence& s : sequences_) order(s);
+        batch_.calls.reserve(batch_.calls.size() + slots_.size());
+    });
     for (const Slot& slot : slots_) {
         if (slot.empty) continue;
         const PutCall call = call_of(slot);

@@ -2,6 +2,7 @@
 #include "copies.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -14,6 +15,11 @@ namespace {
 constexpr std::size_t usual = 4 << 20;  // bytes of a normal block
 constexpr std::size_t alignment = 64;
 
+std::mutex& spare_mutex() {
+    static auto* const mutex = new std::mutex;
+    return *mutex;
+}
+
 }  // namespace
 
 // Returns the spare blocks. Never destroyed: files that are open when the program ends give blocks
@@ -25,6 +31,7 @@ std::vector<Copies::Block>& Copies::spare() {
 
 // Returns the smallest spare block that is large enough, or a new one.
 Copies::Block Copies::block_of(std::size_t bytes) {
+    const std::lock_guard lock(spare_mutex());
     std::vector<Block>& all = spare();
     auto best = all.end();
     for (auto it = all.begin(); it != all.end(); it++)
@@ -50,6 +57,7 @@ char* Copies::take(std::size_t bytes) {
 
 // Keeps as many blocks as may be in use by one file.
 void Copies::give_back() {
+    const std::lock_guard lock(spare_mutex());
     std::vector<Block>& all = spare();
     std::size_t kept = 0;
     for (const Block& b : all) kept += b.size;

@@ -383,6 +383,7 @@ void Dataset::complete() {
 // Closes the file, changes it on one rank, and opens it again.
 void Dataset::make_edits() {
     if (edits_.empty()) return;
+    edits_begin();
     const std::vector<Edit> edits = std::exchange(edits_, {});
     if (file_ != nullptr) complete();
     try {

@@ -131,6 +131,7 @@ protected:
     void end_step();
     void handed_over(int status);  // data were written, or failed to be
     virtual void step_ended() {}   // what was put is in the file
+    virtual void edits_begin() {}  // the file is about to be replaced
     void keep_late(const Error& error);
     // The state of a file, as if all ranks were one.
     struct News {

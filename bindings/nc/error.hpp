@@ -26,23 +26,33 @@ int code_of(int status);
 // @note Collective
 void agree(MPI_Comm comm, const Error& error);
 
+// Runs an action, and returns the error that it throws.
+template <class Action>
+Error error_of(Action action) try {
+    action();
+    return {};
+} catch (const Error& thrown) {
+    return thrown;
+} catch (const std::bad_alloc&) {
+    return {out_of_memory, "out of memory"};
+} catch (const std::exception& thrown) {
+    return {internal_error, thrown.what()};
+}
+
 // Runs an action on one rank, and throws its error on all.
 // @note Collective
 template <class Action>
 void on_rank(MPI_Comm comm, int root, Action action) {
-    Error error;
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
-    if (rank == root) try {
-            action();
-        } catch (const Error& thrown) {
-            error = thrown;
-        } catch (const std::bad_alloc&) {
-            error = {out_of_memory, "out of memory"};
-        } catch (const std::exception& thrown) {
-            error = {internal_error, thrown.what()};
-        }
-    agree(comm, error);
+    agree(comm, rank == root ? error_of(action) : Error{});
+}
+
+// Runs an action on every rank, and throws the error of the first rank that has one on all.
+// @note Collective
+template <class Action>
+void on_all(MPI_Comm comm, Action action) {
+    agree(comm, error_of(action));
 }
 
 // Returns the text of one rank on all.

@@ -32,12 +32,11 @@ Plans::Own Plans::find(const Session& session, const Table& table,
     return own;
 }
 
-Batch Plans::repeat(Index plan, Index first) const {
+void Plans::repeat(Index plan, Index first, Batch& batch) const {
     const Plan& p = plans_[static_cast<std::size_t>(plan)];
-    Batch batch = p.batch;
-    if (p.first != no_record)
+    batch = p.batch;
+    if (p.first != no_record && first != no_record)
         for (PutCall& call : batch.calls) call.record += first - p.first;
-    return batch;
 }
 
 void Plans::keep(const Session& session, const Own& own, Index first, const Batch& batch) {

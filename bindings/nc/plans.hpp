@@ -25,8 +25,9 @@ public:
 
     Own find(const Session& session, const Table& table, const std::vector<Entry>& entries) const;
 
-    // Returns the batch of a plan for another first record.
-    Batch repeat(Index plan, Index first) const;
+    // Sets a batch to that of a plan, for another first record. One that was set by the same plan
+    // needs no memory.
+    void repeat(Index plan, Index first, Batch& batch) const;
     // Keeps a batch for later. All ranks do, and have the same first record, or none.
     void keep(const Session& session, const Own& own, Index first, const Batch& batch);
 

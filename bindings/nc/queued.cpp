@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -73,7 +74,10 @@ void lay_over(const Entry& e, std::size_t bytes, const Section& section, void* v
 }  // namespace
 
 QueuedFile::QueuedFile(Session& session, std::string path)
-    : Dataset(session, {}, std::move(path)), reductions_(session.comm()), queue_(path_) {
+    : Dataset(session, {}, std::move(path)),
+      number_(session.files_made++),
+      reductions_(session.comm()),
+      queue_(path_) {
     shares_attributes_ = false;
 }
 
@@ -116,7 +120,7 @@ int QueuedFile::join(Reason reason, int varid) {
         hash_definitions();
         const Index dims = hash_of_dimensions_, vars = hash_of_variables_;
         const auto why = static_cast<Index>(reason);
-        std::array<Index, 13> least{full ? none : why,
+        std::array<Index, 14> least{full ? none : why,
                                     full ? none : -why,
                                     full ? 0 : 1,
                                     -static_cast<Index>(queue_.entries().size()),
@@ -127,10 +131,14 @@ int QueuedFile::join(Reason reason, int varid) {
                                     -reductions_.posted(),
                                     -own_records(),
                                     varid < 0 ? none : varid,
-                                    edits_.empty() ? 0 : -1,
-                                    has_failed_ ? -1 : 0};
+                                    has_failed_ ? -1 : 0,
+                                    number_,
+                                    -number_};
         MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T,
                       MPI_MIN, session_.comm());
+        mixed_ = least[12] != -least[13];
+        if (mixed_)
+            throw Error{different_calls, path_ + ": the ranks are in calls for different files"};
         reductions_.catch_up(-least[8]);
         handed_over_ = reductions_.posted();
         const int unlimited = table_.unlimited();
@@ -140,7 +148,7 @@ int QueuedFile::join(Reason reason, int varid) {
         }
         if (least[0] != none && least[0] != -least[1])
             throw Error{different_calls, path_ + ": the ranks are in different collective calls"};
-        const bool failed = least[12] != 0;
+        const bool failed = least[11] != 0;
         if (failed)
             queue_.clear();
         else
@@ -153,11 +161,14 @@ int QueuedFile::join(Reason reason, int varid) {
 // An error is thrown here, and again by close.
 void QueuedFile::write_queue() {
     try {
-        begin_writing();
         close_alone();
+        begin_writing();
         const bool by_root = state_ == State::serial;
-        const Batch batch =
-            by_root ? make_batch(session_, table_, queue_.entries(), true) : next_batch();
+        Batch batch;
+        if (by_root)
+            batch = make_batch(session_, table_, queue_.entries(), true);
+        else
+            batch = next_batch();
         dirty_ = true;
         if (by_root) {
             write_by_root(batch);
@@ -172,29 +183,45 @@ void QueuedFile::write_queue() {
             agree(session_.comm(), error);
         }
     } catch (const Error& error) {
-        failed_ = error;
-        has_failed_ = true;
-        queue_.clear();
-        throw;
+        fail(error);
+    } catch (const std::bad_alloc&) {
+        fail({out_of_memory, path_ + ": out of memory for what waits to be written"});
     }
     queue_.clear();
 }
 
+// Nothing more is written.
+void QueuedFile::fail(const Error& error) {
+    failed_ = error;
+    has_failed_ = true;
+    queue_.clear();
+    throw error;
+}
+
 // Repeats an earlier batch, if all ranks have again what they had in it.
 Batch QueuedFile::next_batch() {
-    const Plans::Own own = plans_.find(session_, table_, queue_.entries());
+    Plans::Own own;
+    Batch batch;
+    const Error error = error_of([&] {
+        own = plans_.find(session_, table_, queue_.entries());
+        if (own.plan >= 0) plans_.repeat(own.plan, own.first, batch);
+    });
     const bool records = own.first != Plans::no_record;
-    Index least[] = {own.plan, -own.plan, own.first, records ? -own.first : own.first};
-    MPI_Allreduce(MPI_IN_PLACE, least, 4, MPI_INT64_T, MPI_MIN, session_.comm());
+    Index least[] = {own.plan, -own.plan, own.first, records ? -own.first : own.first,
+                     error.code != 0 ? -1 : 0};
+    MPI_Allreduce(MPI_IN_PLACE, least, 5, MPI_INT64_T, MPI_MIN, session_.comm());
+    if (least[4] != 0) agree(session_.comm(), error);
     const bool same_first = least[2] == Plans::no_record || least[2] == -least[3];
-    if (least[0] >= 0 && least[0] == -least[1] && same_first)
-        return plans_.repeat(least[0], least[2]);
-    Batch batch = make_batch(session_, table_, queue_.entries(), false);
-    if (same_first) plans_.keep(session_, own, least[2], batch);
+    if (least[0] >= 0 && least[0] == -least[1] && same_first) {
+        plans_.repeat(least[0], least[2], batch);
+        return batch;
+    }
+    batch = make_batch(session_, table_, queue_.entries(), false);
+    if (same_first) on_all(session_.comm(), [&] { plans_.keep(session_, own, least[2], batch); });
     return batch;
 }
 
-Error QueuedFile::put_call(const PutCall& call) {
+Error QueuedFile::put_call(const PutCall& call) try {
     const Variable& v = table_.variable(call.varid);
     const Entry* const e =
         call.entry < 0 ? nullptr : &queue_.entries()[static_cast<std::size_t>(call.entry)];
@@ -217,6 +244,8 @@ Error QueuedFile::put_call(const PutCall& call) {
     }
     if (status == TW_OK) return {};
     return {code_of(status), tw_error_message(session_.handle())};
+} catch (const std::bad_alloc&) {
+    return {out_of_memory, "out of memory"};
 }
 
 // Sends each rank's sections to the root, step by step.
@@ -227,9 +256,24 @@ void QueuedFile::write_by_root(const Batch& batch) {
             MPI_Send(e.values + done, static_cast<int>(std::min<Index>(bytes - done, INT_MAX / 2)),
                      MPI_BYTE, root_, 0, comm);
     };
+    std::vector<std::vector<const Entry*>> mine_of_step(static_cast<std::size_t>(batch.steps));
+    Section s;
     std::string received;
+    Index most = 0;
+    on_all(comm, [&] {
+        mine_of_step.resize(static_cast<std::size_t>(batch.steps));
+        for (const PutCall& call : batch.calls) {
+            if (call.entry < 0) continue;
+            const Entry& e = queue_.entries()[static_cast<std::size_t>(call.entry)];
+            mine_of_step[static_cast<std::size_t>(call.step)].push_back(&e);
+            const Variable& v = table_.variable(e.varid);
+            most = std::max(most, volume(e.count) * static_cast<Index>(size_of(v.type)));
+        }
+        for (Shape* const shape : {&s.start, &s.count, &s.stride}) shape->reserve(NC_MAX_VAR_DIMS);
+    });
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, comm);
+    on_rank(comm, root_, [&] { received.resize(static_cast<std::size_t>(most)); });
     const auto receive = [&](int rank, Index bytes) {
-        received.resize(static_cast<std::size_t>(bytes));
         for (Index done = 0; done < bytes; done += INT_MAX / 2)
             MPI_Recv(received.data() + done,
                      static_cast<int>(std::min<Index>(bytes - done, INT_MAX / 2)), MPI_BYTE, rank,
@@ -238,11 +282,7 @@ void QueuedFile::write_by_root(const Batch& batch) {
     for (int step = 0; step < batch.steps; step++)
         for (int rank = 0; rank < session_.ranks(); rank++) {
             const bool mine = rank == session_.rank();
-            std::vector<const Entry*> entries;
-            if (mine)
-                for (const PutCall& call : batch.calls)
-                    if (call.step == step && call.entry >= 0)
-                        entries.push_back(&queue_.entries()[static_cast<std::size_t>(call.entry)]);
+            const std::vector<const Entry*>& entries = mine_of_step[static_cast<std::size_t>(step)];
             int n = static_cast<int>(entries.size());
             MPI_Bcast(&n, 1, MPI_INT, rank, comm);
             for (int i = 0; i < n; i++) {
@@ -251,7 +291,9 @@ void QueuedFile::write_by_root(const Batch& batch) {
                 MPI_Bcast(&varid, 1, MPI_INT, rank, comm);
                 const Variable& v = table_.variable(varid);
                 const std::size_t dims = v.dims.size();
-                Section s{Shape(dims), Shape(dims), Shape(dims, 1)};
+                s.start.resize(dims);
+                s.count.resize(dims);
+                s.stride.assign(dims, 1);
                 if (mine) {
                     s.start = e->start;
                     s.count = e->count;
@@ -294,14 +336,19 @@ void QueuedFile::put(int varid, bool collective, Section section, const void* va
     const auto one = [](Index step) { return step == 1; };
     if (empty || std::all_of(section.stride.begin(), section.stride.end(), one))
         section.stride.clear();
-    queue_.push({varid, collective, std::move(section.start), std::move(section.count),
-                 std::move(section.stride), static_cast<const char*>(values), empty});
+    const Error error = error_of([&] {
+        queue_.push({varid, collective, std::move(section.start), std::move(section.count),
+                     std::move(section.stride), static_cast<const char*>(values), empty});
+    });
     after_put(collective, at_once);
+    if (error.code != 0) throw error;
 }
 
 void QueuedFile::put_nothing(int varid) {
     const Variable& v = table_.variable(varid);
-    queue_.push({varid, true, Shape(v.dims.size()), Shape(v.dims.size()), {}, nullptr, true});
+    (void)error_of([&] {
+        queue_.push({varid, true, Shape(v.dims.size()), Shape(v.dims.size()), {}, nullptr, true});
+    });
     after_put(true, writes_at_once(v));
 }
 
@@ -316,7 +363,10 @@ void QueuedFile::after_put(bool collective, bool at_once) {
 // ---- the others ---------------------------------------------------------------------------------
 
 void QueuedFile::sync() {
-    if (!writable_) return Dataset::sync();
+    if (!writable_) {
+        close_alone();
+        return Dataset::sync();
+    }
     if (define_ && format_ != Format::netcdf4)
         throw Error{NC_EINDEFINE, path_ + " is in define mode"};
     join(Reason::sync);
@@ -350,6 +400,7 @@ void QueuedFile::close() {
         define_ = false;
     }
     if (writable_) attempt([&] { join(Reason::close); });
+    if (mixed_) throw error;
     if (has_failed_ && error.code == 0) error = failed_;
     attempt([&] { Dataset::close(); });
     if (error.code != 0) throw error;
@@ -377,6 +428,7 @@ void QueuedFile::discard() {
     table_ = {};
     fresh_.clear();
     Dataset::close();
+    session_.check(tw_wait(session_.handle(), 0));
     on_rank(session_.comm(), root_, [&] { unlink(path_.c_str()); });
 }
 
@@ -412,7 +464,9 @@ void QueuedFile::get_nothing(int varid) {
 }
 
 void QueuedFile::close_alone() {
-    if (alone_ != nullptr) tw_close(&alone_);
+    if (alone_ == nullptr) return;
+    const std::lock_guard lock(session_of(MPI_COMM_SELF).mutex);
+    tw_close(&alone_);
 }
 
 void QueuedFile::open_alone() {
@@ -438,8 +492,9 @@ void QueuedFile::get_alone(int varid, const Section& section, void* values) {
             std::memcpy(static_cast<char*>(values) + i * static_cast<Index>(fill.size()),
                         fill.data(), fill.size());
     } else {
+        Session& own = session_of(MPI_COMM_SELF);
+        const std::lock_guard lock(own.mutex);
         open_alone();
-        const Session& own = session_of(MPI_COMM_SELF);
         own.check(tw_get_box(alone_, v.name.c_str(), static_cast<tw_type>(v.type),
                              section.start.data(), section.count.data(), section.steps(), values));
     }

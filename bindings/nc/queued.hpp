@@ -33,6 +33,10 @@ public:
     // since redef.
     void abort();
     void discard();  // removes a new file that has no data
+    // Writes what ranks have put. From then on all know whether the file has data.
+    void write_puts() { join(Reason::leave); }
+    // Tests if the last joint call met calls for other files: the file can only be left as it is.
+    bool is_mixed() const { return mixed_; }
 
     void redef();  // local
 
@@ -41,8 +45,6 @@ public:
 
 protected:
     QueuedFile(Session& session, std::string path);
-
-    std::size_t queued() const { return queue_.entries().size(); }
 
     // Checks a section, with netCDF's codes. Throws.
     void check(const Variable& v, const Section& section, bool reading) const {
@@ -73,8 +75,9 @@ protected:
     void get_alone(int varid, const Section& section, void* values);
 
 private:
-    enum class Reason { full = 1, edit, sync, read, close };
+    enum class Reason { full = 1, edit, sync, read, close, leave };
 
+    Index number_;  // among the files of the session
     Reductions reductions_;
     Queue queue_;
     Plans plans_;
@@ -82,6 +85,7 @@ private:
     std::size_t hashed_ = 0;  // dimensions and variables
     Error failed_;            // of a batch; nothing more is written
     bool has_failed_ = false;
+    bool mixed_ = false;
     bool ended_once_ = false;                               // the definitions
     std::size_t kept_dimensions_ = 0, kept_variables_ = 0;  // that abort keeps
     Index handed_over_ = 0;    // reductions posted at the last joint call
@@ -95,9 +99,11 @@ private:
     void hash_definitions();
     void check_definitions(const Index* hashes) const;
     void write_queue();
+    [[noreturn]] void fail(const Error& error);
     Batch next_batch();
     Error put_call(const PutCall& call);
     void write_by_root(const Batch& batch);
+    void edits_begin() override { close_alone(); }
     void after_put(bool collective, bool at_once);
     void remember_definitions();
     void open_alone();

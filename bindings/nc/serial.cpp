@@ -13,12 +13,14 @@
 
 #include "storage.hpp"
 #include "types.hpp"
+#include "untaken.hpp"
 
 namespace thalweg::nc {
 
 namespace {
 
-// Silences HDF5's error messages for a scope, in which netCDF-C tries calls that may fail.
+// Silences HDF5's error messages for a scope, in which netCDF-C tries calls that may fail, and
+// keeps them from being taken.
 class Quiet {
 public:
     Quiet() {
@@ -30,6 +32,7 @@ public:
     Quiet& operator=(const Quiet&) = delete;
 
 private:
+    Untaken untaken_;
     H5E_auto2_t function_ = nullptr;
     void* data_ = nullptr;
 };

@@ -20,6 +20,11 @@ std::vector<std::unique_ptr<Session>>& sessions() {
     return *all;
 }
 
+std::mutex& sessions_mutex() {
+    static auto* const mutex = new std::mutex;
+    return *mutex;
+}
+
 void (*before_end)() = nullptr;
 
 // Ends the sessions in MPI_Finalize, which first deletes the attributes of MPI_COMM_SELF, the
@@ -135,14 +140,27 @@ void Session::check(int status, const std::string& where) const {
     throw Error{code_of(status), where.empty() ? text : where + ": " + text};
 }
 
-Session& session_of(MPI_Comm comm) {
+namespace {
+
+Session* find_session(MPI_Comm comm) {
+    const std::lock_guard lock(sessions_mutex());
     for (const auto& session : sessions()) {
         if (session->is_served()) continue;
         int same = MPI_UNEQUAL;
         MPI_Comm_compare(comm, session->comm(), &same);
-        if (same == MPI_IDENT || same == MPI_CONGRUENT) return *session;
+        if (same == MPI_IDENT || same == MPI_CONGRUENT) return session.get();
     }
-    sessions().push_back(std::make_unique<Session>(comm));
+    return nullptr;
+}
+
+}  // namespace
+
+// Two threads may start sessions of different ranks at a time: both are collective.
+Session& session_of(MPI_Comm comm) {
+    if (Session* const found = find_session(comm)) return *found;
+    auto made = std::make_unique<Session>(comm);
+    const std::lock_guard lock(sessions_mutex());
+    sessions().push_back(std::move(made));
     end_with_mpi();
     return *sessions().back();
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,10 @@ public:
 
     // Throws an error that the library returned.
     void check(int status, const std::string& where = "") const;
+
+    // Held by whoever uses the session or its files: threads may have files of their own.
+    std::recursive_mutex mutex;
+    std::int64_t files_made = 0;  // in total, the same on every rank
 
     // Grids by their description, so that equal descriptions share one.
     using Key = std::pair<std::uint64_t, std::uint64_t>;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "library.hpp"
+#include "untaken.hpp"
 
 using namespace thalweg::pio;
 
@@ -84,6 +85,7 @@ public:
     }
 
 private:
+    thalweg::nc::Untaken untaken_;
     std::string path_;
     int id_ = -1;
 };

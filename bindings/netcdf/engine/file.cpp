@@ -30,12 +30,17 @@ Format format_of(int format) {
 // Throws netCDF's error for a path at which no file can be made.
 void check_place(const std::string& path, bool netcdf4) {
     struct stat info {};
-    if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    const bool exists = stat(path.c_str(), &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
         throw Error{netcdf4 ? EACCES : EISDIR, path + " is a directory"};
+    if (exists && access(path.c_str(), W_OK) != 0)
+        throw Error{EACCES, path + ": " + std::strerror(errno)};
     const std::size_t slash = path.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-    if (stat(folder.c_str(), &info) == 0) return;
-    throw Error{netcdf4 ? EACCES : errno, path + ": " + std::strerror(errno)};
+    if (stat(folder.c_str(), &info) != 0)
+        throw Error{netcdf4 ? EACCES : errno, path + ": " + std::strerror(errno)};
+    if (access(folder.c_str(), W_OK | X_OK) != 0)
+        throw Error{step_aside, "the folder may not be written"};
 }
 
 // Tests if values that follow one another in the file do so in memory.
@@ -74,21 +79,33 @@ bool is_text(int type) { return type == NC_CHAR; }
 
 std::unique_ptr<File> File::create(Call& call, MPI_Comm comm) {
     Session& session = session_of(comm);
+    const std::lock_guard lock(session.mutex);
     const std::string path = broadcast(comm, 0, call.path);
     std::unique_ptr<File> file(new File(session, path));
     const Format format = format_of(call.format);
     const bool netcdf4 = format == Format::netcdf4 || format == Format::netcdf4_classic;
     session.check(tw_wait(session.handle(), 0));
-    on_rank(comm, 0, [&] { check_place(path, netcdf4); });
+    try {
+        on_rank(comm, 0, [&] { check_place(path, netcdf4); });
+    } catch (const Error& error) {
+        if (error.code == step_aside) call.reason = error.text;
+        throw;
+    }
     file->call_ = call;
     file->fill_mode_ = NC_FILL;
     file->fill_is_free_ = !netcdf4;
-    file->Dataset::create(format, (call.mode & NC_NOCLOBBER) == 0);
+    try {
+        file->Dataset::create(format, (call.mode & NC_NOCLOBBER) == 0);
+    } catch (const Error& error) {
+        if (error.code != NC_EPERM || !netcdf4) throw;
+        throw Error{EACCES, error.text};  // somebody writes it
+    }
     return file;
 }
 
 std::unique_ptr<File> File::open(Call& call, MPI_Comm comm) {
     Session& session = session_of(comm);
+    const std::lock_guard lock(session.mutex);
     const std::string path = broadcast(comm, 0, call.path);
     std::unique_ptr<File> file(new File(session, path));
     session.check(tw_wait(session.handle(), 0));
@@ -117,6 +134,11 @@ void File::settle() { settled_ = table_.variables.size(); }
 void File::sync() {
     QueuedFile::sync();
     settle();
+}
+
+void File::close_and_wait() {
+    close();
+    session_.check(tw_wait(session_.handle(), 0));
 }
 
 // ---- definitions --------------------------------------------------------------------------------
@@ -243,6 +265,10 @@ bool File::is_collective(int varid) const {
     if (session_.ranks() == 1) return true;
     if (is_netcdf4() && table_.variables[static_cast<std::size_t>(varid)].storage.filtered())
         return true;  // as in netCDF-C
+    return is_set_collective(varid);
+}
+
+bool File::is_set_collective(int varid) const {
     const auto at = static_cast<std::size_t>(is_classic() ? 0 : varid);
     return at < collective_.size() && collective_[at];
 }
@@ -250,10 +276,12 @@ bool File::is_collective(int varid) const {
 void File::set_access(int varid, int access) {
     if (access != 0 && access != 1)  // NC_INDEPENDENT, NC_COLLECTIVE
         throw Error{NC_EINVAL, path_ + ": there is no access " + std::to_string(access)};
-    const Variable& v = table_.variable(varid);
-    if (access == 0 && is_netcdf4() && v.storage.filtered())
-        throw Error{NC_EINVAL,
-                    path_ + ": variable " + v.name + " has filters: its access is collective"};
+    if (is_netcdf4()) {
+        const Variable& v = table_.variable(varid);
+        if (access == 0 && v.storage.filtered())
+            throw Error{NC_EINVAL,
+                        path_ + ": variable " + v.name + " has filters: its access is collective"};
+    }
     const auto at = static_cast<std::size_t>(is_classic() ? 0 : varid);
     if (collective_.size() <= at) collective_.resize(at + 1);
     collective_[at] = access != 0;
@@ -311,8 +339,7 @@ int File::put(const Request& r, const void* values) {
         if (n > 0 && values == nullptr)
             throw Error{NC_EINVAL, path_ + ": variable " + v.name + ": there are no values"};
         if (!together && is_netcdf4() && n > 0 && table_.is_record(v) &&
-            s.start[0] + (s.count[0] - 1) * (s.stride.empty() ? 1 : s.stride[0]) >=
-                table_.length(v.dims[0]))
+            s.start[0] + (s.count[0] - 1) * (s.stride.empty() ? 1 : s.stride[0]) >= records())
             throw Error{NC_ECANTEXTEND, path_ + ": variable " + v.name +
                                             ": records can be added with collective access only"};
         const bool dense = is_dense(s, r.map);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,13 @@ public:
     bool is_writable() const { return writable_; }
     bool is_first() const { return session_.rank() == 0; }
     bool is_new() const { return state_ == State::defining; }
+    bool is_alone() const { return session_.ranks() == 1; }
+    int fill_mode() const { return fill_mode_; }
+    bool is_set_collective(int varid) const;  // by the program
+    std::recursive_mutex& mutex() { return session_.mutex; }
     bool in_define_mode() const { return define_; }
-    bool has_queue() const { return queued() > 0; }  // puts that wait
+
+    long opened = 0;  // among the files of the process
 
     // Definitions, as netCDF has them.
     void enddef();
@@ -60,6 +66,7 @@ public:
     int put(const Request& request, const void* values);
     int get(const Request& request, void* values);
     void sync();
+    void close_and_wait();  // closes the file, and waits until it is complete
 
 private:
     using QueuedFile::QueuedFile;

@@ -3,8 +3,13 @@
 
 #include <netcdf.h>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "storage_rules.hpp"
@@ -25,6 +30,8 @@ std::vector<std::unique_ptr<File>>& files() {
     static auto* const all = new std::vector<std::unique_ptr<File>>(1 << 16);
     return *all;
 }
+
+std::atomic<pid_t> process{0};  // that opened the files
 
 std::unique_ptr<File>& slot(int ncid) {
     return files()[static_cast<std::size_t>(ncid) >> 16U & 0xffffU];
@@ -86,6 +93,56 @@ int repeat(int ncid, const nc::Table& definitions) {
     return code;
 }
 
+// Repeats what a program has set besides definitions. The library may have been built without some
+// of it.
+void repeat_settings(int ncid, const nc::Table& definitions, File& file) {
+    const Table& real = file_table();
+    int old = 0;
+    real.set_fill(ncid, file.fill_mode(), &old);
+    int varid = 0;
+    for (const Variable& v : definitions.variables) {
+        if (file.is_set_collective(varid)) real.var_par_access(ncid, varid, 1);  // NC_COLLECTIVE
+        if (v.cache)
+            real.set_var_chunk_cache(ncid, varid, static_cast<std::size_t>(v.cache->size),
+                                     static_cast<std::size_t>(v.cache->elements),
+                                     v.cache->preemption);
+        varid++;
+    }
+}
+
+// Tests if the real library has the definitions under the same ids.
+bool has_same_ids(int ncid, const nc::Table& definitions) {
+    const Table& real = file_table();
+    int wanted = 0, id = -1;
+    for (const Dimension& d : definitions.dimensions)
+        if (real.inq_dimid(ncid, d.name.c_str(), &id) != 0 || id != wanted++) return false;
+    wanted = 0;
+    for (const Variable& v : definitions.variables)
+        if (real.inq_varid(ncid, v.name.c_str(), &id) != 0 || id != wanted++) return false;
+    return true;
+}
+
+// Returns the open files in the order in which they were opened, which all ranks have: their ids
+// may differ.
+std::vector<std::unique_ptr<File>> take_files() {
+    std::vector<std::unique_ptr<File>> open;
+    for (std::unique_ptr<File>& file : files())
+        if (file != nullptr) open.push_back(std::move(file));
+    std::sort(open.begin(), open.end(),
+              [](const auto& a, const auto& b) { return a->opened < b->opened; });
+    return open;
+}
+
+void close_unclosed(std::unique_ptr<File> file) {
+    const std::string path = file->path();
+    const bool tell = file->is_first();
+    if (tell) std::fprintf(stderr, "thalweg: %s was not closed by the program\n", path.c_str());
+    const Error error = error_of([&] { end_file(std::move(file), [](File& f) { f.close(); }); });
+    if (tell && error.code != 0)
+        std::fprintf(stderr, "thalweg: %s: %s (%d)\n", path.c_str(), error.text.c_str(),
+                     error.code);
+}
+
 }  // namespace
 
 File& file_of(int ncid) {
@@ -96,7 +153,10 @@ File& file_of(int ncid) {
 }
 
 void add_file(int ncid, std::unique_ptr<File> file) {
+    static std::atomic<long> opened{0};
     at_end(close_files);
+    process = getpid();
+    file->opened = opened++;
     slot(ncid) = std::move(file);
 }
 
@@ -106,14 +166,21 @@ std::unique_ptr<File> remove_file(int ncid) {
 }
 
 void close_files() {
-    for (std::unique_ptr<File>& file : files()) {
-        if (file == nullptr) continue;
-        if (file->is_first())
-            std::fprintf(stderr, "thalweg: %s was not closed by the program\n",
-                         file->path().c_str());
-        attempt([&] { file->close(); });
-        file.reset();
-    }
+    for (std::unique_ptr<File>& file : take_files()) close_unclosed(std::move(file));
+}
+
+void close_own_files() {
+    if (process != getpid()) return;
+    std::vector<std::unique_ptr<File>> left;
+    for (std::unique_ptr<File>& file : take_files())
+        if (file->is_alone())
+            close_unclosed(std::move(file));
+        else
+            left.push_back(std::move(file));
+    if (!left.empty())
+        std::fprintf(stderr, "thalweg: the program ended without MPI_Finalize: %s%s incomplete\n",
+                     left.front()->path().c_str(), left.size() == 1 ? " is" : " and others are");
+    for (std::unique_ptr<File>& file : left) (void)file.release();  // their end is collective
 }
 
 int failed(const Error& error) {
@@ -125,17 +192,26 @@ int failed(const Error& error) {
 }
 
 int leave(int ncid, const std::string& reason) {
-    File& file = file_of(ncid);
-    if (file.is_classic()) return NC_ENOTNC4;
-    if (!file.is_writable()) return NC_EPERM;
-    if (!file.is_new() || file.has_queue()) return NC_ENOTBUILT;
-    const std::unique_ptr<File> own = remove_file(ncid);
-    const nc::Table definitions = own->table();
-    const bool defining = own->in_define_mode();
-    own->discard();
-    int code = forward(ncid, true, reason);
-    if (code == 0) code = repeat(ncid, definitions);
-    if (code == 0 && !defining) code = file_table()._enddef(ncid, 0, 1, 0, 1);
+    File& own = file_of(ncid);
+    const std::lock_guard lock(own.mutex());
+    if (own.is_classic()) return NC_ENOTNC4;
+    if (own.format() != NC_FORMAT_NETCDF4) return NC_ESTRICTNC3;
+    if (!own.is_writable()) return NC_EPERM;
+    own.write_puts();
+    const bool empty = own.is_new();
+    const nc::Table definitions = own.table();
+    const bool defining = own.in_define_mode();
+    const std::unique_ptr<File> file = remove_file(ncid);
+    if (empty)
+        file->discard();
+    else
+        file->close_and_wait();
+    int code = forward(ncid, empty, reason);
+    if (code == 0 && empty) code = repeat(ncid, definitions);
+    if (code == 0 && !has_same_ids(ncid, definitions))
+        throw Error{NC_EINTERNAL, file->path() + ": netCDF-C numbers the definitions otherwise"};
+    if (code == 0) repeat_settings(ncid, definitions, *file);
+    if (code == 0 && empty && !defining) code = file_table()._enddef(ncid, 0, 1, 0, 1);
     return code;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 
@@ -17,9 +18,16 @@ namespace thalweg::netcdf::engine {
 File& file_of(int ncid);
 void add_file(int ncid, std::unique_ptr<File> file);
 std::unique_ptr<File> remove_file(int ncid);
-// Closes all files.
+// Closes the file, or ends it by another action.
+// @note Collective
+template <class Action>
+void end_file(std::unique_ptr<File> file, Action action);
+// Closes all files, in the order in which they were opened.
 // @note Collective
 void close_files();
+// Closes the files of single ranks, and tells of the others: they end with MPI_Finalize only.
+// In a child process there are none.
+void close_own_files();
 
 // Logs the text of an error at level info, and returns its code.
 int failed(const Error& error);
@@ -43,10 +51,25 @@ int attempt(Action action) {
     }
 }
 
-// Runs an action on an open file.
+// Runs an action on an open file. Threads with files of other ranks do not wait for it.
 template <class Action>
 int on_file(int ncid, Action action) {
-    return attempt([&] { return action(file_of(ncid)); });
+    return attempt([&] {
+        File& file = file_of(ncid);
+        const std::lock_guard lock(file.mutex());
+        return action(file);
+    });
+}
+
+template <class Action>
+void end_file(std::unique_ptr<File> file, Action action) {
+    const std::lock_guard lock(file->mutex());
+    const Error error = error_of([&] { action(*file); });
+    if (file->is_mixed())
+        (void)file.release();  // its end is collective
+    else
+        file.reset();
+    if (error.code != 0) throw error;
 }
 
 template <class T>
@@ -59,8 +82,9 @@ inline void set(char* to, const std::string& text) {
     if (to != nullptr) std::memcpy(to, text.c_str(), text.size() + 1);
 }
 
-// Hands a file over to the real library, which has what the engine does not write: makes it there
-// and repeats the definitions and the data. Returns 0 or a code.
+// Hands a file over to the real library, which has what the engine does not write. A file without
+// data is made there, and its definitions are repeated; else it is completed, and opened there for
+// writing. Returns 0 or a code.
 // @note Collective
 int leave(int ncid, const std::string& reason);
 

@@ -51,8 +51,17 @@ int redef(int ncid) {
     return on_file(ncid, [](File& file) { file.redef(); });
 }
 
-int enddef(int ncid, std::size_t, std::size_t, std::size_t, std::size_t) {
-    return on_file(ncid, [](File& file) { file.enddef(); });
+int enddef(int ncid, std::size_t header_free, std::size_t fixed_align, std::size_t fixed_free,
+           std::size_t record_align) {
+    return on_file(ncid, [&](File& file) {
+        for (const std::size_t n : {header_free, fixed_align, fixed_free, record_align})
+            if (file.is_classic() && static_cast<std::ptrdiff_t>(n) < 0)
+                throw Error{NC_EINVAL, file.path() + ": a negative alignment"};
+        if (file.is_classic() &&
+            (header_free > 0 || fixed_align > 1 || fixed_free > 0 || record_align > 1))
+            inform(file.comm(), file.path() + ": the alignments of nc__enddef are not looked at");
+        file.enddef();
+    });
 }
 
 int sync(int ncid) {
@@ -60,11 +69,11 @@ int sync(int ncid) {
 }
 
 int abort(int ncid) {
-    return attempt([&] { remove_file(ncid)->abort(); });
+    return attempt([&] { end_file(remove_file(ncid), [](File& file) { file.abort(); }); });
 }
 
 int close(int ncid, void*) {
-    return attempt([&] { remove_file(ncid)->close(); });
+    return attempt([&] { end_file(remove_file(ncid), [](File& file) { file.close(); }); });
 }
 
 int set_fill(int ncid, int mode, int* old) {
@@ -201,10 +210,16 @@ int get_att(int ncid, int varid, const char* name, void* values, int memory_type
 
 int put_att(int ncid, int varid, const char* name, int type, std::size_t n, const void* values,
             int memory_type) {
-    if (type >= NC_STRING) {
+    bool strings = false;
+    const int known = on_file(ncid, [&](File& file) {
+        if (type > NC_STRING && file.is_netcdf4())
+            throw Error{NC_EBADTYPID, "there is no type " + std::to_string(type)};
+        strings = type == NC_STRING && file.format() == NC_FORMAT_NETCDF4;
+    });
+    if (known != 0) return known;
+    if (strings) {
         const int left = attempt(
             [&] { return leave(ncid, std::string("attribute '") + name + "' has strings"); });
-        if (left == NC_ENOTNC4) return NC_EBADTYPE;
         return left != 0 ? left
                          : file_table().put_att(ncid, varid, name, type, n, values, memory_type);
     }
@@ -400,7 +415,7 @@ bool engine_prepare(const char* path, int, Use use) {
 }
 
 void engine_finish() {
-    if (engine::mpi_runs()) engine::close_files();
+    if (engine::mpi_runs()) engine::close_own_files();
 }
 
 }  // namespace thalweg::netcdf

@@ -1,0 +1,26 @@
+// Calls of netCDF by this layer itself, in a process whose own calls are taken.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Depth of this thread in the library that takes netCDF's calls of unchanged programs, if it is
+// there: above 0 the calls reach netCDF.
+extern "C" [[gnu::weak]] int* thalweg_shim_depth();
+
+namespace thalweg::nc {
+
+// Keeps netCDF's calls of this thread from being taken, for a scope.
+class Untaken {
+public:
+    Untaken() { change(1); }
+    ~Untaken() { change(-1); }
+    Untaken(const Untaken&) = delete;
+    Untaken& operator=(const Untaken&) = delete;
+
+private:
+    static void change(int by) {
+        if (thalweg_shim_depth != nullptr) *thalweg_shim_depth() += by;
+    }
+};
+
+}  // namespace thalweg::nc

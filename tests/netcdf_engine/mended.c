@@ -1,0 +1,290 @@
+/* Calls in an unusual order, or that only some ranks make: netCDF-C's codes, and its data.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <netcdf.h>
+#include <netcdf_par.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int rank, ranks, failures;
+
+#define EXPECT(wanted, call) expect(wanted, call, #call, __LINE__)
+static void expect(long wanted, long got, const char* what, int line) {
+    if (wanted == got) return;
+    failures++;
+    fprintf(stderr, "rank %d of %d, line %d: %s is %ld, not %ld\n", rank, ranks, line, what, got,
+            wanted);
+}
+
+enum { per_rank = 4 };
+static int id, dims[2], t, f; /* t(time, x), f(x) */
+static int values[per_rank], all[64];
+static size_t start[2], count[2];
+
+static void section(size_t record, size_t from, size_t records, size_t n) {
+    start[0] = record, start[1] = from, count[0] = records, count[1] = n;
+}
+
+static void own(void) { section(0, (size_t)(per_rank * rank), 1, per_rank); }
+
+static void fresh(const char* path, int mode) {
+    EXPECT(0, nc_create_par(path, NC_CLOBBER | mode, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    EXPECT(0, nc_def_dim(id, "time", NC_UNLIMITED, &dims[0]));
+    EXPECT(0, nc_def_dim(id, "x", (size_t)(per_rank * ranks), &dims[1]));
+    EXPECT(0, nc_def_var(id, "t", NC_INT, 2, dims, &t));
+    EXPECT(0, nc_def_var(id, "f", NC_INT, 1, &dims[1], &f));
+    for (int i = 0; i < per_rank; i++) values[i] = 10 * rank + i;
+    own();
+}
+
+/* Opens a file, and checks the first n values of a variable. */
+static void reopened(const char* path, const char* name, int n) {
+    int v = 0;
+    EXPECT(0, nc_open_par(path, NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    EXPECT(0, nc_inq_varid(id, name, &v));
+    EXPECT(0, nc_get_var_int(id, v, all));
+    for (int i = 0; i < n; i++) EXPECT(10 * (i / per_rank) + i % per_rank, all[i]);
+}
+
+/* One rank has put something when all make a group. */
+static void group_after_one_put(void) {
+    int group = 0, n = 0;
+    fresh("one.nc", NC_NETCDF4);
+    EXPECT(0, nc_enddef(id));
+    if (rank == 0) EXPECT(0, nc_put_vara_int(id, f, start + 1, count + 1, values));
+    EXPECT(0, nc_def_grp(id, "g", &group));
+    EXPECT(0, nc_close(id));
+    reopened("one.nc", "f", per_rank);
+    EXPECT(0, nc_inq_grps(id, &n, NULL));
+    EXPECT(1, n);
+    EXPECT(0, nc_close(id));
+}
+
+/* All have written when a text, a group and a variable with strings come. */
+static void strings_after_puts(void) {
+    const char *text = "text", *got = NULL;
+    int group = 0, s = 0;
+    fresh("all.nc", NC_NETCDF4);
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_put_vara_int(id, f, start + 1, count + 1, values));
+    EXPECT(0, nc_var_par_access(id, t, NC_COLLECTIVE));
+    EXPECT(0, nc_put_vara_int(id, t, start, count, all));
+    EXPECT(0, nc_put_att_string(id, f, "text", 1, &text));
+    EXPECT(0, nc_def_grp(id, "g", &group));
+    EXPECT(0, nc_def_var(id, "s", NC_STRING, 0, NULL, &s));
+    EXPECT(0, nc_put_vara_int(id, t, start, count, values));
+    EXPECT(0, nc_close(id));
+    reopened("all.nc", "f", per_rank * ranks);
+    EXPECT(0, nc_get_att_string(id, f, "text", (char**)&got));
+    EXPECT(0, got == NULL ? 1 : strcmp(got, text));
+    EXPECT(0, nc_free_string(1, (char**)&got));
+    EXPECT(0, nc_close(id));
+    reopened("all.nc", "t", per_rank * ranks);
+    EXPECT(0, nc_close(id));
+}
+
+/* What was set besides definitions stays when netCDF-C gets the file. */
+static void settings_of_a_group_file(void) {
+    int group = 0, old = -1;
+    size_t size = 0, n = 0;
+    float preemption = 0;
+    fresh("settings.nc", NC_NETCDF4);
+    EXPECT(0, nc_var_par_access(id, t, NC_COLLECTIVE));
+    EXPECT(0, nc_set_var_chunk_cache(id, t, 123456, 11, 0.5F));
+    EXPECT(0, nc_set_fill(id, NC_NOFILL, &old));
+    EXPECT(0, nc_def_grp(id, "g", &group));
+    EXPECT(0, nc_put_vara_int(id, t, start, count, values));
+    EXPECT(0, nc_get_var_chunk_cache(id, t, &size, &n, &preemption));
+    EXPECT(123456, (long)size);
+    EXPECT(0, nc_set_fill(id, NC_NOFILL, &old));
+    EXPECT(NC_NOFILL, old);
+    EXPECT(0, nc_close(id));
+    reopened("settings.nc", "t", per_rank * ranks);
+    EXPECT(0, nc_close(id));
+}
+
+/* A record that another rank has added may be put by itself. */
+static void record_of_another(void) {
+    const size_t none[2] = {0, 0};
+    fresh("record.nc", NC_NETCDF4);
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_var_par_access(id, t, NC_COLLECTIVE));
+    EXPECT(0, nc_put_vara_int(id, t, start, rank > 0 ? none : count, values));
+    EXPECT(0, nc_var_par_access(id, t, NC_INDEPENDENT));
+    if (rank > 0) EXPECT(0, nc_put_vara_int(id, t, start, count, values));
+    EXPECT(0, nc_close(id));
+    reopened("record.nc", "t", per_rank * ranks);
+    EXPECT(0, nc_close(id));
+}
+
+/* A variable that comes after a rank has read by itself is read, too. */
+static void variable_after_reading(void) {
+    int late = 0;
+    fresh("late.nc", NC_64BIT_DATA);
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_var_par_access(id, NC_GLOBAL, NC_COLLECTIVE));
+    EXPECT(0, nc_close(id));
+    EXPECT(0, nc_open_par("late.nc", NC_WRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    EXPECT(0, nc_get_vara_int(id, f, start + 1, count + 1, all));
+    EXPECT(0, nc_redef(id));
+    EXPECT(0, nc_def_var(id, "late", NC_INT, 1, &dims[1], &late));
+    EXPECT(NC_EINVAL, nc__enddef(id, (size_t)-1, 1, 0, 1));
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_get_vara_int(id, late, start + 1, count + 1, all));
+    EXPECT(NC_FILL_INT, all[0]);
+    EXPECT(0, nc_close(id));
+}
+
+/* A type that does not exist leaves the file as it was. */
+static void unknown_type(void) {
+    fresh("type.nc", NC_NETCDF4);
+    EXPECT(NC_EBADTYPID, nc_put_att(id, NC_GLOBAL, "a", 99, 1, values));
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_put_vara_int(id, f, start + 1, count + 1, values));
+    EXPECT(0, nc_close(id));
+    fresh("type.nc", 0);
+    EXPECT(NC_EBADTYPE, nc_put_att(id, NC_GLOBAL, "a", 99, 1, values));
+    EXPECT(NC_EBADTYPE, nc_put_att(id, NC_GLOBAL, "a", NC_STRING, 1, values));
+    EXPECT(0, nc_close(id));
+}
+
+/* The ranks are in calls for different files: an error on all, and nothing is mixed. */
+static void different_files(void) {
+    int ids[2];
+    for (int i = 0; i < 2; i++) {
+        fresh(i == 0 ? "a.nc" : "b.nc", NC_64BIT_DATA);
+        ids[i] = id;
+        EXPECT(0, nc_enddef(id));
+        for (int k = 0; k < per_rank; k++) values[k] = 10 * rank + k + 100 * i;
+        EXPECT(0, nc_put_vara_int(id, f, start + 1, count + 1, values));
+    }
+    EXPECT(ranks > 1 ? -250 : 0, nc_sync(ids[rank > 0]));
+    EXPECT(0, nc_close(ids[0]));
+    EXPECT(0, nc_close(ids[1]));
+    reopened("a.nc", "f", per_rank * ranks);
+    EXPECT(0, nc_close(id));
+    EXPECT(0, nc_open_par("b.nc", NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    EXPECT(0, nc_get_var_int(id, f, all));
+    EXPECT(100, all[0]);
+    EXPECT(0, nc_close(id));
+}
+
+/* Places where no file can be made. */
+static void places(void) {
+    int second = 0;
+    const int is_root = geteuid() == 0;
+    fresh("open.nc", NC_NETCDF4);
+    EXPECT(13, nc_create_par("open.nc", NC_NETCDF4, MPI_COMM_WORLD, MPI_INFO_NULL, &second));
+    EXPECT(0, nc_close(id));
+    char folder[64] = "/tmp/thalweg.XXXXXX", path[80];
+    if (rank == 0) {
+        EXPECT(1, mkdtemp(folder) != NULL);
+        EXPECT(0, chmod(folder, 0555));
+    }
+    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    snprintf(path, sizeof path, "%s/a.nc", folder);
+    if (is_root && setresuid(65534, 65534, 0) != 0) return;
+    const int code = nc_create_par(path, NC_NETCDF4, MPI_COMM_WORLD, MPI_INFO_NULL, &second);
+    EXPECT(1, code == 13 || code == NC_EIO); /* by netCDF-C */
+    if (is_root) EXPECT(0, setresuid(0, 0, 0));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) rmdir(folder);
+}
+
+/* The rank that writes has no memory for what another one has put. */
+static void no_memory(void) {
+    enum { large = 16 << 20 };
+    int dim = 0, v = 0;
+    size_t from = 0, n = large;
+    unsigned long pages = 0;
+    struct rlimit before, little;
+    if (ranks == 1) return;
+    fresh("memory.nc", NC_NETCDF4);
+    EXPECT(0, nc_def_dim(id, "large", large, &dim));
+    EXPECT(0, nc_def_var(id, "large", NC_INT, 1, &dim, &v));
+    EXPECT(0, nc_def_var_endian(id, v, NC_ENDIAN_BIG));
+    EXPECT(0, nc_enddef(id));
+    if (rank == 1) {
+        int* const zeros = calloc(large, sizeof *zeros);
+        EXPECT(0, nc_put_vara_int(id, v, &from, &n, zeros));
+        free(zeros);
+    }
+    FILE* const sizes = fopen("/proc/self/statm", "r");
+    EXPECT(1, sizes != NULL && fscanf(sizes, "%lu", &pages) == 1);
+    if (sizes != NULL) fclose(sizes);
+    EXPECT(0, getrlimit(RLIMIT_AS, &before));
+    little = before;
+    little.rlim_cur = pages * (unsigned long)getpagesize() + (16 << 20);
+    if (rank == 0) EXPECT(0, setrlimit(RLIMIT_AS, &little));
+    EXPECT(NC_ENOMEM, nc_sync(id));
+    EXPECT(0, setrlimit(RLIMIT_AS, &before));
+    EXPECT(NC_ENOMEM, nc_close(id));
+}
+
+enum { records = 100 };
+
+static void* write_file(void* argument) {
+    const int own_id = *(const int*)argument;
+    for (size_t r = 0; r < records; r++) {
+        const size_t at[2] = {r, 0}, n[2] = {1, per_rank};
+        if (nc_put_vara_int(own_id, t, at, n, values) != 0) return argument;
+        if (r % 10 == 9 && nc_sync(own_id) != 0) return argument;
+    }
+    return NULL;
+}
+
+/* Two threads, each with a file of its own. */
+static void threads(int level) {
+    int ids[2];
+    pthread_t thread[2];
+    char path[64];
+    if (level < MPI_THREAD_MULTIPLE) return;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "thread%d_%d.nc", rank, i);
+        EXPECT(0, nc_create_par(path, NC_64BIT_DATA, MPI_COMM_SELF, MPI_INFO_NULL, &ids[i]));
+        EXPECT(0, nc_def_dim(ids[i], "time", NC_UNLIMITED, &dims[0]));
+        EXPECT(0, nc_def_dim(ids[i], "x", per_rank, &dims[1]));
+        EXPECT(0, nc_def_var(ids[i], "t", NC_INT, 2, dims, &t));
+        EXPECT(0, nc_enddef(ids[i]));
+    }
+    for (int i = 0; i < 2; i++) EXPECT(0, pthread_create(&thread[i], NULL, write_file, &ids[i]));
+    for (int i = 0; i < 2; i++) {
+        void* failed = NULL;
+        pthread_join(thread[i], &failed);
+        EXPECT(1, failed == NULL);
+        section(records - 1, 0, 1, per_rank);
+        EXPECT(0, nc_get_vara_int(ids[i], t, start, count, all));
+        EXPECT(values[1], all[1]);
+        EXPECT(0, nc_close(ids[i]));
+    }
+}
+
+int main(int argc, char** argv) {
+    int level = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    group_after_one_put();
+    strings_after_puts();
+    settings_of_a_group_file();
+    record_of_another();
+    variable_after_reading();
+    unknown_type();
+    different_files();
+    /* Writing in the background takes the memory from elsewhere. */
+    if (getenv("THALWEG_SERVICE") == NULL) no_memory();
+    places();
+    threads(level);
+    int sum = failures;
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return sum > 0;
+}
