@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ["src", "include", "bindings", "apps", "tests"]
-COMMENT = re.compile(r"(?:^[ \t]*//.*\n)+|//.*\n|/\*.*?\*/", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"(?:^[ \t]*//[^\n]*\n)+|//[^\n]*\n|/\*.*?\*/", re.MULTILINE | re.DOTALL)
 
 
 def comments(path):

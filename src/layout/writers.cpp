@@ -42,38 +42,35 @@ std::vector<int> spread(const Topology& topology, std::int64_t n) {
 
 }  // namespace
 
-Status pick_writers(const Topology& topology, const WriterChoice& arguments,
-                    std::vector<int>& ranks) {
+Status pick_writers(const Topology& topology, const WriterChoice& choice, std::vector<int>& ranks) {
     ranks.clear();
     const auto pick = [&](std::int64_t size, const std::string& where, auto&& rank_at) -> Status {
-        std::int64_t n = std::min<std::int64_t>(arguments.count.number, size - arguments.first);
-        if (arguments.stride > 0) {
-            const std::int64_t most =
-                (size - arguments.first + arguments.stride - 1) / arguments.stride;
-            if (arguments.count.number > most && !arguments.as_possible) n = 0;
+        std::int64_t n = std::min<std::int64_t>(choice.count.number, size - choice.first);
+        if (choice.stride > 0) {
+            const std::int64_t most = (size - choice.first + choice.stride - 1) / choice.stride;
+            if (choice.count.number > most && !choice.as_possible) n = 0;
             n = std::min(n, most);
         }
         if (n < 1)
             return failure(TW_ESETTING,
                            "writers={}, writer_first={}, writer_stride={} are not possible with "
                            "the {} ranks{}",
-                           arguments.count.number, arguments.first,
-                           arguments.stride > 0 ? std::to_string(arguments.stride) : "auto", size,
-                           where);
+                           choice.count.number, choice.first,
+                           choice.stride > 0 ? std::to_string(choice.stride) : "auto", size, where);
         for (std::int64_t i = 0; i < n; ++i)
-            ranks.push_back(rank_at(arguments.first + (arguments.stride > 0
-                                                           ? i * arguments.stride
-                                                           : i * (size - arguments.first) / n)));
+            ranks.push_back(
+                rank_at(choice.first +
+                        (choice.stride > 0 ? i * choice.stride : i * (size - choice.first) / n)));
         return {};
     };
     const std::int64_t all = topology.by_place.size();
-    if (!arguments.count.per_node && arguments.first == 0 && arguments.stride == 0) {
-        ranks = spread(topology, std::min<std::int64_t>(arguments.count.number, all));
+    if (!choice.count.per_node && choice.first == 0 && choice.stride == 0) {
+        ranks = spread(topology, std::min<std::int64_t>(choice.count.number, all));
         return {};
     }
-    if (!arguments.count.per_node)
+    if (!choice.count.per_node)
         return pick(all, "", [&](std::int64_t at) {
-            return arguments.stride > 0 ? static_cast<int>(at) : topology.by_place[at];
+            return choice.stride > 0 ? static_cast<int>(at) : topology.by_place[at];
         });
     for (int node = 0; node < topology.nodes; ++node) {
         Status status = pick(topology.sizes[node], fmt::format(" of node {}", node),

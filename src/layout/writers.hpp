@@ -32,8 +32,7 @@ struct WriterChoice {
  * each node.
  * @return TW_ESETTING if there are no such ranks
  */
-Status pick_writers(const Topology& topology, const WriterChoice& arguments,
-                    std::vector<int>& ranks);
+Status pick_writers(const Topology& topology, const WriterChoice& choice, std::vector<int>& ranks);
 
 /// Parses "MxN": M parts along the fastest dimension, N along the next one; 0 if the text is
 /// another.

@@ -1,5 +1,6 @@
 // Cuts lists to boxes. Holdings that share a list share the result, too, and a unit part contains
-// it only once. SPDX-License-Identifier: Apache-2.0
+// it only once.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // A writer's work on one unit: puts its share of the unit parts' data into the file, piece by
-// piece. Knows neither threads nor messages. SPDX-License-Identifier: Apache-2.0
+// piece. Knows neither threads nor messages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <optional>
