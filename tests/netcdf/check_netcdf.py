@@ -162,7 +162,54 @@ def other_mpi(p):
     """Communicators of another MPI stay with netCDF, and this is told once."""
     err = same("other_mpi", [p.other_mpi])
     assert err.count("the program does not run this build's MPI, libmpi") == 1, err
-    assert forwarded(err) == 1, err
+    assert forwarded(err) == 2, err
+
+
+def launcher(p):
+    """What thalweg run passes on by a launcher, and when it takes itself for a rank."""
+    folder = Path("launchers").resolve()
+    folder.mkdir(exist_ok=True)
+    name = folder / "mpirun"
+    name.write_text('#!/bin/sh\necho "$*"\necho "$OMPI_MCA_mca_base_env_list"\n')
+    name.chmod(0o755)
+    open_mpi = (
+        "Open MPI"
+        in subprocess.run([p.launch[0], "--version"], capture_output=True, text=True).stdout
+    )
+    _, out, err, _ = run("launcher", [*P.tool_run, "a=b", name, "-n", 2, "./model", "x"])
+    words, names = out.splitlines()
+    assert words == "-n 2 ./model x" and "LD_PRELOAD" in names.split(";"), (out, err)
+    _, out, err, _ = run("launcher", [*P.tool_run, "a=b", name, "-x", "HOME", "./model"])
+    words, names = out.splitlines()
+    added, own = words.split()[:-3], words.split()[-3:]
+    assert own == ["-x", "HOME", "./model"], (out, err)
+    if open_mpi:
+        assert names == "" and set(added[::2]) == {"-x"}, (out, err)
+        assert {"THALWEG_A", "LD_PRELOAD", "THALWEG_SUMMARY"} == set(added[1::2]), (out, err)
+        options = ["-x", "HOME", "-n", 1]
+        code, out, err, _ = run("launcher", [*P.tool_run, "a=b", *p.launch, *options, "env"])
+        assert code == 0 and "THALWEG_A=b" in out.splitlines(), (out, err)
+    for variable, lines in (("SLURM_PROCID", 1), ("PMI_RANK", 0)):
+        _, _, err, _ = run("launcher", [*P.tool_run, "true"], **{variable: "0"})
+        assert len(err.splitlines()) == lines, (variable, err)
+
+
+def ends(p):
+    """Files whose communicator ends before them, that a child inherits, or that stay open."""
+    for case in ("handles", "badclose", "fork"):
+        command = [*p.launch, "-n", 2, p.ends, case]
+        code, out, err, _ = run(f"ends_{case}_plain", command)
+        assert code == 0 and out, (case, out, err)
+        code, other, err, _ = run(f"ends_{case}", [*P.tool_run, *command])
+        assert code == 0 and sorted(out.splitlines()) == sorted(other.splitlines()), (other, err)
+        assert err.count(" by Thalweg") == 1, (case, err)
+    # Without PnetCDF, netCDF does not create these files.
+    for case, name in (("shared", "shared.nc"), ("alone", "alone0.nc")):
+        command = [*p.launch, "-n", 2, p.ends, case]
+        _, out, err, folder = run(f"ends_{case}", [*P.tool_run, *command])
+        taken = "1 file by Thalweg" in err
+        assert taken == (f"{name} is incomplete" in err), (out, err)
+        assert not (taken and (folder / name).exists()), err
 
 
 def choices(p):

@@ -2,6 +2,7 @@
 #include "run/run.hpp"
 
 #include <fmt/format.h>
+#include <mpi.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,23 +71,42 @@ private:
 
 /// Returns the rank that a launcher has assigned to this process; null if none has started it.
 const char* launched_as() {
-    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    // SLURM_PROCID is also set in a batch script, which no launcher has started.
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
         if (const char* const rank = std::getenv(name); rank != nullptr) return rank;
     return nullptr;
 }
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// Sets variables of the environment.
-void set_all(const Variables& variables, const std::vector<std::string>& command) {
+/// Tests if a word starts Open MPI's launcher.
+bool is_launcher(const std::string& word) {
+#ifdef OPEN_MPI
+    const std::filesystem::path name = std::filesystem::path(word).filename();
+    const std::string stem = name.extension() == ".openmpi" ? name.stem() : name;
+    return stem == "mpirun" || stem == "mpiexec" || stem == "orterun" || stem == "prterun";
+#else
+    (void)word;
+    return false;
+#endif
+}
+
+/// Puts variables into the environment of a command on all of its nodes.
+void set_all(const Variables& variables, std::vector<std::string>& command) {
     std::string names;
+    std::vector<std::string> options;
     for (const auto& [name, value] : variables) {
         setenv(name.c_str(), value.c_str(), 1);
         names += (names.empty() ? "" : ";") + name;
+        options.insert(options.end(), {"-x", name});
     }
-    // Open MPI's mpirun passes to other nodes only the variables that it is told of; it ends if
-    // both this list and its option -x tell it.
-    if (std::find(command.begin(), command.end(), "-x") != command.end()) return;
+    // Open MPI's mpirun passes to other nodes only the variables that it is told of, by a list or
+    // by its option -x; it ends if both tell it.
+    const auto launcher = std::find_if(command.begin(), command.end(), is_launcher);
+    if (std::find(launcher, command.end(), "-x") != command.end()) {
+        command.insert(launcher + 1, options.begin(), options.end());
+        return;
+    }
     constexpr char list[] = "OMPI_MCA_mca_base_env_list";
     if (const char* const before = std::getenv(list); before != nullptr)
         names = fmt::format("{};{}", before, names);

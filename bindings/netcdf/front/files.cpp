@@ -18,6 +18,27 @@ std::atomic<File*>& place_of(int library, int id) {
 
 }  // namespace
 
+#ifndef THALWEG_SERIAL
+void File::duplicate_handles() {
+    if (!call.parallel) return;
+    MPI_Comm_dup(call.comm, &call.comm);
+    if (call.info != MPI_INFO_NULL) MPI_Info_dup(call.info, &call.info);
+    has_duplicates_ = true;
+}
+
+File::~File() {
+    int finalized = 0;
+    if (has_duplicates_) MPI_Finalized(&finalized);
+    if (!has_duplicates_ || finalized != 0) return;
+    MPI_Comm_free(&call.comm);
+    if (call.info != MPI_INFO_NULL) MPI_Info_free(&call.info);
+}
+#else
+void File::duplicate_handles() {}
+
+File::~File() = default;
+#endif
+
 File* find_file(int library, int id) {
     return place_of(library, id).load(std::memory_order_acquire);
 }

@@ -21,11 +21,24 @@ struct File {
     bool fortran = false;               ///< the call named its communicator by Fortran's handles
     Call call;
 
+    File() = default;
+    ~File();
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    /// Replaces the call's communicator and info, which the program may free, by duplicates that
+    /// are freed with the file.
+    /// @note Collective over the communicator
+    void duplicate_handles();
+
     bool forwarded() const { return inner.load(std::memory_order_acquire) != -1; }
     /// Returns the library's id of a group. @param id  the program's
     int inner_of(int id) const { return inner.load(std::memory_order_relaxed) | (id & 0xffff); }
     /// Returns the program's id of a group. @param id  the library's
     int outer_of(int id) const { return outer | (id & 0xffff); }
+
+private:
+    bool has_duplicates_ = false;
 };
 
 /// Returns the file of a program's id in a library; null if it has not come to the table.

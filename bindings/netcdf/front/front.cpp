@@ -87,6 +87,7 @@ int prepare(const char* path, int mode, int use) {
 constexpr thalweg_front front{attach, mpi_runs, owner, inner, var_par_access, prepare};
 
 void finish() {
+    if (in_child()) return;
     engine_finish();
     end_account();
 }

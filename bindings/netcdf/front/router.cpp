@@ -155,6 +155,7 @@ int start(int library, const char* path, int id) try {
     if (made == nullptr || made->library->index != library) return invalid;
     std::unique_ptr<File> file = file_of(library, id, path, *made);
     int code = offer(library, *file);
+    if (code == 0) file->duplicate_handles();
     if (code == step_aside) code = make_by_library(*file, file->call.create, file->call.mode);
     file->call.chunk_size_hint = nullptr;
     if (code != 0) return code;
@@ -182,11 +183,11 @@ int close(int id, void* parameters) {
     const Depth deeper;
     const bool forwarded = file->forwarded();
     const int code =
-        forwarded ? file->real->close(file->inner) : engine_table.close(id, parameters);
+        forwarded ? file->real->close(file->inner_of(id)) : engine_table.close(id, parameters);
     if (code == 0)
         remove_file(library, id);
     else
-        file->ended = !forwarded;
+        file->ended = !forwarded && code != bad_id;
     return code;
 }
 
@@ -195,7 +196,8 @@ int abort(int id) {
     const File* const file = find_file(library, id);
     if (!usable(file)) return bad_id;
     const Depth deeper;
-    const int code = file->forwarded() ? file->real->abort(file->inner) : engine_table.abort(id);
+    const int code =
+        file->forwarded() ? file->real->abort(file->inner_of(id)) : engine_table.abort(id);
     remove_file(library, id);
     return code;
 }
@@ -253,6 +255,8 @@ Table registered_table(int library) {
         default: return make_table<3>();
     }
 }
+
+bool in_child() { return is_child; }
 
 const Real& real_of(int library, void* handle) { return reals[library] = find_real(handle); }
 

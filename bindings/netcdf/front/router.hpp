@@ -18,6 +18,9 @@ Table registered_table(int library);
 /// Returns the functions of the library of this number. @param handle  of dlopen
 const Real& real_of(int library, void* handle);
 
+/// Tests if this is a child of the process that began the router, made by fork.
+bool in_child();
+
 /// Sets the access of a variable of a file that has come to the table.
 int route_var_par_access(int library, int id, int variable, int access);
 

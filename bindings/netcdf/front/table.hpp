@@ -130,8 +130,8 @@ struct Call {
     int format = 0;         ///< NC_FORMAT_*, by mode or by nc_set_default_format; 0: to be opened
     bool create = false;    ///< else: to be opened
     bool parallel = false;  ///< with communicator
-    MPI_Comm comm{};        ///< the program's own, if parallel
-    MPI_Info info{};        ///< the program's own, if parallel
+    MPI_Comm comm{};  ///< if parallel: the program's own during create and open, then a duplicate
+    MPI_Info info{};  ///< likewise
     std::size_t initial_size = 0;            ///< of nc__create
     std::size_t* chunk_size_hint = nullptr;  ///< of nc__create and nc__open; may be null
     std::string reason;  ///< set by the engine that steps aside: "variable 'name' has strings"
@@ -145,14 +145,14 @@ inline constexpr int step_aside = -9100;
  * The engine: a table whose files are written and read by Thalweg.
  *
  * create and open get the Call as `parameters`, and its path and mode; `table` is null. Either
- * returns step_aside on all ranks of the communicator or on none, after it has set Call::reason and
- * without a trace in the file system. After an error the id is not used again. The Call stays valid
- * until the file is closed or aborted, with its path, mode and communicator; the caller's
- * chunk_size_hint does not. The communicator is the program's: duplicate it.
+ * returns 0, step_aside or an error on all ranks of the communicator alike; step_aside after it has
+ * set Call::reason and without a trace in the file system. After an error the id is not used again.
+ * The Call stays valid until the file is closed or aborted; the caller's chunk_size_hint does not.
  *
  * Entries are called with the depth raised: netCDF calls that the engine makes itself, directly or
  * through libthalweg, reach the real library. After close or abort has returned 0 the id is free.
- * After close has failed the front calls abort for the same id, whose result it drops.
+ * After close has failed, with another code than NC_EBADID, the front calls abort for the same id,
+ * whose result it drops.
  */
 extern const Table engine_table;
 
@@ -179,7 +179,9 @@ enum class Use { create, open, remove };
  */
 bool engine_prepare(const char* path, int mode, Use use);
 
-/// Closes the files that the program left open, at its end.
+/// Tells which files the process leaves incomplete, as it exits without MPI_Finalize. It cannot
+/// close them: other ranks may not be about to exit, and objects of the library have been
+/// destroyed.
 void engine_finish();
 
 }  // namespace thalweg::netcdf

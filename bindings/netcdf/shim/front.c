@@ -55,15 +55,16 @@ static void* open_beside(const char* name, int flags) {
     return written < (int)sizeof path ? dlopen(path, flags) : NULL;
 }
 
-/* Returns how to load the front; -1 if it cannot be loaded. Its netCDF and HDF5 have to be its own:
- * those of the program come first where another build of them has been loaded. */
+/* Returns how to load the front; -1 if it cannot be loaded. Its netCDF, HDF5 and MPI have to be its
+ * own: those of the program come first where another build of them has been loaded. */
 static int loading_flags(void) {
     const int flags = RTLD_NOW | RTLD_LOCAL;
     if (!other_defines("H5open", THALWEG_FRONT_NEEDS) &&
-        !other_defines("nc_create", THALWEG_FRONT_NEEDS))
+        !other_defines("nc_create", THALWEG_FRONT_NEEDS) &&
+        !other_defines("PMPI_Init", THALWEG_FRONT_MPI))
         return flags;
     if (dlsym(RTLD_DEFAULT, "__asan_init") == NULL) return flags | RTLD_DEEPBIND;
-    tell_once("no file is taken: the program has another netCDF or HDF5, and a sanitizer", "");
+    tell_once("no file is taken: the program has another netCDF, HDF5 or MPI, and a sanitizer", "");
     return -1;
 }
 
@@ -113,14 +114,13 @@ static int load_once(void) {
     return front() != NULL;
 }
 
-/* Tests if the front can use the program's communicators, and loads it if its MPI is the one that
- * the program has loaded. */
+/* Tests if the front can use the program's communicators, and loads it if its MPI is the only one
+ * that the program has loaded. */
 static int shares_mpi(void) {
-    if (front() == NULL) {
-        const struct link_map* const mpi = definer_of("PMPI_Init");
-        if (mpi != NULL && soname_among(mpi, THALWEG_FRONT_MPI) && !load_once()) return 0;
+    if (definer_of("PMPI_Init") != NULL && !other_defines("PMPI_Init", THALWEG_FRONT_MPI)) {
+        if (!load_once()) return 0;
+        if (front()->mpi_runs()) return 1;
     }
-    if (front() != NULL && front()->mpi_runs()) return 1;
     tell_once("no file with a communicator is taken: the program does not run this build's MPI,",
               THALWEG_FRONT_MPI);
     return 0;

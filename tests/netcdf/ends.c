@@ -1,0 +1,79 @@
+/* A program that shares a file between ranks and ends its communicator, a child or itself before
+ * the file. It knows netCDF alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <netcdf.h>
+#include <netcdf_par.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int rank;
+#define SAY(call) printf("%d: %s: %d\n", rank, #call, (call))
+
+/* Creates a file with a variable of four values a rank. */
+static int make_file(const char* name, int mode, MPI_Comm comm, int ranks) {
+    int id = -1, n, v;
+    MPI_Comm own;
+    MPI_Info info;
+    MPI_Comm_dup(comm, &own);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "cb_nodes", "1");
+    SAY(nc_create_par(name, NC_CLOBBER | mode, own, info, &id));
+    MPI_Info_free(&info);
+    MPI_Comm_free(&own);
+    SAY(nc_def_dim(id, "n", 4 * (size_t)ranks, &n));
+    SAY(nc_def_var(id, "v", NC_INT, 1, &n, &v));
+    return id;
+}
+
+static void put(int id, size_t start) {
+    SAY(nc_enddef(id));
+    SAY(nc_put_vara_int(id, 0, &start, (size_t[]){4}, (int[]){rank, 1, 2, 3}));
+}
+
+/* Ends without MPI_Finalize. */
+static void leave(void) {
+    fflush(stdout);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) exit(0);
+    sleep(60);
+}
+
+int main(int count, char** words) {
+    MPI_Init(&count, &words);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const char* const way = count > 1 ? words[1] : "";
+    char name[64];
+    snprintf(name, sizeof name, "%s.nc", way);
+    if (strcmp(way, "alone") == 0) {
+        snprintf(name, sizeof name, "alone%d.nc", rank);
+        put(make_file(name, NC_64BIT_DATA, MPI_COMM_SELF, 1), 0);
+        leave();
+    }
+    const int mode = strcmp(way, "shared") == 0 ? NC_64BIT_DATA : NC_NETCDF4;
+    const int id = make_file(name, mode, MPI_COMM_WORLD, 2);
+    if (strcmp(way, "handles") == 0) {
+        int group;
+        SAY(nc_def_grp(id, "g", &group));
+    }
+    put(id, 4 * (size_t)rank);
+    if (strcmp(way, "shared") == 0) leave();
+    if (strcmp(way, "badclose") == 0) SAY(nc_close(id | 1));
+    fflush(stdout);
+    if (strcmp(way, "fork") == 0 && rank == 0) {
+        const pid_t child = fork();
+        if (child == 0) exit(0);
+        int status = -1;
+        waitpid(child, &status, 0);
+        printf("status %d\n", status);
+    }
+    SAY(nc_close(id));
+    fflush(stdout);
+    MPI_Finalize();
+    return 0;
+}
