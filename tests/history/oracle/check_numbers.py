@@ -171,7 +171,9 @@ class Case:
                 mask = fixed
             elif self.missing == VARYING:
                 mask = random.random(self.elements) < 0.4
-            weight = 1.0 if self.counts else float(random.choice([1.0, 1.0, 0.5, 3.0, 1 / 3, 0.0]))
+            weight = float(random.choice([1.0, 1.0, 0.5, 3.0, 1 / 3, 0.0]))
+            if self.counts and (self.ddof or random.random() < 0.7):  # else the model's own
+                weight = 1.0
             field = None
             if self.weight_field:
                 field = random.random(self.elements) * (random.random(self.elements) > 0.3)
