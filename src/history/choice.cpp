@@ -185,7 +185,7 @@ std::vector<WrittenCoordinate> History::coordinates_of(const StreamTable& stream
     for (const Coordinate* c : needed_coordinates(context_.coordinates, variables)) {
         Choice choice;
         (void)find_choice(stream, c->part.dims, choice);  // as of the fields
-        Taken& t = taken(c->part, choice);
+        Taken& t = taken(c->serial, c->part, choice);
         auto& kept = coordinate_data_[{c, &t}];
         if (!kept) {
             auto made = std::make_shared<std::vector<char>>(t.chosen->elements * c->size);
