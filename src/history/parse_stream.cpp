@@ -187,9 +187,9 @@ void check_path_of(Keys& keys, StreamTable& stream) {
         keys.fail("path", "'path' needs {variable}, as each variable has a file of its own");
     if (!stream.file_per_variable && path_has(stream.path, "variable"))
         keys.fail("path", "'path': {variable} needs files = \"variable\"");
-    if (stream.records > 0 && (path_has(stream.path, "end") || path_has(stream.path, "last")))
+    if (stream.records > 1 && (path_has(stream.path, "end") || path_has(stream.path, "last")))
         keys.fail("path",
-                  "'path': {end} and {last} need 'new_file': the end of a file with a number of "
+                  "'path': {end} and {last} need 'new_file': the end of a file of several "
                   "records is not known when it begins");
     else if (many && !path_separates(stream.path, file_unit(stream)))
         keys.fail("path", fmt::format("'path': two files would have one name; it needs a date as "

@@ -229,6 +229,10 @@ TEST(Table, WrongKeysOfAStream) {
     }
 }
 
+TEST(Table, FilesOfOneRecord) {
+    EXPECT_EQ(problems_of(std::string(stream_head) + "records = 1\npath = \"{end}.nc\"\n"), "");
+}
+
 TEST(Table, WrongWithoutAStream) {
     EXPECT_EQ(problems_of(""), "history.toml: there is no [[stream]]");
     EXPECT_EQ(problems_of("stream = 1\n"), "history.toml:1: 'stream': expected tables: [[stream]]");
