@@ -49,12 +49,13 @@ std::vector<Output*> History::all_outputs() const {
 
 Status History::set_time(double seconds) {
     Status status = detail::alone([&] { return begin_step(seconds); });
-    if (!in_step_) lost_ = status;
+    if (status.ok() || (ready_ && !in_step_)) lost_ = status;
     return status;
 }
 
 Status History::begin_step(double seconds) {
     if (!ready_) return failure(TW_ESTATE, "history: tw_history_ready has not been called");
+    lost_time_ = previous_.value_or(context_.run.start);
     Time since = 0;
     if (Status status = parse_seconds(seconds, since); !status.ok()) return status;
     const Time now = lost_time_ = context_.run.start + since;

@@ -98,6 +98,7 @@ Status Output::create() {
         keep_first(status, check(tw_enddef(file_)));
         if (status.ok()) status = put_coordinates();
     }
+    status = context_.ranks->meet(status, 0, {});
     if (!status.ok()) {
         context_.paths.erase(state_.path);
         state_.path.clear();
