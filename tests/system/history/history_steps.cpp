@@ -85,8 +85,11 @@ void decompositions() {
 void times_that_differ() {
     const std::string path = fresh_folder() + "/s.nc";
     Fields f(stream_of("s", path, "every = \"1 day\"\nfields = [\"T\"]\n"));
+    CHECK(f.time(1) == TW_ESTATE && tw_history_end_step(f.history) == TW_ESTATE);
     OK(tw_history_ready(f.history));
+    CHECK(f.time(20) == TW_EARG);  // the model may correct it
     f.step(1, 1);
+    CHECK(tw_history_end_step(f.history) == TW_ESTATE);
     // A rank whose time is refused takes part in the record of the others.
     if (rank == size - 1) {
         CHECK(f.time(20) == TW_EARG);
@@ -139,6 +142,26 @@ void settings_of_a_variable() {
     }
 }
 
+/// Elements without a result have a fill value that the file names.
+void fill_without_missing_values() {
+    const std::string path = fresh_folder() + "/s.nc";
+    {
+        Fields f("[history]\nunsent = \"error\"\n" +
+                 stream_of("s", path,
+                           "every = \"1 day\"\nfields = [\"T\"]\nop = \"std\"\nddof = 1\n"
+                           "weights = \"count\"\n"));
+        OK(tw_history_ready(f.history));
+        f.step(1, 5);
+    }
+    expect(path, {filled});
+    tw_file file = nullptr;
+    double value = 0;
+    OK(tw_open(session, path.c_str(), nullptr, &file));
+    OK(tw_get_att(file, "T", "_FillValue", TW_DOUBLE, 1, &value));
+    OK(tw_close(&file));
+    CHECK(value == filled);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -153,6 +176,7 @@ int main(int argc, char** argv) {
     closing_in_a_step();
     file_that_cannot_be_made();
     settings_of_a_variable();
+    fill_without_missing_values();
     OK(tw_finalize(&session));
     return check::verdict("history_steps");
 }
