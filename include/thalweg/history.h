@@ -123,10 +123,11 @@ tw_status tw_send_block(tw_field field, int block, tw_type type, const void* dat
  *         declared with missing=fixed have changed), TW_ERANGE (values do not fit the type of the
  *         file, and become the fill value), TW_ESTATE, or an error of the files. The record is then
  *         lost, and the model may go on
- * @note Collective if a record is due. Every rank has to set the same times and to call this in
- * each step, also after an error of tw_history_time or tw_send: the record's error is then the same
- *       on all ranks. A rank with another time is found where the ranks next meet (TW_EMISMATCH);
- *       until then, ranks that have a record to write wait for it
+ * @note Collective if a record is due. Every rank has to set the same times, and to call this in
+ *       each step, also after an error of tw_history_time or tw_send. A rank whose time was refused
+ *       takes part if a record is due at the time that it had after a step as long as its last one.
+ *       A rank at another time is found where the ranks next meet (TW_EMISMATCH); until then,
+ *       ranks that have a record to write wait for it
  */
 tw_status tw_history_end_step(tw_history history);
 
@@ -156,7 +157,7 @@ tw_status tw_history_load(tw_history history, tw_file file);
 
 /** Returns the bytes of sums, minima and others that this rank keeps from step to step, now and at
  *  most so far. Instants, weights and the records that are written are not counted. Each pointer
- * may be NULL. Local. */
+ *  may be NULL. Local. */
 tw_status tw_history_memory(tw_history history, int64_t* now, int64_t* most);
 
 /**
