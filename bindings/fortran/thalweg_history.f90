@@ -4,7 +4,7 @@
 !> thalweg. See docs/history.md.
 module thalweg_history
   use, intrinsic :: iso_c_binding
-  use thalweg_base, only: tw_session, tw_decomposition, tw_file
+  use thalweg_base, only: tw_session, tw_decomposition, tw_file, TW_EHANDLE
   use thalweg_c, only: check, c_text, c_settings, reversed
   use thalweg_restart, only: tw_restart
   implicit none
@@ -12,7 +12,7 @@ module thalweg_history
 
   public :: tw_history_open, tw_history_coordinate, tw_history_field, tw_history_ready, &
     tw_history_time, tw_wants, tw_send, tw_history_end_step, tw_history_save, tw_history_load, &
-    tw_history_close
+    tw_history_close, tw_history_memory
 
   !> A history; belongs to its session.
   type, bind(C), public :: tw_history
@@ -116,6 +116,12 @@ module thalweg_history
       type(c_ptr), value :: history, file
     end function c_load
 
+    integer(c_int) function c_memory(history, now, most) bind(C, name='tw_history_memory')
+      import
+      type(c_ptr), value :: history
+      integer(c_int64_t), intent(out) :: now, most
+    end function c_memory
+
     integer(c_int) function c_close(history) bind(C, name='tw_history_close')
       import
       type(c_ptr), intent(inout) :: history
@@ -162,8 +168,15 @@ contains
     type(tw_field) :: field
     type(c_ptr) :: holders
     holders = c_null_ptr
-    if (present(decomposition)) holders = decomposition%handle
     field%session = h%session
+    if (present(decomposition)) then
+      holders = decomposition%handle
+      if (.not. c_associated(holders)) then
+        call check(TW_EHANDLE, c_null_ptr, &
+          'tw_history_field: the decomposition was never created, or was freed', ierr)
+        return
+      end if
+    end if
     call check(c_field(h%handle, c_text(name), type, reversed(dims), holders, &
       c_settings(attributes), field%handle), h%session, 'tw_history_field', ierr)
   end function tw_history_field
@@ -222,7 +235,16 @@ contains
     call check(c_load(h%handle, file%handle), h%session, 'tw_history_load', ierr)
   end subroutine tw_history_load
 
-  !> Ends the history and closes its files. Windows that are not complete are dropped, or written if
+  !> Returns the bytes that this rank keeps from step to step for windows that are open, now and at
+  !> most so far. Errors: TW_ECLOSED. Local.
+  subroutine tw_history_memory(h, now, most, ierr)
+    type(tw_history), intent(in) :: h
+    integer(c_int64_t), intent(out) :: now, most
+    integer(c_int), intent(out), optional :: ierr
+    call check(c_memory(h%handle, now, most), h%session, 'tw_history_memory', ierr)
+  end subroutine tw_history_memory
+
+  !> Ends the step, if that was not done, and the history, and closes its files. Windows that are not complete are dropped, or written if
   !> the configuration says at_close = "write". Collective.
   subroutine tw_history_close(h, ierr)
     type(tw_history), intent(inout) :: h

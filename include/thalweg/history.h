@@ -123,7 +123,11 @@ tw_status tw_send_block(tw_field field, int block, tw_type type, const void* dat
  *         declared with missing=fixed have changed), TW_ERANGE (values do not fit the type of the
  *         file, and become the fill value), TW_ESTATE, or an error of the files. The record is then
  *         lost, and the model may go on
- * @note Collective if a record is due: where the time is the same on all ranks, so is that
+ * @note Collective if a record is due. Every rank has to set the same times, and to call this in
+ *       each step, also after an error of tw_history_time or tw_send. A rank whose time was refused
+ *       takes part if a record is due at the time that it had after a step as long as its last one.
+ *       A rank at another time is found where the ranks next meet (TW_EMISMATCH); until then,
+ *       ranks that have a record to write wait for it
  */
 tw_status tw_history_end_step(tw_history history);
 
@@ -140,22 +144,27 @@ tw_status tw_history_save(tw_history history, tw_restart restart);
  * before the first tw_history_time. The next records continue the files: records that they have
  * beyond the state, of a run that went on and was killed, are dropped.
  * @param file  as tw_restart_read has opened it
+ *
+ * Streams are found by name. One that the state lacks begins at the restart, with a window that is
+ * not complete and a file of its own; one that is no longer in the configuration has ended. If a
+ * session has several histories, each finds its own state if they are opened in the same order.
  * @return TW_OK, TW_EDIFFERENT (a stream's definition has changed: the text names the key),
- *         TW_ENOTFOUND (the restart has no state of a history), TW_EFORMAT (a file has lost
- *         records), an error of tw_get
+ *         TW_ENOTFOUND (the restart has no state of this history), TW_EFORMAT (a file has lost
+ *         records), an error of tw_get. After TW_EDIFFERENT, nothing of the state was taken
  * @note Collective
  */
 tw_status tw_history_load(tw_history history, tw_file file);
 
-/** Returns the bytes that this rank keeps for windows that are open, now and at most so far.
- *  Each pointer may be NULL. Local. */
+/** Returns the bytes of sums, minima and others that this rank keeps from step to step, now and at
+ *  most so far. Instants, weights and the records that are written are not counted. Each pointer
+ *  may be NULL. Local. */
 tw_status tw_history_memory(tw_history history, int64_t* now, int64_t* most);
 
 /**
- * Ends the history, closes its files and sets the handle to NULL. Windows that are not complete are
- * dropped (with a warning, unless tw_history_save has saved them), or written if the configuration
- * says at_close = "write".
- * @return as tw_history_end_step, and as tw_close
+ * Ends the step, if that was not done, and the history, closes its files and sets the handle to
+ * NULL. Windows that are not complete are dropped (with a warning, unless tw_history_save has saved
+ * them), or written if the configuration says at_close = "write".
+ * @return as tw_history_end_step, and as tw_close; TW_EMISMATCH (the ranks are at different times)
  * @note Collective
  */
 tw_status tw_history_close(tw_history* history);

@@ -26,7 +26,7 @@ struct Statistic {
     Missing missing = Missing::none;
     Value missing_value{};      ///< of `type`; a NaN stands for every NaN
     bool weight_field = false;  ///< each sample comes with a weight an element
-    bool counts = false;        ///< every sample has the weight 1: counts take half the memory
+    bool counts = false;        ///< samples have the weight 1, but for weights of the model's own
     double min_valid = 0;       ///< least share of the weight that valid samples must have
     int ddof = 0;               ///< of std: 1 divides by n - 1
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <set>
 
 #include "base/hash.hpp"
 #include "history/history.hpp"
@@ -17,9 +18,10 @@ namespace thalweg::detail {
 /// Agreements by the session's meetings.
 class Agreements final : public history::Ranks {
 public:
-    explicit Agreements(tw_session session) : session_(session) {}
+    Agreements(tw_session session, int number) : session_(session), number_(number) {}
     tw_session session() const override { return session_; }
     int rank() const override { return session_->rank; }
+    int number() const override { return number_; }
     Status meet(const Status& mine, std::int64_t detail, std::span<std::int64_t> any) override {
         return status(guarded(
             session_,
@@ -32,13 +34,14 @@ public:
 
 private:
     tw_session session_;
+    int number_;
     Call call_ = Call::history_open;
 };
 
 }  // namespace thalweg::detail
 
 struct tw_history_impl {
-    explicit tw_history_impl(tw_session of) : session(of), ranks(of) {}
+    tw_history_impl(tw_session of, int number) : session(of), ranks(of, number) {}
 
     tw_session session;
     Agreements ranks;
@@ -68,8 +71,20 @@ tw_status with_history(tw_history handle, F&& body, const char* call = __builtin
 template <class F>
 tw_status with_ranks(tw_history handle, Call call, F&& body) {
     if (handle == nullptr) return no_handle(name_of(call));
+    tw_session session = handle->session;
     handle->ranks.begin(call);
-    return with_history(handle, std::forward<F>(body), name_of(call));
+    const std::int64_t met = session->meetings ? session->meetings->count() : 0;
+    const auto checked = [&](history::History& h) -> Status {
+        try {
+            return body(h);
+        } catch (const std::exception&) {
+            Status status = exception_status();
+            if (others_wait(*session, met, name_of(call)))
+                end_job(*session, name_of(call), "", status);
+            return status;
+        }
+    };
+    return with_history(handle, checked, name_of(call));
 }
 
 Status named(const char* call, const char* name, Status status) {
@@ -131,13 +146,14 @@ Status find_block(const Decomposition& d, int block, tw_type type, const void* d
 }
 
 /// Finds this rank's part of a declaration, and the form of its arrays.
-Status find_part(history::History& of, const history::Declaration& declaration, std::int64_t n,
+Status find_part(history::History& of, history::Declaration& declaration, std::int64_t n,
                  tw_session session, history::Part& part,
                  std::shared_ptr<const Decomposition>& form) {
     Status status = decomposition_of(declaration.decomposition, session, form);
     if (!status.ok()) return status;
     if (form && form->listed && form->listed->shared)
         return failure(TW_EOVERLAP, "its decomposition was made with TW_LIST_SHARED");
+    if (form) declaration.serial = form->serial;
     status = of.find_part(declaration, n, part);
     if (status.ok() && !form) form = replicate(session->rank, part.dims, part.shape);
     return status;
@@ -212,6 +228,18 @@ struct OpenArguments {
     }
 };
 
+/// Returns the least number that no open history of the session has.
+int free_number(const tw_session_impl& session) {
+    std::set<int> taken;
+    for (const auto& one : session.histories) {
+        const auto& handle = *static_cast<const tw_history_impl*>(one.get());
+        if (handle.history) taken.insert(handle.ranks.number());
+    }
+    int number = 0;
+    while (taken.count(number) != 0) ++number;
+    return number;
+}
+
 /// Reads the configuration, or takes the text. @note Collective
 Status read_configuration(tw_session session, const OpenArguments& arguments, std::string& text) {
     text = arguments.config;
@@ -240,7 +268,7 @@ tw_status tw_history_open(tw_session session, const char* config, const char* ca
     });
     if (met != TW_OK) return met;
     return outside(session, [&]() -> Status {
-        auto made = std::make_shared<tw_history_impl>(session);
+        auto made = std::make_shared<tw_history_impl>(session, free_number(*session));
         history::Table table;
         const std::string name = text == arguments.config ? "the configuration" : arguments.config;
         const auto check = [&](const std::string& list) {
@@ -261,7 +289,7 @@ tw_status tw_history_coordinate(tw_history handle, const char* name, const char*
                                 tw_decomposition decomposition, tw_array array,
                                 const char* attributes) {
     return with_history(handle, [&](history::History& h) {
-        const history::Declaration declaration{name, array.type, dims, decomposition, attributes};
+        history::Declaration declaration{name, array.type, dims, decomposition, attributes};
         std::int64_t n = array.n;
         if (array.rank >= 0 && array.extent != nullptr)
             n = volume({array.extent, static_cast<std::size_t>(array.rank)});
@@ -280,7 +308,7 @@ tw_status tw_history_field(tw_history handle, const char* name, tw_type type, co
                            tw_field* field) {
     tell(field, tw_field{});
     return with_history(handle, [&](history::History& h) {
-        const history::Declaration declaration{name, type, dims, decomposition, attributes};
+        history::Declaration declaration{name, type, dims, decomposition, attributes};
         history::Part part;
         std::shared_ptr<const Decomposition> form;
         history::Field* made = nullptr;

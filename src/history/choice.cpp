@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "history/history.hpp"
 
@@ -125,6 +126,11 @@ Status History::find_choice(const StreamTable& stream, const std::vector<std::st
                 if (c == nullptr) continue;
                 const std::string units = text_of(c->attributes, "units");
                 const std::vector<double> values = numbers_of(*c);
+                if (choice.count(dim) != 0 && (is_east(units) || is_north(units)))
+                    return failure(TW_ESETTING,
+                                   "stream '{}': the box and the levels both choose of the "
+                                   "dimension '{}'",
+                                   stream.name, dim);
                 if (is_east(units))
                     choice[dim] = eastward(values, (*region.box)[0], (*region.box)[1]);
                 if (!is_north(units)) continue;
@@ -148,6 +154,10 @@ Status History::find_choice(const StreamTable& stream, const std::vector<std::st
                 return failure(TW_ESETTING,
                                "stream '{}': index {} of dimension '{}' is outside 0 to {}",
                                stream.name, index, dim, length->second - 1);
+        const std::set<std::int64_t> different(indices.begin(), indices.end());
+        if (std::ssize(different) != std::ssize(indices))
+            return failure(TW_ESETTING, "stream '{}': an element of dimension '{}' is chosen twice",
+                           stream.name, dim);
         if (indices.empty())
             return failure(TW_ESETTING, "stream '{}': nothing is chosen of dimension '{}'",
                            stream.name, dim);
@@ -155,13 +165,13 @@ Status History::find_choice(const StreamTable& stream, const std::vector<std::st
     return {};
 }
 
-/// Makes chosen longitudes, or their bounds, grow in a box that crosses the seam.
+/// Makes chosen longitudes, or their bounds, grow in a box, which may cross the seam.
 void History::turn_eastward(const StreamTable& stream, const Coordinate& c, const Choice& choice,
                             std::vector<char>& data) const {
-    if (stream.region.empty() || c.dims.empty()) return;
+    if (c.dims.empty()) return;
     const RegionTable& region = table_.regions.at(stream.region);
     const Coordinate* along = axis(c.dims.front());
-    if (!region.box || along == nullptr || !is_east(text_of(along->attributes, "units"))) return;
+    if (along == nullptr || !is_east(text_of(along->attributes, "units"))) return;
     if (&c != along && text_of(along->attributes, "bounds") != c.name) return;
     const Integers& chosen = choice.at(c.dims.front());
     const double west = (*region.box)[0];
@@ -175,14 +185,20 @@ std::vector<WrittenCoordinate> History::coordinates_of(const StreamTable& stream
     for (const Coordinate* c : needed_coordinates(context_.coordinates, variables)) {
         Choice choice;
         (void)find_choice(stream, c->part.dims, choice);  // as of the fields
-        Taken& t = taken(c->part, choice);
-        auto& data = coordinate_data_[{c, &t}];
-        if (!data) {
+        Taken& t = taken(c->serial, c->part, choice);
+        auto& kept = coordinate_data_[{c, &t}];
+        if (!kept) {
             auto made = std::make_shared<std::vector<char>>(t.chosen->elements * c->size);
             for (const SentBox& box : dense_boxes(c->part, c->data.data(), c->size))
                 copy_elements(*t.chosen, box, c->size, made->data());
-            turn_eastward(stream, *c, choice, *made);
-            data = std::move(made);
+            kept = std::move(made);
+        }
+        auto data = kept;
+        if (!stream.region.empty() && table_.regions.at(stream.region).box) {
+            // Regions of the same elements may begin at different longitudes.
+            auto own = std::make_shared<std::vector<char>>(*kept);
+            turn_eastward(stream, *c, choice, *own);
+            if (*own != *kept) data = std::move(own);
         }
         all.push_back({c, t.chosen, data, &t.target});
     }

@@ -54,12 +54,14 @@ bool parse_iso(std::string_view text, Duration& duration) {
     return parse_count(text.substr(begin, text.size() - begin - 1), duration.count);
 }
 
+/// Limit of durations.
+constexpr Time longest_duration = most_years * 365 * one_day;
+
 bool is_short(const Duration& duration) {
-    constexpr Time most = most_years * 365 * one_day;
     const Time length = duration.unit == Unit::month  ? 30 * one_day
                         : duration.unit == Unit::year ? 365 * one_day
                                                       : unit_length(duration.unit);
-    return length == 0 ? duration.count <= INT32_MAX : duration.count <= most / length;
+    return length == 0 ? duration.count <= INT32_MAX : duration.count <= longest_duration / length;
 }
 
 }  // namespace
@@ -117,6 +119,9 @@ Status Boundaries::make(Calendar calendar, const Duration& every, const Anchor& 
         return detail::failure(TW_ESETTING,
                                "'{}' needs the length of the model's step, which is not given",
                                duration_text(every));
+    if (every.unit == Unit::step && every.count > longest_duration / step)
+        return detail::failure(TW_ESETTING, "'{}' is longer than {} years", duration_text(every),
+                               most_years);
     made = {};
     made.calendar_ = calendar;
     if (every.unit == Unit::month || every.unit == Unit::year) {

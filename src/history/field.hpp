@@ -62,6 +62,7 @@ struct Coordinate {
     std::vector<std::string> dims;
     std::vector<Attribute> attributes;
     Part part;
+    int serial = 0;  ///< of the decomposition, the same on every rank; 0: every rank has all
     std::vector<char> data;  ///< elements of the part, without halos
     std::int64_t size = 0;   ///< bytes of an element
 };
@@ -75,6 +76,7 @@ struct tw_field_impl {
     thalweg::history::DeclaredField declared;
     std::vector<thalweg::history::Attribute> attributes;  ///< as they are written
     thalweg::history::Part part;
+    int serial = 0;  ///< of the decomposition, the same on every rank; 0: every rank has all
     /// The form of the model's arrays, for the C functions, which check them.
     std::shared_ptr<const thalweg::detail::Decomposition> form;
     std::vector<thalweg::history::Variable*> users;    ///< variables of streams that take it

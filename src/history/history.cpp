@@ -2,9 +2,11 @@
 #include "history/history.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
+#include "base/hash.hpp"
 #include "base/log.hpp"
 #include "index/types.hpp"
 
@@ -46,10 +48,17 @@ std::vector<Output*> History::all_outputs() const {
 }
 
 Status History::set_time(double seconds) {
+    Status status = detail::alone([&] { return begin_step(seconds); });
+    if (status.ok() || (ready_ && !in_step_)) lost_ = status;
+    return status;
+}
+
+Status History::begin_step(double seconds) {
     if (!ready_) return failure(TW_ESTATE, "history: tw_history_ready has not been called");
+    lost_time_ = previous_.value_or(context_.run.start);
     Time since = 0;
     if (Status status = parse_seconds(seconds, since); !status.ok()) return status;
-    const Time now = context_.run.start + since;
+    const Time now = lost_time_ = context_.run.start + since;
     const auto text = [&](Time time) { return date_text(context_.run.calendar, time); };
     if (in_step_ && now == now_) return {};
     if (in_step_)
@@ -65,6 +74,7 @@ Status History::set_time(double seconds) {
     for (Field& field : fields_)
         field.wanted = std::any_of(field.users.begin(), field.users.end(), wants) ||
                        std::any_of(field.weighed.begin(), field.weighed.end(), wants);
+    length_ = now - previous_.value_or(context_.run.start);
     now_ = now;
     in_step_ = true;
     saved_ = false;
@@ -101,17 +111,40 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
     return {};
 }
 
-bool History::record_is_due() const {
-    return in_step_ && std::any_of(streams_.begin(), streams_.end(),
-                                   [](const auto& stream) { return !stream->due().empty(); });
+/// Returns the records that are due at the end of the step.
+std::vector<History::Due> History::find_due() const {
+    std::vector<Due> due;
+    for (const auto& stream : streams_) {
+        const Step& step = stream->step();
+        if (step.before) due.push_back({stream.get(), *step.before, true});
+        if (step.ends) due.push_back({stream.get(), step.window});
+    }
+    return due;
+}
+
+/// Ends a step whose time was refused. Other ranks may have a record to write if their steps are as
+/// long as the last one: they are told why it is lost.
+Status History::end_lost_step() {
+    const Status lost = std::exchange(lost_, Status{});
+    const Time from = previous_.value_or(context_.run.start);
+    const Time expected = from + (length_ > 0 ? length_ : context_.run.step);
+    bool due = false;
+    for (const auto& stream : streams_)
+        due |= expected > from && stream->plan_step(previous_, expected).ok() && stream->is_due();
+    if (lost_time_ > from) {
+        for (const auto& stream : streams_)
+            if (!stream->plan_step(previous_, lost_time_).ok() || stream->is_due())
+                drop_records({{stream.get(), {}}});
+        previous_ = lost_time_;
+    }
+    return due ? ranks_.meet(lost, 0, {}) : lost;
 }
 
 Status History::end_step() {
+    if (!in_step_ && !lost_.ok()) return end_lost_step();
     if (!in_step_)
         return failure(TW_ESTATE, "history: tw_history_end_step was called before tw_history_time");
-    std::vector<Due> due;
-    for (const auto& stream : streams_)
-        for (const Window& window : stream->due()) due.push_back({stream.get(), window});
+    const std::vector<Due> due = find_due();
     for (Field& field : fields_) {
         if (field.boxes_sent > 0 && field.boxes_sent < field.part.boxes)
             for (Variable* variable : field.users)
@@ -129,29 +162,39 @@ Status History::end_step() {
     return due.empty() ? Status{} : write_records(due);
 }
 
-Status History::close() {
-    Status status;
+/// Returns the windows that are open when the history ends and are to be written; warns of others.
+std::vector<History::Due> History::find_open() {
     std::vector<Due> due;
-    if (previous_ && !in_step_)
-        for (const auto& stream : streams_) {
-            std::optional<Window> inner;
-            const auto window = open_window(stream->rules(), *previous_, inner);
-            if (!window) continue;
-            if (stream->table().every == Every::run || stream->table().write_open) {
-                for (const auto& variable : stream->variables()) {
-                    (void)open_window(variable->rules(), *previous_, inner);
-                    if (inner) variable->end_inner(window->begin, inner->end);
-                }
-                due.push_back({stream.get(), *window});
-            } else if (!saved_ && ranks_.rank() == 0) {
-                detail::log::warn(
-                    "history: stream '{}': the window that begins at {} is not complete, and is "
-                    "not "
-                    "written",
-                    stream->table().name, date_text(context_.run.calendar, window->begin));
+    if (!previous_) return due;
+    for (const auto& stream : streams_) {
+        std::optional<Window> inner;
+        const auto window = open_window(stream->rules(), *previous_, inner);
+        if (!window) continue;
+        if (stream->table().every == Every::run || stream->table().write_open) {
+            for (const auto& variable : stream->variables()) {
+                (void)open_window(variable->rules(), *previous_, inner);
+                if (inner) variable->end_inner(window->begin, inner->end);
             }
+            due.push_back({stream.get(), *window});
+        } else if (!saved_ && ranks_.rank() == 0) {
+            detail::log::warn(
+                "history: stream '{}': the window that begins at {} is not complete, and is not "
+                "written",
+                stream->table().name, date_text(context_.run.calendar, window->begin));
         }
-    if (!due.empty()) status = write_records(due);
+    }
+    return due;
+}
+
+Status History::close() {
+    const std::array<std::int64_t, 3> times{in_step_, now_, previous_.value_or(-1)};
+    const std::string_view bytes(reinterpret_cast<const char*>(times.data()), sizeof times);
+    Status status = ranks_.meet({}, static_cast<std::int64_t>(detail::hash_of(bytes)), {});
+    if (status.ok()) {
+        if (in_step_) status = end_step();
+        const std::vector<Due> due = find_open();
+        if (!due.empty()) keep_first(status, write_records(due));
+    }
     for (Output* output : all_outputs()) keep_first(status, output->close(false));
     for (Taken& taken : taken_)
         for (tw_decomposition* d : {&taken.target, &taken.restart})

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <deque>
 #include <memory>
 #include <optional>
@@ -21,6 +23,7 @@ struct Declaration {
     const char* dims = nullptr;
     tw_decomposition decomposition = nullptr;
     const char* attributes = nullptr;
+    int serial = 0;  ///< of the decomposition
 };
 
 /// Every method that is marked collective agrees by Ranks::meet; all others are local.
@@ -49,8 +52,6 @@ public:
                 const double* weight);
     /// @note Collective if a record is due
     Status end_step();
-    /// Tests if end_step() has a record to write.
-    bool record_is_due() const;
 
     /// @note Collective
     Status save(tw_restart restart);
@@ -65,9 +66,12 @@ public:
     std::deque<Field> release_fields();
 
 private:
-    /// Elements of a field that streams take, and their decomposition.
+    /// Elements of a field that streams take, and their decomposition. The ranks have them in the
+    /// same order, as what makes one of them is the same on every rank.
     struct Taken {
-        Part part;
+        int serial = 0;  ///< of the field's decomposition
+        std::vector<std::string> dims;
+        Integers shape;
         Choice choice;
         std::shared_ptr<const Chosen> chosen;
         tw_decomposition target = nullptr, restart = nullptr;
@@ -76,8 +80,10 @@ private:
     struct Due {
         Stream* stream;
         Window window;
+        bool before = false;  ///< its window ended before the step
     };
 
+    Status begin_step(double seconds);
     Status check_declaration(const Declaration& declaration) const;
     Status resolve_all(std::vector<ResolvedStream>& resolved);
     std::int64_t declarations_hash() const;
@@ -89,7 +95,7 @@ private:
                                                   const std::vector<Variable*>& variables);
     const Coordinate* axis(const std::string& dim) const;
     bool has_coordinates(const std::vector<std::string>& dims) const;
-    Taken& taken(const Part& part, const Choice& choice);
+    Taken& taken(int serial, const Part& part, const Choice& choice);
     Status declare_all();
     Status make_variables(const std::vector<ResolvedStream>& resolved);
 
@@ -97,7 +103,10 @@ private:
     Status find_differences(const std::vector<Due>& due, std::span<const std::int64_t> words);
     Status check_unsent(const std::vector<Due>& due, std::span<const std::int64_t> words);
     Status write_records(const std::vector<Due>& due);
-    Status write_record(Stream& stream, const Window& window);
+    Status write_record(const Due& due);
+    Status end_lost_step();
+    std::vector<Due> find_due() const;
+    std::vector<Due> find_open();
     Status limit_open();
     void drop_records(const std::vector<Due>& due);
     std::vector<Variable*> all_variables() const;
@@ -105,7 +114,12 @@ private:
     Status gather_states(std::vector<VariableState>& states);
     Status declare_for_restart();
     Status save_arrays(tw_restart restart, tw_file file);
-    Status load_arrays(tw_file file);
+    Status read_state(tw_file file, nlohmann::json& state) const;
+    void take_state(const nlohmann::json& state);
+    Status load_arrays(tw_file file, const nlohmann::json& state);
+    Status resume_outputs(const nlohmann::json& state);
+    /// Describes everything of a stream that a restart must have alike: key and value.
+    std::vector<std::pair<std::string, std::string>> describe(Stream& stream) const;
 
     Ranks& ranks_;
     Table table_;
@@ -121,15 +135,14 @@ private:
     bool in_step_ = false;
     std::optional<Time> previous_;  ///< time of the last step that has ended
     Time now_ = 0;
+    Time length_ = 0;     ///< of the last step
+    Status lost_;         ///< reason why the time of this step was refused
+    Time lost_time_ = 0;  ///< that time
     bool saved_ = false;  ///< nothing was sent since the last save
     std::int64_t memory_ = 0;
-    std::set<const Variable*> warned_;  ///< of being unsent
-    std::set<const Variable*> sent_in_record_;
+    std::set<const Variable*> warned_;                           ///< of being unsent
+    std::set<std::pair<const Variable*, bool>> sent_in_record_;  ///< with Due::before
     std::vector<char> values_;
 };
-
-/// Describes everything of a stream that a restart must have alike: key and value.
-std::vector<std::pair<std::string, std::string>> describe(const StreamTable& stream,
-                                                          const std::vector<Variable*>& variables);
 
 }  // namespace thalweg::history

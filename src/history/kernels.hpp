@@ -44,7 +44,6 @@ inline double choose(bool first, double a, double b) {
     return std::bit_cast<double>((std::bit_cast<std::uint64_t>(a) & mask) |
                                  (std::bit_cast<std::uint64_t>(b) & ~mask));
 }
-inline std::int32_t choose(bool first, std::int32_t a, std::int32_t b) { return first ? a : b; }
 
 /// Elements of a sample and the weights that they count with.
 template <class T>
@@ -110,14 +109,13 @@ bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
 }
 
 /// Adds a sample of a varying mask.
-template <int power, class T, class Count, class Test>
-void add_varying(const Terms<T>& terms, Test present, double* sum, Count* weights) {
-    const Count weight = static_cast<Count>(terms.weight);
+template <int power, class T, class Test>
+void add_varying(const Terms<T>& terms, Test present, double* sum, double* weights) {
     for (std::int64_t i = 0; i < terms.count; ++i) {
         const bool there = present(terms.data[i]);
         const double value = term<power>(terms.data[i], terms.factor);
         sum[i] += choose(there, value, nothing);
-        weights[i] += choose(there, weight, Count{0});
+        weights[i] += choose(there, terms.weight, 0.0);
     }
 }
 
@@ -139,11 +137,10 @@ bool add_weighted(const Terms<T>& terms, Test present, double* sum, double* weig
 }
 
 /// Adds the weight of valid elements alone.
-template <class T, class Count, class Test>
-void count_present(const Terms<T>& terms, Test present, Count* weights) {
-    const Count weight = static_cast<Count>(terms.weight);
+template <class T, class Test>
+void count_present(const Terms<T>& terms, Test present, double* weights) {
     for (std::int64_t i = 0; i < terms.count; ++i)
-        weights[i] += choose(present(terms.data[i]), weight, Count{0});
+        weights[i] += choose(present(terms.data[i]), terms.weight, 0.0);
 }
 
 // Mean and sum of squared deviations, updated by each sample (West 1979).
@@ -180,9 +177,9 @@ bool deviate_fixed(const Terms<T>& terms, Test present, bool first, double total
 
 /// @param weighted  the elements have weights
 /// @return whether a weight is negative
-template <bool weighted, class T, class Count, class Test>
+template <bool weighted, class T, class Test>
 bool deviate_varying(const Terms<T>& terms, Test present, double* mean, double* squares,
-                     Count* weights) {
+                     double* weights) {
     std::uint64_t negative = 0;
     for (std::int64_t i = 0; i < terms.count; ++i) {
         const double x = static_cast<double>(terms.data[i]);
@@ -194,9 +191,9 @@ bool deviate_varying(const Terms<T>& terms, Test present, double* mean, double* 
             there = there & (own > 0);
             negative |= static_cast<std::uint64_t>(own < 0);
         }
-        weights[i] += choose(there, static_cast<Count>(weight), Count{0});
+        weights[i] += choose(there, weight, 0.0);
         const double delta = x - mean[i];
-        const double next = mean[i] + weight * delta / static_cast<double>(weights[i]);
+        const double next = mean[i] + weight * delta / weights[i];
         const double add = weight * delta * (x - next);
         squares[i] += choose(there, add, nothing);
         mean[i] = choose(there, next, mean[i]);

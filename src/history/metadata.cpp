@@ -6,6 +6,8 @@
 #include <set>
 
 #include "base/hash.hpp"
+#include "definitions/definitions.hpp"
+#include "definitions/packing.hpp"
 #include "history/output.hpp"
 #include "history/path.hpp"
 
@@ -155,6 +157,34 @@ std::vector<Attribute> file_attributes(const FileContext& context, const StreamT
     set_attribute(attributes, {"tracking_id", context.table->tracking_prefix +
                                                   uuid(context.stamp[1], context.stamp[2], path)});
     return attributes;
+}
+
+std::string variable_settings(const Variable& variable) {
+    const FieldKeys& keys = variable.about().keys;
+    std::string settings;
+    if (keys.chunks) settings += "chunks=" + *keys.chunks + ";";
+    if (keys.quantize) settings += "quantize=" + *keys.quantize + ";";
+    return settings;
+}
+
+Status check_settings(const Variable& variable, const std::string& time) {
+    const std::string settings = variable_settings(variable);
+    if (settings.empty()) return {};
+    detail::Definitions file;
+    detail::Variable v;
+    v.name = variable.name();
+    v.type = variable.about().type;
+    v.record = !time.empty();
+    if (v.record) file.dims.push_back({time, 0});
+    const Part& part = variable.chosen().part;
+    for (const std::string& dim : variable.field().declared.dims) {
+        const auto at = std::find(part.dims.begin(), part.dims.end(), dim) - part.dims.begin();
+        file.dims.push_back({dim, part.shape[at]});
+        v.shape.push_back(part.shape[at]);
+    }
+    for (int d = 0; d < static_cast<int>(file.dims.size()); ++d) v.dims.push_back(d);
+    Status status = detail::add_settings(settings, v.settings);
+    return status.ok() ? detail::choose_packing(file, {}, v) : status;
 }
 
 }  // namespace thalweg::history

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/log.hpp"
@@ -23,7 +24,10 @@ Output::Output(FileContext& context, const StreamTable& stream, const WindowRule
 
 std::int64_t Output::period_of(const Window& record) const {
     if (!periods_) return 0;
-    return file_period(*periods_, record, rules_.begin(), stream_.next_file);
+    Window whole = record;  // also of a window that is cut at the end of the run
+    if (rules_.every == Every::window && !rules_.instant)
+        whole.end = rules_.boundaries.at(record.number);
+    return file_period(*periods_, whole, rules_.begin(), stream_.next_file);
 }
 
 std::string Output::path_of(const Window& record) const {
@@ -66,7 +70,7 @@ Status Output::prepare(const Window& record) {
                        (stream_.records > 0 && state_.records >= stream_.records);
     if (!other) return file_ != nullptr ? Status{} : append();
     Status status = close(false);
-    state_ = {path_of(record), period, 0};
+    state_ = {path_of(record), period, 0, state_.complete};
     if (!context_.paths.insert(state_.path).second) {
         const std::string path = std::exchange(state_.path, {});
         keep_first(status, detail::failure(TW_ESETTING,
@@ -94,9 +98,11 @@ Status Output::create() {
         keep_first(status, check(tw_enddef(file_)));
         if (status.ok()) status = put_coordinates();
     }
+    status = context_.ranks->meet(status, 0, {});
     if (!status.ok()) {
-        keep_first(status, close(false));
+        context_.paths.erase(state_.path);
         state_.path.clear();
+        keep_first(status, close(false));
     }
     return status;
 }
@@ -169,6 +175,14 @@ Status Output::define_time() {
     return status;
 }
 
+/// Tests if elements of a variable can get the fill value: with time, any record that has no
+/// sample.
+bool Output::can_fill(const Variable& variable) const {
+    const Statistic& statistic = variable.about().statistic;
+    return !timeless() || statistic.missing != Missing::none ||
+           variable.about().type != statistic.type;
+}
+
 Status Output::define_variable(const Variable& variable) {
     std::vector<std::string> dims = variable.field().declared.dims;
     Status status = define_dims(variable.chosen().part, dims);
@@ -178,17 +192,11 @@ Status Output::define_variable(const Variable& variable) {
     keep_first(status,
                check(tw_def_var(file_, name, type, join_dims(dims).c_str(), variable.target())));
     keep_first(status, put_attributes(name, variable_attributes(context_, stream_, variable)));
-    const bool misses = variable.about().statistic.missing != Missing::none ||
-                        variable.weight_field() != nullptr ||
-                        (!timeless() && !context_.table->unsent_error);
-    if (misses)
+    if (can_fill(variable))
         for (const char* attribute : {"_FillValue", "missing_value"})
             keep_first(status,
                        check(tw_put_att(file_, name, attribute, type, 1, variable.fill().data())));
-    const FieldKeys& keys = variable.about().keys;
-    std::string settings;
-    if (keys.chunks) settings += "chunks=" + *keys.chunks + ";";
-    if (keys.quantize) settings += "quantize=" + *keys.quantize + ";";
+    const std::string settings = variable_settings(variable);
     if (!settings.empty()) keep_first(status, check(tw_set_var(file_, name, settings.c_str())));
     return status;
 }
@@ -251,12 +259,13 @@ Status Output::close(bool again) {
         status = check(tw_close(&file_));
         --context_.opened;
     }
-    if (!again) state_ = {};
+    if (!again) state_ = {{}, 0, 0, state_.path.empty() ? state_.complete : state_.path};
     return status;
 }
 
 Status Output::resume(const OutputState& state) {
     state_ = state;
+    if (!state_.complete.empty()) context_.paths.insert(state_.complete);
     if (state_.path.empty()) return {};
     context_.paths.insert(state_.path);
     Status status = recover();
@@ -268,8 +277,11 @@ Status Output::resume(const OutputState& state) {
 Status Output::recover() {
     const std::string part = state_.path + ".part";
     std::int64_t found = 0;
-    if (context_.ranks->rank() == 0)
-        found = std::filesystem::exists(part) ? 2 : std::filesystem::exists(state_.path) ? 0 : 1;
+    if (context_.ranks->rank() == 0) {
+        std::error_code ignored;  // what cannot be seen cannot be opened either, which says why
+        const bool complete = std::filesystem::exists(state_.path, ignored);
+        found = std::filesystem::exists(part, ignored) ? 2 : complete ? 0 : 1;
+    }
     Status status = context_.ranks->meet({}, 0, {&found, 1});
     if (!status.ok() || found == 0) return status;
     if (found == 2) {

@@ -42,6 +42,7 @@ struct OutputState {
     std::string path;          ///< of the file that is not complete; empty: there is none
     std::int64_t period = 0;   ///< number of its period
     std::int64_t records = 0;  ///< that it has
+    std::string complete;      ///< path of the last complete file, which is never written again
 };
 
 class Output {
@@ -82,6 +83,7 @@ private:
     Status put_coordinates();
     Status check(tw_status code) const { return context_.ranks->status(code); }
     Status put_attributes(const std::string& variable, const std::vector<Attribute>& attributes);
+    bool can_fill(const Variable& variable) const;
     bool timeless() const { return rules_.every == Every::once; }
 
     FileContext& context_;
@@ -107,5 +109,11 @@ std::vector<Attribute> time_attributes(const FileContext& context, bool bounds);
 /// Returns those of a file.
 std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
                                        const std::string& path);
+
+/// Returns the settings of a variable, for tw_set_var.
+std::string variable_settings(const Variable& variable);
+/// Checks them, before there is a file. @param time  name of the time; "" without one
+/// @return TW_OK, TW_ESETTING
+Status check_settings(const Variable& variable, const std::string& time);
 
 }  // namespace thalweg::history

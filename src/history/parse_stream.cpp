@@ -32,6 +32,12 @@ void parse_inner(Keys& keys, std::optional<Inner>& inner) {
     if (op && every) inner = Inner{*op_of(words[*op]), *every};
 }
 
+template <class T>
+bool repeats(std::vector<T> list) {
+    std::ranges::sort(list);
+    return std::ranges::adjacent_find(list) != list.end();
+}
+
 void parse_levels(Keys& keys, std::optional<Levels>& levels) {
     const toml::table* const table = keys.table("levels");
     if (table == nullptr) return;
@@ -48,6 +54,7 @@ void parse_levels(Keys& keys, std::optional<Levels>& levels) {
         found.range = {range[0], range[1]};
         if (range[0] > range[1]) own.fail("range", "'range': the first number exceeds the second");
     }
+    if (repeats(found.index)) own.fail("index", "'index' has an index twice");
     own.finish();
     levels = std::move(found);
 }
@@ -180,7 +187,11 @@ void check_path_of(Keys& keys, StreamTable& stream) {
         keys.fail("path", "'path' needs {variable}, as each variable has a file of its own");
     if (!stream.file_per_variable && path_has(stream.path, "variable"))
         keys.fail("path", "'path': {variable} needs files = \"variable\"");
-    if (many && !path_separates(stream.path, file_unit(stream)))
+    if (stream.records > 1 && (path_has(stream.path, "end") || path_has(stream.path, "last")))
+        keys.fail("path",
+                  "'path': {end} and {last} need 'new_file': the end of a file of several "
+                  "records is not known when it begins");
+    else if (many && !path_separates(stream.path, file_unit(stream)))
         keys.fail("path", fmt::format("'path': two files would have one name; it needs a date as "
                                       "fine as '{}', such as {{start}}",
                                       stream.new_file ? "new_file" : "every"));

@@ -18,6 +18,8 @@ public:
 
     virtual tw_session session() const = 0;
     virtual int rank() const = 0;
+    /// Returns the history's number among those of the session that are open, from 0.
+    virtual int number() const = 0;
     /// Meets the other ranks in the present call.
     /// @param mine    this rank's own failure so far
     /// @param detail  value that must be the same on all ranks

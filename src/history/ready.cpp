@@ -115,6 +115,7 @@ Status History::add_coordinate(const Declaration& declaration, Part part,
     c.data.resize(all.elements * c.size);
     for (const SentBox& box : boxes) copy_elements(all, box, c.size, c.data.data());
     c.part = std::move(all.part);
+    c.serial = declaration.serial;
     const std::string name = c.name;
     context_.coordinates.emplace(name, std::move(c));
     return {};
@@ -134,6 +135,7 @@ Status History::add_field(const Declaration& declaration, Part part, Field*& fie
         made.declared.shape.push_back(lengths_.at(dim));
     made.sent_boxes.resize(std::max(part.boxes, 1));
     made.part = std::move(part);
+    made.serial = declaration.serial;
     made.history = this;
     fields_.push_back(std::move(made));
     field = &fields_.back();
@@ -144,10 +146,12 @@ std::int64_t History::declarations_hash() const {
     std::uint64_t hash = detail::hash_of_nothing;
     const auto add = [&](const std::string& text) { hash = detail::hash_of(text + "\n", hash); };
     for (const auto& [name, c] : context_.coordinates)
-        add(fmt::format("{} {} {}", name, static_cast<int>(c.type), join_dims(c.dims)));
+        add(fmt::format("{} {} {} {}", name, static_cast<int>(c.type), join_dims(c.dims),
+                        c.serial));
     for (const Field& f : fields_)
-        add(fmt::format("{} {} {} {}", f.declared.name, static_cast<int>(f.declared.type),
-                        join_dims(f.declared.dims), static_cast<int>(f.declared.missing)));
+        add(fmt::format("{} {} {} {} {}", f.declared.name, static_cast<int>(f.declared.type),
+                        join_dims(f.declared.dims), static_cast<int>(f.declared.missing),
+                        f.serial));
     return static_cast<std::int64_t>(hash);
 }
 
@@ -165,20 +169,33 @@ Status History::resolve_all(std::vector<ResolvedStream>& resolved) {
     return problem_status(problems, table_.name);
 }
 
-History::Taken& History::taken(const Part& part, const Choice& choice) {
+History::Taken& History::taken(int serial, const Part& part, const Choice& choice) {
     const auto same = [&](const Taken& t) {
-        const Part& p = t.part;
-        return p.dims == part.dims && p.shape == part.shape && p.replicated == part.replicated &&
-               p.start == part.start && p.count == part.count && p.indices == part.indices &&
-               p.listed == part.listed && t.choice == choice;
+        return t.serial == serial && t.dims == part.dims && t.shape == part.shape &&
+               t.choice == choice;
     };
     const auto found = std::find_if(taken_.begin(), taken_.end(), same);
     if (found != taken_.end()) return *found;
-    taken_.push_back({part, choice, std::make_shared<const Chosen>(choose(part, choice)), {}, {}});
+    taken_.push_back({serial,
+                      part.dims,
+                      part.shape,
+                      choice,
+                      std::make_shared<const Chosen>(choose(part, choice)),
+                      {},
+                      {}});
     return taken_.back();
 }
 
 Status History::make_variables(const std::vector<ResolvedStream>& resolved) {
+    streams_.clear();  // an earlier attempt has failed
+    taken_.clear();
+    taken_of_.clear();
+    coordinate_data_.clear();
+    memory_ = 0;
+    for (Field& field : fields_) {
+        field.users.clear();
+        field.weighed.clear();
+    }
     for (const ResolvedStream& one : resolved) {
         streams_.push_back(std::make_unique<Stream>(context_, table_.streams[one.table]));
         Stream& stream = *streams_.back();
@@ -194,9 +211,9 @@ Status History::make_variables(const std::vector<ResolvedStream>& resolved) {
                 if (Status s = find_choice(stream.table(), weights.field->declared.dims, own);
                     !s.ok())
                     return s;
-                weights.chosen = taken(weights.field->part, own).chosen;
+                weights.chosen = taken(weights.field->serial, weights.field->part, own).chosen;
             }
-            Taken& t = taken(field.part, choice);
+            Taken& t = taken(field.serial, field.part, choice);
             if (weights.field != nullptr)
                 if (Status s = match_weights(*t.chosen, weights); !s.ok()) return s;
             const WindowRules rules =
@@ -207,6 +224,10 @@ Status History::make_variables(const std::vector<ResolvedStream>& resolved) {
             taken_of_[made.get()] = &t;
             field.users.push_back(made.get());
             if (weights.field != nullptr) weights.field->weighed.push_back(made.get());
+            Status fits = check_settings(
+                *made, stream.table().every == Every::once ? std::string() : table_.time);
+            if (!fits.ok())
+                return failure(fits.code, "stream '{}': {}", stream.table().name, fits.text);
             memory_ += made->bytes();
             stream.variables().push_back(std::move(made));
         }
@@ -233,6 +254,11 @@ Status History::ready() {
             stream->make_outputs([&](const std::vector<Variable*>& variables) {
                 return coordinates_of(stream->table(), variables);
             });
+        std::int64_t most = 0;
+        for (const Variable* variable : all_variables())
+            most = std::max(most,
+                            variable->chosen().elements * detail::size_of(variable->about().type));
+        values_.reserve(most);
         return {};
     });
     const std::int64_t hash = declarations_hash();

@@ -11,13 +11,13 @@ using detail::failure;
 
 namespace {
 
-/// Calls visit(variable, its two words) for the variables of records that are due.
+/// Calls visit(variable, its two words, Due::before) for the variables of records that are due.
 template <class Due, class Words, class Visit>
 void for_words(const std::vector<Due>& due, Words&& words, Visit&& visit) {
     std::size_t at = 0;
     for (const Due& one : due)
         for (const auto& variable : one.stream->variables()) {
-            visit(*variable, words[at], words[at + 1]);
+            visit(*variable, words[at], words[at + 1], one.before);
             at += 2;
         }
 }
@@ -37,7 +37,7 @@ Status History::write_records(const std::vector<Due>& due) {
         return status;
     }
     for (const Due& one : due) {
-        keep_first(status, write_record(*one.stream, one.window));
+        keep_first(status, write_record(one));
         drop_records({one});
     }
     return ranks_.meet(status, 0, {});
@@ -55,10 +55,10 @@ Status History::check_samples(const std::vector<Due>& due) {
     std::vector<std::int64_t> words;
     for (const Due& one : due)
         for (const auto& variable : one.stream->variables()) {
-            const std::int64_t log = variable->record_log();
+            const std::int64_t log = variable->record_log(one.before);
             words.push_back(variable->held() ? log : 0);
             words.push_back(variable->held() ? ~log : 0);
-            keep_first(mine, variable->record_failure());
+            keep_first(mine, variable->record_failure(one.before));
         }
     if (Status status = ranks_.meet(mine, now_, words); !status.ok()) return status;
     if (Status status = find_differences(due, words); !status.ok()) return status;
@@ -69,18 +69,20 @@ Status History::check_samples(const std::vector<Due>& due) {
 Status History::find_differences(const std::vector<Due>& due, std::span<const std::int64_t> words) {
     bool alike = true;
     Status mine;
-    for_words(due, words, [&](const Variable& variable, std::int64_t all, std::int64_t none) {
+    const auto find_unsent = [&](const Variable& variable, std::int64_t all, std::int64_t none,
+                                 bool before) {
         if ((all & none) == 0) return;
         alike = false;
         const std::string& name = variable.field().declared.name;
-        if (variable.held() && variable.record_log() == 0)
+        if (variable.held() && variable.record_log(before) == 0)
             keep_first(mine,
                        failure(TW_EMISSING, "field '{}' was sent by some ranks, but not by rank {}",
                                name, ranks_.rank()));
-    });
+    };
+    for_words(due, words, find_unsent);
     if (alike) return {};
     if (Status status = ranks_.meet(mine, 0, {}); !status.ok()) return status;
-    for_words(due, words, [&](const Variable& variable, std::int64_t all, std::int64_t none) {
+    for_words(due, words, [&](const Variable& variable, std::int64_t all, std::int64_t none, bool) {
         if ((all & none) != 0)
             keep_first(mine,
                        failure(TW_EMISMATCH,
@@ -95,13 +97,15 @@ Status History::find_differences(const std::vector<Due>& due, std::span<const st
 Status History::check_unsent(const std::vector<Due>& due, std::span<const std::int64_t> words) {
     std::vector<std::string> never, unsent;
     sent_in_record_.clear();
-    for_words(due, words, [&](Variable& variable, std::int64_t all, std::int64_t none) {
+    const auto check = [&](Variable& variable, std::int64_t all, std::int64_t none, bool before) {
         const std::string& name = variable.field().declared.name;
         if (all != 0 || none == 0) {
             variable.set_ever();
-            sent_in_record_.insert(&variable);
+            sent_in_record_.insert({&variable, before});
             return;
         }
+        if (!variable.record_wanted(before))
+            return;  // `hours` or `sample` has no time in the window
         if (!variable.ever()) {
             never.push_back(name);
             return;
@@ -112,7 +116,8 @@ Status History::check_unsent(const std::vector<Due>& due, std::span<const std::i
                 "history: field '{}' was not sent in the window before {}; its record "
                 "has the fill value",
                 name, date_text(context_.run.calendar, now_));
-    });
+    };
+    for_words(due, words, check);
     if (!never.empty()) return failure(TW_EMISSING, "history: never sent: {}", quoted_list(never));
     if (table_.unsent_error && !unsent.empty())
         return failure(TW_EMISSING, "history: not sent in the window before {}: {}",
@@ -120,13 +125,15 @@ Status History::check_unsent(const std::vector<Due>& due, std::span<const std::i
     return {};
 }
 
-Status History::write_record(Stream& stream, const Window& window) {
+Status History::write_record(const Due& due) {
+    const auto& [stream_of, window, before] = due;
+    Stream& stream = *stream_of;
     Status status;
     for (const auto& output : stream.outputs()) {
         if (!output->is_open()) keep_first(status, limit_open());
         keep_first(status, output->prepare(window));
         for (Variable* variable : output->variables()) {
-            if (sent_in_record_.count(variable) == 0) continue;
+            if (sent_in_record_.count({variable, before}) == 0) continue;
             Status result = variable->result(values_);
             if (result.code == TW_ERANGE)
                 result.text = fmt::format("stream '{}': variable '{}': {}", stream.table().name,

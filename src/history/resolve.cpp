@@ -2,11 +2,15 @@
 #include "history/resolve.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
+#include <type_traits>
 
 #include "base/nearest.hpp"
 #include "history/parse.hpp"
+#include "history/values.hpp"
 
 namespace thalweg::history {
 
@@ -35,7 +39,17 @@ bool matches(std::string_view pattern, std::string_view name) {
     return p == pattern.size();
 }
 
-bool is_real(tw_type type) { return type == TW_FLOAT || type == TW_DOUBLE; }
+/// Tests if a type has a number, rounded if it is a type of floating point.
+bool has_number(tw_type type, double number) {
+    return with_type(type, [&](auto named) {
+        using T = typename decltype(named)::type;
+        using Limits = std::numeric_limits<T>;
+        if (std::is_floating_point_v<T>) return std::abs(number) <= Limits::max();
+        // The largest integer of 64 bits is no double, but the one after it is.
+        return number == std::trunc(number) && number >= static_cast<double>(Limits::min()) &&
+               number < 2 * static_cast<double>(Limits::max() / 2 + 1);
+    });
+}
 
 /// Replaces what another says of a field.
 FieldKeys merged(FieldKeys base, const FieldKeys& over) {
@@ -92,6 +106,7 @@ public:
         }
         if (resolved.fields.empty() && problems_.empty())
             fail(stream.line, fmt::format("{}: it has no fields", where_));
+        check_levels(stream, resolved);
         return resolved;
     }
 
@@ -200,6 +215,10 @@ private:
         statistic.ddof = statistic.op == Op::std ? stream.ddof : 0;
         find_weight(stream, line, declared, field);
         choose_type(stream, line, declared, field);
+        if (field.keys.fill && !has_number(field.type, *field.keys.fill))
+            fail(field.keys.line, fmt::format("{}: field '{}': 'fill': its type in the file has no "
+                                              "{}",
+                                              where_, name, *field.keys.fill));
         check_region(stream, declared);
         resolved.fields.push_back(std::move(field));
     }
@@ -218,6 +237,13 @@ private:
                              name, field.name, detail::did_you_mean(name, names_)));
             return;
         }
+        const auto refuse = [&](std::string_view why) {
+            fail(line, fmt::format("{}: field '{}' has the weight '{}': {}", where_, field.name,
+                                   name, why));
+        };
+        if (position->second == field.declared) refuse("a field cannot be its own weight");
+        if (field.statistic.min_valid > 0) refuse("'min_valid' and 'weight' exclude each other");
+        if (field.statistic.ddof > 0) refuse("'ddof' needs samples that count alike");
         const DeclaredField& weight = declared_[static_cast<std::size_t>(position->second)];
         for (const std::string& dim : weight.dims)
             if (std::ranges::find(declared.dims, dim) == declared.dims.end())
@@ -247,6 +273,26 @@ private:
                                    "to be \"float\" or \"double\"",
                                    where_, field.name, op_name(op)));
         }
+    }
+
+    void check_levels(const StreamTable& stream, const ResolvedStream& resolved) {
+        if (!stream.levels || resolved.fields.empty()) return;
+        const std::string& dim = stream.levels->dim;
+        std::vector<std::string> known;
+        for (const StreamField& field : resolved.fields)
+            for (const std::string& each : declared_[static_cast<std::size_t>(field.declared)].dims)
+                known.push_back(each);
+        if (std::ranges::find(known, dim) == known.end())
+            fail(stream.line_of("levels"),
+                 fmt::format("{}: levels: none of its fields has the dimension '{}'{}", where_, dim,
+                             detail::did_you_mean(dim, known)));
+        const auto region = table_.regions.find(stream.region);
+        if (region == table_.regions.end()) return;
+        if (std::ranges::find(region->second.index, dim, &IndexRange::dim) !=
+            region->second.index.end())
+            fail(stream.line_of("levels"), fmt::format("{}: region '{}' and the levels both choose "
+                                                       "of the dimension '{}'",
+                                                       where_, stream.region, dim));
     }
 
     void check_region(const StreamTable& stream, const DeclaredField& declared) {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "base/hash.hpp"
 #include "history/history.hpp"
+#include "index/types.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::history {
@@ -12,11 +14,29 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* attribute_name = "thalweg_history";
+std::string attribute_name(int history) { return fmt::format("thalweg_history_{}", history); }
 
-std::string array_name(const StreamTable& stream, const Variable& variable,
+/// Returns the name of an array by numbers, as joined names can be equal.
+std::string array_name(int history, std::size_t stream, std::size_t variable,
                        const StateArray& array) {
-    return "history_" + stream.name + "_" + variable.name() + "_" + array.name;
+    return fmt::format("history_{}_{}_{}_{}", history, stream, variable, array.name);
+}
+
+std::string hex(std::span<const std::byte> bytes) {
+    std::string text;
+    for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<int>(byte));
+    return text;
+}
+
+/// Describes the chosen indices of each dimension by their number and hash.
+std::string choice_text(const Choice& choice) {
+    std::string text;
+    for (const auto& [dim, indices] : choice) {
+        const std::string_view bytes(reinterpret_cast<const char*>(indices.data()),
+                                     indices.size() * sizeof(std::int64_t));
+        text += fmt::format("{} {} of {:016x} ", indices.size(), dim, detail::hash_of(bytes));
+    }
+    return text;
 }
 
 /// Renames the dimensions of a part by place and length, so that they are no dimensions of the
@@ -29,12 +49,12 @@ Part renamed(const Part& part) {
 }
 
 json json_of(const OutputState& state) {
-    return json::array({state.path, state.period, state.records});
+    return json::array({state.path, state.period, state.records, state.complete});
 }
 
 OutputState output_of(const json& value) {
     return {value.at(0).get<std::string>(), value.at(1).get<std::int64_t>(),
-            value.at(2).get<std::int64_t>()};
+            value.at(2).get<std::int64_t>(), value.at(3).get<std::string>()};
 }
 
 std::string date_or_none(const std::optional<Date>& date) { return date ? date_text(*date) : ""; }
@@ -59,9 +79,12 @@ std::string difference(const std::vector<std::pair<std::string, std::string>>& n
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> describe(const StreamTable& stream,
-                                                          const std::vector<Variable*>& variables) {
+std::vector<std::pair<std::string, std::string>> History::describe(Stream& of) const {
+    const StreamTable& stream = of.table();
     std::vector<std::pair<std::string, std::string>> keys;
+    keys.emplace_back("time_units", table_.time_units.text);
+    keys.emplace_back("time", table_.time + " " + table_.bounds + " " + table_.bounds_dim);
+    keys.emplace_back("samples", table_.edge == Edge::end ? "end" : "begin");
     static const char* const every[] = {"", "step", "once", "run"};
     static const char* const anchors[] = {"calendar", "start", ""};
     const auto number = [](auto value) { return std::to_string(static_cast<std::int64_t>(value)); };
@@ -88,33 +111,39 @@ std::vector<std::pair<std::string, std::string>> describe(const StreamTable& str
     keys.emplace_back("region", stream.region);
     keys.emplace_back("map", stream.map);
     std::string fields;
-    for (const Variable* variable : variables) fields += variable->name() + " ";
+    for (const auto& variable : of.variables()) fields += variable->name() + " ";
     keys.emplace_back("fields", fields);
-    for (const Variable* variable : variables) {
+    for (const auto& variable : of.variables()) {
         const StreamField& f = variable->about();
+        const auto size = static_cast<std::size_t>(detail::size_of(f.statistic.type));
+        const auto file_size = static_cast<std::size_t>(detail::size_of(f.type));
         std::string shape;
         for (const std::int64_t n : variable->chosen().part.shape) shape += std::to_string(n) + " ";
         keys.emplace_back(
             "field." + f.name,
             fmt::format(
                 "of {} op {} inner {} weight {} missing {} weights {} min_valid {} ddof {} "
-                "type {} shape {}",
+                "type {} missing_value {} fill {} shape {}{}",
                 variable->field().declared.name, op_name(f.statistic.op), inner_text(f.inner),
                 variable->weight_field() ? variable->weight_field()->declared.name : "",
                 static_cast<int>(f.statistic.missing), f.statistic.counts ? "count" : "duration",
-                f.statistic.min_valid, f.statistic.ddof, static_cast<int>(f.type), shape));
+                f.statistic.min_valid, f.statistic.ddof, static_cast<int>(f.type),
+                hex(std::span(f.statistic.missing_value).first(size)),
+                hex(std::span(variable->fill()).first(file_size)), shape,
+                choice_text(taken_of_.at(variable.get())->choice)));
     }
     return keys;
 }
 
 /// Collects the numbers of all variables from the ranks that hold elements. @note Collective
 Status History::gather_states(std::vector<VariableState>& states) {
-    constexpr std::size_t n = std::tuple_size_v<VariableState::Words>;
+    constexpr std::size_t n = std::tuple_size_v<VariableState::Words>, failed_word = n - 1;
     const std::vector<Variable*> variables = all_variables();
     std::vector<std::int64_t> words(2 * n * variables.size(), 0);
     for (std::size_t v = 0; v < variables.size(); ++v) {
         const VariableState::Words own = variables[v]->state().to_words();
-        for (std::size_t i = 0; i < n && variables[v]->held(); ++i) {
+        words[2 * (n * v + failed_word)] = own[failed_word];
+        for (std::size_t i = 0; i < failed_word && variables[v]->held(); ++i) {
             words[2 * (n * v + i)] = own[i];
             words[2 * (n * v + i) + 1] = ~own[i];
         }
@@ -148,9 +177,10 @@ Status History::declare_for_restart() {
 
 Status History::save_arrays(tw_restart restart, tw_file file) {
     Status status;
-    for (const auto& stream : streams_)
-        for (const auto& variable : stream->variables()) {
-            const Taken& t = *taken_of_.at(variable.get());
+    for (std::size_t s = 0; s < streams_.size(); ++s)
+        for (std::size_t v = 0; v < streams_[s]->variables().size(); ++v) {
+            Variable& variable = *streams_[s]->variables()[v];
+            const Taken& t = *taken_of_.at(&variable);
             const Part part = renamed(t.chosen->part);
             std::vector<std::string> dims = part.dims;
             if (part.replicated)
@@ -158,12 +188,11 @@ Status History::save_arrays(tw_restart restart, tw_file file) {
                     const tw_status code = tw_def_dim(file, part.dims[d].c_str(), part.shape[d]);
                     if (code != TW_EEXISTS) keep_first(status, ranks_.status(code));
                 }
-            for (const StateArray& array : variable->arrays())
-                keep_first(status,
-                           ranks_.status(tw_restart_add(
-                               restart, array_name(stream->table(), *variable, array).c_str(),
-                               array.type, join_dims(dims).c_str(), t.restart, array.data,
-                               t.chosen->elements, TW_COPIED)));
+            for (const StateArray& array : variable.arrays())
+                keep_first(status, ranks_.status(tw_restart_add(
+                                       restart, array_name(ranks_.number(), s, v, array).c_str(),
+                                       array.type, join_dims(dims).c_str(), t.restart, array.data,
+                                       t.chosen->elements, TW_COPIED)));
         }
     return status;
 }
@@ -181,22 +210,23 @@ Status History::save(tw_restart restart) {
         all["start"] = date_text(context_.run.calendar, context_.run.start);
         if (previous_) all["time"] = *previous_;
         auto state = states.begin();
-        for (const auto& stream : streams_) {
-            json& one = all["streams"][stream->table().name];
-            std::vector<Variable*> variables;
-            for (const auto& variable : stream->variables()) {
-                variables.push_back(variable.get());
-                one["variables"][variable->name()] = (state++)->to_words();
-            }
-            for (const auto& [key, value] : describe(stream->table(), variables))
-                one["definition"][key] = value;
-            for (const auto& output : stream->outputs())
+        for (std::size_t s = 0; s < streams_.size(); ++s) {
+            Stream& stream = *streams_[s];
+            json& one = all["streams"][stream.table().name];
+            one["number"] = s;
+            one["variables"] = one["outputs"] = json::array();
+            if (stream.late_begin()) one["begin"] = *stream.late_begin();
+            for (std::size_t v = 0; v < stream.variables().size(); ++v)
+                one["variables"].push_back((state++)->to_words());
+            for (const auto& [key, value] : describe(stream)) one["definition"][key] = value;
+            for (const auto& output : stream.outputs())
                 one["outputs"].push_back(json_of(output->state()));
         }
         tw_file file = nullptr;
         Status saved = ranks_.status(tw_restart_file(restart, &file));
         if (!saved.ok()) return saved;
-        saved = ranks_.status(tw_put_att_text(file, "", attribute_name, all.dump().c_str()));
+        saved = ranks_.status(
+            tw_put_att_text(file, "", attribute_name(ranks_.number()).c_str(), all.dump().c_str()));
         keep_first(saved, save_arrays(restart, file));
         return saved;
     });
@@ -206,78 +236,107 @@ Status History::save(tw_restart restart) {
 }
 
 /// Reads the sums. @note Collective
-Status History::load_arrays(tw_file file) {
+Status History::load_arrays(tw_file file, const json& state) {
     Status status;
-    for (const auto& stream : streams_)
-        for (const auto& variable : stream->variables()) {
-            const Taken& t = *taken_of_.at(variable.get());
-            for (const StateArray& array : variable->arrays())
+    for (const auto& stream : streams_) {
+        const auto found = state.at("streams").find(stream->table().name);
+        if (found == state.at("streams").end()) continue;
+        const auto number = found->at("number").get<std::size_t>();
+        for (std::size_t v = 0; v < stream->variables().size(); ++v) {
+            Variable& variable = *stream->variables()[v];
+            const Taken& t = *taken_of_.at(&variable);
+            for (const StateArray& array : variable.arrays())
                 keep_first(status, ranks_.status(tw_get(
-                                       file, array_name(stream->table(), *variable, array).c_str(),
+                                       file, array_name(ranks_.number(), number, v, array).c_str(),
                                        t.restart, 0, array.type, array.data, t.chosen->elements)));
         }
+    }
+    return status;
+}
+
+/// Reads the text of a state, and checks that it is of this history. Local.
+Status History::read_state(tw_file file, json& state) const {
+    if (!ready_ || in_step_ || previous_)
+        return failure(TW_ESTATE,
+                       "history: tw_history_load belongs between tw_history_ready and the first "
+                       "tw_history_time");
+    const std::string name = attribute_name(ranks_.number());
+    tw_type type{};
+    std::int64_t n = 0;
+    Status status = ranks_.status(tw_inq_att(file, "", name.c_str(), &type, &n));
+    if (!status.ok()) {
+        status.text = "history: the file has no state of this history: " + status.text;
+        return status;
+    }
+    std::string text(n + 1, '\0');
+    status = ranks_.status(tw_get_att_text(file, "", name.c_str(), n + 1, text.data()));
+    if (!status.ok()) return status;
+    text.resize(n);
+    state = json::parse(text, nullptr, false);
+    if (state.is_discarded()) return failure(TW_EFORMAT, "history: the state is damaged");
+    const std::string start = date_text(context_.run.calendar, context_.run.start);
+    if (state.at("calendar") != calendar_name(context_.run.calendar) || state.at("start") != start)
+        return failure(
+            TW_EDIFFERENT, "history: the run began at {} in the calendar {}, not at {} in {}",
+            state.at("start").get<std::string>(), state.at("calendar").get<std::string>(), start,
+            calendar_name(context_.run.calendar));
+    if (!state.contains("streams")) state["streams"] = json::object();
+    for (const auto& stream : streams_) {
+        const auto found = state.at("streams").find(stream->table().name);
+        if (found == state.at("streams").end()) continue;
+        const std::string differs = difference(describe(*stream), found->at("definition"));
+        if (!differs.empty())
+            return failure(TW_EDIFFERENT, "history: stream '{}': {}", stream->table().name,
+                           differs);
+        if (found->at("variables").size() != stream->variables().size() ||
+            found->at("outputs").size() != stream->outputs().size())
+            return failure(TW_EFORMAT, "history: the state is damaged");
+    }
+    return {};
+}
+
+/// Takes the numbers of a state that was checked. A stream that it lacks begins now. Local.
+void History::take_state(const json& state) {
+    if (state.contains("time")) previous_ = state.at("time").get<Time>();
+    for (const auto& stream : streams_) {
+        const auto found = state.at("streams").find(stream->table().name);
+        if (found == state.at("streams").end()) {
+            if (previous_) stream->begin_at(*previous_);
+            continue;
+        }
+        if (found->contains("begin")) stream->begin_at(found->at("begin").get<Time>());
+        for (std::size_t v = 0; v < stream->variables().size(); ++v)
+            stream->variables()[v]->set_state(VariableState::from_words(
+                found->at("variables").at(v).get<VariableState::Words>()));
+    }
+    saved_ = true;
+}
+
+/// Continues the files. @note Collective
+Status History::resume_outputs(const json& state) {
+    Status status;
+    for (const auto& stream : streams_) {
+        const auto found = state.at("streams").find(stream->table().name);
+        if (found == state.at("streams").end()) continue;
+        for (std::size_t o = 0; o < stream->outputs().size() && status.ok(); ++o) {
+            keep_first(status, limit_open());
+            keep_first(status, stream->outputs()[o]->resume(output_of(found->at("outputs").at(o))));
+        }
+    }
     return status;
 }
 
 Status History::load(tw_file file) {
-    std::vector<std::vector<OutputState>> outputs;
-    Status mine = detail::alone([&]() -> Status {
-        if (!ready_ || in_step_ || previous_)
-            return failure(
-                TW_ESTATE,
-                "history: tw_history_load belongs between tw_history_ready and the first "
-                "tw_history_time");
-        tw_type type{};
-        std::int64_t n = 0;
-        Status status = ranks_.status(tw_inq_att(file, "", attribute_name, &type, &n));
-        if (!status.ok()) {
-            status.text = "history: the file has no state of a history: " + status.text;
-            return status;
-        }
-        std::string text(n + 1, '\0');
-        status = ranks_.status(tw_get_att_text(file, "", attribute_name, n + 1, text.data()));
-        if (!status.ok()) return status;
-        text.resize(n);
-        const json all = json::parse(text, nullptr, false);
-        if (all.is_discarded()) return failure(TW_EFORMAT, "history: the state is damaged");
-        const std::string start = date_text(context_.run.calendar, context_.run.start);
-        if (all.at("calendar") != calendar_name(context_.run.calendar) || all.at("start") != start)
-            return failure(
-                TW_EDIFFERENT, "history: the run began at {} in the calendar {}, not at {} in {}",
-                all.at("start").get<std::string>(), all.at("calendar").get<std::string>(), start,
-                calendar_name(context_.run.calendar));
-        for (const auto& stream : streams_) {
-            const std::string& name = stream->table().name;
-            const json streams = all.value("streams", json::object());
-            const auto found = streams.find(name);
-            if (found == streams.end())
-                return failure(TW_EDIFFERENT, "history: stream '{}' was not there before", name);
-            std::vector<Variable*> variables;
-            for (const auto& variable : stream->variables()) variables.push_back(variable.get());
-            const std::string differs =
-                difference(describe(stream->table(), variables), found->at("definition"));
-            if (!differs.empty())
-                return failure(TW_EDIFFERENT, "history: stream '{}': {}", name, differs);
-            for (Variable* variable : variables)
-                variable->set_state(VariableState::from_words(
-                    found->at("variables").at(variable->name()).get<VariableState::Words>()));
-            outputs.emplace_back();
-            for (const json& one : found->value("outputs", json::array()))
-                outputs.back().push_back(output_of(one));
-            if (outputs.back().size() != stream->outputs().size())
-                return failure(TW_EFORMAT, "history: the state is damaged");
-        }
-        if (all.contains("time")) previous_ = all.at("time").get<Time>();
+    json state;
+    const Status mine = detail::alone([&]() -> Status {
+        if (Status status = read_state(file, state); !status.ok()) return status;
+        take_state(state);
         return {};
     });
     if (Status status = ranks_.meet(mine, 0, {}); !status.ok()) return status;
     Status status = declare_for_restart();
-    keep_first(status, load_arrays(file));
-    for (std::size_t s = 0; s < streams_.size() && status.ok(); ++s)
-        for (std::size_t o = 0; o < outputs[s].size(); ++o) {
-            keep_first(status, limit_open());
-            keep_first(status, streams_[s]->outputs()[o]->resume(outputs[s][o]));
-        }
+    keep_first(status, load_arrays(file, state));
+    if (status.ok()) status = resume_outputs(state);
     return ranks_.meet(status, 0, {});
 }
 

@@ -27,7 +27,15 @@ void Stream::make_outputs(
     if (!all.empty()) make();
 }
 
+void Stream::begin_at(Time time) {
+    late_begin_ = time;
+    if (rules_.begin() >= time) return;
+    rules_.from = time;
+    for (const auto& variable : variables_) variable->begin_at(time);
+}
+
 Status Stream::plan_step(std::optional<Time> previous, Time now) {
+    if (rules_.every == Every::once && previous == late_begin_) previous.reset();
     steps_.resize(1);
     Status status = take_step(rules_, previous, now, steps_.front());
     for (const auto& variable : variables_) {
@@ -50,13 +58,6 @@ void Stream::begin_step() {
             "to the window of its end",
             table_.name);
     warned_ = warned_ || step().crossed;
-}
-
-std::vector<Window> Stream::due() const {
-    std::vector<Window> windows;
-    if (step().before) windows.push_back(*step().before);
-    if (step().ends) windows.push_back(step().window);
-    return windows;
 }
 
 }  // namespace thalweg::history

@@ -28,11 +28,15 @@ public:
 
     /// Finds the use of a step, without any effect. @return TW_OK, TW_EARG
     Status plan_step(std::optional<Time> previous, Time now);
+    /// Begins at a time at which the history has gone on without it, between two steps.
+    void begin_at(Time time);
+    /// Returns that time.
+    std::optional<Time> late_begin() const { return late_begin_; }
     /// Begins the step that was planned.
     void begin_step();
     const Step& step() const { return steps_.front(); }
-    /// Returns the windows of the records that are due at the end of the step.
-    std::vector<Window> due() const;
+    /// Tests if a record is due at the end of the step.
+    bool is_due() const { return step().before || step().ends; }
 
 private:
     FileContext& context_;
@@ -41,6 +45,7 @@ private:
     std::vector<std::unique_ptr<Variable>> variables_;
     std::vector<std::unique_ptr<Output>> outputs_;
     std::vector<Step> steps_;  ///< the stream's, and one of each variable with inner windows
+    std::optional<Time> late_begin_;
     bool warned_ = false;
 };
 

@@ -19,7 +19,7 @@ bool sums_integers(const Statistic& statistic) {
     return statistic.op == Op::sum && !is_real(statistic.type) && !statistic.weight_field;
 }
 
-bool counts_elements(const Statistic& statistic) {
+bool weighs_elements(const Statistic& statistic) {
     if (statistic.weight_field) return true;
     if (is_extreme(statistic.op))
         return statistic.missing == Missing::varying && statistic.min_valid > 0;
@@ -47,13 +47,11 @@ SumArrays::SumArrays(const Statistic& statistic)
       squares(statistic.op == Op::std),
       whole(sums_integers(statistic)),
       least(statistic.op == Op::min || statistic.op == Op::range),
-      greatest(statistic.op == Op::max || statistic.op == Op::range),
-      weights(counts_elements(statistic) && (!statistic.counts || statistic.weight_field)),
-      counts(counts_elements(statistic) && !weights) {}
+      greatest(is_extreme(statistic.op) && statistic.op != Op::min),
+      weights(weighs_elements(statistic)) {}
 
 std::int64_t SumArrays::bytes(tw_type type) const {
-    return 8 * (sum + squares + whole + weights) + 4 * counts +
-           type_size(type) * (least + greatest);
+    return 8 * (sum + squares + whole + weights) + type_size(type) * (least + greatest);
 }
 
 Sums::Sums(const Statistic& statistic, std::int64_t elements, bool exact)
@@ -70,7 +68,6 @@ Sums::Sums(const Statistic& statistic, std::int64_t elements, bool exact)
     if (used_.squares) squares_.resize(size);
     if (used_.whole) whole_.resize(size);
     if (used_.weights) weights_.resize(size);
-    if (used_.counts) counts_.resize(size);
     if (used_.least) least_.resize(extreme);
     if (used_.greatest) greatest_.resize(extreme);
     reset();
@@ -83,11 +80,12 @@ void Sums::reset() {
     std::ranges::fill(squares_, 0);
     std::ranges::fill(whole_, 0);
     std::ranges::fill(weights_, 0);
-    std::ranges::fill(counts_, 0);
-    const auto size = static_cast<std::size_t>(type_size(statistic_.type));
-    for (std::vector<std::byte>* extreme : {&least_, &greatest_})
-        for (std::size_t i = 0; i < extreme->size(); i += size)
-            std::memcpy(extreme->data() + i, statistic_.missing_value.data(), size);
+    with_type(statistic_.type, [&](auto named) {
+        using T = typename decltype(named)::type;
+        for (std::vector<std::byte>* extreme : {&least_, &greatest_})
+            std::fill_n(reinterpret_cast<T*>(extreme->data()), extreme->size() / sizeof(T),
+                        value_as<T>(statistic_.missing_value));
+    });
 }
 
 void Sums::begin_sample(double sample_weight) {
@@ -158,7 +156,7 @@ void Sums::add_present(const T* data, const Run& run, Test present) {
         if constexpr (!std::is_floating_point_v<T>) {
             kernels::add_integers(kernels::Terms<T>{data, run.count, 1, 1, nullptr}, present,
                                   whole_.data() + run.first);
-            add_extremes(data, run, present);  // counts
+            add_extremes(data, run, present);  // weights
         }
     } else if constexpr (std::is_floating_point_v<T>) {
         if (used_.squares)
@@ -187,7 +185,6 @@ void Sums::add_extremes(const T* data, const Run& run, Test present) {
     // The first sample finds every element empty.
     if (statistic_.missing == Missing::fixed && samples > 0 && differs) mask_changed_ = true;
     if (used_.weights) kernels::count_present(terms, present, weights_.data() + run.first);
-    if (used_.counts) kernels::count_present(terms, present, counts_.data() + run.first);
 }
 
 template <int power, class T, class Test>
@@ -204,8 +201,6 @@ void Sums::add_terms(const T* data, const Run& run, Test present) {
         kernels::add_all<power>(terms, sum);
     else if (statistic_.missing == Missing::fixed)
         differs = kernels::add_fixed<power>(terms, present, samples == 0, sum);
-    else if (used_.counts)
-        kernels::add_varying<power>(terms, present, sum, counts_.data() + run.first);
     else
         kernels::add_varying<power>(terms, present, sum, weights_.data() + run.first);
     mask_changed_ = mask_changed_ || differs;
@@ -225,8 +220,6 @@ void Sums::add_deviations(const T* data, const Run& run, Test present) {
         kernels::deviate_all(terms, weight, mean, squares);
     else if (statistic_.missing == Missing::fixed)
         differs = kernels::deviate_fixed(terms, present, samples == 0, weight, mean, squares);
-    else if (used_.counts)
-        kernels::deviate_varying<false>(terms, present, mean, squares, counts_.data() + run.first);
     else
         kernels::deviate_varying<false>(terms, present, mean, squares, weights_.data() + run.first);
     mask_changed_ = mask_changed_ || differs;
@@ -240,7 +233,6 @@ void Sums::list_arrays(const std::string& prefix, std::vector<StateArray>& array
     list(used_.squares, "squares", TW_DOUBLE, squares_.data());
     list(used_.whole, "sum", TW_INT64, whole_.data());
     list(used_.weights, "weight", TW_DOUBLE, weights_.data());
-    list(used_.counts, "count", TW_INT, counts_.data());
     list(used_.least, "min", statistic_.type, least_.data());
     list(used_.greatest, "max", statistic_.type, greatest_.data());
 }

@@ -18,7 +18,7 @@ struct SumArrays {
     bool squares = false;                  ///< of deviations, of std
     bool whole = false;                    ///< a sum of integers
     bool least = false, greatest = false;  ///< in the samples' type
-    bool weights = false, counts = false;  ///< of valid samples, in double or as integers
+    bool weights = false;                  ///< of valid samples
 
     explicit SumArrays(const Statistic& statistic);
     std::int64_t bytes(tw_type type) const;  ///< an element
@@ -60,14 +60,10 @@ private:
     template <class T, class Test>
     void add_deviations(const T* data, const Run& run, Test present);
 
-    /// Tests if each element has a weight of its own.
-    bool counted() const;
-    void weights_of(std::int64_t first, std::int64_t count, double* own) const;
     /// Finds the valid results; tests if all are.
-    /// @param own  weights of the elements, if they have any
-    bool find_valid(std::int64_t first, std::int64_t count, const double* own, bool* valid) const;
+    bool find_valid(std::int64_t first, std::int64_t count, bool* valid) const;
     /// Computes results in double.
-    void values(std::int64_t first, std::int64_t count, const double* own, double* found) const;
+    void values(std::int64_t first, std::int64_t count, double* found) const;
     template <class T>
     const T* extremes(bool greatest) const;
     template <class T>
@@ -82,7 +78,6 @@ private:
     bool nan_missing_;  ///< every NaN is missing
     std::vector<double> sum_, squares_, weights_;
     std::vector<std::int64_t> whole_;
-    std::vector<std::int32_t> counts_;
     std::vector<std::byte> least_, greatest_;
     double sample_weight_ = 1;
     bool mask_changed_ = false, negative_ = false;

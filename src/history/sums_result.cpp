@@ -11,23 +11,16 @@
 
 namespace thalweg::history {
 
-bool Sums::counted() const { return used_.weights || used_.counts; }
-
-void Sums::weights_of(std::int64_t first, std::int64_t count, double* own) const {
-    for (std::int64_t i = 0; i < count; ++i)
-        own[i] = used_.weights ? weights_[first + i] : static_cast<double>(counts_[first + i]);
-}
-
-bool Sums::find_valid(std::int64_t first, std::int64_t count, const double* own,
-                      bool* valid) const {
+bool Sums::find_valid(std::int64_t first, std::int64_t count, bool* valid) const {
     const double least_weight =
         statistic_.op == Op::std && statistic_.ddof > 0 ? 1.0 + statistic_.ddof : 0;
-    const bool all = samples > 0 && weight > 0 && (counted() || weight >= least_weight);
+    const bool all = samples > 0 && weight > 0 && (used_.weights || weight >= least_weight);
     std::fill_n(valid, count, all);
-    if (!all || (!counted() && statistic_.missing == Missing::none)) return all;
-    if (counted()) {
+    if (!all || (!used_.weights && statistic_.missing == Missing::none)) return all;
+    if (used_.weights) {
         const double share = statistic_.weight_field ? 0 : statistic_.min_valid * weight;
         const double least = std::max(share, least_weight);
+        const double* const own = weights_.data() + first;
         for (std::int64_t i = 0; i < count; ++i) valid[i] = (own[i] > 0) & (own[i] >= least);
     } else if (used_.sum) {
         for (std::int64_t i = 0; i < count; ++i) valid[i] = !kernels::is_missing(sum_[first + i]);
@@ -46,14 +39,14 @@ const T* Sums::extremes(bool greatest) const {
     return reinterpret_cast<const T*>((greatest ? greatest_ : least_).data());
 }
 
-void Sums::values(std::int64_t first, std::int64_t count, const double* own, double* found) const {
+void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
     const auto each = [&](auto value) {
         for (std::int64_t i = 0; i < count; ++i) found[i] = value(i);
     };
     // Calls with the weight of an element: one number for all is no array.
     const auto weighted = [&](auto value) {
-        if (counted())
-            each([&](std::int64_t i) { return value(i, own[i]); });
+        if (used_.weights)
+            each([&, own = weights_.data() + first](std::int64_t i) { return value(i, own[i]); });
         else
             each([&, all = weight](std::int64_t i) { return value(i, all); });
     };
@@ -91,14 +84,13 @@ Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const 
     // Else an infinite result may come from an overflow.
     const bool exact = statistic_.type != TW_DOUBLE || is_extreme(statistic_.op);
     bool fits = true;
-    std::array<double, piece> own{};
     std::array<double, piece> found;
     std::array<bool, piece> valid;
     const auto in_real = [&](auto named, std::int64_t begin, std::int64_t n) {
         using Out = typename decltype(named)::type;
         auto* const out = static_cast<Out*>(results) + begin;
-        const bool all = find_valid(first + begin, n, own.data(), valid.data());
-        values(first + begin, n, own.data(), found.data());
+        const bool all = find_valid(first + begin, n, valid.data());
+        values(first + begin, n, found.data());
         std::uint64_t infinite = 0;
         for (std::int64_t j = 0; j < n; ++j) out[j] = static_cast<Out>(found[j]);
         for (std::int64_t j = 0; j < n; ++j)
@@ -117,7 +109,7 @@ Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const 
     const auto in_integers = [&](auto named, std::int64_t begin, std::int64_t n) {
         using Out = typename decltype(named)::type;
         auto* const out = static_cast<Out*>(results) + begin;
-        find_valid(first + begin, n, own.data(), valid.data());
+        find_valid(first + begin, n, valid.data());
         for (std::int64_t j = 0; j < n; ++j) {
             bool held = true;
             if (used_.whole) {
@@ -131,14 +123,13 @@ Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const 
             if (!held || !valid[j]) out[j] = value_as<Out>(fill);
         }
     };
-    const bool integers = used_.whole || statistic_.op == Op::min || statistic_.op == Op::max;
+    const bool integers = used_.whole || used_.least != used_.greatest;
     if (!is_real(type) && (type != statistic_.type || !integers))
         return detail::failure(TW_ETYPE, "'{}' has no results of this type",
                                op_name(statistic_.op));
     with_type(type, [&](auto named) {
         for (std::int64_t i = 0; i < count; i += piece) {
             const std::int64_t n = std::min(piece, count - i);
-            if (counted()) weights_of(first + i, n, own.data());
             if constexpr (std::is_floating_point_v<typename decltype(named)::type>)
                 in_real(named, i, n);
             else

@@ -36,7 +36,10 @@ auto with_type(tw_type type, Act&& act) {
 
 inline bool is_real(tw_type type) { return type == TW_FLOAT || type == TW_DOUBLE; }
 
-inline bool is_extreme(Op op) { return op == Op::min || op == Op::max || op == Op::range; }
+/// Tests if an operation keeps samples in their own type. An instant is the greatest of one.
+inline bool is_extreme(Op op) {
+    return op == Op::min || op == Op::max || op == Op::range || op == Op::instant || op == Op::once;
+}
 
 template <class T>
 T value_as(const Value& value) {

@@ -103,7 +103,9 @@ VariableState::Words VariableState::to_words() const {
             std::bit_cast<std::int64_t>(numbers.weight),
             std::bit_cast<std::int64_t>(numbers.inner_weight),
             numbers.samples,
-            numbers.inner_samples};
+            numbers.inner_samples,
+            wanted,
+            failed};
 }
 
 VariableState VariableState::from_words(const Words& words) {
@@ -114,6 +116,8 @@ VariableState VariableState::from_words(const Words& words) {
     state.inner_weight = {words[4], words[5]};
     state.numbers = {std::bit_cast<double>(words[6]), std::bit_cast<double>(words[7]), words[8],
                      words[9]};
+    state.wanted = words[10];
+    state.failed = words[11];
     return state;
 }
 
@@ -136,12 +140,15 @@ void Variable::begin_step(const Step& step) {
     step_ = step;
     if (step.inner_before)
         end_inner(step.before ? step.before->begin : step.window.begin, step.inner_before->end);
-    if (!step.before) return;
-    before_.emplace();
-    before_->log = state_.log;
-    before_->failure = failure_;
-    if (state_.log != 0) before_->status = compute(before_->values);
-    reset();
+    if (step.before) {
+        before_.emplace();
+        before_->log = state_.log;
+        before_->wanted = state_.wanted != 0;
+        before_->failure = failure_;
+        if (state_.log != 0) before_->status = compute(before_->values);
+        reset();
+    }
+    if (step.used) state_.wanted = 1;
 }
 
 Status Variable::check_weight() const {
@@ -253,7 +260,7 @@ void Variable::reset() {
         sums_.reset();
     else
         sums_->reset();
-    state_.log = 0;
+    state_.log = state_.wanted = 0;
     state_.weight.end_window();
     state_.inner_weight.end_window();
     failure_ = {};
@@ -262,12 +269,22 @@ void Variable::reset() {
 VariableState Variable::state() const {
     VariableState state = state_;
     if (sums_) state.numbers = sums_->numbers();
+    if (!failure_.ok()) state.failed = std::int64_t{1} << -failure_.code;
     return state;
 }
 
 void Variable::set_state(const VariableState& state) {
     state_ = state;
     if (sums_) sums_->set_numbers(state.numbers);
+    if (state.failed != 0)
+        failure_ = detail::failure(
+            static_cast<tw_status>(-std::countr_zero(static_cast<std::uint64_t>(state.failed))),
+            "field '{}': samples before the restart cannot be used", field_.declared.name);
+}
+
+void Variable::begin_at(Time time) {
+    rules_.from = time;
+    state_.weight.previous = state_.inner_weight.previous = rules_.begin();
 }
 
 std::vector<StateArray> Variable::arrays() {

@@ -19,12 +19,14 @@ namespace thalweg::history {
 /// The numbers of a variable that go into a restart; those of the samples are the same on all ranks
 /// that hold elements.
 struct VariableState {
-    std::int64_t log = 0;   ///< hash of the times and weights of the window's samples
-    std::int64_t ever = 0;  ///< 1: it was sent since the history's start
+    std::int64_t log = 0;     ///< hash of the times and weights of the window's samples
+    std::int64_t ever = 0;    ///< 1: it was sent since the history's start
+    std::int64_t failed = 0;  ///< bits by code: what went wrong with the window's samples
+    std::int64_t wanted = 0;  ///< 1: the window has had a step whose sample is taken
     DurationWeight weight, inner_weight;
     StateNumbers numbers;
 
-    using Words = std::array<std::int64_t, 10>;
+    using Words = std::array<std::int64_t, 12>;
     Words to_words() const;
     static VariableState from_words(const Words& words);
 };
@@ -75,10 +77,11 @@ public:
     /// Ends a step, and the inner windows that end with it.
     void end_step();
 
-    /// Tests if a record is ready that lacks the samples of this step.
-    bool has_before() const { return before_.has_value(); }
-    /// Returns the hash of the samples of the record that is due; 0 without any.
-    std::int64_t record_log() const { return before_ ? before_->log : state_.log; }
+    /// Returns the hash of the samples of a record that is due; 0 without any.
+    /// @param before  the record is that of the window that ended before the step
+    std::int64_t record_log(bool before) const { return before ? before_->log : state_.log; }
+    /// Tests if a sample was wanted for the record.
+    bool record_wanted(bool before) const { return before ? before_->wanted : state_.wanted != 0; }
     /// Notes that the samples of this window cannot be used.
     void fail(Status why) {
         if (failure_.ok()) failure_ = std::move(why);
@@ -86,7 +89,7 @@ public:
     /// Ends an inner window that is not complete.
     void end_inner(Time begin, Time end);
     /// Returns what went wrong with these samples.
-    Status record_failure() const { return before_ ? before_->failure : failure_; }
+    Status record_failure(bool before) const { return before ? before_->failure : failure_; }
     bool ever() const { return state_.ever != 0; }
     void set_ever() { state_.ever = 1; }
     /// Computes the values of the record, dense as the chosen part. @return TW_OK, TW_ERANGE
@@ -100,12 +103,15 @@ public:
 
     VariableState state() const;
     void set_state(const VariableState& state);
+    /// Counts nothing before a time: the stream was not there.
+    void begin_at(Time time);
     std::vector<StateArray> arrays();
 
 private:
     /// A record that waits for the end of the step.
     struct Before {
         std::int64_t log = 0;
+        bool wanted = false;
         Status failure, status;
         std::vector<char> values;
     };

@@ -2,6 +2,7 @@
 #include "history/window.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace thalweg::history {
 
@@ -89,7 +90,22 @@ Status pass(const WindowRules& rules, const Boundaries& boundaries, std::optiona
     return {};
 }
 
-bool until_end(const WindowRules& rules, Time time) { return !rules.to || time <= *rules.to; }
+/// Returns the end of the step that a sample stands for, as far as it is known.
+Time step_end(const WindowRules& rules, Time time) {
+    return rules.edge == Edge::end ? time : time + rules.step;
+}
+
+/// Tests if the step that a sample stands for lies before the stream's end.
+bool until_end(const WindowRules& rules, Time time) {
+    if (!rules.to) return true;
+    const bool begins_there = rules.edge == Edge::begin && time == *rules.to;
+    return step_end(rules, time) <= *rules.to && !begins_there;
+}
+
+/// Tests if a stream's end is that of the step of a sample.
+bool ends_at(const WindowRules& rules, Time time) {
+    return until_end(rules, time) && step_end(rules, time) == rules.to;
+}
 
 void take_instant(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
     const Time begin = rules.begin();
@@ -99,8 +115,8 @@ void take_instant(const WindowRules& rules, std::optional<Time> previous, Time n
     const bool due =
         rules.every == Every::step || (from && passes(rules.boundaries, from, now) &&
                                        rules.boundaries.at(rules.boundaries.last(now)) > begin);
-    step.used =
-        until_end(rules, now) && (begins || (now > begin && due)) && filtered(rules, previous, now);
+    step.used = (!rules.to || now <= *rules.to) && (begins || (now > begin && due)) &&
+                filtered(rules, previous, now);
     step.ends = step.used;
     step.window = {0, now, now};
     step.crossed =
@@ -110,7 +126,7 @@ void take_instant(const WindowRules& rules, std::optional<Time> previous, Time n
 /// Takes a step of a stream with a record a step.
 void take_each(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
     const bool known = rules.edge == Edge::end || rules.step > 0;
-    if (!known && previous && after_begin(rules, *previous) && until_end(rules, now))
+    if (!known && previous && after_begin(rules, *previous) && (!rules.to || now <= *rules.to))
         step.before = Window{0, *previous, now};
     step.used = after_begin(rules, now) && until_end(rules, now) && filtered(rules, previous, now);
     step.ends = step.used && known;
@@ -123,10 +139,10 @@ void take_each(const WindowRules& rules, std::optional<Time> previous, Time now,
 /// Takes a step of a stream with one window.
 void take_run(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
     step.used = after_begin(rules, now) && until_end(rules, now) && filtered(rules, previous, now);
-    step.window = {1, rules.begin(), now};
-    step.ends = rules.to && now == *rules.to;
-    if (rules.to && previous && after_begin(rules, *previous) && *previous < *rules.to &&
-        now > *rules.to)
+    step.window = {1, rules.begin(), step_end(rules, now)};
+    step.ends = after_begin(rules, now) && ends_at(rules, now);
+    if (previous && after_begin(rules, *previous) && until_end(rules, *previous) &&
+        !ends_at(rules, *previous) && !until_end(rules, now))
         step.before = Window{1, rules.begin(), *rules.to};
 }
 
@@ -148,6 +164,14 @@ Time Window::stamp(Stamp at) const {
 
 Status take_step(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
     step = {};
+    // Times are rounded, so that steps of a third of a second differ.
+    if (rules.edge == Edge::begin && rules.step > 0 && previous &&
+        std::abs(now - *previous - rules.step) > 1)
+        return detail::failure(
+            TW_EARG, "the step from {} to {} is not as long as the model's step, {} seconds",
+            date_text(rules.boundaries.calendar(), *previous),
+            date_text(rules.boundaries.calendar(), now),
+            static_cast<double>(rules.step) / static_cast<double>(one_second));
     if (rules.every == Every::once) {
         step.used = step.ends = !previous;
         step.window = {0, now, now};
@@ -195,9 +219,9 @@ std::optional<Window> open_window(const WindowRules& rules, Time last,
         return Window{0, last, last};
     }
     if (rules.every == Every::run) {
-        if (rules.to && last >= *rules.to) return {};
+        if (!until_end(rules, last) || ends_at(rules, last)) return {};
         if (rules.inner) inner = open_of(rules, *rules.inner, last);
-        return Window{1, rules.begin(), last};
+        return Window{1, rules.begin(), step_end(rules, last)};
     }
     if (rules.inner) inner = open_of(rules, *rules.inner, last);
     return open_of(rules, rules.boundaries, last);

@@ -2,7 +2,7 @@
 !
 !> Tests histories: a mean and a maximum of a field with a halo, continued from a restart.
 program histories
-  use, intrinsic :: iso_fortran_env, only: real64
+  use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08
   use support
   use thalweg
@@ -14,12 +14,13 @@ program histories
     'every = "1 day"'//nl//'fields = ["T"]'//nl//'path = "day.nc"'//nl//'type = "double"'//nl// &
     '[stream.field.Tmax]'//nl//'of = "T"'//nl//'op = "max"'//nl
   type(tw_session) :: io
-  type(tw_decomposition) :: rows
+  type(tw_decomposition) :: rows, none
   type(tw_history) :: h
-  type(tw_field) :: field
+  type(tw_field) :: field, other
   type(tw_restart) :: restart
   type(tw_file) :: file
   real(real64) :: t(0:nx + 1, 2), mean(nx, 2), largest(nx, 2), lon(nx), time
+  integer(int64) :: now, most
   integer :: step, status, i
 
   call begin()
@@ -33,6 +34,8 @@ program histories
   do step = 1, 30
     call run_step()
   end do
+  call tw_history_memory(h, now, most)
+  call expect(now == 2*16*nx .and. most == now, 'the memory of a mean and a maximum')
   call tw_history_save(h, restart)
   call tw_restart_write(restart, 'history_restart.nc')
   call tw_history_close(h)
@@ -65,6 +68,10 @@ program histories
 
   h = tw_history_open(io, '[[stream]]'//nl//'evry = 1'//nl, 'noleap', '2000-01-01', ierr=status)
   call expect_status(status, TW_ESETTING, 'a wrong configuration')
+  h = tw_history_open(io, config, calendar='noleap', start='2000-01-01')
+  other = tw_history_field(h, 'T', TW_DOUBLE, 'lon lat', none, ierr=status)
+  call expect_status(status, TW_EHANDLE, 'a decomposition that was never made')
+  call tw_history_close(h)
   call tw_restart_free(restart)
   call tw_finalize(io)
   call finish()

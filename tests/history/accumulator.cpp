@@ -162,6 +162,11 @@ TEST(Accumulator, Weights) {
     EXPECT_EQ(One(statistic(Op::mean)).add(10, 0).add(2, 3).result(), 2);
     EXPECT_EQ(One(statistic(Op::sum)).add(10, 1).add(2, 3).result(), 12);
     EXPECT_EQ(One(statistic(Op::mean)).add(10, 0).result(), fill);
+    // Weights of the model's own are no integers.
+    Statistic counted = statistic(Op::mean, Missing::varying);
+    counted.counts = true;
+    EXPECT_EQ(One(counted).add(10, 1.5).add(20, 0.5).result(), 12.5);
+    EXPECT_EQ(One(counted).add(10, 0.5).result(), 10);
 }
 
 TEST(Accumulator, FixedMask) {
@@ -194,6 +199,31 @@ TEST(Accumulator, LargeNumbers) {
     EXPECT_TRUE(passes.status.ok());
     EXPECT_TRUE(std::signbit(result_of(statistic(Op::mean), {-0.0, -0.0})));
     EXPECT_FALSE(std::signbit(result_of(statistic(Op::mean), {-0.0, 0.0})));
+}
+
+// A sample is written as it is, whatever its weight.
+TEST(Accumulator, Instants) {
+    for (const Op op : {Op::instant, Op::once}) {
+        One one(statistic(op));
+        EXPECT_EQ(one.add(0.1, 1800).result(), 0.1);
+        EXPECT_EQ(One(statistic(op)).add(-infinity).result_in_float(), -infinity);
+        EXPECT_TRUE(One(statistic(op)).add(infinity).status.ok());
+        EXPECT_TRUE(std::isnan(One(statistic(op)).add(nan).result()));
+        EXPECT_TRUE(std::signbit(One(statistic(op)).add(-0.0).result()));
+        EXPECT_EQ(One(statistic(op, Missing::fixed)).add(1e20).result(), fill);
+        Statistic whole = statistic(op, Missing::varying);
+        whole.type = TW_INT64;
+        whole.missing_value = value_of(std::int64_t{-9});
+        Accumulator sums(whole, 2);
+        const std::int64_t samples[] = {(std::int64_t{1} << 53) + 1, -9};
+        sums.begin_sample(1);
+        sums.add({0, 2, samples, 1, nullptr});
+        ASSERT_TRUE(sums.end_sample().ok());
+        std::int64_t found[2] = {};
+        EXPECT_TRUE(sums.result(0, 2, TW_INT64, value_of(std::int64_t{-1}), found).ok());
+        EXPECT_EQ(found[0], samples[0]);
+        EXPECT_EQ(found[1], -1);
+    }
 }
 
 TEST(Accumulator, IntegerSums) {
@@ -229,12 +259,13 @@ TEST(Accumulator, Memory) {
     EXPECT_EQ(bytes(made), 16);
     made.missing = Missing::varying;
     EXPECT_EQ(bytes(made), 24);
-    made.counts = true;
-    EXPECT_EQ(bytes(made), 20);
     made.op = Op::mean;
-    EXPECT_EQ(bytes(made), 12);
-    made.inner = Op::max;
     EXPECT_EQ(bytes(made), 16);
+    made.inner = Op::max;
+    EXPECT_EQ(bytes(made), 20);
+    made.inner.reset();
+    made.op = Op::instant;
+    EXPECT_EQ(bytes(made), 4);
 }
 
 }  // namespace

@@ -180,6 +180,9 @@ TEST(Table, WrongKeysOfAStream) {
         {"levels = { dim = \"lev\" }", "5: stream 'daily': levels: expected one of 'index'"},
         {"levels = { index = [0] }", "5: stream 'daily': levels: 'dim' is missing"},
         {"levels = { dim = \"lev\", range = [2, 1] }", "5: stream 'daily': levels: 'range'"},
+        {"levels = { dim = \"lev\", index = [2, 0, 2] }", "5: stream 'daily': levels: 'index' has"},
+        {"records = 3\npath = \"{start}-{last}.nc\"",
+         "6: stream 'daily': 'path': {end} and {last}"},
         {"vertical = { dim = \"lev\" }", "5: stream 'daily': 'vertical' is not supported yet"},
         {"file = { zstd = \"many\" }", "5: stream 'daily': file: 'zstd': zstd: many is no level"},
         {"file = { zstd = [1] }", "5: stream 'daily': file: 'zstd': expected a text, an integer"},
@@ -224,6 +227,10 @@ TEST(Table, WrongKeysOfAStream) {
             << wrong.text << "\n  gives: " << found << "\n  expected: " << wrong.expected;
         EXPECT_EQ(found.find('\n'), std::string::npos) << wrong.text << "\n  gives: " << found;
     }
+}
+
+TEST(Table, FilesOfOneRecord) {
+    EXPECT_EQ(problems_of(std::string(stream_head) + "records = 1\npath = \"{end}.nc\"\n"), "");
 }
 
 TEST(Table, WrongWithoutAStream) {
@@ -370,6 +377,24 @@ TEST(Resolve, Problems) {
         {"fields = [\"tas\"]\nregion = \"r\"\n[region.r]\nindex = { lon = [0, 36] }",
          "h:6: region"},
         {"fields = [\"tas\"]\nregion = \"r\"\n[region.r]\nindex = { x = [0, 3] }", "h:5: stream '"},
+        {"fields = [\"tas\"]\nfield.tas.weight = \"tas\"",
+         "h:5: stream 's': field 'tas' has the weight 'tas': a field cannot be its own weight"},
+        {"min_valid = 0.5\nfield.tas.weight = \"siconc\"",
+         "h:5: stream 's': field 'tas' has the weight 'siconc': 'min_valid' and 'weight' exclude"},
+        {"op = \"std\"\nddof = 1\nweights = \"count\"\nfield.tas.weight = \"siconc\"",
+         "h:7: stream 's': field 'tas' has the weight 'siconc': 'ddof' needs samples that count"},
+        {"fields = [\"tas\", \"ta\"]\nlevels = { dim = \"levv\", index = [0] }",
+         "h:5: stream 's': levels: none of its fields has the dimension 'levv'; did you mean "
+         "'lev'"},
+        {"fields = [\"ta\"]\nlevels = { dim = \"lev\", index = [0] }\nregion = \"r\"\n[region.r]\n"
+         "index = { lev = [0, 1] }",
+         "h:5: stream 's': region 'r' and the levels both choose of the dimension 'lev'"},
+        {"op = \"instant\"\nfield.calls.fill = 3e9",
+         "h:5: stream 's': field 'calls': 'fill': its type in the file has no 3000000000"},
+        {"op = \"instant\"\nfield.calls.fill = 0.5",
+         "h:5: stream 's': field 'calls': 'fill': its type in the file has no 0.5"},
+        {"field.tas.fill = 1e300",
+         "h:4: stream 's': field 'tas': 'fill': its type in the file has no 1e+300"},
     };
     for (const Wrong& wrong : cases) {
         const Resolved resolved(stream_with(wrong.text));

@@ -316,6 +316,43 @@ TEST(Window, LabelledByTheBegin) {
     }
 }
 
+// The sample at the end of a stream stands for a step after it.
+TEST(Window, LabelledByTheBeginUntil) {
+    for (const Time known : {Time{0}, 6 * one_hour})
+        for (const Every every : {Every::run, Every::step}) {
+            Stream stream(Calendar::noleap, "2000-01-01", "1 day");
+            stream.rules.edge = Edge::begin;
+            stream.rules.step = known;
+            stream.rules.every = every;
+            stream.rules.to = stream.rules.start + one_day;
+            stream.step(stream.rules.start);
+            stream.run(6 * one_hour, stream.rules.start + 2 * one_day);
+            EXPECT_EQ(stream.used.size(), 4u);
+            ASSERT_EQ(stream.records.size(), every == Every::run ? 1u : 4u);
+            EXPECT_EQ(stream.records[0].begin, stream.rules.start);
+            EXPECT_EQ(stream.records.back().end, *stream.rules.to);
+            EXPECT_FALSE(stream.open());
+        }
+    Stream open(Calendar::noleap, "2000-01-01", "1 day");
+    open.rules.edge = Edge::begin;
+    open.rules.step = 6 * one_hour;
+    open.rules.every = Every::run;
+    open.step(open.rules.start);
+    EXPECT_EQ(open.open()->end, open.rules.start + 6 * one_hour);
+}
+
+TEST(Window, StepsOfAnotherLength) {
+    Stream stream(Calendar::noleap, "2000-01-01", "1 hour");
+    stream.rules.edge = Edge::begin;
+    stream.rules.step = one_hour / 2;
+    stream.step(stream.rules.start);
+    stream.step(stream.rules.start + one_hour / 4);
+    EXPECT_EQ(stream.status.code, TW_EARG);
+    EXPECT_EQ(stream.status.text,
+              "the step from 2000-01-01 00:00:00 to 2000-01-01 00:15:00 is not as long as the "
+              "model's step, 1800 seconds");
+}
+
 TEST(Window, EveryStepOnceAndRun) {
     Stream each(Calendar::noleap, "2000-01-01", "1 day");
     each.rules.every = Every::step;
@@ -372,6 +409,9 @@ TEST(Window, BoundariesThatDoNotFit) {
         EXPECT_EQ(Boundaries::make(calendar, duration, {}, start, 0, made).code, TW_ESETTING);
         if (duration.unit != Unit::step) boundaries(calendar, every, "start", start);
     }
+    Boundaries made;
+    EXPECT_EQ(Boundaries::make(calendar, {200'000'000, Unit::step}, {}, start, one_day, made).code,
+              TW_ESETTING);
     EXPECT_EQ(boundaries(calendar, "3 days", "calendar", start).at(0), at(calendar, "2000-03-05"));
     EXPECT_EQ(boundaries(calendar, "10 years", "calendar", start).at(0),
               at(calendar, "2000-01-01"));

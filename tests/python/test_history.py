@@ -119,3 +119,36 @@ def test_errors(io, folder):
         h["T"] = T[1, mine]
     h.end_step()
     h.close()
+
+
+def test_masked(io, folder):
+    first, n = rows(NY)
+    cells = io.decompose(lat=NY, lon=NX, start=(first, 0), count=(n, NX))
+    config = """
+[[stream]]
+name = "mean"
+every = "1 day"
+fields = ["M", "T"]
+path = "{folder}/masked.nc"
+"""
+    with io.history(config.format(folder=folder), calendar="noleap", start="2000-01-01") as h:
+        h.field("M", "f4", "lat lon", cells, missing="varying", missing_value=-999)
+        h.field("T", "f4", "lat lon", cells)
+        h.ready()
+        fails("TW_ESTATE", lambda: h["T"].send(np.zeros((n, NX), "f4")), everywhere=False)
+        for half in (1, 2):
+            h.time = half * 43200
+            values = np.ma.masked_array(np.full((n, NX), half, "f4"), mask=False)
+            values[:, 0] = np.ma.masked if half == 1 else 2
+            h["M"] = values
+            if n > 0 and half == 1:
+                with pytest.raises(tw.Error, match="masked"):
+                    h["T"] = values
+            h["T"] = np.zeros((n, NX), "f4")
+            h.end_step()
+    WORLD.barrier()
+    if WORLD.rank == 0:
+        with netCDF4.Dataset(folder / "masked.nc") as f:
+            right = np.full((NY, NX), 1.5)
+            right[:, 0] = 2
+            assert np.array_equal(f["M"][0], right)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import (
+    FILLS,
     UnusableError,
     as_array,
     check_order,
@@ -26,11 +27,15 @@ from ._restart import Restart
 class Field:
     """A field of a history. Made by History.field; it ends with the history."""
 
-    def __init__(self, name: str, core: Any, dtype: Any, dims: Sequence[str]) -> None:
+    def __init__(
+        self, history: History, name: str, core: Any, dtype: Any, dims: Sequence[str], missing: Any
+    ) -> None:
         self.name = name
+        self._history = history
         self._core = core
         self._dtype = dtype
         self._dims = dims
+        self._missing = missing  # value of missing elements; None: there are none
 
     @property
     def wanted(self) -> bool:
@@ -41,23 +46,33 @@ class Field:
         """Sends this rank's part. What no stream wants at this time is ignored.
 
         Args:
-            array: as for a put; converted to the field's type
+            array: as for a put; converted to the field's type. Masked elements are missing ones
             weight: in place of the step's length: 0 adds nothing; the same on every rank
         Raises:
-            Error: TW_ESHAPE, TW_EARG, TW_ESTATE (before a time was set; sent twice in a step)
+            Error: TW_ESHAPE, TW_EARG (also masked elements of a field that has no missing ones),
+                TW_ESTATE (before a time was set; sent twice in a step)
         """
-        if not self._core.wanted and array is not None and weight is None:
+        if not self._core.wanted and self._history._in_step and weight is None:
             return
-        try:
-            values = as_array(array)
-            check_order(array, self._dims)
-        except UnusableError as problem:
-            raise error(problem.name, str(problem), variable=self.name) from None
-        self._core.send(np.asarray(values, self._dtype), weight)
+        self._core.send(self._converted(array), weight)
 
     def send_block(self, block: int, array: Any) -> None:
         """Sends one box of the decomposition, halo included; each box once a step."""
-        self._core.send_block(block, np.ascontiguousarray(array, self._dtype))
+        self._core.send_block(block, np.ascontiguousarray(self._converted(array)))
+
+    def _converted(self, array: Any) -> np.ndarray:
+        try:
+            if self._missing is None and np.ma.is_masked(array):
+                raise UnusableError(
+                    "TW_EARG",
+                    'the array has masked elements, but the field was declared without missing="'
+                    'fixed" or "varying"',
+                )
+            values = as_array(array, self._missing, type_code(self._dtype))
+            check_order(array, self._dims)
+        except UnusableError as problem:
+            raise error(problem.name, str(problem), variable=self.name) from None
+        return np.asarray(values, self._dtype)
 
 
 class History:
@@ -71,6 +86,7 @@ class History:
         self._core = core
         self._fields: dict[str, Field] = {}
         self._ready = False
+        self._in_step = False
 
     def coordinate(
         self,
@@ -117,7 +133,12 @@ class History:
         text, names = _declared(name, dims, attrs)
         code = type_code(dtype)
         core = self._core.field(name, code, names, decomposition and decomposition._core, text)
-        self._fields[name] = Field(name, core, np.dtype(dtype), names_of(names))
+        missing = None
+        if attrs.get("missing", "none") != "none":
+            default = 1e20 if np.dtype(dtype).kind == "f" else FILLS[code]
+            missing = attrs.get("missing_value", default)
+            missing = float(missing) if isinstance(missing, str) else missing
+        self._fields[name] = Field(self, name, core, np.dtype(dtype), names_of(names), missing)
         return self._fields[name]
 
     def ready(self) -> None:
@@ -135,6 +156,7 @@ class History:
         if not self._ready:
             self.ready()
         self._core.time(float(seconds))
+        self._in_step = True
 
     time = property(
         None,
@@ -156,6 +178,7 @@ class History:
                 lost, and the model may go on
         Note: Collective if a record is due.
         """
+        self._in_step = False
         self._core.end_step()
 
     def save(self, restart: Restart) -> None:

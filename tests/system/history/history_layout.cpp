@@ -35,8 +35,16 @@ fields = ["T"]
 region = "seam"
 levels = { dim = "z", nearest = [310, 90] }
 path = "FOLDER/box.nc"
+[[stream]]
+name = "turned"
+every = "1 day"
+fields = ["T"]
+region = "west"
+path = "FOLDER/turned.nc"
 [region.seam]
 box = [350, 10, -90, 1.5]
+[region.west]
+box = [-10, 10, -90, 1.5]
 )";
 
 class Layout {
@@ -89,16 +97,23 @@ private:
             const std::int64_t z = i / 3 / rows % 2 == 0 ? 2 : 0;
             CHECK(box.values[i] == value_of(static_cast<int>(i / 3 / rows / 2) + 1, z, y, x));
         }
+        CHECK(coordinate(folder + "/box.nc", "x", 3) == (std::vector<double>{350, 360, 370}));
+        CHECK(coordinate(folder + "/box.nc", "x_bnds", 6) ==
+              (std::vector<double>{345, 355, 355, 365, 365, 375}));
+        CHECK(coordinate(folder + "/box.nc", "z", 2) == (std::vector<double>{300, 100}));
+        // The same elements, which begin elsewhere.
+        CHECK(coordinate(folder + "/turned.nc", "x", 3) == (std::vector<double>{-10, 0, 10}));
+        CHECK(coordinate(folder + "/turned.nc", "x_bnds", 6) ==
+              (std::vector<double>{-15, -5, -5, 5, 5, 15}));
+    }
+    static std::vector<double> coordinate(const std::string& path, const char* name,
+                                          std::int64_t n) {
         tw_file file = nullptr;
-        OK(tw_open(session, (folder + "/box.nc").c_str(), nullptr, &file));
-        std::vector<double> lon(3), bounds(6), levels(2);
-        OK(tw_get(file, "x", nullptr, 0, TW_DOUBLE, lon.data(), 3));
-        OK(tw_get(file, "x_bnds", nullptr, 0, TW_DOUBLE, bounds.data(), 6));
-        OK(tw_get(file, "z", nullptr, 0, TW_DOUBLE, levels.data(), 2));
-        CHECK(lon == (std::vector<double>{350, 360, 370}));
-        CHECK(bounds == (std::vector<double>{345, 355, 355, 365, 365, 375}));
-        CHECK(levels == (std::vector<double>{300, 100}));
+        OK(tw_open(session, path.c_str(), nullptr, &file));
+        std::vector<double> values(n);
+        OK(tw_get(file, name, nullptr, 0, TW_DOUBLE, values.data(), n));
         OK(tw_close(&file));
+        return values;
     }
     tw_decomposition d_;
 };
@@ -110,6 +125,21 @@ void run(const Layout& layout, Send&& send) {
         send(step);
         OK(tw_history_end_step(layout.history));
     }
+}
+
+/// Two levels that are nearest to the same one.
+void level_twice() {
+    tw_history history = nullptr;
+    tw_field field = nullptr;
+    OK(tw_history_open(session,
+                       "[[stream]]\nname = \"twice\"\nevery = \"1 day\"\nfields = [\"T\"]\n"
+                       "levels = { dim = \"z\", nearest = [310, 290] }\n",
+                       "standard", "2000-01-01", nullptr, &history));
+    const double z[nz] = {100, 200, 300};
+    OK(tw_history_coordinate(history, "z", "z", nullptr, tw_dense(TW_DOUBLE, z, nz), "units=Pa"));
+    OK(tw_history_field(history, "T", TW_DOUBLE, "z", nullptr, "units=K", &field));
+    CHECK(tw_history_ready(history) == TW_ESETTING);
+    OK(tw_history_close(&history));
 }
 
 /// One box a rank with a halo, in the order x z y; sent dense, and as a section of a larger array.
@@ -202,6 +232,7 @@ int main(int argc, char** argv) {
     size = check::state.size;
     ny = 2 * size;
     CHECK(tw_init(MPI_COMM_WORLD, nullptr, &session) == TW_OK);
+    level_twice();
     for (const bool strided : {false, true}) boxes(strided);
     for (const bool together : {false, true}) blocks(together);
     lists();

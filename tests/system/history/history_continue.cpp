@@ -1,0 +1,193 @@
+// Tests what a restart brings back, and what it refuses: failures, changed definitions, streams
+// that were not there, names that look alike when they are joined, and files that are complete.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "fields.hpp"
+
+using calls::session;
+using namespace histories;
+
+namespace {
+
+int size = 1;
+
+const char* const ten_days = "every = \"10 days\"\nfields = [\"T\"]\n";
+
+/// A complete file is not made anew for a window that is cut at the end of the run.
+void complete_file() {
+    const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
+    const std::string config = stream_of("s", folder + "/s_{start:YYYY}.nc",
+                                         "every = \"1 week\"\nfields = [\"T\"]\n"
+                                         "new_file = \"1 year\"\nat_close = \"write\"\n");
+    std::vector<double> weeks;
+    {
+        Fields f(config);
+        OK(tw_history_ready(f.history));
+        for (int day = 1; day <= 364; ++day) f.step(day, (day + 6) / 7);
+        for (int week = 1; week <= 52; ++week) weeks.push_back(week);
+        f.save(restart);
+    }
+    {
+        Fields f(config);
+        OK(tw_history_ready(f.history));
+        OK(f.load(restart));
+        f.step(364.5, 99);
+    }
+    expect(folder + "/s_2000.nc", weeks);
+    expect(folder + "/s_2001.nc", {99});
+}
+
+/// Joined with their streams, the names of the two variables are the same.
+void names_that_look_alike() {
+    const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
+    const std::string keys = "every = \"10 days\"\nfields = ";
+    const std::string config = stream_of("mon", folder + "/a.nc", keys + "[\"ice_h\"]\n") +
+                               stream_of("mon_ice", folder + "/b.nc", keys + "[\"h\"]\n");
+    {
+        Fields f(config, "", "ice_h", "h");
+        OK(tw_history_ready(f.history));
+        for (int day = 1; day <= 5; ++day) f.step(day, 1, 100);
+        f.save(restart);
+    }
+    {
+        Fields f(config, "", "ice_h", "h");
+        OK(tw_history_ready(f.history));
+        OK(f.load(restart));
+        for (int day = 6; day <= 10; ++day) f.step(day, 1, 100);
+    }
+    expect(folder + "/a.nc", {1}, "ice_h");
+    expect(folder + "/b.nc", {100}, "h");
+}
+
+/// Two histories save their state in one restart.
+void two_histories() {
+    const std::string folder = fresh_folder(), path = folder + "/restart.nc";
+    const std::string a = stream_of("s", folder + "/a.nc", ten_days),
+                      b = stream_of("s", folder + "/b.nc", ten_days);
+    {
+        Fields f(a), g(b);
+        OK(tw_history_ready(f.history));
+        OK(tw_history_ready(g.history));
+        for (int day = 1; day <= 5; ++day) f.step(day, 1), g.step(day, 3);
+        tw_restart restart = nullptr;
+        OK(tw_restart_new(session, nullptr, &restart));
+        OK(tw_history_save(f.history, restart));
+        OK(tw_history_save(g.history, restart));
+        OK(tw_restart_write(restart, path.c_str()));
+        OK(tw_restart_free(&restart));
+    }
+    {
+        Fields f(a), g(b);
+        OK(tw_history_ready(f.history));
+        OK(tw_history_ready(g.history));
+        OK(f.load(path));
+        OK(g.load(path));
+        for (int day = 6; day <= 10; ++day) f.step(day, 1), g.step(day, 3);
+    }
+    expect(folder + "/a.nc", {1});
+    expect(folder + "/b.nc", {3});
+}
+
+/// Samples that cannot be used are not forgotten.
+void failure_before() {
+    const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
+    const std::string config = stream_of("s", folder + "/s.nc", ten_days);
+    const char* const fixed = "missing=fixed; missing_value=-9";
+    {
+        Fields f(config, fixed);
+        OK(tw_history_ready(f.history));
+        f.step(1, 1);
+        f.step(2, -9);
+        f.save(restart);
+    }
+    Fields f(config, fixed);
+    OK(tw_history_ready(f.history));
+    OK(f.load(restart));
+    for (int day = 3; day <= 9; ++day) f.step(day, 1);
+    OK(f.time(10));
+    OK(Fields::send(f.t, 1));
+    REFUSED(tw_history_end_step(f.history), TW_EARG, "before the restart");
+    for (int day = 11; day <= 20; ++day) f.step(day, 7);
+    f.close();
+    expect(folder + "/s.nc", {7});
+}
+
+/// @param changed  the second run's configuration or attributes; @param words  of the error
+void changed(const std::string& before, const std::string& after, const char* attributes,
+             const std::string& words) {
+    const std::string restart = fresh_folder() + "/restart.nc";
+    {
+        Fields f(before, "missing=varying; missing_value=-9");
+        OK(tw_history_ready(f.history));
+        f.step(1, 1);
+        f.save(restart);
+    }
+    Fields f(after, attributes);
+    OK(tw_history_ready(f.history));
+    CHECK(f.load(restart) == TW_EDIFFERENT);
+    CHECK_TEXT(f.message.find(words) != std::string::npos, "%s", f.message.c_str());
+    f.step(1, 1);  // nothing of the state was taken
+}
+
+void changed_definitions() {
+    const std::string s = stream_of("s", "s.nc", ten_days);
+    const char* const same = "missing=varying; missing_value=-9";
+    const auto level = [&](int i) {
+        return s + "levels = { dim = \"x\", index = [" + std::to_string(i) + "] }\n";
+    };
+    if (size > 1) changed(level(0), level(1), same, "'field.T'");
+    changed(s, s, "missing=varying; missing_value=-8", "'field.T'");
+    changed(s, s + "[stream.field.T]\nfill = -5\n", same, "'field.T'");
+    changed("[history]\ntime_units = \"hours since START\"\n" + s, s, same, "'time_units'");
+    changed("[history]\nsamples = \"begin\"\nweights = \"count\"\n" + s,
+            "[history]\nweights = \"count\"\n" + s, same, "'samples'");
+}
+
+/// A stream that the state lacks begins at the restart.
+void new_stream() {
+    const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
+    const std::string old = stream_of("old", folder + "/old.nc", ten_days);
+    const std::string both =
+        old + stream_of("new", folder + "/new.nc", ten_days) +
+        stream_of("once", folder + "/once.nc", "every = \"once\"\nfields = [\"U\"]\n");
+    {
+        Fields f(old);
+        OK(tw_history_ready(f.history));
+        for (int day = 1; day <= 5; ++day) f.step(day, 1);
+        f.save(restart);
+    }
+    for (const int first : {6, 8}) {
+        Fields f(both);
+        OK(tw_history_ready(f.history));
+        OK(f.load(restart));
+        const int last = first == 6 ? 7 : 20;
+        for (int day = first; day <= last; ++day) f.step(day, day <= 10 ? 3 : 4, day);
+        if (last == 7) f.save(restart);
+    }
+    expect(folder + "/old.nc", {2, 4});
+    expect(folder + "/new.nc", {3, 4});
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK((Contents(folder + "/new.nc").bounds == std::vector<double>{5, 10, 10, 20}));
+    tw_file file = nullptr;
+    std::vector<double> once(size);
+    OK(tw_open(session, (folder + "/once.nc").c_str(), nullptr, &file));
+    OK(tw_get(file, "U", nullptr, 0, TW_DOUBLE, once.data(), size));
+    OK(tw_close(&file));
+    CHECK(once == std::vector<double>(size, 6));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    size = check::state.size;
+    OK(tw_init(MPI_COMM_WORLD, nullptr, &session));
+    complete_file();
+    names_that_look_alike();
+    two_histories();
+    failure_before();
+    changed_definitions();
+    new_stream();
+    OK(tw_finalize(&session));
+    return check::verdict("history_continue");
+}

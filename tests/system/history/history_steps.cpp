@@ -1,0 +1,182 @@
+// Tests steps that are not alike: two records due in one step, filters that take nothing, times and
+// decompositions that differ between ranks, a close within a step, and a file that cannot be made.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "fields.hpp"
+
+#include <fstream>
+
+using calls::session;
+using namespace histories;
+
+namespace {
+
+constexpr double hour = 1. / 24, filled = 1e20;
+int rank = 0, size = 1;
+
+const char* const hourly = "every = \"1 hour\"\nfields = [\"T\"]\nweights = \"count\"\n";
+
+void two_records_in_a_step() {
+    const std::string path = fresh_folder() + "/s.nc";
+    {
+        Fields f(stream_of("s", path, hourly));
+        OK(tw_history_ready(f.history));
+        f.step(hour, 1);
+        OK(f.time(1.8 * hour));  // nothing is sent for the second hour
+        OK(tw_history_end_step(f.history));
+        f.step(3 * hour, 5);
+    }
+    expect(path, {1, filled, 5});
+    if (size == 1) return;
+    {
+        Fields f(stream_of("s", path, hourly));
+        OK(tw_history_ready(f.history));
+        f.step(hour, 1);
+        f.step(1.8 * hour, 2);
+        OK(f.time(3 * hour));
+        if (rank == 0) OK(Fields::send(f.t, 5));
+        REFUSED(tw_history_end_step(f.history), TW_EMISSING, "'T'");
+        f.step(4 * hour, 7);
+    }
+    expect(path, {1, 7});
+}
+
+void filter_without_a_sample() {
+    const std::string folder = fresh_folder();
+    {
+        Fields f(stream_of("noon", folder + "/noon.nc",
+                           "every = \"6 hours\"\nhours = [\"12:00\"]\nfields = [\"T\"]\n") +
+                 stream_of("all", folder + "/all.nc", "every = \"6 hours\"\nfields = [\"U\"]\n"));
+        OK(tw_history_ready(f.history));
+        for (int i = 1; i <= 3; ++i) f.step(0.25 * i, i, i);
+    }
+    expect(folder + "/noon.nc", {filled, 2, filled});
+    expect(folder + "/all.nc", {1, 2, 3}, "U");
+}
+
+void decompositions() {
+    const std::string folder = fresh_folder();
+    // Rank 0 holds the same elements of both fields, the others do not.
+    const std::int64_t shape = 4 * size, a = 4 * rank, na = 4, start = a + (rank > 1 ? 1 : 0),
+                       end = a + 4 + (rank > 0 && rank < size - 1 ? 1 : 0), count = end - start;
+    tw_decomposition first = nullptr, second = nullptr;
+    OK(tw_decompose(session, "x", 1, &shape, &a, &na, &first));
+    OK(tw_decompose(session, "x", 1, &shape, &start, &count, &second));
+    tw_history h = nullptr;
+    tw_field t = nullptr, u = nullptr;
+    const std::string config =
+        stream_of("t", folder + "/t.nc", "every = \"1 day\"\nfields = [\"T\"]\n") +
+        stream_of("u", folder + "/u.nc", "every = \"1 day\"\nfields = [\"U\"]\n");
+    OK(tw_history_open(session, config.c_str(), "noleap", "2000-01-01", nullptr, &h));
+    OK(tw_history_field(h, "T", TW_DOUBLE, "x", first, "", &t));
+    OK(tw_history_field(h, "U", TW_DOUBLE, "x", second, "", &u));
+    OK(tw_history_ready(h));
+    const std::vector<double> values(shape, 4);
+    OK(tw_history_time(h, 86400));
+    OK(tw_send(t, TW_DOUBLE, values.data(), na));
+    OK(tw_send(u, TW_DOUBLE, values.data(), count));
+    OK(tw_history_end_step(h));
+    OK(tw_history_close(&h));
+    OK(tw_free_decomposition(&first));
+    OK(tw_free_decomposition(&second));
+    CHECK(Contents(folder + "/u.nc", "U").values == values);
+}
+
+void times_that_differ() {
+    const std::string path = fresh_folder() + "/s.nc";
+    Fields f(stream_of("s", path, "every = \"1 day\"\nfields = [\"T\"]\n"));
+    CHECK(f.time(1) == TW_ESTATE && tw_history_end_step(f.history) == TW_ESTATE);
+    OK(tw_history_ready(f.history));
+    CHECK(f.time(20) == TW_EARG);  // the model may correct it
+    f.step(1, 1);
+    CHECK(tw_history_end_step(f.history) == TW_ESTATE);
+    // A rank whose time is refused takes part in the record of the others.
+    if (rank == size - 1) {
+        CHECK(f.time(20) == TW_EARG);
+    } else {
+        OK(f.time(2));
+        OK(Fields::send(f.t, 2));
+    }
+    REFUSED(tw_history_end_step(f.history), TW_EARG, "covers the whole window");
+    CHECK(tw_history_end_step(f.history) == TW_ESTATE);
+    CHECK(tw_history_close(&f.history) == (size > 1 ? TW_EMISMATCH : TW_OK));
+    expect(path, {1});
+}
+
+void closing_in_a_step() {
+    const std::string path = fresh_folder() + "/s.nc";
+    {
+        Fields f(stream_of("s", path, "every = \"run\"\nfields = [\"T\"]\n"));
+        OK(tw_history_ready(f.history));
+        f.step(1, 1);
+        OK(f.time(2));
+        OK(Fields::send(f.t, 3));
+    }
+    expect(path, {2});
+}
+
+void file_that_cannot_be_made() {
+    const std::string folder = fresh_folder() + "/sub", path = folder + "/s.nc";
+    if (rank == 0) std::ofstream(folder) << "in the way";
+    MPI_Barrier(MPI_COMM_WORLD);
+    {
+        Fields f(stream_of("s", path, "every = \"1 day\"\nfields = [\"T\"]\n"));
+        OK(tw_history_ready(f.history));
+        OK(f.time(1));
+        OK(Fields::send(f.t, 1));
+        CHECK(tw_history_end_step(f.history) != TW_OK);
+        if (rank == 0) std::filesystem::remove(folder);
+        MPI_Barrier(MPI_COMM_WORLD);
+        f.step(2, 2);
+        f.step(3, 3);
+    }
+    expect(path, {2, 3});
+}
+
+void settings_of_a_variable() {
+    for (const char* keys : {"quantize = \"foo\"", "chunks = \"x=banana\""}) {
+        Fields f(stream_of(
+            "s", "s.nc",
+            std::string("every = \"1 day\"\nfields = [\"T\"]\n[stream.field.T]\n") + keys + "\n"));
+        REFUSED(tw_history_ready(f.history), TW_ESETTING, "stream 's': variable 'T'");
+    }
+}
+
+/// Elements without a result have a fill value that the file names.
+void fill_without_missing_values() {
+    const std::string path = fresh_folder() + "/s.nc";
+    {
+        Fields f("[history]\nunsent = \"error\"\n" +
+                 stream_of("s", path,
+                           "every = \"1 day\"\nfields = [\"T\"]\nop = \"std\"\nddof = 1\n"
+                           "weights = \"count\"\n"));
+        OK(tw_history_ready(f.history));
+        f.step(1, 5);
+    }
+    expect(path, {filled});
+    tw_file file = nullptr;
+    double value = 0;
+    OK(tw_open(session, path.c_str(), nullptr, &file));
+    OK(tw_get_att(file, "T", "_FillValue", TW_DOUBLE, 1, &value));
+    OK(tw_close(&file));
+    CHECK(value == filled);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    rank = check::state.rank;
+    size = check::state.size;
+    OK(tw_init(MPI_COMM_WORLD, nullptr, &session));
+    two_records_in_a_step();
+    filter_without_a_sample();
+    decompositions();
+    times_that_differ();
+    closing_in_a_step();
+    file_that_cannot_be_made();
+    settings_of_a_variable();
+    fill_without_missing_values();
+    OK(tw_finalize(&session));
+    return check::verdict("history_steps");
+}
