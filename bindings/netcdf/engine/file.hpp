@@ -35,7 +35,6 @@ public:
     bool is_writable() const { return writable_; }
     bool is_first() const { return session_.rank() == 0; }
     bool is_new() const { return state_ == State::defining; }
-    bool is_alone() const { return session_.ranks() == 1; }
     int fill_mode() const { return fill_mode_; }
     bool is_set_collective(int varid) const;  // by the program
     std::recursive_mutex& mutex() { return session_.mutex; }

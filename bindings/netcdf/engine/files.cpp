@@ -169,18 +169,14 @@ void close_files() {
     for (std::unique_ptr<File>& file : take_files()) close_unclosed(std::move(file));
 }
 
-void close_own_files() {
+void tell_unclosed_files() {
     if (process != getpid()) return;
-    std::vector<std::unique_ptr<File>> left;
-    for (std::unique_ptr<File>& file : take_files())
-        if (file->is_alone())
-            close_unclosed(std::move(file));
-        else
-            left.push_back(std::move(file));
+    std::vector<std::unique_ptr<File>> left = take_files();
     if (!left.empty())
         std::fprintf(stderr, "thalweg: the program ended without MPI_Finalize: %s%s incomplete\n",
                      left.front()->path().c_str(), left.size() == 1 ? " is" : " and others are");
-    for (std::unique_ptr<File>& file : left) (void)file.release();  // their end is collective
+    // Their end is collective, and objects that it needs may have been destroyed.
+    for (std::unique_ptr<File>& file : left) (void)file.release();
 }
 
 int failed(const Error& error) {

@@ -25,9 +25,9 @@ void end_file(std::unique_ptr<File> file, Action action);
 // Closes all files, in the order in which they were opened.
 // @note Collective
 void close_files();
-// Closes the files of single ranks, and tells of the others: they end with MPI_Finalize only.
-// In a child process there are none.
-void close_own_files();
+// Prints which files were left open. A process that exits without MPI_Finalize closes none of them;
+// in a child process there are none.
+void tell_unclosed_files();
 
 // Logs the text of an error at level info, and returns its code.
 int failed(const Error& error);

@@ -415,7 +415,7 @@ bool engine_prepare(const char* path, int, Use use) {
 }
 
 void engine_finish() {
-    if (engine::mpi_runs()) engine::close_own_files();
+    if (engine::mpi_runs()) engine::tell_unclosed_files();
 }
 
 }  // namespace thalweg::netcdf
