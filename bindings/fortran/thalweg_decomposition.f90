@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Which elements of an index space a rank holds, as boxes or as lists of global indices: part of
+!> The elements of an index space that a rank holds, as boxes or as lists of global indices: part of
 !> module thalweg.
 module thalweg_decomposition
   use, intrinsic :: iso_c_binding
@@ -12,7 +12,7 @@ module thalweg_decomposition
 
   public :: tw_decompose, tw_decompose_list, tw_fill_halo, tw_pad, tw_free_decomposition
 
-  !> What a read does with the halo along a dimension: leaves it unchanged; reads it within the
+  !> The treatment of the halo along a dimension by a read: leaves it unchanged; reads it within the
   !> global shape; reads it with periodic indices, the last followed by the first.
   integer(c_int), parameter, public :: TW_HALO_KEEP = 0
   integer(c_int), parameter, public :: TW_HALO_CLIP = 1

@@ -16,11 +16,11 @@ module thalweg_writing
   !> Length of the record dimension in tw_def_dim.
   integer(int64), parameter, public :: TW_UNLIMITED = 0
 
-  !> What tw_set_record does with the records from the given one on: keeps or removes them.
+  !> The action of tw_set_record on the records from the given one on: keeps or removes them.
   integer(c_int), parameter, public :: TW_KEEP_LATER = 0
   integer(c_int), parameter, public :: TW_DROP_LATER = 1
 
-  !> What tw_recover does with a file of the final name that has more records: keeps or replaces it.
+  !> The action of tw_recover on a file of the final name that has more records: keeps or replaces it.
   integer(c_int), parameter, public :: TW_KEEP_LONGER = 0
   integer(c_int), parameter, public :: TW_REPLACE_LONGER = 1
 

@@ -1,5 +1,5 @@
-// What the ranks of a file tell each other while the program goes on: each collective put starts a
-// reduction that nobody waits for before the eighth put after it.
+// The values that the ranks of a file exchange while the program goes on: each collective put
+// starts a reduction that nobody waits for before the eighth put after it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -21,7 +21,7 @@ struct Slot {
     int entry = -1;  // of this rank; -1: it holds nothing
     Session::Key key{};
     bool before = false;  // some rank has a put of its own before it
-    // Of all ranks: first index, end along each dimension.
+    // The first index and the end along each dimension, over all ranks.
     Shape low, high;
     bool empty = true, plain = true, whole = true, same_records = true;
     int step = 0;

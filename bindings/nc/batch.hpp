@@ -1,4 +1,4 @@
-// What the ranks have put between two joint calls, as calls of the library. A section by itself is
+// The puts of the ranks between two joint calls, as calls of the library. A section by itself is
 // a box, which the library routes element by element; if all ranks put the same variables, the
 // sections of a put are a decomposition, which it writes in file order without another copy.
 //

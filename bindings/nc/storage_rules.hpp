@@ -1,4 +1,4 @@
-// What a program may ask for the storage of a netCDF-4 variable, with netCDF's codes.
+// The rules for what a program asks for the storage of a netCDF-4 variable, with netCDF's codes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,4 @@
-// What a model declares: fields and coordinates.
+// The fields and coordinates that a model declares.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

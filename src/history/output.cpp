@@ -148,7 +148,7 @@ Status Output::put_attributes(const std::string& variable,
             keep_first(status, check(tw_put_att(file_, var, name, TW_DOUBLE, std::ssize(*reals),
                                                 reals->data())));
         else if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&attribute.value)) {
-            // Of these, classic formats have 32 bits only.
+            // Classic formats store these in 32 bits.
             const std::vector<std::int32_t> small(whole->begin(), whole->end());
             const bool fits = std::equal(whole->begin(), whole->end(), small.begin());
             keep_first(status, fits ? check(tw_put_att(file_, var, name, TW_INT, std::ssize(small),

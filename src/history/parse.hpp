@@ -6,7 +6,7 @@
 
 namespace thalweg::history {
 
-/// What [history] says for all streams.
+/// The keys of [history], which hold for all streams.
 struct Defaults {
     Anchor anchor;
     bool counts = false;

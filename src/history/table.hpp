@@ -62,7 +62,7 @@ struct Levels {
     std::vector<double> nearest;
 };
 
-/// What a field says in a stream, or for all streams. Absent keys leave the stream's values.
+/// The keys of a field in a stream, or for all streams. Absent keys leave the stream's values.
 struct FieldKeys {
     std::int64_t line = 0;
     std::string name;

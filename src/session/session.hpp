@@ -31,7 +31,7 @@
 struct tw_decomposition_impl {
     tw_session session;
     std::shared_ptr<thalweg::detail::Declared> declared;  ///< null: freed
-    /// What tw_inq_decomposition has returned pointers into.
+    /// The arrays into which tw_inq_decomposition has returned pointers.
     std::shared_ptr<const thalweg::detail::DecompositionArrays> described{};
 };
 

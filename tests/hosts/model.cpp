@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: model PATH --settings S --steps N --pace MILLISECONDS [--rows N]
-// Of double T(time, y, x), x = 1024, element (t, y, x) is 1e7 (t + 1) + 1024 y + x. After every
+// In double T(time, y, x) with x = 1024, element (t, y, x) is 1e7 (t + 1) + 1024 y + x. After every
 // step that is committed, rank 0 prints "committed N". Exit code 0: all calls succeeded. 3: some
 // failed, on every rank.
 

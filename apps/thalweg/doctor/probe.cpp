@@ -13,7 +13,7 @@ namespace thalweg::app {
 
 namespace {
 
-/// What a child process writes about a library.
+/// The lines that a child process prints about a library.
 struct Answer {
     char version[64] = "";
     int slot = 0, table_version = 0;

@@ -1,4 +1,4 @@
-// What a history writes in a run, and the memory that it takes.
+// The files that a history writes in a run, and the memory that it takes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

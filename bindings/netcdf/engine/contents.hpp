@@ -1,4 +1,4 @@
-// What is in a file that is to be opened, as netCDF-C tells it.
+// The contents of a file that is to be opened, as netCDF-C reports them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

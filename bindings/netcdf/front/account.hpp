@@ -1,4 +1,4 @@
-// Tells which files were taken, and why others were not.
+// Prints which files were taken, and why others were not.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -77,7 +77,7 @@ struct Real {
     int (*get_varm[memory_types])(int, int, Section, Section, Strides, Strides, void*) = {};
     int (*put_varm[memory_types])(int, int, Section, Section, Strides, Strides, const void*) = {};
     int (*get_att[memory_types])(int, int, const char*, void*) = {};
-    /// By type in memory, those of numbers alone.
+    /// Indexed by the type in memory; numbers only.
     int (*put_att_numbers[memory_types])(int, int, const char*, int, std::size_t, const void*) = {};
     int (*put_att)(int, int, const char*, int, std::size_t, const void*) = nullptr;
 };

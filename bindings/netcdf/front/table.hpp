@@ -168,7 +168,7 @@ int forward(int ncid, bool create, const std::string& reason);
 /// Returns the table by which the program's calls come: it chooses for each file.
 const Table& file_table();
 
-/// What the real library is about to do with a path.
+/// The use that the real library is about to make of a path.
 enum class Use { create, open, remove };
 
 /**
@@ -179,7 +179,7 @@ enum class Use { create, open, remove };
  */
 bool engine_prepare(const char* path, int mode, Use use);
 
-/// Tells which files the process leaves incomplete, as it exits without MPI_Finalize. It cannot
+/// Prints which files the process leaves incomplete, as it exits without MPI_Finalize. It cannot
 /// close them: other ranks may not be about to exit, and objects of the library have been
 /// destroyed.
 void engine_finish();

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double hour = 3600, day = 24 * hour;
 
-/// What a record is to hold: in the file's units of time.
+/// The expected contents of a record; times in the units of the file.
 struct Record {
     double time;
     double begin, end;  // begin > end: the file has no bounds

@@ -1,4 +1,4 @@
-// What others can read of a file that is being written, and what a killed run leaves behind.
+// Tests what others can read of a file that is being written, and what a killed run leaves.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
