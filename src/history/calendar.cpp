@@ -13,10 +13,6 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) {
-    return a / b - (a % b < 0 ? 1 : 0);
-}
-
 /// First day of the Gregorian calendar, and the last of the Julian one.
 constexpr std::int64_t reform_year = 1582;
 constexpr int reform_month = 10, reform_day = 15, last_julian_day = 4;

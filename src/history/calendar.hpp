@@ -28,6 +28,11 @@ inline constexpr Time one_second = 1'000'000;
 inline constexpr Time one_hour = 3600 * one_second;
 inline constexpr Time one_day = 24 * one_hour;
 
+/// Divides and rounds down. @param b  positive
+constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+    return a / b - (a % b < 0 ? 1 : 0);
+}
+
 /// Largest distance of a year from 0 in a date: times, and differences of times, fit into 64 bits.
 inline constexpr std::int64_t most_years = 100'000;
 

@@ -11,8 +11,6 @@ namespace {
 constexpr std::array<std::string_view, 8> unit_names{"step", "second", "minute", "hour",
                                                      "day",  "week",   "month",  "year"};
 
-std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
 /// Returns the length of a unit; 0: it depends on the calendar or the model.
 Time unit_length(Unit unit) {
     switch (unit) {
