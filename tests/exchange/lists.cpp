@@ -144,7 +144,7 @@ TEST(Lists, CopiesGoWhereEachElementBelongs) {
         const auto element = static_cast<std::int64_t>(size);
         const RowKernel kernel = move_kernel(size);
         const auto all = static_cast<std::size_t>(volume(s.file_shape));
-        // By index, the array is the whole grid. By position, it is dense, with dimensions nested
+        // An array by index is the whole grid; one by position is dense, with dimensions nested
         // in any order.
         std::vector<char> grid(all * size), back(all * size, 9);
         for (char& c : grid) c = static_cast<char>(random.below(100));
