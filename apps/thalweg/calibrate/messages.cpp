@@ -63,7 +63,7 @@ void measure_messages(Team& team, double seconds, Machine& machine) {
             sleep_seconds(counts ? seconds * 0.2 : 0);
         }
         team.barrier();
-        if (now() - begin > seconds) break;
+        if (all_max(team, now() - begin) > seconds) break;
     }
     machine.latency = all_max(team, latency);
     const double slowest = all_max(team, time);
