@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# accepted.sh PROGRAM LAUNCHER...: however a run ends after its steps were accepted, it ends soon and
-# its steps can be recovered, with every service and format.
+# accepted.sh all|pairs PROGRAM LAUNCHER...: however a run ends after its steps were accepted, it ends
+# soon and its steps can be recovered, with every service and format. `pairs` takes each end with
+# each service, in another format from end to end.
 set -u
-program=$1
-shift
+which=$1
+program=$2
+shift 2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -31,13 +33,18 @@ run() {
     fi
 }
 launcher=("$@")
+formats=("" "format=netcdf4" "format=netcdf4; deflate=1")
+turn=0
 for how in "late attribute" "sync and close" "missing" "another step" "cancel" "abandon" \
     "MPI_Finalize" "abort" "one in tw_close" "one in tw_end_step" "all exit" "terminate" "one with static objects"; do
-    for format in "" "format=netcdf4" "format=netcdf4; deflate=1"; do
-        run "$how" 2 "service=inline" "$format"
-        run "$how" 3 "service=background; writers=2" "$format"
-        run "$how" 4 "service=servers; servers=2" "$format"
+    for i in 0 1 2; do
+        [ "$which" = all ] || [ $i -eq $((turn % 3)) ] && run "$how" 2 "service=inline" "${formats[i]}"
+        [ "$which" = all ] || [ $i -eq $(((turn + 1) % 3)) ] &&
+            run "$how" 3 "service=background; writers=2" "${formats[i]}"
+        [ "$which" = all ] || [ $i -eq $(((turn + 2) % 3)) ] &&
+            run "$how" 4 "service=servers; servers=2" "${formats[i]}"
     done
+    turn=$((turn + 1))
     # Nodes inform each other of records when ranks end a step.
     case $how in one*|all*|abort|terminate) continue ;; esac
     run "$how" 2 "service=background; node_size=1" "format=netcdf4; deflate=1"
