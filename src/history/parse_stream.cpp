@@ -59,7 +59,8 @@ void parse_levels(Keys& keys, std::optional<Levels>& levels) {
     levels = std::move(found);
 }
 
-/// Reads the files' settings into the form that tw_create takes, each checked by itself.
+/// Converts the settings of a stream's files to the form that tw_create takes, and checks each of
+/// them.
 void parse_settings(Keys& keys, const CheckSettings& check, std::string& settings) {
     const toml::table* const table = keys.table("file");
     if (table == nullptr) return;
