@@ -98,7 +98,7 @@ std::unique_ptr<File> File::create(Call& call, MPI_Comm comm) {
         file->Dataset::create(format, (call.mode & NC_NOCLOBBER) == 0);
     } catch (const Error& error) {
         if (error.code != NC_EPERM || !netcdf4) throw;
-        throw Error{EACCES, error.text};  // somebody writes it
+        throw Error{EACCES, error.text};  // another process writes it
     }
     return file;
 }
@@ -173,7 +173,7 @@ int File::def_var(const std::string& name, int type, std::vector<int> dims) {
     return id;
 }
 
-// In data mode a classic file takes names that are not longer.
+// In data mode, a classic file accepts only names that are not longer than the old ones.
 template <class Rename>
 void File::rename(const std::string& old, std::string name, bool taken, Rename action) {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
@@ -244,7 +244,8 @@ Storage& File::storage_to_change(int varid) {
     return Dataset::storage(varid);
 }
 
-// The library tells the storage of a file that is read; of one that is written after each sync.
+// Returns a variable's storage: as the library reports it for a file that is being read; for one
+// that is being written, as of the last sync.
 Storage File::storage_of(int varid) {
     Variable& v = table_.variable(varid);
     if (state_ != State::reading || v.storage.of_file) return expected_storage(table_, v);
@@ -264,7 +265,7 @@ int File::set_fill(int mode) {
 bool File::is_collective(int varid) const {
     if (session_.ranks() == 1) return true;
     if (is_netcdf4() && table_.variables[static_cast<std::size_t>(varid)].storage.filtered())
-        return true;  // as in netCDF-C
+        return true;  // netCDF-C writes filtered variables collectively
     return is_set_collective(varid);
 }
 

@@ -229,7 +229,7 @@ int put_att(int ncid, int varid, const char* name, int type, std::size_t n, cons
 
 // ---- variables ----------------------------------------------------------------------------------
 
-// Returns the reason why the engine cannot write such a variable; empty if it can.
+// Returns the reason why the engine cannot write a variable with these properties; empty if it can.
 std::string beyond(File& file, const char* name, int type, int n, const int* dims) {
     if (file.format() != NC_FORMAT_NETCDF4) return "";
     const std::string variable = std::string("variable '") + name + "'";
