@@ -51,7 +51,8 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
     const auto need_frame = [&] {
         if (frame < 0) fail(NC_EINVAL, "no frame has been set (PIOc_setframe)");
     };
-    const auto check_frame = [&](Index length) {  // of the dimension whose index is the frame
+    // Tests the frame as an index of a dimension of this length.
+    const auto check_frame = [&](Index length) {
         if (frame >= length)
             fail(NC_EINVALCOORDS, "frame " + std::to_string(frame) +
                                       " is beyond its dimension of " + std::to_string(length));
@@ -180,8 +181,8 @@ Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, 
     return {code, path_ + ": variable " + v.name + ": values do not fit its type"};
 }
 
-// Puts at a place. Throws errors of all ranks, and returns errors of this rank. data NULL: this
-// rank has none, because its arguments were wrong.
+// Puts values by a place. Throws errors that all ranks have, and returns those of this rank.
+// @param data  NULL: this rank's arguments were wrong, so it has no values
 Error File::put_place(int varid, const Place& place, nc_type type, const void* data) {
     const Variable& v = table_.variable(varid);
     const Map& map = place.grid->map();
@@ -229,7 +230,7 @@ Error File::put_serial(int varid, const Place& place, nc_type type, const void* 
                                     ": out of memory for a copy of the array (rank " +
                                     std::to_string(session_.rank()) + ")"};
         }
-    // Elements of a rank that holds nothing keep their values, too.
+    // If a rank has dropped its elements because of an error, these keep their values in the file.
     int has_all = static_cast<Index>(dofs.size()) == map.size() ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &has_all, 1, MPI_INT, MPI_LAND, session_.comm());
     std::vector<Index> start, count;
