@@ -38,13 +38,14 @@ struct Field {
 
 struct File {
     Line line;
-    std::string name;  ///< with its template
+    std::string name;  ///< name with its date template
     std::int64_t every = 0;
     std::string unit, time_units;
     std::vector<Field> fields;
 };
 
-/// Splits a line as Fortran's list-directed input does: at commas, or at blanks without one.
+/// Splits a line as Fortran's list-directed input does: at commas, or at blanks where there is no
+/// comma.
 Line split(std::string_view text, std::int64_t number) {
     Line line;
     line.number = number;
@@ -131,7 +132,7 @@ public:
             ++number;
             if (line.empty() || line.front() == '#' || line.front() == '!') continue;
             Line values = split(line, number);
-            // Parts of tables have no title and no date.
+            // A table that is only a part of one has neither title nor date.
             if (headers < 2 && (values.values.size() < 5 || !values.in_quotes[0]))
                 header(line, ++headers);
             else
@@ -160,7 +161,7 @@ private:
             parse_date(line, base_);
     }
 
-    /// A file has a number in its second place, a field a text.
+    /// The second value of a file's line is a number, that of a field's line a text.
     void entry(const Line& line) {
         std::int64_t every = 0;
         if (line.values.size() >= 5 && parse_integer(line.values[1], every) && !line.in_quotes[1])
@@ -193,7 +194,7 @@ private:
     void add_field(const Line& line) {
         Field field{line.values[0], line.values[1], line.values[2], Op::mean, false, ""};
         const std::string& file = line.values[3];
-        // The old names of a file of fields that have none of their own.
+        // A field names its file without the date template, or with it.
         const auto found = std::ranges::find_if(
             files_, [&](const File& each) { return base_of(each.name) == base_of(file); });
         if (!parse_op(line.values[5], field.op))
@@ -212,7 +213,7 @@ private:
 
     static std::string base_of(const std::string& name) { return name.substr(0, name.find('%')); }
 
-    /// Writes a file as one stream a kind and region of its fields.
+    /// Writes a stream for each combination of averaging and region among the fields of a file.
     void streams(const File& file, std::string& out) {
         std::vector<std::pair<bool, std::string>> kinds;
         const auto kind_of = [](const Field& field) {
@@ -273,7 +274,8 @@ private:
                (file.unit == "month" && 12 % n != 0);
     }
 
-    /// Writes how often a new file is begun; false: never.
+    /// Writes the interval at which new files begin.
+    /// @return false if all records go to one file
     bool files_of(const File& file, bool once, std::string& out) {
         std::int64_t every = 0;
         std::string unit;
