@@ -13,7 +13,7 @@ namespace thalweg::planning {
 /// A record in the form that layouts require.
 struct RecordSpace {
     detail::Space space;
-    std::vector<int> kinds;  ///< for each place, the group of the run's variables
+    std::vector<int> kinds;  ///< number of the group of variables (RunVariables) of each place
 };
 
 /// A layout, with the node of each writer.

@@ -107,7 +107,8 @@ void Shares::add_looks(const Laid& laid, const BusyWriters& busy, std::int64_t p
     const double n = busy.few.size();
     work.active = busy.number;
     const auto pieces_of = [&](double bytes) { return std::ceil(bytes / piece); };
-    double messages = 0, remote = 0, most = 0;  // of all writers; of the writer that has most
+    // Messages and remote bytes of the sampled writers; messages of the busiest one.
+    double messages = 0, remote = 0, most = 0;
     for (const int w : busy.few) {
         const Look look = looks_.at(laid, w, piece);
         work.writer_bytes = std::max(work.writer_bytes, look.bytes);
