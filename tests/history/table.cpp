@@ -131,11 +131,11 @@ TEST(Table, Examples) {
 }
 
 struct Wrong {
-    const char* text;      ///< of a stream that is right but for this
-    const char* expected;  ///< with the line
+    const char* text;      ///< text of a stream whose only fault is this one
+    const char* expected;  ///< expected message, with its line number
 };
 
-/// Lines of a stream in front of those of a case, which begin at 5.
+/// Lines that precede the text of each case, which therefore begins at line 5.
 const char* const stream_head =
     "[[stream]]\nname = \"daily\"\nevery = \"1 day\"\nfields = [\"a\"]\n";
 
