@@ -312,7 +312,7 @@ std::string date_text(Calendar calendar, Time time) { return date_text(date_of(c
 
 Status parse_seconds(double seconds, Time& time) {
     const auto found = rounded_product(seconds, one_second);
-    if (!found) return detail::failure(TW_EARG, "{} is no time in seconds", seconds);
+    if (!found) return detail::failure(TW_EARG, "{} is not a valid time in seconds", seconds);
     time = *found;
     return {};
 }
@@ -321,7 +321,7 @@ double TimeUnits::value(Time time) const { return nearest_quotient(time - refere
 
 Status TimeUnits::time(double value, Time& time) const {
     const auto found = rounded_product(value, unit);
-    if (!found) return detail::failure(TW_EARG, "{} is no time in '{}'", value, text);
+    if (!found) return detail::failure(TW_EARG, "{} is not a valid time in '{}'", value, text);
     time = reference + *found;
     return {};
 }
@@ -355,7 +355,7 @@ Status parse_time_units(Calendar calendar, std::string_view text, Time start, Ti
         if (known.name == name) units.unit = known.length;
     if (found == std::string_view::npos || units.unit == 0)
         return detail::failure(TW_EARG,
-                               "'{}' are no units of time such as \"days since 1850-01-01\"; the "
+                               "'{}' is not a unit of time such as \"days since 1850-01-01\"; the "
                                "units are seconds, minutes, hours and days",
                                text);
     const std::string_view reference = text.substr(found + since.size());

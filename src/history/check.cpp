@@ -80,10 +80,10 @@ void check_streams(const Table& table, Problems& problems) {
             // With a file per variable, streams can share a path if they have different variables.
             else if (!stream.file_per_variable && path_of(stream) == path_of(other))
                 problems.push_back(
-                    {stream.line_of("path"),
-                     fmt::format("stream '{}': 'path': its files have the names of those of stream "
-                                 "'{}'",
-                                 stream.name, other.name)});
+                    {stream.line_of("path"), fmt::format("stream '{}': 'path': its files would "
+                                                         "have the same names as those of stream "
+                                                         "'{}'",
+                                                         stream.name, other.name)});
         }
     }
 }

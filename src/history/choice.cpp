@@ -131,8 +131,8 @@ Status History::find_choice(const StreamTable& stream, const std::vector<std::st
                 const std::vector<double> values = numbers_of(*c);
                 if (choice.count(dim) != 0 && (is_east(units) || is_north(units)))
                     return failure(TW_ESETTING,
-                                   "stream '{}': the box and the levels both choose of the "
-                                   "dimension '{}'",
+                                   "stream '{}': the region's box and the levels both select "
+                                   "elements of dimension '{}'; use one of them",
                                    stream.name, dim);
                 if (is_east(units))
                     choice[dim] = eastward(values, (*region.box)[0], (*region.box)[1]);
@@ -162,7 +162,7 @@ Status History::find_choice(const StreamTable& stream, const std::vector<std::st
             return failure(TW_ESETTING, "stream '{}': an element of dimension '{}' is chosen twice",
                            stream.name, dim);
         if (indices.empty())
-            return failure(TW_ESETTING, "stream '{}': nothing is chosen of dimension '{}'",
+            return failure(TW_ESETTING, "stream '{}': no element of dimension '{}' is selected",
                            stream.name, dim);
     }
     return {};

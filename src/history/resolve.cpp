@@ -247,8 +247,8 @@ private:
         const DeclaredField& weight = declared_[static_cast<std::size_t>(position->second)];
         for (const std::string& dim : weight.dims)
             if (std::ranges::find(declared.dims, dim) == declared.dims.end())
-                fail(line, fmt::format("{}: the weight '{}' has the dimension '{}', which '{}' has "
-                                       "not",
+                fail(line, fmt::format("{}: the weight '{}' has the dimension '{}', which '{}' "
+                                       "lacks",
                                        where_, name, dim, field.name));
         field.weight = position->second;
         field.statistic.weight_field = true;
@@ -290,8 +290,8 @@ private:
         if (region == table_.regions.end()) return;
         if (std::ranges::find(region->second.index, dim, &IndexRange::dim) !=
             region->second.index.end())
-            fail(stream.line_of("levels"), fmt::format("{}: region '{}' and the levels both choose "
-                                                       "of the dimension '{}'",
+            fail(stream.line_of("levels"), fmt::format("{}: region '{}' and the levels both select "
+                                                       "elements of dimension '{}'",
                                                        where_, stream.region, dim));
     }
 
@@ -341,9 +341,10 @@ void check_files(const Table& table, const std::vector<ResolvedStream>& streams,
             if (!fresh)
                 problems.push_back(
                     {stream.line_of("path"),
-                     fmt::format("stream '{}': 'path': the file of '{}' has the name of that of "
-                                 "stream '{}'",
-                                 stream.name, field.name, place->second->name)});
+                     fmt::format(
+                         "stream '{}': 'path': the file of '{}' would have the same name as in "
+                         "stream '{}'",
+                         stream.name, field.name, place->second->name)});
         }
     }
 }

@@ -181,7 +181,7 @@ private:
         file.every = every;
         if (every > 0 && !parse_unit(line.values[2], file.unit))
             fail(line,
-                 fmt::format("file '{}': '{}' is no unit of time", file.name, line.values[2]));
+                 fmt::format("file '{}': '{}' is not a unit of time", file.name, line.values[2]));
         std::string unit;
         file.time_units = parse_unit(line.values[4], unit) && unit != "month" && unit != "year"
                               ? unit + "s"
@@ -281,7 +281,7 @@ private:
         std::string unit;
         if (once || file.every < 0 || !file.line.has(6)) return false;
         if (!parse_integer(file.line.at(6), every) || !parse_unit(file.line.at(7), unit)) {
-            fail(file.line, fmt::format("file '{}': '{} {}' is no duration", file.name,
+            fail(file.line, fmt::format("file '{}': '{} {}' is not a duration", file.name,
                                         file.line.at(6), file.line.at(7)));
             return false;
         }
@@ -309,7 +309,7 @@ private:
         std::array<double, 6> n{};
         for (double& each : n)
             if (!(words >> each))
-                return fail(line, fmt::format("stream '{}': '{}' is no region", name, text));
+                return fail(line, fmt::format("stream '{}': '{}' is not a region", name, text));
         if (n[4] != -1 || n[5] != -1)
             fail(line,
                  fmt::format("stream '{}': the levels of the region are not converted", name));
