@@ -72,7 +72,8 @@ void Dataset::get_section(int varid, const Index* start, const Index* count, con
     if (size_of(v.type) == 0)
         throw Error{NC_EBADTYPE, path_ + ": variable " + v.name + " has a type that is not read"};
     if ((type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name +
+                                  ": text cannot be converted to numbers, nor numbers to text"};
     try {
         if (error.code == 0) check_section(v, start, count, stride, true);
     } catch (const Error& wrong) {

@@ -114,7 +114,8 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
     Variable& v = table_.variable(varid);
     begin_writing();
     if ((type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name +
+                                  ": text cannot be converted to numbers, nor numbers to text"};
     const std::vector<Place> all = places(v, grid, frame, false);
     // From here on, an error of one rank is reported there; the others learn of it at the next
     // collective call.
@@ -257,7 +258,8 @@ void File::read_darray(int varid, Grid& grid, nc_type type, void* data, Index n,
     if (size_of(v.type) == 0)
         throw Error{NC_EBADTYPE, path_ + ": variable " + v.name + " has a type that is not read"};
     if ((type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name +
+                                  ": text cannot be converted to numbers, nor numbers to text"};
     const std::vector<Place> all = places(v, grid, frame, true);
     Error error;
     if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
@@ -287,7 +289,8 @@ void File::put_section(int varid, const Index* start, const Index* count, const 
     if (type == NC_NAT) type = v.type;
     begin_writing();
     if ((type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name +
+                                  ": text cannot be converted to numbers, nor numbers to text"};
     check_section(v, start, count, stride, false);
     const std::vector<Index> first(start, start + v.dims.size()), n(count, count + v.dims.size());
     if (volume(n) == 0) return;

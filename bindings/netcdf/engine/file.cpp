@@ -217,14 +217,15 @@ int File::put_att(int varid, const std::string& name, int type, std::size_t n, c
     if (size_of(type) == 0 || (small && type > NC_DOUBLE))
         fail(NC_EBADTYPE, "the format has no type " + std::to_string(type));
     if (static_cast<Index>(n) < 0 || (n > 0 && values == nullptr))
-        fail(NC_EINVAL, "there are no values");
+        fail(NC_EINVAL, "the pointer to the values is NULL");
     if (name == fill_attribute && varid != NC_GLOBAL && is_netcdf4() &&
         static_cast<std::size_t>(varid) < settled_)
         fail(NC_ELATEFILL, "comes too late");
     Attribute a{name, type, static_cast<Index>(n), std::string(n * size_of(type), '\0')};
     const int code = convert(memory_type == NC_NAT ? type : memory_type, values, type,
                              a.bytes.data(), a.n, "", any_sign());
-    if (code != NC_NOERR && code != NC_ERANGE) fail(code, "text and numbers do not convert");
+    if (code != NC_NOERR && code != NC_ERANGE)
+        fail(code, "text cannot be converted to numbers, nor numbers to text");
     Dataset::put_att(varid, std::move(a));
     return code;
 }
@@ -313,9 +314,9 @@ Section File::section_of(const Variable& v, const Request& r) const {
         throw Error{code, path_ + ": variable " + v.name + ": " + what};
     };
     if (is_text(r.type) != is_text(v.type) || size_of(r.type) == 0)
-        fail(NC_ECHAR, "text and numbers do not convert");
-    if (n > 0 && r.start == nullptr) fail(NC_EINVALCOORDS, "there is no start");
-    if (n > 0 && r.count == nullptr) fail(NC_EEDGE, "there is no count");
+        fail(NC_ECHAR, "text cannot be converted to numbers, nor numbers to text");
+    if (n > 0 && r.start == nullptr) fail(NC_EINVALCOORDS, "start is NULL");
+    if (n > 0 && r.count == nullptr) fail(NC_EEDGE, "count is NULL");
     Section s;
     s.start.assign(r.start, r.start + n);
     s.count.assign(r.count, r.count + n);
@@ -338,7 +339,8 @@ int File::put(const Request& r, const void* values) {
         check(v, s, false);
         const Index n = volume(s.count);
         if (n > 0 && values == nullptr)
-            throw Error{NC_EINVAL, path_ + ": variable " + v.name + ": there are no values"};
+            throw Error{NC_EINVAL,
+                        path_ + ": variable " + v.name + ": the pointer to the values is NULL"};
         if (!together && is_netcdf4() && n > 0 && table_.is_record(v) &&
             s.start[0] + (s.count[0] - 1) * (s.stride.empty() ? 1 : s.stride[0]) >= records())
             throw Error{NC_ECANTEXTEND, path_ + ": variable " + v.name +
@@ -387,7 +389,8 @@ int File::get(const Request& r, void* values) {
         check(v, s, true);
         const Index n = volume(s.count);
         if (n > 0 && values == nullptr)
-            throw Error{NC_EINVAL, path_ + ": variable " + v.name + ": there is no array"};
+            throw Error{NC_EINVAL,
+                        path_ + ": variable " + v.name + ": the pointer to the array is NULL"};
         if (!is_dense(s, r.map) || r.type != v.type)
             read.resize(static_cast<std::size_t>(n) * size_of(v.type));
     } catch (...) {

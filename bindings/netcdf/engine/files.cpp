@@ -206,7 +206,7 @@ int leave(int ncid, const std::string& reason) {
     int code = forward(ncid, empty, reason);
     if (code == 0 && empty) code = repeat(ncid, definitions);
     if (code == 0 && !has_same_ids(ncid, definitions))
-        throw Error{NC_EINTERNAL, file->path() + ": netCDF-C numbers the definitions otherwise"};
+        throw Error{NC_EINTERNAL, file->path() + ": netCDF-C gives the definitions other ids"};
     if (code == 0) repeat_settings(ncid, definitions, *file);
     if (code == 0 && empty && !defining) code = file_table()._enddef(ncid, 0, 1, 0, 1);
     return code;

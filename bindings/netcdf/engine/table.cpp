@@ -59,7 +59,7 @@ int enddef(int ncid, std::size_t header_free, std::size_t fixed_align, std::size
                 throw Error{NC_EINVAL, file.path() + ": a negative alignment"};
         if (file.is_classic() &&
             (header_free > 0 || fixed_align > 1 || fixed_free > 0 || record_align > 1))
-            inform(file.comm(), file.path() + ": the alignments of nc__enddef are not looked at");
+            inform(file.comm(), file.path() + ": the alignments of nc__enddef are ignored");
         file.enddef();
     });
 }
