@@ -16,8 +16,8 @@ struct RecordSpace {
     std::vector<int> kinds;  ///< number of the group of variables (RunVariables) of each place
 };
 
-/// A layout, with the node of each writer.
-struct Laid {
+/// A layout, and the node of each writer.
+struct MappedLayout {
     std::unique_ptr<detail::Layout> layout;
     std::function<int(int writer)> node_of;
 };
