@@ -46,7 +46,7 @@ struct Blocks::Users {
     }
 };
 
-Blocks::Users Blocks::users_of(std::int64_t block, const Laid* laid) const {
+Blocks::Users Blocks::users_of(std::int64_t block, const MappedLayout* mapped) const {
     const auto& places = record_.space.places;
     const Extent range{block * block_, std::min((block + 1) * block_, record_.space.bytes)};
     std::set<int> nodes, writers;
@@ -57,13 +57,14 @@ Blocks::Users Blocks::users_of(std::int64_t block, const Laid* laid) const {
         const std::int64_t begin = std::max<std::int64_t>(0, range.begin - places[p].offset) / size;
         const std::int64_t end = std::min(places[p].bytes, range.end - places[p].offset) / size;
         for_boxes_of_range(places[p].shape, begin, end, [&](const Box& box) {
-            if (laid != nullptr) return laid->layout->add_writers(record_.space, p, box, writers);
+            if (mapped != nullptr)
+                return mapped->layout->add_writers(record_.space, p, box, writers);
             holders_.add_nodes(record_.kinds[p], box, nodes);
             boxes.emplace_back(p, box);
         });
     }
-    for (const int w : writers) nodes.insert(laid->node_of(w));
-    if (laid != nullptr || nodes.size() < 2) return {nodes.size(), writers.size()};
+    for (const int w : writers) nodes.insert(mapped->node_of(w));
+    if (mapped != nullptr || nodes.size() < 2) return {nodes.size(), writers.size()};
     const Topology& topology = holders_.topology();
     const int node = *nodes.begin();
     std::size_t ranks = 0;  // ranks of a node
@@ -77,14 +78,14 @@ Blocks::Users Blocks::users_of(std::int64_t block, const Laid* laid) const {
 
 double Blocks::number() const { return std::ceil(1.0 * record_.space.bytes / block_); }
 
-SharedBlocks Blocks::shared(const Laid* laid) const {
+SharedBlocks Blocks::shared(const MappedLayout* mapped) const {
     const auto all = static_cast<std::int64_t>(number());
     SharedBlocks found;
     if (run_.nodes == 1) return found;
     const std::int64_t n = std::min(sampled_blocks, all);
     double shared = 0, handovers = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-        const Users users = users_of(irregular_sample(i, n, all), laid);
+        const Users users = users_of(irregular_sample(i, n, all), mapped);
         shared += users.nodes > 1 ? 1 : 0;
         handovers += users.handovers();
     }
@@ -94,7 +95,7 @@ SharedBlocks Blocks::shared(const Laid* laid) const {
     return found;
 }
 
-double Blocks::shared(const std::set<std::int64_t>& blocks, const Laid& laid) const {
+double Blocks::shared(const std::set<std::int64_t>& blocks, const MappedLayout& mapped) const {
     if (blocks.empty() || run_.nodes == 1) return 0;
     const std::int64_t all = blocks.size();
     const std::int64_t n = std::min(sampled_of_piece, all);
@@ -102,7 +103,7 @@ double Blocks::shared(const std::set<std::int64_t>& blocks, const Laid& laid) co
     auto block = blocks.begin();
     for (std::int64_t i = 0, at = 0; i < n; ++i) {
         for (const std::int64_t next = sample(i, n, all); at < next; ++at) ++block;
-        found += users_of(*block, &laid).nodes > 1 ? 1 : 0;
+        found += users_of(*block, &mapped).nodes > 1 ? 1 : 0;
     }
     return all * found / n;
 }

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "planning/holders.hpp"
-#include "planning/laid.hpp"
+#include "planning/mapped_layout.hpp"
 
 namespace thalweg::planning {
 
@@ -24,17 +24,17 @@ public:
 
     /// Returns the number of blocks in the file.
     double number() const;
-    /// Counts the shared blocks of the whole file: those shared by a layout's writers or, if `laid`
-    /// is null, by ranks that write the elements they hold.
-    SharedBlocks shared(const Laid* laid) const;
+    /// Counts the shared blocks of the whole file: those shared by a layout's writers or, if
+    /// `mapped` is null, by ranks that write the elements they hold.
+    SharedBlocks shared(const MappedLayout* mapped) const;
     /// Counts those among the given blocks that other nodes write as well.
-    double shared(const std::set<std::int64_t>& blocks, const Laid& laid) const;
+    double shared(const std::set<std::int64_t>& blocks, const MappedLayout& mapped) const;
     /// Adds the blocks that a box of a place touches.
     void add(std::size_t place, const detail::Box& box, std::set<std::int64_t>& to) const;
 
 private:
     struct Users;
-    Users users_of(std::int64_t block, const Laid* laid) const;
+    Users users_of(std::int64_t block, const MappedLayout* mapped) const;
 
     const Run& run_;
     const Holders& holders_;

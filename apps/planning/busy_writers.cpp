@@ -49,7 +49,7 @@ std::pair<int, double> writer_of(const Layout& layout, const Space& space, std::
 BusyWriters busy_writers(const Layout& layout, const Space& space) {
     std::map<int, double> found;  // bytes of each writer that was found
     double sum = 0;
-    std::int64_t looks = 0;
+    std::int64_t samples = 0;
     for (std::int64_t i = 0; i < sampled_bytes && space.bytes > 0; ++i) {
         const auto [writer, bytes] =
             writer_of(layout, space, irregular_sample(i, sampled_bytes, space.bytes));
@@ -57,11 +57,11 @@ BusyWriters busy_writers(const Layout& layout, const Space& space) {
         found[writer] = bytes;
         // Weight by the inverse: the probability of finding a writer is proportional to its bytes.
         sum += space.bytes / bytes;
-        ++looks;
+        ++samples;
     }
     BusyWriters busy;
-    if (looks == 0) return busy;
-    busy.number = std::clamp<double>(sum / looks, found.size(), layout.writers());
+    if (samples == 0) return busy;
+    busy.number = std::clamp<double>(sum / samples, found.size(), layout.writers());
     std::vector<int>& all = busy.some;
     int busiest = found.begin()->first;
     for (const auto& [writer, bytes] : found) {

@@ -47,7 +47,7 @@ void Layouts::cut_grid(const Way& way, int available, int spread, LayoutChoice& 
     layout.writers = grid.parts();
 }
 
-Laid Layouts::of(const Way& way) const {
+MappedLayout Layouts::of(const Way& way) const {
     LayoutChoice layout;
     layout.method = way.method;
     layout.alignment = chosen_.alignment;
@@ -67,21 +67,21 @@ Laid Layouts::of(const Way& way) const {
         const int available = way.servers > 0 ? way.servers : run_.ranks;
         cut_grid(way, available, layout.writers, layout);
     }
-    Laid laid;
-    laid.layout = make_layout(layout);
+    MappedLayout mapped;
+    mapped.layout = make_layout(layout);
     if (way.servers > 0) {
         const std::int64_t all = way.servers, nodes = run_.nodes;
         // Servers of a node have consecutive numbers.
-        laid.node_of = [all, nodes](int w) -> int { return w * std::min(all, nodes) / all; };
+        mapped.node_of = [all, nodes](int w) -> int { return w * std::min(all, nodes) / all; };
     } else if (layout.gridded()) {
         std::vector<int> nodes;
-        for (int w = 0; w < laid.layout->writers(); ++w)
+        for (int w = 0; w < mapped.layout->writers(); ++w)
             nodes.push_back(node_of_part(layout.grid, w));
-        laid.node_of = [nodes](int w) { return nodes[w]; };
+        mapped.node_of = [nodes](int w) { return nodes[w]; };
     } else {
-        laid.node_of = [this, writers](int w) { return holders_.topology().node_of[writers[w]]; };
+        mapped.node_of = [this, writers](int w) { return holders_.topology().node_of[writers[w]]; };
     }
-    return laid;
+    return mapped;
 }
 
 /// Finds a rank that holds elements of the part: the one nearest to the part's place in an even

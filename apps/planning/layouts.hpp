@@ -6,7 +6,7 @@
 #include "layout/grid.hpp"
 #include "layout/writers.hpp"
 #include "planning/holders.hpp"
-#include "planning/laid.hpp"
+#include "planning/mapped_layout.hpp"
 #include "planning/way.hpp"
 
 namespace thalweg::planning {
@@ -17,7 +17,7 @@ public:
 
     /// Returns the writers and the alignment that the library chooses for this file system.
     const detail::WayOfWriting& chosen() const { return chosen_; }
-    Laid of(const Way& way) const;
+    MappedLayout of(const Way& way) const;
 
 private:
     void cut_grid(const Way& way, int available, int spread, detail::LayoutChoice& layout) const;

@@ -53,7 +53,7 @@ Shares::Shares(const Run& run)
       record_(record_of(run)),
       layouts_(run, holders_),
       blocks_(run, holders_, record_, std::max<std::int64_t>(1, chosen().alignment)),
-      looks_(run, holders_, record_, blocks_) {}
+      estimator_(run, holders_, record_, blocks_) {}
 
 /// Adds the bytes held by the busiest rank.
 void Shares::add_held(const Way& way, Work& work) const {
@@ -93,32 +93,34 @@ void Shares::add_direct(Work& work) const {
 
 /// Returns the number of streams to which a node contributes: those of its writers, and of the
 /// writers to which its ranks send.
-double Shares::lanes(const Laid& laid, std::int64_t piece) const {
-    const int writers = laid.layout->writers();
+double Shares::lanes(const MappedLayout& mapped, std::int64_t piece) const {
+    const int writers = mapped.layout->writers();
     const std::int64_t n = std::min<std::int64_t>(sampled_streams, writers);
     double met = 0;
     for (std::int64_t i = 0; i < n; ++i)
-        met += looks_.nodes_met(laid, sample(i, n, writers), piece) / n;
+        met += estimator_.nodes_met(mapped, sample(i, n, writers), piece) / n;
     return std::max(1.0, writers * (1 + met) / run_.nodes);
 }
 
-void Shares::add_looks(const Laid& laid, const BusyWriters& busy, std::int64_t piece,
-                       Work& work) const {
+void Shares::add_estimates(const MappedLayout& mapped, const BusyWriters& busy, std::int64_t piece,
+                           Work& work) const {
     const double n = busy.few.size();
     work.active = busy.number;
     const auto pieces_of = [&](double bytes) { return std::ceil(bytes / piece); };
-    double messages = 0, remote = 0, most = 0;  // of all writers; of the writer that has most
+    // Messages and remote bytes of the sampled writers; messages of the busiest one.
+    double messages = 0, remote = 0, most = 0;
     for (const int w : busy.few) {
-        const Look look = looks_.at(laid, w, piece);
-        work.writer_bytes = std::max(work.writer_bytes, look.bytes);
-        work.calls = std::max(work.calls, look.calls);
-        work.locked = std::max(work.locked, look.locked);
-        const double met = look.met.size();
+        const ShareEstimate estimate = estimator_.at(mapped, w, piece);
+        work.writer_bytes = std::max(work.writer_bytes, estimate.bytes);
+        work.calls = std::max(work.calls, estimate.calls);
+        work.locked = std::max(work.locked, estimate.locked);
+        const double met = estimate.met.size();
         work.met += met / n;
-        if (look.seen <= 0) continue;
-        work.waiting += std::min(1.0, look.locked / pieces_of(look.bytes)) / n;
-        const double from_others = look.bytes * std::max(0.0, 1 - look.local / look.seen);
-        const double received = pieces_of(look.bytes) * look.sources;
+        if (estimate.seen <= 0) continue;
+        work.waiting += std::min(1.0, estimate.locked / pieces_of(estimate.bytes)) / n;
+        const double from_others =
+            estimate.bytes * std::max(0.0, 1 - estimate.local / estimate.seen);
+        const double received = pieces_of(estimate.bytes) * estimate.sources;
         work.messages = std::max(work.messages, received);
         messages += received * busy.number / n;
         remote += from_others * busy.number / n;
@@ -131,14 +133,14 @@ void Shares::add_looks(const Laid& laid, const BusyWriters& busy, std::int64_t p
     work.messages = std::max(work.messages, messages / run_.nodes);
     work.requests = pieces_of(work.writer_bytes);
     work.blocks = blocks_.number();
-    if (work.locked > 0) add_shared(blocks_.shared(&laid), work);
+    if (work.locked > 0) add_shared(blocks_.shared(&mapped), work);
     work.piece = piece;
 }
 
 /// Changes the work if a step is written variable by variable, because it is larger than `staging`.
 /// If each writer has one contiguous range over all variables, a variable belongs to only a few
 /// writers.
-void Shares::go_by_variable(const Way& way, const Laid& laid, const BusyWriters& busy,
+void Shares::go_by_variable(const Way& way, const MappedLayout& mapped, const BusyWriters& busy,
                             Work& work) const {
     double one_after_another = 0, most = 0;
     for (const Place& place : record_.space.places) {
@@ -160,8 +162,8 @@ void Shares::go_by_variable(const Way& way, const Laid& laid, const BusyWriters&
     work.active = most;
     // Ranks pack for these writers only.
     const std::int64_t piece = work.piece;
-    work.packed =
-        std::max(work.rank_bytes, looks_.unevenness(laid, busy.some, piece, work.active).packed);
+    work.packed = std::max(work.rank_bytes,
+                           estimator_.unevenness(mapped, busy.some, piece, work.active).packed);
 }
 
 Work Shares::reading() const {
@@ -205,27 +207,27 @@ Work Shares::work_of(const Way& way) const {
         if (run_.storage == "pnetcdf") work.rounds = 1;
         return work;
     }
-    const Laid laid = layouts_.of(way);
-    work.writers = laid.layout->writers();
+    const MappedLayout mapped = layouts_.of(way);
+    work.writers = mapped.layout->writers();
     if (way.own_files) work.files *= work.writers;
     work.writer_nodes = std::min(work.writers, run_.nodes);
     std::int64_t piece = run_.limits.piece;
     if (!way.queued) {
         const double room = run_.limits.buffer * run_.ranks / run_.nodes;
-        const std::int64_t fitting = room / (lanes(laid, piece) * stream_slots);
+        const std::int64_t fitting = room / (lanes(mapped, piece) * stream_slots);
         piece = std::max<std::int64_t>(4096, std::min(piece, fitting));
     }
-    const BusyWriters busy = busy_writers(*laid.layout, record_.space);
-    add_looks(laid, busy, piece, work);
+    const BusyWriters busy = busy_writers(*mapped.layout, record_.space);
+    add_estimates(mapped, busy, piece, work);
     if (!way.queued) {
-        const Unevenness uneven = looks_.unevenness(laid, busy.some, piece, work.writers);
+        const Unevenness uneven = estimator_.unevenness(mapped, busy.some, piece, work.writers);
         work.packed = std::max(work.packed, uneven.packed);
         work.unpacked *= uneven.received;
     }
     // All ranks call MPI-IO in rounds as large as the exchange buffers.
     if (run_.storage == "pnetcdf") work.rounds = std::ceil(work.writer_bytes / run_.limits.buffer);
     if (!run_.deferred && work.rank_bytes > run_.limits.staging)
-        go_by_variable(way, laid, busy, work);
+        go_by_variable(way, mapped, busy, work);
     return work;
 }
 

@@ -5,7 +5,7 @@
 #include "planning/blocks.hpp"
 #include "planning/busy_writers.hpp"
 #include "planning/layouts.hpp"
-#include "planning/looks.hpp"
+#include "planning/share_estimate.hpp"
 #include "planning/way.hpp"
 
 namespace thalweg::planning {
@@ -28,17 +28,18 @@ public:
 private:
     void add_held(const Way& way, Work& work) const;
     void add_direct(Work& work) const;
-    void add_looks(const Laid& laid, const BusyWriters& busy, std::int64_t piece, Work& work) const;
-    void go_by_variable(const Way& way, const Laid& laid, const BusyWriters& busy,
+    void add_estimates(const MappedLayout& mapped, const BusyWriters& busy, std::int64_t piece,
+                       Work& work) const;
+    void go_by_variable(const Way& way, const MappedLayout& mapped, const BusyWriters& busy,
                         Work& work) const;
-    double lanes(const Laid& laid, std::int64_t piece) const;
+    double lanes(const MappedLayout& mapped, std::int64_t piece) const;
 
     const Run& run_;
     Holders holders_;
     RecordSpace record_;
     Layouts layouts_;
     Blocks blocks_;
-    Looks looks_;
+    ShareEstimator estimator_;
 };
 
 }  // namespace thalweg::planning

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "command_line.hpp"
 #include "doctor/program.hpp"
 #include "plan/command.hpp"
+#include "progress.hpp"
 #include "report.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
@@ -29,7 +31,9 @@ int recover(const std::vector<std::string>& files, bool force) {
     int status = 0;
     for (const std::string& file : files) {
         char text[4096] = "";
+        std::optional<thalweg::app::Busy> busy(std::in_place, "recovering " + file);
         const bool good = tw_recover(file.c_str(), longer, text, sizeof text) == TW_OK;
+        busy.reset();
         if (!good) status = exit_wrong;
         std::fflush(stdout);  // keeps the lines in order if both streams have the same destination
         fmt::print(good ? stdout : stderr, "{}\n", text);
@@ -72,8 +76,11 @@ int combine(const std::vector<std::string>& sets, const std::string& output, boo
 int refer(const thalweg::app::ZarrOptions& options) {
     std::string done;
     std::vector<std::string> notes;
+    std::optional<thalweg::app::Busy> busy(std::in_place,
+                                           "reading the index of " + options.files.front());
     const thalweg::detail::Status status =
         thalweg::app::write_zarr_references(options, done, notes);
+    busy.reset();
     for (const std::string& note : notes) fmt::print(stderr, "thalweg: zarr: note: {}\n", note);
     fmt::print(status.ok() ? stdout : stderr, "{}\n", status.ok() ? done : status.text);
     return status.ok() ? 0 : exit_wrong;

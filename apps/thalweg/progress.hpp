@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace thalweg::app {
 
@@ -26,6 +29,24 @@ private:
     bool shown_;
     std::int64_t total_, done_ = 0;
     double next_ = 0;  ///< time of the next update
+};
+
+/// A line like that of Progress for work of unknown length: its name and the seconds so far.
+class Busy {
+public:
+    /// Shows the line. @param rank  only rank 0 shows it
+    explicit Busy(std::string what, int rank = 0);
+    ~Busy();
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+private:
+    void show_seconds(const std::string& what);
+
+    std::mutex mutex_;
+    std::condition_variable ended_;
+    bool end_ = false;
+    std::thread thread_;  ///< not started if the line is not shown
 };
 
 }  // namespace thalweg::app

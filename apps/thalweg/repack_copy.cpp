@@ -117,7 +117,8 @@ void Copy::read(const detail::Variable& v, std::int64_t first, const Block& bloc
 std::vector<detail::Chunk> Copy::pack(int number, std::int64_t first, const Block& block) {
     const detail::Variable& v = plan_.definitions.variables[static_cast<std::size_t>(number)];
     const auto size = static_cast<std::int64_t>(v.element());
-    std::int64_t elements = 1, low = 0;  // those of one record
+    // Elements of the block in one record, and the first one's position in it.
+    std::int64_t elements = 1, low = 0;
     for (std::size_t d = 0; d < v.shape.size(); ++d) {
         elements *= block.count[d + 1];
         low = low * v.shape[d] + block.start[d + 1];

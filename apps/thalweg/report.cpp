@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "telemetry/report.hpp"
+#include "write_text.hpp"
 
 namespace thalweg::app {
 
@@ -61,12 +62,7 @@ Status report(const std::string& summary, const std::string& output, std::string
     if (std::filesystem::equivalent(summary, written, ignored))
         return failure(TW_EARG, "{}: the page would replace the summary: give another name with -o",
                        written);
-    errno = 0;
-    std::ofstream out(written);
-    out << page;
-    out.close();
-    if (!out) return failure(TW_EIO, "{}: cannot write: {}", written, std::strerror(errno));
-    return {};
+    return write_text(written, page);
 }
 
 }  // namespace thalweg::app

@@ -162,7 +162,7 @@ static int type_of(const CFI_cdesc_t* values) {
             return table[i].type;
         }
     }
-    return 0; /* none: cfio_put_att returns the error */
+    return 0; /* cfio_put_att returns the error of a size 0 */
 }
 
 int thalweg_cfio_f_put_att(int ncid, int varid, const CFI_cdesc_t* name,

@@ -34,7 +34,7 @@ const T& at(const List<T>& list, int id, const char* what) {
     return list[static_cast<std::size_t>(id) - 1];
 }
 
-// Returns the id of the first definition with that name; a new id if there is none.
+// Returns the id of the first definition of the name; adds a definition if there is none.
 template <class T>
 int id_of(List<T>& known, List<T>& pending, T one, bool defined) {
     if (const int there = known.find(one.name); there >= 0) return there + 1;

@@ -244,8 +244,9 @@ contains
     call check(c_memory(h%handle, now, most), h%session, 'tw_history_memory', ierr)
   end subroutine tw_history_memory
 
-  !> Ends the step, if that was not done, and the history, and closes its files. Windows that are not complete are dropped, or written if
-  !> the configuration says at_close = "write". Collective.
+  !> Ends the step, if that was not done, and the history, and closes its files. Windows that
+  !> are not complete are dropped, or written if the configuration says at_close = "write".
+  !> Collective.
   subroutine tw_history_close(h, ierr)
     type(tw_history), intent(inout) :: h
     integer(c_int), intent(out), optional :: ierr

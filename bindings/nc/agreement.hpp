@@ -39,7 +39,7 @@ public:
     void catch_up(Index posted);
 
 private:
-    static constexpr Index most = 8;  // that run at a time
+    static constexpr Index most = 8;  // largest number of reductions that run at the same time
 
     struct Running {
         MPI_Request request = MPI_REQUEST_NULL;
@@ -49,7 +49,7 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
     std::array<Running, most> running_;
     Index posted_ = 0;
-    Index records_ = 0;  // by the reductions that have ended
+    Index records_ = 0;  // number of records according to the reductions that have ended
 
     void finish(Running& r);
 };

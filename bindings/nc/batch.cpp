@@ -18,9 +18,9 @@ constexpr std::size_t most_compared = 64;  // slots of one variable in one step
 // A put that all ranks make: the j-th one of a variable.
 struct Slot {
     int varid = 0;
-    int entry = -1;  // of this rank; -1: it holds nothing
+    int entry = -1;  // number in this rank's queue; -1: the rank holds nothing
     Session::Key key{};
-    bool before = false;  // some rank has a put of its own before it
+    bool before = false;  // some rank has a put of its own before this slot
     // The first index and the end along each dimension, over all ranks.
     Shape low, high;
     bool empty = true, plain = true, whole = true, same_records = true;
@@ -30,7 +30,7 @@ struct Slot {
 // The puts of one variable.
 struct Sequence {
     int varid = 0;
-    bool aligned = false;              // the slots are all puts, not only the collective ones
+    bool aligned = false;              // the slots are all puts, collective or not
     std::vector<int> mine;             // entries of this rank
     std::size_t first = 0, slots = 0;  // its slots
     bool after = false;                // some rank has a put of its own after the last slot
@@ -74,7 +74,8 @@ private:
 void Maker::align() {
     const std::size_t n = table_.variables.size();
     std::vector<std::vector<int>> mine;
-    std::vector<Index> numbers;  // puts, collective puts: least and (negative) most
+    std::vector<Index> numbers;  // for each variable: least number of puts, of collective puts, and
+                                 // the negative of the most
     on_all(session_.comm(), [&] {
         mine.resize(n);
         numbers.resize(4 * n);
@@ -185,7 +186,7 @@ void Maker::take_bounds(const Index* w) {
     }
 }
 
-// Gives equal slots equal keys: the sum of what each rank holds.
+// Gives each slot a key, the sum of hashes of what the ranks hold: equal slots have equal keys.
 void Maker::sum_keys() {
     std::vector<std::uint64_t> sums;
     on_all(session_.comm(), [&] { sums = own_keys(); });
@@ -223,23 +224,25 @@ bool overlap(const Slot& a, const Slot& b) {
     return true;
 }
 
-// Tests if each rank holds the same elements in both, so that its own order is enough.
+// Tests if each rank holds the same elements in both slots, so that no order between ranks is
+// needed.
 bool same(const Slot& a, const Slot& b) {
     return a.key == b.key && a.same_records && b.same_records &&
            (a.low.empty() || (a.low[0] == b.low[0] && a.high[0] == b.high[0]));
 }
 
-// Gives later puts of elements that another rank has put before a later step.
+// Moves a put to a later step if another rank has put some of its elements before.
 void Maker::order(Sequence& s) {
     int step = 0;
     std::vector<std::size_t> in_step;
-    bool own = false;  // puts of single ranks are in this step
+    bool own = false;  // this step contains puts of single ranks
     const auto next = [&] {
         step++;
         in_step.clear();
         own = false;
     };
-    std::vector<int> steps;  // of the slots, then of what follows them: puts of single ranks
+    // Step of each slot; at the end, the step of the puts of single ranks that follow.
+    std::vector<int> steps;
     for (std::size_t i = s.first; i < s.first + s.slots; i++) {
         Slot& slot = slots_[i];
         if (slot.before && !in_step.empty()) next();

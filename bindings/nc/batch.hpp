@@ -17,9 +17,9 @@
 namespace thalweg::nc {
 
 enum class Form {
-    box,         // each rank by itself
-    decomposed,  // all ranks, by a decomposition
-    replicated   // all ranks have the whole
+    box,         // each rank puts a box of its own
+    decomposed,  // all ranks put by a decomposition
+    replicated   // all ranks have the whole variable
 };
 
 // One put of the library.
@@ -37,9 +37,8 @@ struct Batch {
     int steps = 1;
 };
 
-// Makes the calls for what all ranks have put.
-// @param boxes  all calls have this form
-// @note Collective
+// Makes the library's calls for all that the ranks have queued.
+// @param boxes  use no other form of call
 Batch make_batch(Session& session, const Table& table, const std::vector<Entry>& entries,
                  bool boxes);
 

@@ -18,7 +18,7 @@ public:
     Copies(const Copies&) = delete;
     Copies& operator=(const Copies&) = delete;
 
-    // Returns memory that does not move until all is given back. Throws std::bad_alloc.
+    // Returns memory that stays in place until all of it is given back. Throws std::bad_alloc.
     char* take(std::size_t bytes);
     // Gives back the piece that was taken last.
     void undo(const char* taken) { used_ = static_cast<std::size_t>(taken - blocks_.back().get()); }

@@ -413,7 +413,7 @@ void Dataset::open_for_writing() {
             auto serial = std::make_unique<Serial>(session_.comm(), root_);
             serial->open(path_, table_);
             inform(session_.comm(),
-                   path_ + " is written by one rank: it is a netCDF-4 file that was there before");
+                   path_ + " is written by one rank: it is an existing netCDF-4 file");
             check(tw_close(&file_));
             serial_ = std::move(serial);
         }

@@ -30,7 +30,7 @@ enum class Format { cdf1, cdf2, cdf5, netcdf4, netcdf4_classic };
 
 // The settings of the writers.
 struct Writers {
-    int number = 0, first = 0, stride = 1;  // number 0: the library chooses
+    int number = 0, first = 0, stride = 1;  // number 0: the library chooses the writers
 };
 
 class Dataset {
@@ -44,13 +44,13 @@ public:
     bool is_netcdf4() const { return format_ == Format::netcdf4 || is_classic_model(); }
     Table& table() { return table_; }
     MPI_Comm comm() const { return session_.comm(); }
-    int root() const { return root_; }  // rank whose values count
+    int root() const { return root_; }  // rank whose arguments count where all should pass the same
 
-    // @note Collective, all of these
+    // @note These are collective
     void redef();
     void enddef();
     void sync();
-    void flush();  // writes what was put without waiting
+    void flush();  // begins to write what was put, without waiting
     void close();
 
     // Definitions. Local, except in a netCDF-4 file in data mode.
@@ -84,7 +84,7 @@ protected:
 
     Dataset(Session& session, const Writers& writers, std::string path);
 
-    // @note Collective, both
+    // @note Both are collective
     void create(Format format, bool clobber);
     void open(bool writable);
 
@@ -95,27 +95,27 @@ protected:
     Format format_ = Format::cdf2;
     State state_ = State::defining;
     bool writable_ = true, define_ = true;
-    bool fill_is_free_ = false;      // attributes _FillValue are checked when definitions end
-    bool shares_attributes_ = true;  // inquiries return the root's attributes
+    bool fill_is_free_ = false;  // values of `_FillValue` are not checked before definitions end
+    bool shares_attributes_ = true;  // inquiries about attributes return those of the root
     bool dirty_ = false;             // data were put since the last sync
     int fill_mode_ = NC_NOFILL;
     Table table_;
     tw_file file_ = nullptr;
-    std::unique_ptr<Serial> serial_;  // kept while the file is read between writes
-    std::vector<Edit> edits_;         // changes that the file lacks; empty while defining
+    std::unique_ptr<Serial> serial_;  // kept open while the file is read between two writes
+    std::vector<Edit> edits_;  // changed definitions that the file lacks; empty in a new file
     std::vector<std::pair<int, std::string>> fresh_;  // attributes put since the last agreement
     std::size_t variables_in_file_ = 0;
-    Index pending_ = 0;    // bytes put by some rank since the last step
-    Copies copies_;        // arrays that the library has not written
-    Error late_;           // of a put; the other ranks learn of it at the next collective call
+    Index pending_ = 0;  // bytes put by some rank since the last step
+    Copies copies_;      // arrays that the library has not written
+    Error late_;         // error of a put, which the other ranks learn at the next collective call
     Index late_put_ = -1;  // number of the put that failed; -1: none
     Index put_calls_ = 0;  // puts so far, the same on every rank
 
     bool is_classic_model() const { return format_ == Format::netcdf4_classic; }
     void check(int status, const std::string& where = "") const;
     void adopt();              // takes the definitions from a file that is read
-    void need_define_mode();   // needed for a definition
-    void need_data_mode();     // needed for data
+    void need_define_mode();   // throws unless the file is in define mode
+    void need_data_mode();     // throws unless the file is in data mode
     void settle_attributes();  // passes new attributes to the library
     void add_attribute_edits(const std::vector<std::pair<int, std::string>>& put);
     void hand_over();
@@ -129,19 +129,20 @@ protected:
     void begin_writing();
     void begin_reading();
     void end_step();
-    void handed_over(int status);  // data were written, or failed to be
-    virtual void step_ended() {}   // what was put is in the file
-    virtual void edits_begin() {}  // the file is about to be replaced
+    void handed_over(int status);  // status of passing a step to the library
+    virtual void step_ended() {}   // called when the file contains what was put
+    virtual void edits_begin() {}  // called before the file is replaced to change its definitions
     void keep_late(const Error& error);
-    // The state of a file, as if all ranks were one.
+    // Errors and data that some rank has and the others may not know.
     struct News {
         bool late;     // some rank has an error that not every rank knows
         bool dirty;    // some rank has data that are not synced
         bool pending;  // some rank has data that are not written
     };
     News compare() const;
-    void tell_late(const News& news);                  // throws late errors on all ranks
-    Storage storage_in_file(const Variable& v) const;  // of a file that is read, or was synced
+    void tell_late(const News& news);  // throws late errors on all ranks
+    // @return storage of a variable in a file that is read, or was synced.
+    Storage storage_in_file(const Variable& v) const;
     void ask_netcdf(Variable& v);
 
     Error put_box(const Variable& v, const Index* start, const std::vector<Index>& count,

@@ -72,13 +72,14 @@ void Dataset::get_section(int varid, const Index* start, const Index* count, con
     if (size_of(v.type) == 0)
         throw Error{NC_EBADTYPE, path_ + ": variable " + v.name + " has a type that is not read"};
     if ((type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name +
+                                  ": text cannot be converted to numbers, nor numbers to text"};
     try {
         if (error.code == 0) check_section(v, start, count, stride, true);
     } catch (const Error& wrong) {
         error = wrong;
     }
-    agree(session_.comm(), error);  // each rank has its own section
+    agree(session_.comm(), error);  // each rank may have a wrong section of its own
     check(
         tw_get_box(file_, v.name.c_str(), static_cast<tw_type>(type), start, count, stride, data));
 }
@@ -102,7 +103,8 @@ void add_quantization(const Variable& v, Storage& s) {
 
 Storage Dataset::inquire_storage(int varid) {
     Variable& v = table_.variable(varid);
-    if (!define_ && state_ == State::defining) begin_writing();  // this decides the storage
+    // The library chooses the storage when writing begins.
+    if (!define_ && state_ == State::defining) begin_writing();
     const bool in_file =
         state_ != State::defining && static_cast<std::size_t>(varid) < variables_in_file_;
     if (!in_file) return expected_storage(table_, v);
@@ -157,7 +159,8 @@ void Dataset::ask_netcdf(Variable& v) {
     s.chunks.resize(v.dims.size());
     MPI_Bcast(s.chunks.data(), static_cast<int>(v.dims.size() * sizeof(std::size_t)), MPI_BYTE,
               root_, session_.comm());
-    std::vector<unsigned> filters;  // number, number of parameters, parameters of each
+    // Number of filters, then for each its id, its number of parameters, and these.
+    std::vector<unsigned> filters;
     for (const Filter& f : s.others) {
         filters.insert(filters.end(), {f.id, static_cast<unsigned>(f.parameters.size())});
         filters.insert(filters.end(), f.parameters.begin(), f.parameters.end());

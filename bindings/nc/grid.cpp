@@ -55,7 +55,8 @@ Session::Key hash_of(const Number* numbers, std::size_t n, std::uint64_t seed, S
             mix(folded(h[0] ^ secret[2], h[2]) + mix(folded(h[1] ^ secret[0], h[3])))};
 }
 
-// Both lengths are part of it: the numbers alone may be another shape with another list.
+// The key includes the lengths of both lists: the same numbers can be divided otherwise into a
+// shape and a map.
 Session::Key own_key(const Session& session, const Shape& shape, const MapNumbers& map) {
     Shape all{static_cast<Index>(map.hash.first), static_cast<Index>(map.hash.second),
               static_cast<Index>(map.n), map.first};
@@ -64,8 +65,8 @@ Session::Key own_key(const Session& session, const Shape& shape, const MapNumber
     return hash_of(all.data(), all.size(), rank, [](Index) {});
 }
 
-// Returns the key of all ranks; throws if one of them has failed.
-// map: null after an error
+// Returns the key that combines the maps of all ranks; throws on all ranks if one has failed.
+// @param map  null after an error
 Session::Key key_of(const Session& session, const Shape& shape, const MapNumbers* map,
                     const Error& error) {
     const Session::Key mine = map != nullptr ? own_key(session, shape, *map) : Session::Key{};
@@ -223,7 +224,8 @@ int Grid::declare_list(const std::vector<std::string>& names, const Shape& shape
     std::vector<Index> all;
     if (whole) {
         all = map_.dofs();
-        if (map_.is_boxes()) std::erase(all, Index{-1});  // values are packed
+        // The program passes the values of boxes without holes.
+        if (map_.is_boxes()) std::erase(all, Index{-1});
         Index first = 0;
         for (std::size_t d = 0; d < index.size(); d++) first = first * shape[d] + index[d];
         first *= volume(map_.shape());

@@ -26,10 +26,11 @@ public:
     Grid(const Grid&) = delete;
     Grid& operator=(const Grid&) = delete;
 
-    Index serial() const { return serial_; }  // number among all grids of the session so far
+    Index serial() const { return serial_; }  // position among all grids made in the session
     const Shape& shape() const { return map_.shape(); }
     const Map& map() const { return map_; }
-    Index most_held() const { return most_held_; }  // on any rank, holes included
+    // Largest number of elements that a rank holds, holes included.
+    Index most_held() const { return most_held_; }
 
     bool whole() const { return whole_; }  // every element is held
 
@@ -52,8 +53,8 @@ public:
     // @note Collective, the first time for these lengths
     std::shared_ptr<Grid> reshaped(const Shape& shape);
 
-    // Returns the number of elements that this rank passes to the library: packed if the map is
-    // boxes.
+    // Returns the number of elements that this rank passes to the library, without holes if the map
+    // consists of boxes.
     Index elements() const { return map_.is_boxes() ? map_.held() : map_.size(); }
 
 private:
@@ -87,9 +88,9 @@ struct MapNumbers {
     Session::Key hash;
 };
 
-// The grid with this map: a new one, or the one described before.
-// map, error: null and what is wrong on a rank with wrong arguments; then all ranks throw
-// @note Collective
+// Returns the grid of a map: an existing one if an equal map was described before.
+// @param map  null on a rank with wrong arguments
+// @param error  says what is wrong there; then all ranks throw
 std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, const MapNumbers* map,
                               const Error& error);
 

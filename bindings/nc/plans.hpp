@@ -15,8 +15,8 @@ class Plans {
 public:
     static constexpr Index no_record = INT64_MAX;
 
-    // This rank's puts: the number of the plan in which it had the same ones, -1 if there is none,
-    // and the first record, no_record if it puts none.
+    // The puts that this rank has queued: their key, the number of the plan with the same puts (-1:
+    // none), and the first record (no_record: none).
     struct Own {
         Session::Key key{};
         Index plan = -1;
@@ -25,20 +25,21 @@ public:
 
     Own find(const Session& session, const Table& table, const std::vector<Entry>& entries) const;
 
-    // Sets a batch to that of a plan, for another first record. One that was set by the same plan
-    // needs no memory.
+    // Fills a batch with the calls of a plan for another first record. Allocates nothing if the
+    // batch was filled by the same plan before.
     void repeat(Index plan, Index first, Batch& batch) const;
-    // Keeps a batch for later. All ranks do, and have the same first record, or none.
+    // Keeps a batch as a plan. All ranks must call it alike.
     void keep(const Session& session, const Own& own, Index first, const Batch& batch);
 
 private:
     static constexpr std::size_t most = 8;
 
     struct Plan {
-        Session::Key key{};  // of this rank's puts
+        Session::Key key{};  // key of this rank's puts
         Batch batch;
         Index first = no_record;
-        std::int64_t decompositions = 0;  // state of the session's
+        // The session's decompositions_freed when the plan was made.
+        std::int64_t decompositions = 0;
     };
     std::vector<Plan> plans_;
 };

@@ -20,7 +20,7 @@ struct Entry {
     Shape start, count;
     Shape stride;  // empty: 1 along all dimensions
     const char* values = nullptr;
-    bool empty = false;  // holds no element
+    bool empty = false;  // the section has no elements
 };
 
 class Queue {

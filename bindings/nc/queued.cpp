@@ -96,7 +96,7 @@ Index QueuedFile::records() {
 
 // ---- joint calls --------------------------------------------------------------------------------
 
-// Reads are joint calls, too: what is in the file is hashed once.
+// Reads are collective calls, too: hash definitions that are already in the file only once.
 void QueuedFile::hash_definitions() {
     const std::size_t n = table_.dimensions.size() + table_.variables.size();
     if (state_ != State::defining && edits_.empty() && hashed_ == n) return;
@@ -158,7 +158,7 @@ int QueuedFile::join(Reason reason, int varid) {
     }
 }
 
-// An error is thrown here, and again by close.
+// Throws an error here, and again in close.
 void QueuedFile::write_queue() {
     try {
         close_alone();
@@ -190,7 +190,7 @@ void QueuedFile::write_queue() {
     queue_.clear();
 }
 
-// Nothing more is written.
+// Keeps an error; from then on the file drops all puts.
 void QueuedFile::fail(const Error& error) {
     failed_ = error;
     has_failed_ = true;
@@ -198,7 +198,8 @@ void QueuedFile::fail(const Error& error) {
     throw error;
 }
 
-// Repeats an earlier batch, if all ranks have again what they had in it.
+// Returns the calls for what is queued; those of an earlier batch if all ranks have queued the same
+// again.
 Batch QueuedFile::next_batch() {
     Plans::Own own;
     Batch batch;
@@ -331,7 +332,7 @@ void QueuedFile::put(int varid, bool collective, Section section, const void* va
     const bool empty = volume(section.count) == 0;
     const bool at_once = writes_at_once(v);
     if (!empty) table_.grow(v, section.start.data(), section.count.data(), section.steps());
-    if (has_failed_) return;  // on all ranks
+    if (has_failed_) return;  // the same on all ranks
     if (empty && !collective) return;
     const auto one = [](Index step) { return step == 1; };
     if (empty || std::all_of(section.stride.begin(), section.stride.end(), one))
@@ -423,7 +424,7 @@ void QueuedFile::abort() {
     close();
 }
 
-// The library has no other end of a new file than to complete it.
+// The library can end a new file only by completing it.
 void QueuedFile::discard() {
     table_ = {};
     fresh_.clear();
@@ -486,7 +487,7 @@ void QueuedFile::get_alone(int varid, const Section& section, void* values) {
     const Variable& v = table_.variable(varid);
     const Index n = volume(section.count);
     if (n == 0) return;
-    if (state_ == State::defining) {  // nothing has been written
+    if (state_ == State::defining) {  // the file has no values yet
         const std::string fill = Table::fill_of(v);
         for (Index i = 0; i < n; i++)
             std::memcpy(static_cast<char*>(values) + i * static_cast<Index>(fill.size()),

@@ -25,22 +25,25 @@ struct Section {
 
 class QueuedFile : public Dataset {
 public:
-    // @note Collective, all of these. They throw an error of an earlier put once, on all ranks.
+    // @note These are collective. They throw the error of an earlier put once, on all ranks.
     void sync();
     void close();
-    void enddef();  // local before data were handed over
+    void enddef();  // local until data have been written
     // Removes a new file whose definitions never ended; else closes it, without the definitions
     // since redef.
     void abort();
     void discard();  // removes a new file that has no data
-    // Writes what ranks have put. From then on all know whether the file has data.
+    // Writes what the ranks have queued, and lets all know if the file has data.
+    // @note Collective
     void write_puts() { join(Reason::leave); }
-    // Tests if the last joint call met calls for other files: the file can only be left as it is.
+    // Tests if in the last collective call other ranks called for other files; then this file
+    // cannot be written any more.
     bool is_mixed() const { return mixed_; }
 
     void redef();  // local
 
-    // Returns the number of records that this rank knows of: with those of collective puts of all.
+    // Returns the number of records that this rank knows: its own, and those of earlier collective
+    // puts.
     Index records();
 
 protected:
@@ -50,11 +53,11 @@ protected:
     void check(const Variable& v, const Section& section, bool reading) const {
         check_section(v, section.start.data(), section.count.data(), section.steps(), reading);
     }
-    void leave_define_mode();  // a netCDF-4 file; local
+    void leave_define_mode();  // ends define mode of a netCDF-4 file; local
 
     // Returns memory for the values of a put.
     char* take(Index bytes) { return queue_.take(bytes); }
-    // Puts values of the variable's type, which stay where they are until the next joint call.
+    // Queues values of the variable's type. They must stay in place until the next call of join().
     void put(int varid, bool collective, Section section, const void* values);
     // Takes part in a collective put whose arguments are wrong here.
     void put_nothing(int varid);
@@ -67,8 +70,9 @@ protected:
     // @param varid  -1 if it is wrong here
     // @note Collective
     int begin_get(int varid);
-    // Ends it: reads values of the variable's type, or takes part where other arguments are wrong.
-    // @note Collective
+    // Ends the get: reads values of the variable's type. get_nothing() takes the place of get() on
+    // ranks with other wrong arguments.
+    // @note These are collective
     void get(int varid, const Section& section, void* values);
     void get_nothing(int varid);
     // Reads without the other ranks.
@@ -77,24 +81,24 @@ protected:
 private:
     enum class Reason { full = 1, edit, sync, read, close, leave };
 
-    Index number_;  // among the files of the session
+    Index number_;  // position among the files of the session
     Reductions reductions_;
     Queue queue_;
     Plans plans_;
     Index hash_of_dimensions_ = 0, hash_of_variables_ = 0;
-    std::size_t hashed_ = 0;  // dimensions and variables
-    Error failed_;            // of a batch; nothing more is written
+    std::size_t hashed_ = 0;  // number of dimensions and variables that are hashed
+    Error failed_;            // error after which nothing more is written
     bool has_failed_ = false;
     bool mixed_ = false;
     bool ended_once_ = false;                               // the definitions
-    std::size_t kept_dimensions_ = 0, kept_variables_ = 0;  // that abort keeps
-    Index handed_over_ = 0;    // reductions posted at the last joint call
-    tw_file alone_ = nullptr;  // for reading without the others
+    std::size_t kept_dimensions_ = 0, kept_variables_ = 0;  // definitions that abort() keeps
+    Index handed_over_ = 0;    // number of reductions posted before the last call of join()
+    tw_file alone_ = nullptr;  // handle for reading without the other ranks
 
-    // Joins the other ranks and writes what all have put. Returns the variable that some rank
-    // reads.
-    // @note Collective; a rank that comes because its queue is full returns, though the others wait
-    // for it with another reason
+    // Meets the other ranks and writes what all have queued. Returns the variable that some rank
+    // reads; -1: none.
+    // @note Collective. A rank whose queue is full returns after the write, even if the others
+    // joined for another reason and still wait for it
     int join(Reason reason, int varid = -1);
     void hash_definitions();
     void check_definitions(const Index* hashes) const;

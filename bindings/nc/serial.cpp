@@ -219,7 +219,7 @@ void Serial::on_root(const std::function<void()>& action) const {
 
 void Serial::check(int code) const { check_code(code, path_, "netCDF"); }
 
-// Ends the use of the file: after an error of the system or of HDF5, its contents are unknown.
+// Closes the file: after an error of the system or of HDF5, its contents are unknown.
 void Serial::check_write(int code) {
     failed_ |= code > 0 || code == NC_EHDFERR || code == NC_ENOMEM;
     check(code);

@@ -55,13 +55,14 @@ public:
     Serial(const Serial&) = delete;
     Serial& operator=(const Serial&) = delete;
 
-    // @note Collective, all of these
+    // @note These are collective
     void create(const std::string& path, const Table& table, int mode);
     void open(const std::string& path, const Table& table);
     void sync();
-    void pause();  // others may open the work file
+    void pause();  // closes the work file, so that others can open it
     void resume();
-    void edit(const std::vector<Edit>& edits, const Table& table);  // while it is paused
+    // Changes definitions while the file is paused.
+    void edit(const std::vector<Edit>& edits, const Table& table);
     // Closes the file. After a failed write, restores the file as it was when it was opened, and
     // throws.
     void close();
@@ -84,8 +85,8 @@ private:
     int root_;
     int ncid_ = -1;
     std::string path_, work_path_;
-    std::unique_ptr<WorkFile> work_;  // on the root
-    bool failed_ = false;             // a write has failed, on the root
+    std::unique_ptr<WorkFile> work_;  // work file, on the root
+    bool failed_ = false;             // a write has failed (known on the root only)
 
     void begin(const std::string& path, WorkFile::Begin begin);
     void on_root(const std::function<void()>& action) const;

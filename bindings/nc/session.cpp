@@ -35,7 +35,7 @@ int end_sessions(MPI_Comm, int, void*, void*) {
     return MPI_SUCCESS;
 }
 
-// Registers the end for each session: it must come before that of tw_init, which leaves open files
+// Registers the end of each session: it must come before that of tw_init, which leaves open files
 // incomplete.
 void end_with_mpi() {
     int key = MPI_KEYVAL_INVALID;
@@ -44,8 +44,9 @@ void end_with_mpi() {
     MPI_Comm_free_keyval(&key);
 }
 
-// Throws if the settings ask for servers that cannot exist: the program counts on all ranks of an
-// iosystem, so none can serve. served: asynchronous I/O, which has ranks that serve.
+// Throws if the settings ask for servers: the program counts on all ranks of its iosystem, so none
+// can serve.
+// @param served  the iosystem is asynchronous, so it has ranks that serve
 void refuse_servers(bool served) {
     const char* const servers = std::getenv("THALWEG_SERVERS");
     if (servers != nullptr && std::atoi(servers) > 0)

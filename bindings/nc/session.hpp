@@ -53,17 +53,17 @@ public:
     // Throws an error that the library returned.
     void check(int status, const std::string& where = "") const;
 
-    // Held by whoever uses the session or its files: threads may have files of their own.
+    // Must be held to use the session or its files, as threads may have files of their own.
     std::recursive_mutex mutex;
-    std::int64_t files_made = 0;  // in total, the same on every rank
+    std::int64_t files_made = 0;  // number of files so far, the same on every rank
 
     // Grids by their description, so that equal descriptions share one.
     using Key = std::pair<std::uint64_t, std::uint64_t>;
     std::vector<std::pair<Key, std::shared_ptr<Grid>>> grids;
-    std::int64_t grids_made = 0;  // in total, the same on every rank
+    std::int64_t grids_made = 0;  // number of grids so far, the same on every rank
     // Decompositions of put sections, by the boxes of all ranks. NULL: the boxes overlap.
     std::map<Key, tw_decomposition> decompositions;
-    std::int64_t decompositions_freed = 0;  // times that all were
+    std::int64_t decompositions_freed = 0;  // number of times that all decompositions were freed
 
 private:
     tw_session handle_ = nullptr;

@@ -19,7 +19,7 @@ std::string beyond_library(const Table& table);
 // Tests if this is the byte order of the machine.
 bool is_native(int endian);
 
-// Returns the settings for tw_set_var; empty if the program has asked for nothing.
+// Returns the settings for tw_set_var; empty if the program has not asked for any.
 std::string settings_of(const Table& table, const Variable& variable);
 
 // Chooses the chunk lengths that are 0 or missing: 1 along an unlimited dimension, else the whole

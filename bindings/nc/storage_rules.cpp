@@ -42,9 +42,9 @@ void set_chunking(Storage& s, const Table& table, const Variable& v, int layout,
         throw Error{NC_EINVAL, v.name + ": there is no storage " + std::to_string(layout)};
     if (layout == NC_CONTIGUOUS) {
         if (table.is_record(v))
-            throw Error{NC_EINVAL, v.name + ": a record variable is not contiguous"};
+            throw Error{NC_EINVAL, v.name + ": a record variable cannot be contiguous"};
         if (s.filtered())
-            throw Error{NC_EINVAL, v.name + ": a filtered variable is not contiguous"};
+            throw Error{NC_EINVAL, v.name + ": a filtered variable cannot be contiguous"};
     }
     std::vector<std::size_t> chunks;
     bool chosen = false;  // a length of 0 leaves the choice to the library
@@ -63,7 +63,8 @@ void set_chunking(Storage& s, const Table& table, const Variable& v, int layout,
         chunks.clear();
     double bytes = static_cast<double>(size_of(v.type));
     for (const std::size_t length : chunks) bytes *= static_cast<double>(length);
-    if (bytes > 4294967295.0) throw Error{NC_EBADCHUNK, v.name + ": a chunk is less than 4 GiB"};
+    if (bytes > 4294967295.0)
+        throw Error{NC_EBADCHUNK, v.name + ": a chunk must be smaller than 4 GiB"};
     s.layout = layout;
     s.chunks = std::move(chunks);
 }

@@ -82,7 +82,7 @@ std::string Table::fill_of(const Variable& variable) {
 void check_name(std::string& name) {
     name = detail::normal_form(std::move(name));
     if (name.empty() || name.find('/') != std::string::npos)
-        throw Error{NC_EBADNAME, "'" + name + "' is not a name"};
+        throw Error{NC_EBADNAME, "'" + name + "' is not a valid name"};
     if (name.size() > NC_MAX_NAME) throw Error{NC_EMAXNAME, "the name " + name + " is too long"};
 }
 

@@ -26,7 +26,7 @@ struct Attribute {
 
 struct Dimension {
     std::string name;
-    Index length = 0;  // of an unlimited dimension, so far
+    Index length = 0;  // length so far, if the dimension is unlimited
     bool unlimited = false;
 };
 
@@ -46,7 +46,7 @@ struct ChunkCache {
 struct Storage {
     int layout = -1;  // NC_CONTIGUOUS, NC_CHUNKED, or -1 if not chosen
     std::vector<std::size_t> chunks;
-    bool filters_set = false;  // the program has chosen the next five
+    bool filters_set = false;  // the program has chosen the filters (the next five members)
     int shuffle = 0, deflate = 0, level = 0;
     bool zstandard = false;
     int zstandard_level = 0;
@@ -54,7 +54,7 @@ struct Storage {
     int quantize = 0, digits = 0;
     int endian = NC_ENDIAN_NATIVE;
     bool no_fill = false;
-    bool of_file = false;  // read from the file
+    bool of_file = false;  // the members were read from the file
 
     bool filtered() const {
         return deflate != 0 || shuffle != 0 || zstandard || quantize != 0 || !others.empty();
@@ -67,7 +67,7 @@ struct Variable {
     std::vector<int> dims;
     detail::NamedList<Attribute> attributes;
     Storage storage;
-    std::optional<ChunkCache> cache;  // set by the program
+    std::optional<ChunkCache> cache;  // cache that the program has set
     int frame = -1;
 };
 
@@ -88,7 +88,8 @@ struct Table {
     int unlimited() const;  // the record dimension, -1: none
     Index length(int dimid) const;
 
-    // Extends unlimited dimensions to hold the section; stride may be NULL.
+    // Lengthens unlimited dimensions to hold a section.
+    // @param stride  may be NULL
     void grow(const Variable& variable, const Index* start, const Index* count,
               const Index* stride);
 

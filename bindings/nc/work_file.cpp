@@ -64,7 +64,8 @@ int copy(int from, int to) {
 
 WorkFile::WorkFile(const std::string& name, Begin begin, Lock lock) {
     std::error_code error;
-    const fs::path file = fs::weakly_canonical(name, error);  // not the link to it
+    // Path of the file itself, not of a link to it.
+    const fs::path file = fs::weakly_canonical(name, error);
     if (error) throw Error{error.value(), name + ": " + error.message()};
     name_ = file.string();
     path_ = begin == Begin::in_place ? name_ : name_ + ".new";
@@ -120,7 +121,7 @@ void WorkFile::take_lock() {
             throw Error{NC_EPERM, name_ + ": another program is writing it (lock " + lock_path_ +
                                       "), or this one through another handle"};
         }
-        // Its last owner may have removed it meanwhile.
+        // The last owner may have removed the lock file meanwhile.
         struct stat mine {
         }, there{};
         if (::fstat(lock_, &mine) == 0 && ::lstat(lock_path_.c_str(), &there) == 0 &&

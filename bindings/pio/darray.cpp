@@ -51,7 +51,8 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
     const auto need_frame = [&] {
         if (frame < 0) fail(NC_EINVAL, "no frame has been set (PIOc_setframe)");
     };
-    const auto check_frame = [&](Index length) {  // of the dimension whose index is the frame
+    // Tests the frame as an index of a dimension of this length.
+    const auto check_frame = [&](Index length) {
         if (frame >= length)
             fail(NC_EINVALCOORDS, "frame " + std::to_string(frame) +
                                       " is beyond its dimension of " + std::to_string(length));
@@ -113,7 +114,8 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
     Variable& v = table_.variable(varid);
     begin_writing();
     if ((type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name +
+                                  ": text cannot be converted to numbers, nor numbers to text"};
     const std::vector<Place> all = places(v, grid, frame, false);
     // From here on, an error of one rank is reported there; the others learn of it at the next
     // collective call.
@@ -180,8 +182,8 @@ Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, 
     return {code, path_ + ": variable " + v.name + ": values do not fit its type"};
 }
 
-// Puts at a place. Throws errors of all ranks, and returns errors of this rank. data NULL: this
-// rank has none, because its arguments were wrong.
+// Puts values by a place. Throws errors that all ranks have, and returns those of this rank.
+// @param data  NULL: this rank's arguments were wrong, so it has no values
 Error File::put_place(int varid, const Place& place, nc_type type, const void* data) {
     const Variable& v = table_.variable(varid);
     const Map& map = place.grid->map();
@@ -229,7 +231,7 @@ Error File::put_serial(int varid, const Place& place, nc_type type, const void* 
                                     ": out of memory for a copy of the array (rank " +
                                     std::to_string(session_.rank()) + ")"};
         }
-    // Elements of a rank that holds nothing keep their values, too.
+    // If a rank has dropped its elements because of an error, these keep their values in the file.
     int has_all = static_cast<Index>(dofs.size()) == map.size() ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &has_all, 1, MPI_INT, MPI_LAND, session_.comm());
     std::vector<Index> start, count;
@@ -256,7 +258,8 @@ void File::read_darray(int varid, Grid& grid, nc_type type, void* data, Index n,
     if (size_of(v.type) == 0)
         throw Error{NC_EBADTYPE, path_ + ": variable " + v.name + " has a type that is not read"};
     if ((type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name +
+                                  ": text cannot be converted to numbers, nor numbers to text"};
     const std::vector<Place> all = places(v, grid, frame, true);
     Error error;
     if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
@@ -286,7 +289,8 @@ void File::put_section(int varid, const Index* start, const Index* count, const 
     if (type == NC_NAT) type = v.type;
     begin_writing();
     if ((type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name +
+                                  ": text cannot be converted to numbers, nor numbers to text"};
     check_section(v, start, count, stride, false);
     const std::vector<Index> first(start, start + v.dims.size()), n(count, count + v.dims.size());
     if (volume(n) == 0) return;

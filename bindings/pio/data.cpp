@@ -36,8 +36,8 @@ int put_attribute(const char* call, int ncid, int varid, const char* name, nc_ty
         const int code = convert(type == NC_NAT ? xtype : type, values, xtype, a.bytes.data(), len,
                                  "", bytes_of_any_sign(file));
         if (code != NC_NOERR && code != NC_ERANGE)
-            throw Error{code,
-                        std::string("attribute ") + name + ": text and numbers do not convert"};
+            throw Error{code, std::string("attribute ") + name +
+                                  ": text cannot be converted to numbers, nor numbers to text"};
         file.put_att(varid, std::move(a));
         if (code != NC_NOERR)
             throw Error{code, std::string("attribute ") + name + ": a value does not fit its type"};
@@ -54,9 +54,11 @@ int get_attribute(const char* call, int ncid, int varid, const char* name, nc_ty
         const int code = convert(a.type, a.bytes.data(), type == NC_NAT ? a.type : type, values,
                                  a.n, "", bytes_of_any_sign(file));
         if (code != NC_NOERR)
-            throw Error{code, std::string("attribute ") + name +
-                                  (code == NC_ERANGE ? ": a value does not fit the type"
-                                                     : ": text and numbers do not convert")};
+            throw Error{code,
+                        std::string("attribute ") + name +
+                            (code == NC_ERANGE
+                                 ? ": a value does not fit the type"
+                                 : ": text cannot be converted to numbers, nor numbers to text")};
     });
 }
 

@@ -17,13 +17,13 @@ using namespace nc;
 class File : public Dataset {
 public:
     // @param mode  netCDF's flags
-    // @note Collective, both
+    // @note Both are collective
     static std::unique_ptr<File> create(Session& session, const Writers& writers,
                                         const std::string& path, int iotype, int mode);
     static std::unique_ptr<File> open(Session& session, const Writers& writers,
                                       const std::string& path, int mode);
 
-    // @note Collective, all of these; write_darray only the first time, and when buffers are full
+    // @note These are collective; write_darray only the first time, and when buffers are full
     void write_darray(int varid, Grid& grid, nc_type type, const void* data, Index n, int frame);
     void read_darray(int varid, Grid& grid, nc_type type, void* data, Index n, int frame);
     void put_section(int varid, const Index* start, const Index* count, const Index* stride,
@@ -49,7 +49,7 @@ private:
     std::map<int, Put> puts_;
 
     void step_ended() override { puts_.clear(); }
-    void note(Index bytes);  // bytes that some rank is about to put
+    void note(Index bytes);  // Counts bytes that some rank is about to put.
     // Keeps puts in order: if two ranks put the same element in one step, either value may win, so
     // an element that another rank may put again comes with the next step. grid NULL: a section,
     // which the root puts.

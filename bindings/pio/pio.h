@@ -228,7 +228,7 @@ int PIOc_init_async_from_F90(int f90_world_comm, int num_io_procs, int* io_proc_
 int PIOc_init_async_comms_from_F90(int f90_world_comm, int component_count, int* f90_comp_comms,
                                    int f90_io_comm, int rearranger, int* iosysidp);
 int PIOc_free_iosystem(int iosysid);
-int PIOc_finalize(int iosysid); /* the old name of it */
+int PIOc_finalize(int iosysid); /* old name of PIOc_free_iosystem */
 int PIOc_get_numiotasks(int iosysid, int* numiotasks);
 int PIOc_iam_iotask(int iosysid, bool* ioproc);
 int PIOc_iotask_rank(int iosysid, int* iorank);

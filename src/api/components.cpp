@@ -53,8 +53,9 @@ Status check_roles(Comm& world, Roles& roles, const tw_session* sessions) {
     std::int64_t least_and_most[] = {-roles.n, roles.n};
     world.all_reduce(least_and_most, Reduce::max);
     if (-least_and_most[0] != least_and_most[1])
-        return failure(TW_EMISMATCH, "the ranks give {} to {} components", -least_and_most[0],
-                       least_and_most[1]);
+        return failure(TW_EMISMATCH,
+                       "the number of components differs between ranks: from {} to {}",
+                       -least_and_most[0], least_and_most[1]);
     const Status room = alone([&]() -> Status {
         for (int c = 0; c < roles.n; ++c) roles.ranks.push_back(roles.is_in(c) ? 1 : 0);
         roles.ranks.push_back(roles.serves ? 1 : 0);

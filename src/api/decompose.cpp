@@ -33,8 +33,8 @@ Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
 Status check_padding(const Decomposition& d, int rank) {
     if (d.listed) return failure(TW_EARG, "tw_pad: a list has no boxes");
     if (d.room < std::ssize(d.blocks))
-        return failure(TW_ESHAPE, "tw_pad: boxes is {}, but rank {} has {}", d.room, rank,
-                       d.blocks.size());
+        return failure(TW_ESHAPE, "tw_pad: room for {} boxes is not enough: rank {} has {}", d.room,
+                       rank, d.blocks.size());
     std::int64_t total = std::max<std::int64_t>(d.room, 1);
     for (std::size_t i = 0; i < d.padded.size(); ++i) {
         for (const Box& box : d.blocks)
@@ -312,7 +312,8 @@ tw_status tw_decompose_list(tw_session session, const char* dims, const int64_t*
         if ((!d.dims.empty() && shape == nullptr) || (n > 0 && indices == nullptr))
             return failure(TW_EARG, "shape or indices are missing (null pointer)");
         if (kind != TW_LIST_UNIQUE && kind != TW_LIST_SHARED)
-            return failure(TW_EARG, "unknown kind of list {}", static_cast<int>(kind));
+            return failure(TW_EARG, "invalid value {} for argument 'kind' of a list",
+                           static_cast<int>(kind));
         set_shape(shape, draft);
         const std::vector<std::string> names = split_names(text_or_empty(listed));
         const std::span list(indices, n);
@@ -351,7 +352,7 @@ tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges) {
             d->edges.clear();
             for (int i = 0; i < d->nd(); ++i) {
                 if (edges[i] < TW_HALO_KEEP || edges[i] > TW_HALO_PERIODIC)
-                    return failure(TW_EARG, "dimension {}: unknown edge {}", d->dim_in_words(i),
+                    return failure(TW_EARG, "dimension {}: invalid edge {}", d->dim_in_words(i),
                                    static_cast<int>(edges[i]));
                 d->edges.push_back(static_cast<Edge>(edges[i]));
             }

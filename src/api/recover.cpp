@@ -20,7 +20,7 @@ void copy_text(const std::string& from, char* to, int64_t length) {
 Status recover_path(const char* path, tw_recovery longer, std::string& done) {
     if (path == nullptr || *path == '\0') return failure(TW_EARG, "the path of a file is empty");
     if (longer != TW_KEEP_LONGER && longer != TW_REPLACE_LONGER)
-        return failure(TW_EARG, "{}: tw_recover: unknown value {} of longer", path,
+        return failure(TW_EARG, "{}: tw_recover: invalid value {} for argument 'longer'", path,
                        static_cast<int>(longer));
     return recover(path, longer == TW_REPLACE_LONGER, done);
 }

@@ -56,7 +56,8 @@ tw_status tw_finalize(tw_session* session) {
     }
     std::optional<Inside> inside(std::in_place, *s, "tw_finalize");
     if (!inside->entered()) return refuse(s, "tw_finalize");
-    const std::unique_ptr<Watchdog> watchdog = std::move(s->watchdog);  // to the very end
+    // Must exist until the function returns.
+    const std::unique_ptr<Watchdog> watchdog = std::move(s->watchdog);
     const bool told = !s->over.ok();
     const Standing standing(watchdog.get(), "tw_finalize");
     tw_status code = TW_OK;

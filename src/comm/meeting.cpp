@@ -141,7 +141,7 @@ Status Meeting::compare(const Attendance& attendance) {
     return status;
 }
 
-/// Collects, on every rank, what any rank has given up.
+/// Collects, on every rank, the files and session that any rank has given up.
 void Meeting::find_parting(const Attendance& attendance) {
     const std::int64_t mine = !attendance.leaves ? -1 : attendance.file;
     std::vector<char> all;

@@ -40,7 +40,7 @@ std::map<std::int64_t, OwnSegment>& own_segments() {
     return *segments;
 }
 
-/// The system's name of shared memory, by which other processes recognize it.
+/// The name by which the system, and so other processes, identifies shared memory.
 class SegmentLabel {
 public:
     explicit SegmentLabel(std::int64_t token) {

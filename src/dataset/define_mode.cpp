@@ -131,7 +131,8 @@ Status DefineMode::set_record(std::int64_t record, int later) {
             "{}: tw_set_record: the first step cannot write record {}; the file has {} records",
             file_.path, wording.index(record), source_->records());
     if (later != TW_KEEP_LATER && later != TW_DROP_LATER)
-        return failure(TW_EARG, "{}: tw_set_record: unknown value {} of later", file_.path, later);
+        return failure(TW_EARG, "{}: tw_set_record: invalid value {} for argument 'later'",
+                       file_.path, later);
     file_.existing.first = record;
     file_.existing.kept = later == TW_DROP_LATER ? record : source_->records();
     return {};

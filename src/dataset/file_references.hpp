@@ -49,7 +49,7 @@ private:
     Status publish_both(bool named);
 
     FileContext& file_;
-    // Used on rank 0:
+    // Used on rank 0 only.
     ReferenceFile reference_;
     StreamFile stream_;
     bool written_ = false;  ///< the file's own references are written, under their temporary name

@@ -8,7 +8,7 @@
 
 namespace thalweg::detail {
 
-/// Uses the present definitions for later inquiries; names returned earlier stay valid.
+/// Uses the present definitions for later inquiries. Names that were returned earlier stay valid.
 Status Readback::tell() {
     if (!told_.empty() && late_ == file_.late_attributes().size()) return {};
     told_.push_back(file_.definitions());

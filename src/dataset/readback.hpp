@@ -73,7 +73,7 @@ private:
     File& file_;
     /// For each variable, the same on every rank: all of it is in the file, put or filled.
     std::vector<char> whole_;
-    int open_ = 0;          ///< number of variables for which this is not so
+    int open_ = 0;          ///< number of variables for which whole_ is not set
     bool touched_ = false;  ///< this rank has put something since the last tw_sync
     /// Definitions returned to the model, the latest last; it may still use names in all of them.
     std::list<Definitions> told_;

@@ -39,7 +39,7 @@ std::shared_ptr<const Listing> parse_listing(const std::int64_t*& at,
 void add_frames(const Share& share, std::size_t place, const HeldBox& held,
                 std::vector<Box>& frames);
 
-/// Returns of a list the whole runs that meet some of the boxes; a box is returned unchanged.
+/// Returns the whole runs of a list that meet some of the boxes. A box is returned unchanged.
 HeldBox held_near(const HeldBox& held, std::span<const Box> frames);
 
 }  // namespace thalweg::detail

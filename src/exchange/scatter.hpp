@@ -40,8 +40,8 @@ public:
                                          const std::vector<int>& readers,
                                          const StreamOptions& options, Status& status);
 
-    /// Prepares a pass. Every rank calls it before the agreement, or other wait of all for all,
-    /// that must precede each pass: ranks leave a pass while others are still in it.
+    /// Prepares a pass. Between this call and the pass, all ranks must have waited for each other,
+    /// by an agreement or otherwise, because ranks leave a pass while others are still in it.
     static void prepare(Team& team, Memory& arena);
 
     /**

@@ -22,7 +22,7 @@ Statistic inner_of(const Statistic& statistic) {
     return inner;
 }
 
-/// Returns the outer operation: its samples are the inner one's results, in double.
+/// Returns the outer operation, whose samples are the results of the inner one, in double.
 Statistic outer_of(const Statistic& statistic) {
     Statistic outer = statistic;
     if (!statistic.inner) return outer;

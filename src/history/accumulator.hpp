@@ -15,20 +15,22 @@
 
 namespace thalweg::history {
 
-/// Bits of a value of any type, in the first bytes.
+/// The bits of a value of any type, in the first bytes of the array.
 using Value = std::array<std::byte, 8>;
 
-/// Everything that decides on the numbers of one field in one stream.
+/// The properties of a variable that determine how its samples are combined.
 struct Statistic {
     Op op = Op::mean;
-    std::optional<Op> inner;  ///< applied in each inner window; `op` takes its results
-    tw_type type = TW_FLOAT;  ///< of the samples
+    /// Operation of the inner windows, whose results are the samples of `op`.
+    std::optional<Op> inner;
+    tw_type type = TW_FLOAT;  ///< type of the samples
     Missing missing = Missing::none;
-    Value missing_value{};      ///< of `type`; a NaN stands for every NaN
-    bool weight_field = false;  ///< each sample comes with a weight an element
-    bool counts = false;        ///< samples have the weight 1, but for weights of the model's own
-    double min_valid = 0;       ///< least share of the weight that valid samples must have
-    int ddof = 0;               ///< of std: 1 divides by n - 1
+    Value missing_value{};  ///< bits of a missing element, in `type`; a NaN stands for every NaN
+    /// Each sample comes with an array of weights, one for each element.
+    bool weight_field = false;
+    bool counts = false;   ///< samples have the weight 1, unless the model sends weights of its own
+    double min_valid = 0;  ///< least share of the weight that valid samples must have
+    int ddof = 0;          ///< for std: the sum of squares is divided by n - ddof
 };
 
 /// Some elements of one sample.
@@ -37,26 +39,28 @@ struct Run {
     std::int64_t count = 0;
     const void* data = nullptr;
     std::int64_t stride = 1;          ///< distance in memory, in elements
-    const double* weights = nullptr;  ///< of a weight field, one after another; 0 or NaN: no sample
+    const double* weights = nullptr;  ///< weight of each element, dense; 0 or NaN: the element
+                                      ///< counts for nothing; null: no weight field
 };
 
-/// An array of the state, for restarts: as many elements as the accumulator has.
+/// An array of the accumulator's state, which a restart keeps; it has one value for each element.
 struct StateArray {
     std::string name;
     tw_type type = TW_DOUBLE;
     void* data = nullptr;
 };
 
-/// Numbers of the state, for restarts.
+/// Numbers of the accumulator's state, which a restart keeps.
 struct StateNumbers {
-    double weight = 0, inner_weight = 0;  ///< of all samples in the window
+    double weight = 0, inner_weight = 0;  ///< sums of the weights of all samples in the window
     std::int64_t samples = 0, inner_samples = 0;
 };
 
 class Sums;
 
-/// Every sample: begin_sample, add for all elements in any order, end_sample. Elements are
-/// independent of each other; all arithmetic is in double, but for minima, maxima and integer sums.
+/// The state of one variable's open window. For each sample call begin_sample(), add() for all
+/// elements in any order, and end_sample(). Arithmetic is in double, except for minima, maxima and
+/// sums of integers.
 class Accumulator {
 public:
     /// @throw std::bad_alloc
@@ -79,9 +83,10 @@ public:
     /// @return as end_sample
     Status end_inner(double weight);
 
-    /// Computes the results of some elements, in a type of floating point or the samples' own.
-    /// @param fill  of the type `type`, for elements without a valid result
-    /// @return TW_OK, TW_ERANGE: results do not fit into the type, and are filled
+    /// Computes the results of some elements.
+    /// @param type  a floating-point type, or that of the samples
+    /// @param fill  value of type `type` for elements without a valid result
+    /// @return TW_OK, TW_ERANGE: some results do not fit into the type, and get the fill value
     Status result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                   void* results) const;
     /// Tests if there was a sample since the last reset.

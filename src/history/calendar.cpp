@@ -30,7 +30,8 @@ constexpr std::int64_t days_before(Calendar calendar, std::int64_t year) {
     return 365 * years + floor_div(years, 4) - floor_div(years, 100) + floor_div(years, 400);
 }
 
-/// Returns the calendar that the standard calendar is at a date: it has no leap years of its own.
+/// Returns the calendar whose rules the standard calendar follows at a date: the Julian or the
+/// proleptic Gregorian one.
 constexpr Calendar rules_of(Calendar calendar, std::int64_t year, int month, int of_month) {
     if (calendar != Calendar::standard) return calendar;
     const bool reformed =
@@ -153,7 +154,8 @@ double nearest_quotient(std::int64_t numerator, std::int64_t denominator) {
     if (numerator == 0) return 0;
     const bool negative = numerator < 0;
     const Wide magnitude = negative ? -static_cast<Wide>(numerator) : static_cast<Wide>(numerator);
-    // At least 63 bits in front of the remainder, which counts as one more bit.
+    // The shifted quotient has at least 63 bits. Whether there is a remainder is appended as one
+    // more bit, which is enough to round correctly.
     const int shift = std::countl_zero(static_cast<std::uint64_t>(magnitude)) + 62;
     const Wide shifted = magnitude << shift;
     const Wide divisor = static_cast<Wide>(denominator);
@@ -280,7 +282,7 @@ Date add_months(Calendar calendar, const Date& date, std::int64_t months) {
     moved.year = floor_div(total, 12);
     moved.month = static_cast<int>(total - moved.year * 12) + 1;
     moved.day = std::min(date.day, last_day(calendar, moved.year, moved.month));
-    // A day that the reform left out becomes the next one.
+    // A day that the reform left out becomes the day after the gap.
     if (calendar == Calendar::standard && moved.year == reform_year &&
         moved.month == reform_month && moved.day > last_julian_day && moved.day < reform_day)
         moved.day = reform_day;
@@ -310,7 +312,7 @@ std::string date_text(Calendar calendar, Time time) { return date_text(date_of(c
 
 Status parse_seconds(double seconds, Time& time) {
     const auto found = rounded_product(seconds, one_second);
-    if (!found) return detail::failure(TW_EARG, "{} is no time in seconds", seconds);
+    if (!found) return detail::failure(TW_EARG, "{} is not a valid time in seconds", seconds);
     time = *found;
     return {};
 }
@@ -319,7 +321,7 @@ double TimeUnits::value(Time time) const { return nearest_quotient(time - refere
 
 Status TimeUnits::time(double value, Time& time) const {
     const auto found = rounded_product(value, unit);
-    if (!found) return detail::failure(TW_EARG, "{} is no time in '{}'", value, text);
+    if (!found) return detail::failure(TW_EARG, "{} is not a valid time in '{}'", value, text);
     time = reference + *found;
     return {};
 }
@@ -353,7 +355,7 @@ Status parse_time_units(Calendar calendar, std::string_view text, Time start, Ti
         if (known.name == name) units.unit = known.length;
     if (found == std::string_view::npos || units.unit == 0)
         return detail::failure(TW_EARG,
-                               "'{}' are no units of time such as \"days since 1850-01-01\"; the "
+                               "'{}' is not a unit of time such as \"days since 1850-01-01\"; the "
                                "units are seconds, minutes, hours and days",
                                text);
     const std::string_view reference = text.substr(found + since.size());

@@ -84,11 +84,11 @@ Status parse_seconds(double seconds, Time& time);
 struct TimeUnits {
     Time unit = one_day;  ///< length in microseconds
     Time reference = 0;   ///< time of the value 0
-    std::string text;     ///< as it is written
+    std::string text;     ///< text that is written to the file
 
     /// Returns the double that is nearest to the exact value.
     double value(Time time) const;
-    /// Returns the time that is nearest to a value, in whole microseconds.
+    /// Returns the time of a value, rounded to microseconds.
     /// @return TW_OK, TW_EARG: not finite, or beyond `most_years`
     Status time(double value, Time& time) const;
 };

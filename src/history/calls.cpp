@@ -15,7 +15,7 @@ namespace history = thalweg::history;
 
 namespace thalweg::detail {
 
-/// Agreements by the session's meetings.
+/// Lets the ranks of a history agree by the session's meeting.
 class Agreements final : public history::Ranks {
 public:
     Agreements(tw_session session, int number) : session_(session), number_(number) {}
@@ -52,7 +52,8 @@ struct tw_history_impl {
 
 namespace {
 
-/// Runs the body of a function, which makes calls of the session itself: no exception leaves it.
+/// Runs the body of a function that itself calls functions of the session. Turns exceptions into a
+/// status.
 template <class F>
 tw_status outside(tw_session session, F&& body) {
     return report(session, alone(std::forward<F>(body)));
@@ -126,7 +127,7 @@ Status find_boxes(const Decomposition& d, const tw_array& array,
     return {};
 }
 
-/// Finds one box, which is as dense as in a whole array.
+/// Finds the memory of one block, which the caller passes alone, as dense as in a whole array.
 Status find_block(const Decomposition& d, int block, tw_type type, const void* data, std::int64_t n,
                   history::SentBox& box) {
     if (d.listed || d.replicated || block < 0 || block >= std::ssize(d.blocks))
@@ -145,7 +146,7 @@ Status find_block(const Decomposition& d, int block, tw_type type, const void* d
     return {};
 }
 
-/// Finds this rank's part of a declaration, and the form of its arrays.
+/// Finds the part of a declared variable that this rank holds, and the form of its arrays.
 Status find_part(history::History& of, history::Declaration& declaration, std::int64_t n,
                  tw_session session, history::Part& part,
                  std::shared_ptr<const Decomposition>& form) {
@@ -178,7 +179,8 @@ tw_status with_field(tw_field field, F&& body, const char* call = __builtin_FUNC
     });
 }
 
-/// Takes the length of the model's step, "step=SECONDS", out of the settings.
+/// Removes the length of the model's step, "step=SECONDS", from the settings and returns it in
+/// `step`.
 Status take_step_length(std::string& settings, history::Time& step) {
     std::string rest, item;
     Status status;

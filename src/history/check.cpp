@@ -50,12 +50,12 @@ void check_groups(const Table& table, const Selectors& selectors, const std::str
                                              detail::did_you_mean(selector.text, names))});
 }
 
-/// Groups that a search has entered, and those that it has left.
+/// Groups that a search is in, and those that it has finished.
 struct Search {
     std::set<std::string, std::less<>> entered, left;
 };
 
-/// Tests if a group leads back to one that the search is in.
+/// Tests if a group refers, directly or through others, to a group that the search is in.
 bool is_circular(const Table& table, const std::string& group, Search& search) {
     if (search.left.contains(group)) return false;
     if (!search.entered.insert(group).second) return true;
@@ -77,13 +77,13 @@ void check_streams(const Table& table, Problems& problems) {
                 problems.push_back({stream.line_of("name"),
                                     fmt::format("stream '{}': line {} has a stream of this name",
                                                 stream.name, other.line)});
-            // Files of one variable each may have different variables.
+            // With a file per variable, streams can share a path if they have different variables.
             else if (!stream.file_per_variable && path_of(stream) == path_of(other))
                 problems.push_back(
-                    {stream.line_of("path"),
-                     fmt::format("stream '{}': 'path': its files have the names of those of stream "
-                                 "'{}'",
-                                 stream.name, other.name)});
+                    {stream.line_of("path"), fmt::format("stream '{}': 'path': its files would "
+                                                         "have the same names as those of stream "
+                                                         "'{}'",
+                                                         stream.name, other.name)});
         }
     }
 }

@@ -36,7 +36,8 @@ double turned(double longitude, double west) {
            std::round((west + east_of + (east_of < 0 ? 360 : 0) - longitude) / 360) * 360;
 }
 
-/// Returns the indices of the elements from west to east in a box that may cross the seam.
+/// Returns the indices of the elements in a box, sorted from west to east. The box may cross the
+/// seam of the grid, where longitudes jump by 360.
 Integers eastward(const std::vector<double>& longitudes, double west, double east) {
     std::vector<std::pair<double, std::int64_t>> inside;
     if (east < west) east += 360;
@@ -70,8 +71,9 @@ Integers levels_of(const Levels& levels, std::int64_t length, const Coordinate* 
     return indices;
 }
 
-/// Adds whole turns to longitudes, or to their bounds, so that they grow eastward.
-/// @param longitudes  of the whole axis, of which some are chosen
+/// Adds multiples of 360 to the chosen longitudes, or to their bounds, so that they increase.
+/// @param longitudes  longitudes of the whole axis
+/// @param chosen  indices of the chosen ones
 template <class T>
 void make_monotonic(const std::vector<double>& longitudes, const Integers& chosen, double west,
                     std::vector<char>& data) {
@@ -104,7 +106,8 @@ const Coordinate* History::axis(const std::string& dim) const {
     return &found->second;
 }
 
-/// Finds the elements that a stream takes of a field, or of a coordinate with these dimensions.
+/// Finds the elements that a stream selects along each of these dimensions of a field or
+/// coordinate.
 Status History::find_choice(const StreamTable& stream, const std::vector<std::string>& dims,
                             Choice& choice) const {
     const auto& shape = lengths_;
@@ -128,8 +131,8 @@ Status History::find_choice(const StreamTable& stream, const std::vector<std::st
                 const std::vector<double> values = numbers_of(*c);
                 if (choice.count(dim) != 0 && (is_east(units) || is_north(units)))
                     return failure(TW_ESETTING,
-                                   "stream '{}': the box and the levels both choose of the "
-                                   "dimension '{}'",
+                                   "stream '{}': the region's box and the levels both select "
+                                   "elements of dimension '{}'; use one of them",
                                    stream.name, dim);
                 if (is_east(units))
                     choice[dim] = eastward(values, (*region.box)[0], (*region.box)[1]);
@@ -159,13 +162,14 @@ Status History::find_choice(const StreamTable& stream, const std::vector<std::st
             return failure(TW_ESETTING, "stream '{}': an element of dimension '{}' is chosen twice",
                            stream.name, dim);
         if (indices.empty())
-            return failure(TW_ESETTING, "stream '{}': nothing is chosen of dimension '{}'",
+            return failure(TW_ESETTING, "stream '{}': no element of dimension '{}' is selected",
                            stream.name, dim);
     }
     return {};
 }
 
-/// Makes chosen longitudes, or their bounds, grow in a box, which may cross the seam.
+/// Makes the chosen longitudes, or their bounds, increase if the region is a box, which may cross
+/// the seam.
 void History::turn_eastward(const StreamTable& stream, const Coordinate& c, const Choice& choice,
                             std::vector<char>& data) const {
     if (c.dims.empty()) return;
@@ -184,7 +188,8 @@ std::vector<WrittenCoordinate> History::coordinates_of(const StreamTable& stream
     std::vector<WrittenCoordinate> all;
     for (const Coordinate* c : needed_coordinates(context_.coordinates, variables)) {
         Choice choice;
-        (void)find_choice(stream, c->part.dims, choice);  // as of the fields
+        // Cannot fail: the fields' choices were found before.
+        (void)find_choice(stream, c->part.dims, choice);
         Taken& t = taken(c->serial, c->part, choice);
         auto& kept = coordinate_data_[{c, &t}];
         if (!kept) {
@@ -195,7 +200,7 @@ std::vector<WrittenCoordinate> History::coordinates_of(const StreamTable& stream
         }
         auto data = kept;
         if (!stream.region.empty() && table_.regions.at(stream.region).box) {
-            // Regions of the same elements may begin at different longitudes.
+            // Two regions with the same elements may begin at different longitudes.
             auto own = std::make_shared<std::vector<char>>(*kept);
             turn_eastward(stream, *c, choice, *own);
             if (*own != *kept) data = std::move(own);

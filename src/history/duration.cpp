@@ -89,7 +89,9 @@ std::string duration_text(const Duration& duration) {
 
 namespace {
 
-/// Finds the date that the calendar counts from; false: none fits.
+/// Finds the date from which windows are counted so that they fit the calendar, such as midnight or
+/// January 1.
+/// @return false if there is none
 bool calendar_origin(Calendar calendar, const Duration& every, Time length, Time start,
                      Date& origin) {
     const Date begin = date_of(calendar, start);
@@ -124,7 +126,7 @@ Status Boundaries::make(Calendar calendar, const Duration& every, const Anchor& 
     made.calendar_ = calendar;
     if (every.unit == Unit::month || every.unit == Unit::year) {
         made.months_ = every.count * (every.unit == Unit::year ? 12 : 1);
-        // Some calendars have months or years of one length.
+        // In some calendars, all months or all years have the same length.
         made.length_ = calendar == Calendar::days_360 ? made.months_ * 30 * one_day
                        : made.months_ % 12 == 0 && calendar == Calendar::noleap
                            ? made.months_ / 12 * 365 * one_day
@@ -153,7 +155,7 @@ Time Boundaries::at(std::int64_t k) const {
 }
 
 std::int64_t Boundaries::window(Time time, Edge edge) const {
-    // Times are integers: t < b is t + 1 <= b.
+    // As times are integers, [a, b) contains t if (a, b] contains t + 1.
     if (edge == Edge::begin) ++time;
     if (length_ > 0) return floor_div(time - 1 - origin_, length_) + 1;
     const Date date = date_of(calendar_, time);

@@ -27,13 +27,13 @@ Status parse_duration(std::string_view text, Duration& duration);
 /// Writes "1 month", "5 days".
 std::string duration_text(const Duration& duration);
 
-/// Point from which boundaries are counted.
+/// The point from which boundaries are counted.
 struct Anchor {
     enum class Kind : std::uint8_t { calendar, start, date } kind = Kind::calendar;
     Date date;  ///< of Kind::date
 };
 
-/// End of a window that belongs to it.
+/// The end of a window at which a boundary belongs to the window.
 enum class Edge : std::uint8_t {
     end,   ///< (b(k-1), b(k)]: a sample is labelled by the end of its step
     begin  ///< [b(k-1), b(k)): by its begin
@@ -50,7 +50,7 @@ public:
 
     Calendar calendar() const { return calendar_; }
     Time at(std::int64_t k) const;
-    /// Returns the k of the window from b(k-1) to b(k) that a time belongs to.
+    /// Returns the number k of the window from b(k-1) to b(k) to which a time belongs.
     std::int64_t window(Time time, Edge edge) const;
     /// Returns the largest k with b(k) <= time.
     std::int64_t last(Time time) const { return window(time, Edge::begin) - 1; }
@@ -63,8 +63,8 @@ private:
     Calendar calendar_ = Calendar::standard;
     Time origin_ = 0;          ///< b(0)
     Date date_;                ///< of b(0)
-    Time length_ = one_day;    ///< of a window; 0: it is given in months
-    std::int64_t months_ = 0;  ///< of a window
+    Time length_ = one_day;    ///< length of a window; 0: it is given in months
+    std::int64_t months_ = 0;  ///< length of a window in months
 };
 
 }  // namespace thalweg::history

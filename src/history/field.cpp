@@ -12,9 +12,10 @@ namespace {
 
 using RowVisit = std::function<void(std::int64_t, std::int64_t, const char*, std::int64_t)>;
 
-/// Dimensions of a piece, joined where both memory and the chosen elements continue.
+/// The loops over a piece, with dimensions merged where memory and the chosen elements continue.
 struct Joined {
-    Integers count, from, to;  ///< lengths; distances in bytes, and among the chosen elements
+    /// Lengths; distances in memory in bytes; distances among the chosen elements.
+    Integers count, from, to;
 };
 
 Joined joined_rows(const ChosenBox& piece, const Integers& stride) {

@@ -21,8 +21,8 @@ namespace thalweg::history {
 class History;
 class Variable;
 
-/// A box of a rank's array in memory: address of its first held element, and the distance in bytes
-/// of neighbours along each dimension in memory.
+/// A box of a rank's array in memory: address of its first held element, and bytes from one element
+/// to the next along each dimension.
 struct Block {
     const char* base = nullptr;
     Integers stride;
@@ -34,8 +34,8 @@ struct SentBox {
     Block block;
 };
 
-/// Calls visit(first, count, data, stride in bytes) for rows of the chosen elements of one box,
-/// which are as long as memory allows.
+/// Calls visit(first, count, data, stride in bytes) for the rows of a box's chosen elements. Rows
+/// are as long as the memory order allows.
 void for_rows(
     const Chosen& chosen, const SentBox& sent,
     const std::function<void(std::int64_t, std::int64_t, const char*, std::int64_t)>& visit);
@@ -55,14 +55,14 @@ std::string text_of(const std::vector<Attribute>& attributes, std::string_view n
 /// Adds an attribute, or replaces that of the same name.
 void set_attribute(std::vector<Attribute>& attributes, Attribute attribute);
 
-/// A variable that is written once a file.
+/// A variable that is written once per file.
 struct Coordinate {
     std::string name;
     tw_type type = TW_DOUBLE;
     std::vector<std::string> dims;
     std::vector<Attribute> attributes;
     Part part;
-    int serial = 0;  ///< of the decomposition, the same on every rank; 0: every rank has all
+    int serial = 0;          ///< serial number of the decomposition; 0: every rank has all elements
     std::vector<char> data;  ///< elements of the part, without halos
     std::int64_t size = 0;   ///< bytes of an element
 };
@@ -71,17 +71,18 @@ struct Coordinate {
 
 /// A field of the model.
 struct tw_field_impl {
-    int wanted = 0;                                ///< a send at this time would be used
-    thalweg::history::History* history = nullptr;  ///< null: it is closed
+    int wanted = 0;  ///< nonzero if some stream would use a sample sent now
+    thalweg::history::History* history = nullptr;  ///< null after tw_history_close
     thalweg::history::DeclaredField declared;
-    std::vector<thalweg::history::Attribute> attributes;  ///< as they are written
+    /// Attributes in the form that is written.
+    std::vector<thalweg::history::Attribute> attributes;
     thalweg::history::Part part;
-    int serial = 0;  ///< of the decomposition, the same on every rank; 0: every rank has all
+    int serial = 0;  ///< serial number of the decomposition; 0: every rank has all elements
     /// The form of the model's arrays, for the C functions, which check them.
     std::shared_ptr<const thalweg::detail::Decomposition> form;
-    std::vector<thalweg::history::Variable*> users;    ///< variables of streams that take it
-    std::vector<thalweg::history::Variable*> weighed;  ///< those that it is the weight of
-    int boxes_sent = 0;                                ///< in this step
+    std::vector<thalweg::history::Variable*> users;    ///< variables of streams with this field
+    std::vector<thalweg::history::Variable*> weighed;  ///< variables whose weight this field is
+    int boxes_sent = 0;                                ///< number of boxes sent in this step
     std::vector<bool> sent_boxes;                      ///< likewise, each
 };
 

@@ -122,8 +122,8 @@ std::vector<History::Due> History::find_due() const {
     return due;
 }
 
-/// Ends a step whose time was refused. Other ranks may have a record to write if their steps are as
-/// long as the last one: they are told why it is lost.
+/// Ends a step whose time was refused. Other ranks may have a record to write now, if the step is
+/// as long as the last one. They learn here why the record is lost.
 Status History::end_lost_step() {
     const Status lost = std::exchange(lost_, Status{});
     const Time from = previous_.value_or(context_.run.start);

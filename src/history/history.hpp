@@ -23,7 +23,7 @@ struct Declaration {
     const char* dims = nullptr;
     tw_decomposition decomposition = nullptr;
     const char* attributes = nullptr;
-    int serial = 0;  ///< of the decomposition
+    int serial = 0;  ///< serial number of the decomposition
 };
 
 /// Every method that is marked collective agrees by Ranks::meet; all others are local.
@@ -62,14 +62,14 @@ public:
 
     std::int64_t memory() const { return memory_; }
     tw_session session() const { return ranks_.session(); }
-    /// Gives up the fields, whose handles stay valid until the session ends.
+    /// Moves the fields out, so that their handles stay valid until the session ends.
     std::deque<Field> release_fields();
 
 private:
-    /// Elements of a field that streams take, and their decomposition. The ranks have them in the
-    /// same order, as what makes one of them is the same on every rank.
+    /// A choice of elements of fields with one decomposition. All ranks create these in the same
+    /// order, because all streams and declarations are the same.
     struct Taken {
-        int serial = 0;  ///< of the field's decomposition
+        int serial = 0;  ///< serial number of the fields' decomposition
         std::vector<std::string> dims;
         Integers shape;
         Choice choice;
@@ -80,7 +80,7 @@ private:
     struct Due {
         Stream* stream;
         Window window;
-        bool before = false;  ///< its window ended before the step
+        bool before = false;  ///< the window ended before the step
     };
 
     Status begin_step(double seconds);
@@ -118,7 +118,7 @@ private:
     void take_state(const nlohmann::json& state);
     Status load_arrays(tw_file file, const nlohmann::json& state);
     Status resume_outputs(const nlohmann::json& state);
-    /// Describes everything of a stream that a restart must have alike: key and value.
+    /// Lists the properties of a stream that must be the same after a restart, as keys and values.
     std::vector<std::pair<std::string, std::string>> describe(Stream& stream) const;
 
     Ranks& ranks_;
@@ -135,12 +135,13 @@ private:
     bool in_step_ = false;
     std::optional<Time> previous_;  ///< time of the last step that has ended
     Time now_ = 0;
-    Time length_ = 0;     ///< of the last step
+    Time length_ = 0;     ///< length of the last step
     Status lost_;         ///< reason why the time of this step was refused
     Time lost_time_ = 0;  ///< that time
-    bool saved_ = false;  ///< nothing was sent since the last save
+    bool saved_ = false;  ///< nothing has been sent since the last tw_history_save
     std::int64_t memory_ = 0;
-    std::set<const Variable*> warned_;                           ///< of being unsent
+    /// Variables for which a warning was printed that they were not sent.
+    std::set<const Variable*> warned_;
     std::set<std::pair<const Variable*, bool>> sent_in_record_;  ///< with Due::before
     std::vector<char> values_;
 };

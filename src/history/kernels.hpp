@@ -18,8 +18,8 @@ using Bits = std::conditional_t<
     std::conditional_t<sizeof(T) == 2, std::uint16_t,
                        std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-// Tests for values that are not missing: there are no missing ones, they have certain bits, or any
-// NaN is missing.
+// Predicates that tell if a value is present: no value is missing, those with certain bits are, or
+// any NaN is.
 struct All {
     template <class T>
     bool operator()(T) const {
@@ -38,21 +38,21 @@ struct NotNan {
     }
 };
 
-/// Chooses one of two values without a branch, so that loops are vectorised.
+/// Selects one of two values without a branch, so that the compiler can vectorize the loop.
 inline double choose(bool first, double a, double b) {
     const std::uint64_t mask = -static_cast<std::uint64_t>(first);
     return std::bit_cast<double>((std::bit_cast<std::uint64_t>(a) & mask) |
                                  (std::bit_cast<std::uint64_t>(b) & ~mask));
 }
 
-/// Elements of a sample and the weights that they count with.
+/// The elements of a sample, with the factors and weights by which they are added.
 template <class T>
 struct Terms {
     const T* data;
     std::int64_t count;
-    double factor;          ///< of each value
-    double weight;          ///< of each valid element
-    const double* weights;  ///< of a weight field, or null
+    double factor;          ///< factor of each value
+    double weight;          ///< weight of each valid element
+    const double* weights;  ///< array of the weight field, or null
 };
 
 /// Returns the term of a sum: the value, or its square, times a weight.
@@ -68,15 +68,15 @@ void add_all(const Terms<T>& terms, double* sum) {
         sum[i] += term<power>(terms.data[i], terms.factor);
 }
 
-/// Stands for an element that is missing in the whole window.
+/// Bits that mark the sum of an element that has been missing since the window began.
 inline constexpr std::uint64_t missing_bits = 0x7ff8'7468'616c'7765;
 inline constexpr double missing_mark = std::bit_cast<double>(missing_bits);
 
 inline bool is_missing(double sum) { return std::bit_cast<std::uint64_t>(sum) == missing_bits; }
 
-/// Adds a sample of a fixed mask.
-/// @param first  the sample is the first of the window: its missing elements are marked
-/// @return whether other elements are missing than in the first sample
+/// Adds a sample whose missing elements must be the same in the whole window.
+/// @param first  it is the first sample of the window, which determines the missing elements
+/// @return true if other elements are missing than in the first sample
 template <int power, class T, class Test>
 bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
     if (first) {
@@ -86,7 +86,8 @@ bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
         return false;
     }
     std::uint64_t differs = 0;
-    constexpr std::int64_t piece = 512;  // adjacent elements are often all there
+    // Test a piece at once, as mostly no element of it is missing.
+    constexpr std::int64_t piece = 512;
     for (std::int64_t begin = 0; begin < terms.count; begin += piece) {
         const std::int64_t end = begin + piece < terms.count ? begin + piece : terms.count;
         std::uint64_t some = 0;
@@ -119,8 +120,8 @@ void add_varying(const Terms<T>& terms, Test present, double* sum, double* weigh
     }
 }
 
-/// Adds a sample with a weight an element.
-/// @return whether a weight is negative
+/// Adds a sample that has a weight for each element.
+/// @return true if a weight is negative
 template <int power, class T, class Test>
 bool add_weighted(const Terms<T>& terms, Test present, double* sum, double* weights) {
     std::uint64_t negative = 0;
@@ -175,8 +176,9 @@ bool deviate_fixed(const Terms<T>& terms, Test present, bool first, double total
     return differs != 0;
 }
 
-/// @param weighted  the elements have weights
-/// @return whether a weight is negative
+/// Updates mean and squares where any element may be missing.
+/// @param weighted  elements have weights of their own
+/// @return true if a weight is negative
 template <bool weighted, class T, class Test>
 bool deviate_varying(const Terms<T>& terms, Test present, double* mean, double* squares,
                      double* weights) {
@@ -201,7 +203,7 @@ bool deviate_varying(const Terms<T>& terms, Test present, double* mean, double* 
     return negative != 0;
 }
 
-/// Tests if a value replaces the extreme so far. A NaN does, and stays.
+/// Tests if a value replaces the extreme found so far. A NaN always does, and is never replaced.
 template <bool greatest, class T>
 bool replaces(T x, T extreme) {
     const bool beyond = greatest ? x > extreme : x < extreme;
@@ -217,8 +219,8 @@ void extreme_all(const Terms<T>& terms, bool first, T* extreme) {
     }
 }
 
-/// An extreme without a valid sample so far is a missing value itself.
-/// @return whether other elements are missing than in the samples before
+/// Updates extremes. An element without a valid sample so far has a missing value as its extreme.
+/// @return true if other elements are missing than in earlier samples
 template <bool greatest, class T, class Test>
 bool extreme_present(const Terms<T>& terms, Test present, T* extreme) {
     std::uint64_t differs = 0;
@@ -231,7 +233,7 @@ bool extreme_present(const Terms<T>& terms, Test present, T* extreme) {
     return differs != 0;
 }
 
-/// Stands for an integer sum that has overflowed.
+/// Value of an integer sum that has overflowed.
 inline constexpr std::int64_t overflowed = INT64_MIN;
 
 template <class T, class Test>

@@ -18,7 +18,7 @@ std::optional<double> number_of(const toml::node& node) {
     return real && std::isfinite(*real) ? real : std::nullopt;
 }
 
-/// Reads the value of an attribute: a text, a number or a list of numbers.
+/// Reads the value of an attribute: text, a number, or a list of numbers.
 bool read_value(const toml::node& node, Attribute& attribute) {
     if (const auto text = node.value_exact<std::string>()) {
         attribute.value = *text;

@@ -22,8 +22,8 @@ inline std::int64_t line_of(const toml::node& node) {
     return static_cast<std::int64_t>(node.source().begin.line);
 }
 
-/// Reads a table. Each function leaves the value as it is if the key is absent or wrong; wrong ones
-/// become problems. finish() finds unknown keys.
+/// A reader of the keys of a TOML table. If a key is absent or wrong, the value keeps its default;
+/// wrong keys are recorded as problems, and so are unknown ones by finish().
 class Keys {
 public:
     /// @param where  names the table in messages: "stream 'daily'"

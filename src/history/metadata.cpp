@@ -34,7 +34,7 @@ constexpr std::array naming_attributes = {"coordinates",
 
 using Declared = std::map<std::string, Coordinate>;
 
-/// Adds a declared name to the coordinates, and what it needs itself.
+/// Adds a declared variable to the coordinates, and then the variables that it needs itself.
 void add_needed(const Declared& declared, const std::string& name, std::set<std::string>& names);
 
 void add_named(const Declared& declared, const std::vector<std::string>& dims,

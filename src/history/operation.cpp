@@ -12,7 +12,7 @@ struct NamedOp {
     std::string_view method;  ///< of CF
 };
 
-/// In the order of Op.
+/// Sorted as in enum Op.
 constexpr std::array<NamedOp, 10> ops{{{"instant", "point"},
                                        {"once", ""},
                                        {"mean", "mean"},

@@ -28,20 +28,20 @@ enum class Op : std::uint8_t {
 
 /// Treatment of missing values of a field.
 enum class Missing : std::uint8_t {
-    none,    ///< there are none: every number is a value
-    fixed,   ///< always at the same elements
+    none,    ///< no value is missing
+    fixed,   ///< the same elements are missing in all samples
     varying  ///< at any
 };
 
 std::string_view op_name(Op op);
 std::optional<Op> op_of(std::string_view name);
 
-/// Returns CF's cell method for time, such as "time: mean"; empty without one.
+/// Returns CF's cell method for time, such as "time: mean"; empty if there is none.
 /// @param weight  name of the weight field, or empty
 std::string cell_method(std::string_view time, Op op, std::string_view weight);
-/// Returns the same of an operation on the results of an inner one.
-/// @param unit  of the inner windows, such as "days":
-///              "time: maximum within days time: mean over days"
+/// Returns the cell methods of an operation on the results of inner windows, such as "time: maximum
+/// within days time: mean over days".
+/// @param unit  unit of the inner windows, such as "days"
 std::string cell_method(std::string_view time, Op inner, Op op, std::string_view unit);
 
 }  // namespace thalweg::history

@@ -24,7 +24,8 @@ Output::Output(FileContext& context, const StreamTable& stream, const WindowRule
 
 std::int64_t Output::period_of(const Window& record) const {
     if (!periods_) return 0;
-    Window whole = record;  // also of a window that is cut at the end of the run
+    Window whole = record;  // a window that is cut at the end of the run belongs to the period of
+                            // the whole window
     if (rules_.every == Every::window && !rules_.instant)
         whole.end = rules_.boundaries.at(record.number);
     return file_period(*periods_, whole, rules_.begin(), stream_.next_file);
@@ -85,7 +86,7 @@ Status Output::prepare(const Window& record) {
 
 Status Output::create() {
     if (context_.ranks->rank() == 0) {
-        std::error_code ignored;  // tw_create says what is wrong
+        std::error_code ignored;  // ignore errors here: tw_create reports them
         const auto folder = std::filesystem::path(state_.path).parent_path();
         if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
     }
@@ -148,7 +149,7 @@ Status Output::put_attributes(const std::string& variable,
             keep_first(status, check(tw_put_att(file_, var, name, TW_DOUBLE, std::ssize(*reals),
                                                 reals->data())));
         else if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&attribute.value)) {
-            // Classic formats store these in 32 bits.
+            // The classic formats have no 64-bit integers.
             const std::vector<std::int32_t> small(whole->begin(), whole->end());
             const bool fits = std::equal(whole->begin(), whole->end(), small.begin());
             keep_first(status, fits ? check(tw_put_att(file_, var, name, TW_INT, std::ssize(small),
@@ -175,8 +176,8 @@ Status Output::define_time() {
     return status;
 }
 
-/// Tests if elements of a variable can get the fill value: with time, any record that has no
-/// sample.
+/// Tests if some element of a variable may get the fill value. With a time dimension this is always
+/// so, as a record may have no sample.
 bool Output::can_fill(const Variable& variable) const {
     const Statistic& statistic = variable.about().statistic;
     return !timeless() || statistic.missing != Missing::none ||
@@ -272,13 +273,14 @@ Status Output::resume(const OutputState& state) {
     return status.ok() ? append() : status;
 }
 
-/// Completes the file that a killed run left under its temporary name. One that has fewer records
-/// than the history has written is of another run, and stays.
+/// Completes the file that a killed run left under its temporary name. A file with fewer records
+/// than the history has written comes from another run, and is left alone.
 Status Output::recover() {
     const std::string part = state_.path + ".part";
     std::int64_t found = 0;
     if (context_.ranks->rank() == 0) {
-        std::error_code ignored;  // what cannot be seen cannot be opened either, which says why
+        // If the file cannot be examined, opening it fails and reports why.
+        std::error_code ignored;
         const bool complete = std::filesystem::exists(state_.path, ignored);
         found = std::filesystem::exists(part, ignored) ? 2 : complete ? 0 : 1;
     }

@@ -20,12 +20,13 @@ struct FileContext {
     Ranks* ranks = nullptr;
     const Table* table = nullptr;
     RunTimes run;
-    std::string settings;  ///< of tw_create, for all files
+    std::string settings;  ///< settings for tw_create of all files
     std::map<std::string, Coordinate> coordinates;
-    std::set<std::string> paths;  ///< of the files that were begun
-    std::int64_t uses = 0;        ///< counts uses of files
-    std::int64_t opened = 0;      ///< files that are open
-    /// Seconds since 1970 and two random words, the same on every rank, for stamps of files.
+    std::set<std::string> paths;  ///< paths of the files begun so far
+    std::int64_t uses = 0;        ///< number of times that a file was used
+    std::int64_t opened = 0;      ///< number of open files
+    /// Seconds since 1970 and two random numbers, the same on every rank, from which the files'
+    /// UUIDs are made.
     std::array<std::int64_t, 3> stamp{};
 };
 
@@ -37,11 +38,11 @@ struct WrittenCoordinate {
     const tw_decomposition* target = nullptr;
 };
 
-/// Place of a series of files in a restart.
+/// The state of a series of files, which a restart keeps.
 struct OutputState {
-    std::string path;          ///< of the file that is not complete; empty: there is none
-    std::int64_t period = 0;   ///< number of its period
-    std::int64_t records = 0;  ///< that it has
+    std::string path;          ///< path of the incomplete file; empty: there is none
+    std::int64_t period = 0;   ///< number of the file's period
+    std::int64_t records = 0;  ///< number of records in the file
     std::string complete;      ///< path of the last complete file, which is never written again
 };
 
@@ -52,7 +53,8 @@ public:
            std::vector<Variable*> variables, std::vector<WrittenCoordinate> coordinates);
 
     const std::vector<Variable*>& variables() const { return variables_; }
-    /// Takes care that the file of a record is open. @note Collective
+    /// Opens the file to which a record belongs, unless it is open.
+    /// @note Collective
     Status prepare(const Window& record);
     /// Puts the values of a variable of the record. Local.
     Status put(const Variable& variable, const std::vector<char>& values);
@@ -60,13 +62,16 @@ public:
     Status end_record(const Window& record);
     /// Makes the records safe. @note Collective
     Status sync();
-    /// Closes the file, which goes on by appending if `again`. @note Collective
+    /// Closes the file.
+    /// @param again  more records will be appended later
+    /// @note Collective
     Status close(bool again);
     bool is_open() const { return file_ != nullptr; }
     std::int64_t last_use() const { return used_; }
 
     const OutputState& state() const { return state_; }
-    /// Continues the file of a state. @note Collective
+    /// Continues the series of files from a restart.
+    /// @note Collective
     Status resume(const OutputState& state);
 
 private:
@@ -112,7 +117,8 @@ std::vector<Attribute> file_attributes(const FileContext& context, const StreamT
 
 /// Returns the settings of a variable, for tw_set_var.
 std::string variable_settings(const Variable& variable);
-/// Checks them, before there is a file. @param time  name of the time; "" without one
+/// Checks the settings of a variable before a file exists.
+/// @param time  name of the time dimension; "" if the variable has none
 /// @return TW_OK, TW_ESETTING
 Status check_settings(const Variable& variable, const std::string& time);
 

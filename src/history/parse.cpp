@@ -183,7 +183,7 @@ WindowRules window_rules(const Table& table, const StreamTable& stream, const Ru
     WindowRules rules;
     const auto make = [&](const Duration& every) {
         Boundaries made;
-        // The parser has found out that they can be made.
+        // cannot fail: the parser has tried it
         (void)Boundaries::make(run.calendar, every, stream.anchor, run.start, run.step, made);
         return made;
     };

@@ -6,7 +6,7 @@
 
 namespace thalweg::history {
 
-/// The keys of [history], which hold for all streams.
+/// The keys of the table [history], which apply to all streams.
 struct Defaults {
     Anchor anchor;
     bool counts = false;

@@ -83,12 +83,12 @@ void parse_region(const toml::table& table, const std::string& name, const RunTi
     if (given != 1)
         keys.fail("", "expected one of 'index', 'box', 'points', 'points_file' and 'list_file'");
     if (keys.has("names") && keys.has("points") && region.names.size() != region.points.size())
-        keys.fail("names", fmt::format("'names': there are {} for {} points", region.names.size(),
+        keys.fail("names", fmt::format("'names' has {} names for {} points", region.names.size(),
                                        region.points.size()));
     if (keys.has("names") && !keys.has("points")) keys.fail("names", "'names' needs 'points'");
     if (keys.has("list_file") != keys.has("list_var"))
         keys.fail(keys.has("list_file") ? "list_file" : "list_var",
-                  "'list_file' and 'list_var' need each other");
+                  "'list_file' and 'list_var' must be given together");
     if (keys.has("base") && !keys.has("list_file")) keys.fail("base", "'base' needs 'list_file'");
     keys.finish();
     parsed.regions.emplace(name, std::move(region));

@@ -59,7 +59,8 @@ void parse_levels(Keys& keys, std::optional<Levels>& levels) {
     levels = std::move(found);
 }
 
-/// Reads the files' settings into the form that tw_create takes, each checked by itself.
+/// Converts the settings of a stream's files to the form that tw_create takes, and checks each of
+/// them.
 void parse_settings(Keys& keys, const CheckSettings& check, std::string& settings) {
     const toml::table* const table = keys.table("file");
     if (table == nullptr) return;
@@ -145,7 +146,7 @@ bool takes_weights(Op op) { return op == Op::mean || op == Op::rms || op == Op::
 
 void check_op(Keys& keys, const StreamTable& stream) {
     if ((stream.op == Op::once) != (stream.every == Every::once))
-        keys.fail("op", "op \"once\" and every = \"once\" need each other");
+        keys.fail("op", "op = \"once\" needs every = \"once\", and the reverse");
     else if (stream.op == Op::instant && stream.every == Every::run)
         keys.fail("op", "op \"instant\" does not fit every = \"run\"");
     if (!stream.weight.empty() && !takes_weights(stream.op) && stream.op != Op::std)
@@ -174,8 +175,9 @@ void check_path_of(Keys& keys, StreamTable& stream) {
     if (stream.new_file && stream.records > 0)
         keys.fail("records", "'new_file' and 'records' exclude each other");
     if (many && (stream.every == Every::once || stream.every == Every::run))
-        keys.fail(stream.new_file ? "new_file" : "records",
-                  "a stream with a single record has a single file");
+        keys.fail(
+            stream.new_file ? "new_file" : "records",
+            "a stream with a single record has a single file: leave 'new_file' and 'records' out");
     if (stream.path.empty())
         stream.path = std::string(stream.file_per_variable ? "{variable}_" : "") +
                       (many ? "{stream}_{start}.nc" : "{stream}.nc");
@@ -192,7 +194,7 @@ void check_path_of(Keys& keys, StreamTable& stream) {
                   "'path': {end} and {last} need 'new_file': the end of a file of several "
                   "records is not known when it begins");
     else if (many && !path_separates(stream.path, file_unit(stream)))
-        keys.fail("path", fmt::format("'path': two files would have one name; it needs a date as "
+        keys.fail("path", fmt::format("'path': two files would have the same name: add a date as "
                                       "fine as '{}', such as {{start}}",
                                       stream.new_file ? "new_file" : "every"));
 }
@@ -213,8 +215,7 @@ void parse_stream_fields(Keys& keys, StreamTable& stream) {
         const Op op = found.op.value_or(stream.op);
         if (is_statistic(op) != is_statistic(stream.op) ||
             (op == Op::once) != (stream.op == Op::once))
-            own.fail("op",
-                     "instants and statistics, or fields without time, need streams of their own");
+            own.fail("op", "instants, statistics and fields without time need separate streams");
         if (found.weight && !found.weight->empty() && !takes_weights(op) && op != Op::std)
             own.fail("weight", "'weight' is for the operations mean, rms, mean_square and std");
         check_inner(own, stream, found.inner, op);

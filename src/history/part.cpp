@@ -8,7 +8,7 @@ namespace thalweg::history {
 
 namespace {
 
-/// Elements along one dimension that follow each other in memory and among the chosen ones.
+/// Elements along one dimension that are adjacent in memory and among the chosen elements.
 struct Range {
     std::int64_t from = 0;  ///< position in memory
     std::int64_t to = 0;    ///< index among the chosen ones
@@ -66,8 +66,8 @@ const Integers* chosen_along(const Choice& choice, const std::string& dim) {
     return found == choice.end() ? nullptr : &found->second;
 }
 
-/// Chooses elements of boxes: each combination of ranges becomes a box.
-/// The chosen elements of what every rank has all of stay one box.
+/// Chooses elements of boxes: each combination of ranges becomes a box. If every rank has all
+/// elements, the chosen ones stay one box.
 void choose_boxes(const Part& part, const Choice& choice, Chosen& chosen) {
     if (part.replicated) {
         chosen.part.boxes = 1;
@@ -107,8 +107,8 @@ void choose_boxes(const Part& part, const Choice& choice, Chosen& chosen) {
     }
 }
 
-/// Returns the index of a listed element among the chosen ones, -1 if it is not one.
-/// @param renumbered  [listed dimensions] new index of each index, empty: the same
+/// Returns the number of a listed element among the chosen ones; -1 if it was not chosen.
+/// @param renumbered  new index of each index along each listed dimension; empty: unchanged
 std::int64_t renumber(const Part& part, const Chosen& chosen,
                       const std::vector<Integers>& renumbered, std::int64_t index) {
     if (index < 0) return -1;

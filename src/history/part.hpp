@@ -23,7 +23,7 @@ struct Part {
     int boxes = 0;
     Integers start, count;  ///< [boxes * dims]
     int first_listed = 0, listed = 0;
-    Integers indices;  ///< of a list; -1 is a hole
+    Integers indices;  ///< indices of the list; -1 is a hole
 
     int nd() const { return static_cast<int>(dims.size()); }
     /// Tests if a dimension is one of those that the list covers.
@@ -41,20 +41,22 @@ Status part_of(tw_decomposition decomposition, Part& part);
 /// Returns the part of an array that every rank has all of.
 Part replicated_part(std::vector<std::string> dims, Integers shape);
 
-/// A box of elements in memory, and its place in an array of the chosen elements.
+/// A box of chosen elements in memory, and its position in the dense array of all chosen elements.
 struct ChosenBox {
-    int box = 0;     ///< of the part; 0 for a list, whose listed dimensions are one in memory
-    Integers start;  ///< first element, relative to the box's first held one
+    int box = 0;  ///< number of the box in the part; 0 for a list, whose listed dimensions are one
+                  ///< in memory
+    Integers start;  ///< first element, relative to the first held element of that box
     Integers count;
-    std::int64_t to = 0;  ///< place of the first element
-    Integers step;        ///< distance of neighbours there along each dimension
+    std::int64_t to = 0;  ///< position of the first element in the dense array
+    Integers step;        ///< distances in the dense array along each dimension
 };
 
-/// Global indices that are chosen along dimensions, by name; of the others, all are. The chosen
-/// ones are numbered anew, in this order.
+/// The global indices that are chosen along some dimensions, by name. Along other dimensions, all
+/// are chosen. Chosen indices are numbered anew in this order.
 using Choice = std::map<std::string, Integers>;
 
-/// The chosen elements of a part: a part itself, without halos and holes, and dense in memory.
+/// The chosen elements of a part, and where they lie in memory. They form a dense part without
+/// halos and holes.
 struct Chosen {
     Part part;
     std::vector<ChosenBox> pieces;

@@ -11,7 +11,7 @@ namespace thalweg::history {
 
 namespace {
 
-/// Texts of a template, alternately as they are and inside of braces.
+/// The parts of a template: text outside braces and text inside braces alternate.
 struct Piece {
     std::string_view text;
     bool placeholder;
@@ -37,7 +37,7 @@ std::pair<std::string_view, std::string_view> name_and_format(std::string_view t
     return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-/// In the order from coarse to fine.
+/// Ordered from coarse to fine.
 constexpr std::array<std::string_view, 6> tokens{"YYYY", "MM", "DD", "hh", "mm", "ss"};
 constexpr std::array<std::string_view, 3> dates{"start", "end", "last"};
 
@@ -45,7 +45,7 @@ bool is_date(std::string_view name) {
     return std::find(dates.begin(), dates.end(), name) != dates.end();
 }
 
-/// Returns how many tokens a date needs for periods of this unit.
+/// Returns the number of date tokens that distinguish periods of this unit.
 std::size_t tokens_for(Unit unit) {
     switch (unit) {
         case Unit::year: return 1;

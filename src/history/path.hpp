@@ -14,8 +14,9 @@ namespace thalweg::history {
 struct PathValues {
     std::string_view stream, variable, op, every, region, map;
     Calendar calendar = Calendar::standard;
-    Time begin = 0, end = 0;      ///< nominal period of the file
-    Unit coarseness = Unit::day;  ///< of a date without a format: the unit of new_file
+    Time begin = 0, end = 0;  ///< nominal period of the file
+    /// Unit of new_file, which determines the form of a date without a format.
+    Unit coarseness = Unit::day;
 };
 
 /// Checks a template: placeholders and formats of dates.
@@ -25,7 +26,7 @@ Status check_path(std::string_view path);
 /// Tests if a template has a placeholder of this name.
 bool path_has(std::string_view path, std::string_view placeholder);
 
-/// Tests if the dates in a template tell periods of a unit from each other.
+/// Tests if files of different periods of a unit get different paths.
 bool path_separates(std::string_view path, Unit unit);
 
 /// Returns the path of a file; the template is valid.

@@ -33,7 +33,7 @@ public:
     }
 };
 
-/// Keeps the first failure of several calls.
+/// Assigns a failure to `kept` unless that holds one already.
 inline void keep_first(Status& kept, Status status) {
     if (kept.ok() && !status.ok()) kept = std::move(status);
 }

@@ -271,7 +271,8 @@ Status History::ready() {
     if (Status status = ranks_.meet(mine, 0, words); !status.ok()) return status;
     std::copy(words.begin() + 2, words.end(), context_.stamp.begin());
     if ((words[0] & words[1]) != 0)
-        return failure(TW_EMISMATCH, "history: the declarations of the ranks differ");
+        return failure(TW_EMISMATCH,
+                       "history: the declared coordinates or fields differ between ranks");
     Status status = declare_all();
     ready_ = status.ok();
     return status;

@@ -11,7 +11,7 @@ using detail::failure;
 
 namespace {
 
-/// Calls visit(variable, its two words, Due::before) for the variables of records that are due.
+/// Calls visit(variable, its two words, Due::before) for each variable of the records that are due.
 template <class Due, class Words, class Visit>
 void for_words(const std::vector<Due>& due, Words&& words, Visit&& visit) {
     std::size_t at = 0;
@@ -43,13 +43,13 @@ Status History::write_records(const std::vector<Due>& due) {
     return ranks_.meet(status, 0, {});
 }
 
-/// Takes the records that are due as written, so that the next windows begin.
+/// Drops the records that are due, so that the next windows begin.
 void History::drop_records(const std::vector<Due>& due) {
     for (const Due& one : due)
         for (const auto& variable : one.stream->variables()) variable->end_record();
 }
 
-/// Checks that the ranks have the same samples, of all variables that they must have.
+/// Checks that all required variables were sent, and with the same samples on all ranks.
 Status History::check_samples(const std::vector<Due>& due) {
     Status mine;
     std::vector<std::int64_t> words;
@@ -65,7 +65,8 @@ Status History::check_samples(const std::vector<Due>& due) {
     return check_unsent(due, words);
 }
 
-/// Finds variables of which the ranks have different samples. @note Collective if there are any
+/// Finds variables whose samples differ between ranks.
+/// @note Collective if there are any
 Status History::find_differences(const std::vector<Due>& due, std::span<const std::int64_t> words) {
     bool alike = true;
     Status mine;
@@ -105,7 +106,7 @@ Status History::check_unsent(const std::vector<Due>& due, std::span<const std::i
             return;
         }
         if (!variable.record_wanted(before))
-            return;  // `hours` or `sample` has no time in the window
+            return;  // no time of `hours` or `sample` lies in the window
         if (!variable.ever()) {
             never.push_back(name);
             return;
@@ -146,7 +147,8 @@ Status History::write_record(const Due& due) {
     return status;
 }
 
-/// Closes the file that was not used for the longest time, if there are as many as may be open.
+/// Closes the file that has been unused for longest, while as many are open as the configuration
+/// permits.
 Status History::limit_open() {
     Status status;
     while (context_.opened >= table_.max_open) {

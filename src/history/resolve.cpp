@@ -16,8 +16,8 @@ namespace thalweg::history {
 
 namespace {
 
-/// Tests if a name matches a pattern of '*' and '?', in time that grows with the product of
-/// lengths.
+/// Tests if a name matches a pattern with '*' and '?'. The time grows at most with the product of
+/// their lengths.
 bool matches(std::string_view pattern, std::string_view name) {
     std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
     while (n < name.size()) {
@@ -39,19 +39,19 @@ bool matches(std::string_view pattern, std::string_view name) {
     return p == pattern.size();
 }
 
-/// Tests if a type has a number, rounded if it is a type of floating point.
+/// Tests if a type can represent a number: an integer type exactly, a floating-point type rounded.
 bool has_number(tw_type type, double number) {
     return with_type(type, [&](auto named) {
         using T = typename decltype(named)::type;
         using Limits = std::numeric_limits<T>;
         if (std::is_floating_point_v<T>) return std::abs(number) <= Limits::max();
-        // The largest integer of 64 bits is no double, but the one after it is.
+        // The largest 64-bit integer is not a double, but the number after it is.
         return number == std::trunc(number) && number >= static_cast<double>(Limits::min()) &&
                number < 2 * static_cast<double>(Limits::max() / 2 + 1);
     });
 }
 
-/// Replaces what another says of a field.
+/// Returns the keys of a field in which those that `over` has replace those of `base`.
 FieldKeys merged(FieldKeys base, const FieldKeys& over) {
     const auto take = [](auto& value, const auto& other) {
         if (other) value = other;
@@ -115,7 +115,7 @@ private:
 
     void fail(std::int64_t line, std::string text) { problems_.push_back({line, std::move(text)}); }
 
-    /// Applies selectors to a list, one after another.
+    /// Applies the selectors to a list, one after another.
     void select(const Selectors& selectors, const Own& own, std::vector<std::string>& list) {
         for (const Selector& selector : selectors.list) {
             if (selector.remove) {
@@ -150,7 +150,7 @@ private:
                                              selector.group ? "@" : "", selector.text));
     }
 
-    /// Returns the names that a selector stands for, whether they are declared or not.
+    /// Returns the names that a selector matches; a plain name even if no field has it.
     std::vector<std::string> named(const Selector& selector) {
         if (selector.group) return group(selector.text);
         if (!selector.glob()) return {selector.text};
@@ -247,8 +247,8 @@ private:
         const DeclaredField& weight = declared_[static_cast<std::size_t>(position->second)];
         for (const std::string& dim : weight.dims)
             if (std::ranges::find(declared.dims, dim) == declared.dims.end())
-                fail(line, fmt::format("{}: the weight '{}' has the dimension '{}', which '{}' has "
-                                       "not",
+                fail(line, fmt::format("{}: the weight '{}' has the dimension '{}', which '{}' "
+                                       "lacks",
                                        where_, name, dim, field.name));
         field.weight = position->second;
         field.statistic.weight_field = true;
@@ -290,8 +290,8 @@ private:
         if (region == table_.regions.end()) return;
         if (std::ranges::find(region->second.index, dim, &IndexRange::dim) !=
             region->second.index.end())
-            fail(stream.line_of("levels"), fmt::format("{}: region '{}' and the levels both choose "
-                                                       "of the dimension '{}'",
+            fail(stream.line_of("levels"), fmt::format("{}: region '{}' and the levels both select "
+                                                       "elements of dimension '{}'",
                                                        where_, stream.region, dim));
     }
 
@@ -341,9 +341,10 @@ void check_files(const Table& table, const std::vector<ResolvedStream>& streams,
             if (!fresh)
                 problems.push_back(
                     {stream.line_of("path"),
-                     fmt::format("stream '{}': 'path': the file of '{}' has the name of that of "
-                                 "stream '{}'",
-                                 stream.name, field.name, place->second->name)});
+                     fmt::format(
+                         "stream '{}': 'path': the file of '{}' would have the same name as in "
+                         "stream '{}'",
+                         stream.name, field.name, place->second->name)});
         }
     }
 }
@@ -360,7 +361,7 @@ std::vector<Problem> resolve(const Table& table, std::span<const DeclaredField> 
         streams.push_back(resolver.stream(static_cast<int>(i)));
     check_files(table, streams, problems);
     std::ranges::stable_sort(problems, {}, &Problem::line);
-    // A field of several streams, or a group of several, would be reported as often.
+    // Report a problem once, though a field or group may be in several streams.
     const auto same = [](const Problem& a, const Problem& b) {
         return a.line == b.line && a.text == b.text;
     };

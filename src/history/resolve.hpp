@@ -16,7 +16,7 @@ namespace thalweg::history {
 struct DeclaredField {
     std::string name;
     tw_type type = TW_FLOAT;
-    std::vector<std::string> dims;  ///< in file order, without time
+    std::vector<std::string> dims;  ///< dimensions in file order, without time
     std::vector<std::int64_t> shape;
     Missing missing = Missing::none;
     Value missing_value{};
@@ -26,17 +26,18 @@ struct DeclaredField {
 
 /// One variable of a stream.
 struct StreamField {
-    std::string name;  ///< in the file
-    int declared = 0;  ///< position of the model's field
-    int weight = -1;   ///< position of the weight field, or -1
+    std::string name;  ///< name of the variable in the file
+    int declared = 0;  ///< index of the model's field
+    int weight = -1;   ///< index of the weight field; -1: none
     Statistic statistic;
     std::optional<Inner> inner;
-    tw_type type = TW_FLOAT;  ///< in the file
-    FieldKeys keys;           ///< what the stream and all streams say, merged; for metadata
+    tw_type type = TW_FLOAT;  ///< type in the file
+    FieldKeys keys;  ///< keys of the field, merged from the stream and from all streams, for the
+                     ///< attributes
 };
 
 struct ResolvedStream {
-    int table = 0;  ///< position in Table::streams
+    int table = 0;  ///< index in Table::streams
     std::vector<StreamField> fields;
 };
 

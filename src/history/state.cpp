@@ -16,7 +16,8 @@ namespace {
 
 std::string attribute_name(int history) { return fmt::format("thalweg_history_{}", history); }
 
-/// Returns the name of an array by numbers, as joined names can be equal.
+/// Returns the name of an array in the restart. It consists of numbers, as names of streams and
+/// variables joined together could collide.
 std::string array_name(int history, std::size_t stream, std::size_t variable,
                        const StateArray& array) {
     return fmt::format("history_{}_{}_{}_{}", history, stream, variable, array.name);
@@ -28,7 +29,7 @@ std::string hex(std::span<const std::byte> bytes) {
     return text;
 }
 
-/// Describes the chosen indices of each dimension by their number and hash.
+/// Describes the chosen indices of each dimension by their count and hash.
 std::string choice_text(const Choice& choice) {
     std::string text;
     for (const auto& [dim, indices] : choice) {
@@ -39,8 +40,7 @@ std::string choice_text(const Choice& choice) {
     return text;
 }
 
-/// Renames the dimensions of a part by place and length, so that they are no dimensions of the
-/// model's.
+/// Renames the dimensions of a part by position and length, so that they differ from the model's.
 Part renamed(const Part& part) {
     Part result = part;
     for (int d = 0; d < part.nd(); ++d)
@@ -66,7 +66,7 @@ std::string inner_text(const std::optional<Inner>& inner) {
     return inner ? std::string(op_name(inner->op)) + "/" + duration_text(inner->every) : "";
 }
 
-/// Finds the first key whose value differs, in words; "" if there is none.
+/// Describes the first key whose value differs; "" if there is none.
 std::string difference(const std::vector<std::pair<std::string, std::string>>& now,
                        const json& before) {
     for (const auto& [key, value] : now) {
@@ -254,7 +254,7 @@ Status History::load_arrays(tw_file file, const json& state) {
     return status;
 }
 
-/// Reads the text of a state, and checks that it is of this history. Local.
+/// Reads the text of a state, and checks that it belongs to this history. Local.
 Status History::read_state(tw_file file, json& state) const {
     if (!ready_ || in_step_ || previous_)
         return failure(TW_ESTATE,
@@ -295,7 +295,7 @@ Status History::read_state(tw_file file, json& state) const {
     return {};
 }
 
-/// Takes the numbers of a state that was checked. A stream that it lacks begins now. Local.
+/// Sets the numbers from a state that was checked. A stream that the state lacks begins now. Local.
 void History::take_state(const json& state) {
     if (state.contains("time")) previous_ = state.at("time").get<Time>();
     for (const auto& stream : streams_) {

@@ -20,22 +20,24 @@ public:
     const WindowRules& rules() const { return rules_; }
     std::vector<std::unique_ptr<Variable>>& variables() { return variables_; }
     std::vector<std::unique_ptr<Output>>& outputs() { return outputs_; }
-    /// Makes the series of files, when all variables are there.
-    /// @param coordinates  returns those of a file with these variables
+    /// Makes the series of files. Call it when all variables have been added.
+    /// @param coordinates  function that returns the coordinates of a file with the given variables
     void make_outputs(
         const std::function<std::vector<WrittenCoordinate>(const std::vector<Variable*>&)>&
             coordinates);
 
-    /// Finds the use of a step, without any effect. @return TW_OK, TW_EARG
+    /// Determines how a step's samples will be used, without changing anything.
+    /// @return TW_OK, TW_EARG
     Status plan_step(std::optional<Time> previous, Time now);
-    /// Begins at a time at which the history has gone on without it, between two steps.
+    /// Begins the stream at a time between two steps of a history that is running already (after a
+    /// restart).
     void begin_at(Time time);
     /// Returns that time.
     std::optional<Time> late_begin() const { return late_begin_; }
     /// Begins the step that was planned.
     void begin_step();
     const Step& step() const { return steps_.front(); }
-    /// Tests if a record is due at the end of the step.
+    /// Tests if a record must be written at the end of the step.
     bool is_due() const { return step().before || step().ends; }
 
 private:
@@ -44,7 +46,8 @@ private:
     WindowRules rules_;
     std::vector<std::unique_ptr<Variable>> variables_;
     std::vector<std::unique_ptr<Output>> outputs_;
-    std::vector<Step> steps_;  ///< the stream's, and one of each variable with inner windows
+    /// Use of the step by the stream, and by each variable with inner windows.
+    std::vector<Step> steps_;
     std::optional<Time> late_begin_;
     bool warned_ = false;
 };

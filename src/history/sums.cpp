@@ -23,7 +23,7 @@ bool weighs_elements(const Statistic& statistic) {
     if (statistic.weight_field) return true;
     if (is_extreme(statistic.op))
         return statistic.missing == Missing::varying && statistic.min_valid > 0;
-    // The integer sum of a fixed mask has no mark for missing elements.
+    // An integer sum cannot mark missing elements, so a fixed mask needs weights, too.
     return statistic.missing == Missing::varying ||
            (statistic.missing == Missing::fixed && sums_integers(statistic));
 }
@@ -168,7 +168,7 @@ void Sums::add_present(const T* data, const Run& run, Test present) {
     }
 }
 
-/// Adds to the extremes, and to the weights of valid samples of what has no other sum of them.
+/// Updates the extremes and, if no other sum does so, the weights of the valid samples.
 template <class T, class Test>
 void Sums::add_extremes(const T* data, const Run& run, Test present) {
     const kernels::Terms<T> terms{data, run.count, 1, sample_weight_, nullptr};
@@ -182,7 +182,7 @@ void Sums::add_extremes(const T* data, const Run& run, Test present) {
     };
     if (used_.least) extreme(least_, std::false_type{});
     if (used_.greatest) extreme(greatest_, std::true_type{});
-    // The first sample finds every element empty.
+    // Before the first sample all elements count as missing.
     if (statistic_.missing == Missing::fixed && samples > 0 && differs) mask_changed_ = true;
     if (used_.weights) kernels::count_present(terms, present, weights_.data() + run.first);
 }

@@ -12,13 +12,13 @@
 
 namespace thalweg::history {
 
-/// Arrays that an operation needs.
+/// The arrays that an operation needs.
 struct SumArrays {
-    bool sum = false;                      ///< in double: a sum, or the mean of std
-    bool squares = false;                  ///< of deviations, of std
-    bool whole = false;                    ///< a sum of integers
-    bool least = false, greatest = false;  ///< in the samples' type
-    bool weights = false;                  ///< of valid samples
+    bool sum = false;                      ///< sums in double; for std, means
+    bool squares = false;                  ///< for std: sums of squared deviations
+    bool whole = false;                    ///< sums of integers
+    bool least = false, greatest = false;  ///< extremes in the samples' type
+    bool weights = false;                  ///< weights of the valid samples
 
     explicit SumArrays(const Statistic& statistic);
     std::int64_t bytes(tw_type type) const;  ///< an element
@@ -26,10 +26,10 @@ struct SumArrays {
 
 std::int64_t type_size(tw_type type);
 
-/// One operation over the samples of a window. Statistic::inner means nothing here.
+/// The state of one operation over the samples of a window. Ignores Statistic::inner.
 class Sums {
 public:
-    /// @param exact  a missing value that is a NaN stands for its own bits only
+    /// @param exact  if the missing value is a NaN, only a NaN with the same bits is missing
     Sums(const Statistic& statistic, std::int64_t elements, bool exact = false);
 
     void begin_sample(double weight);
@@ -43,8 +43,8 @@ public:
     /// Appends the arrays of the state.
     void list_arrays(const std::string& prefix, std::vector<StateArray>& arrays);
 
-    double weight = 0;         ///< of all samples of the window
-    std::int64_t samples = 0;  ///< with a weight above 0
+    double weight = 0;         ///< sum of the weights of all samples in the window
+    std::int64_t samples = 0;  ///< number of samples with a weight above 0
 
 private:
     template <class T>
@@ -60,7 +60,8 @@ private:
     template <class T, class Test>
     void add_deviations(const T* data, const Run& run, Test present);
 
-    /// Finds the valid results; tests if all are.
+    /// Sets `valid` for each element.
+    /// @return true if all are valid
     bool find_valid(std::int64_t first, std::int64_t count, bool* valid) const;
     /// Computes results in double.
     void values(std::int64_t first, std::int64_t count, double* found) const;

@@ -43,7 +43,7 @@ void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
     const auto each = [&](auto value) {
         for (std::int64_t i = 0; i < count; ++i) found[i] = value(i);
     };
-    // Calls with the weight of an element: one number for all is no array.
+    // Call with the weight of the element, or with the common one if there is no array of weights.
     const auto weighted = [&](auto value) {
         if (used_.weights)
             each([&, own = weights_.data() + first](std::int64_t i) { return value(i, own[i]); });
@@ -81,7 +81,7 @@ void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
 
 Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                     void* results) const {
-    // Else an infinite result may come from an overflow.
+    // In other cases an infinite result may come from an overflow.
     const bool exact = statistic_.type != TW_DOUBLE || is_extreme(statistic_.op);
     bool fits = true;
     std::array<double, piece> found;

@@ -18,23 +18,23 @@
 
 namespace thalweg::history {
 
-/// An error in the text; line 0: none in particular.
+/// An error in the text. line 0: it belongs to no line.
 struct Problem {
     std::int64_t line = 0;
     std::string text;
 };
 
-/// Returns TW_ESETTING with all problems, in the order of their lines, one a line of the text:
-/// "history.toml:17: stream 'daily': ...". TW_OK if there are none.
+/// Returns TW_ESETTING with a text of one line per problem, sorted by line number:
+/// "history.toml:17: stream 'daily': ...". TW_OK if there are no problems.
 Status problem_status(std::vector<Problem> problems, std::string_view name);
 
-/// Attribute of a file or a variable.
+/// An attribute of a file or a variable.
 struct Attribute {
     std::string name;
     std::variant<std::string, std::vector<std::int64_t>, std::vector<double>> value;
 };
 
-/// One selector: a name, a glob, or all of a group.
+/// A selector of fields: a name, a pattern, or all fields of a group.
 struct Selector {
     std::string text;     ///< without '-' and '@'
     bool remove = false;  ///< -NAME
@@ -54,7 +54,7 @@ struct Inner {
 
 enum class FileType : std::uint8_t { float_, double_, same };
 
-/// Choice of elements along a dimension.
+/// A choice of elements along a dimension.
 struct Levels {
     std::string dim;
     std::vector<std::int64_t> index;
@@ -62,11 +62,12 @@ struct Levels {
     std::vector<double> nearest;
 };
 
-/// The keys of a field in a stream, or for all streams. Absent keys leave the stream's values.
+/// The keys of a field, in a stream or for all streams. A key that is absent leaves the stream's
+/// value.
 struct FieldKeys {
     std::int64_t line = 0;
     std::string name;
-    std::string of;  ///< the model's field; empty: `name`
+    std::string of;  ///< name of the model's field; empty: `name`
     std::optional<Op> op;
     std::optional<FileType> type;
     std::optional<std::string> weight;
@@ -84,10 +85,10 @@ struct StreamTable {
     Every every = Every::window;
     Duration duration;  ///< of Every::window
     Op op = Op::mean;
-    std::string path;  ///< template, the default filled in
+    std::string path;  ///< template of the path; never empty
     std::optional<Date> from, to;
     std::optional<Duration> new_file;
-    std::int64_t records = 0;  ///< a file; 0: no limit
+    std::int64_t records = 0;  ///< records per file; 0: no limit
     bool file_per_variable = false;
     FileType type = FileType::float_;
     Stamp stamp = Stamp::middle;
@@ -96,25 +97,25 @@ struct StreamTable {
     std::optional<Duration> sample;
     std::vector<Time> hours;  ///< since midnight
     std::optional<Inner> inner;
-    std::string weight;  ///< field; empty: none
+    std::string weight;  ///< name of the weight field; empty: none
     bool counts = false;
     double min_valid = 0;
     int ddof = 0;
     bool interval = false;
-    std::string region, map;  ///< names; empty: none
+    std::string region, map;  ///< names of a region and a map; empty: none
     std::optional<Levels> levels;
-    std::string settings;  ///< of tw_create: "zstd=3; format=netcdf4"
+    std::string settings;  ///< settings for tw_create: "zstd=3; format=netcdf4"
     std::vector<Attribute> attributes;
     std::int64_t sync = 0;  ///< records
     std::vector<FieldKeys> field;
-    /// Line of each key.
+    /// Line number of each key.
     std::map<std::string, std::int64_t, std::less<>> lines;
 
     /// Returns the line of a key, or the stream's.
     std::int64_t line_of(std::string_view key) const;
 };
 
-/// A range of a dimension, from 0, both ends inclusive.
+/// A range of a dimension, counted from 0; both ends are included.
 struct IndexRange {
     std::string dim;
     std::int64_t first = 0, last = 0;
@@ -123,14 +124,14 @@ struct IndexRange {
 struct RegionTable {
     std::int64_t line = 0;
     std::string name;
-    // One of these four is given.
+    // The region is given by exactly one of these four.
     std::vector<IndexRange> index;
     std::optional<std::array<double, 4>> box;   ///< west, east, south, north
     std::vector<std::array<double, 2>> points;  ///< longitude, latitude
     std::string points_file;
     std::string list_file;
 
-    std::vector<std::string> names;  ///< of the points
+    std::vector<std::string> names;  ///< name of each point
     std::string list_var;
     std::int64_t base = 0;  ///< index of the first element in the list
 };
@@ -145,7 +146,7 @@ struct MapTable {
 
 /// The whole configuration.
 struct Table {
-    std::string name;  ///< of the file, for messages
+    std::string name;  ///< name of the configuration file, for messages
     TimeUnits time_units;
     Edge edge = Edge::end;
     std::string time = "time", bounds = "time_bnds", bounds_dim = "bnds";
@@ -184,8 +185,8 @@ using CheckSettings = std::function<Status(const std::string&)>;
 std::vector<Problem> parse_table(std::string_view text, std::string_view name, const RunTimes& run,
                                  const CheckSettings& settings, Table& table);
 
-/// Returns the rules of a stream's windows.
-/// @param inner  of one field; the stream's own if null
+/// Returns the rules by which a stream's windows are formed.
+/// @param inner  inner operation of one field; null: that of the stream
 WindowRules window_rules(const Table& table, const StreamTable& stream, const RunTimes& run,
                          const std::optional<Inner>& inner);
 

@@ -36,7 +36,8 @@ auto with_type(tw_type type, Act&& act) {
 
 inline bool is_real(tw_type type) { return type == TW_FLOAT || type == TW_DOUBLE; }
 
-/// Tests if an operation keeps samples in their own type. An instant is the greatest of one.
+/// Tests if an operation keeps values in the samples' type. An instant is computed as the maximum
+/// of its only sample.
 inline bool is_extreme(Op op) {
     return op == Op::min || op == Op::max || op == Op::range || op == Op::instant || op == Op::once;
 }

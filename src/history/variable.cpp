@@ -238,7 +238,7 @@ void Variable::end_step() {
 
 Status Variable::compute(std::vector<char>& values) const {
     values.resize(chosen_->elements * detail::size_of(about_.type));
-    if (!sums_) return {};  // no elements: the field need not be sent
+    if (!sums_) return {};  // this rank holds no elements, so it need not send the field
     return sums_->result(0, chosen_->elements, about_.type, fill_, values.data());
 }
 

@@ -35,13 +35,14 @@ struct VariableState {
 struct Weights {
     Field* field = nullptr;                ///< null: there is none
     std::shared_ptr<const Chosen> chosen;  ///< elements of the weight field
-    /// Element of it for each one of the variable; empty: the same.
+    /// Position in the weight field of each of the variable's elements; empty: the same position.
     std::vector<std::int64_t> places;
 };
 
 class Variable {
 public:
-    /// @param rules  of its windows: the stream's, or with an inner operation of its own
+    /// @param rules  rules of the variable's windows: those of the stream, or with its own inner
+    /// operation
     Variable(const StreamField& about, Field& field, Weights weights, const WindowRules& rules,
              std::shared_ptr<const Chosen> chosen);
     Variable(const Variable&) = delete;
@@ -57,7 +58,7 @@ public:
     const WindowRules& rules() const { return rules_; }
     bool once() const { return about_.statistic.op == Op::once; }
     bool instant() const { return about_.statistic.op == Op::instant || once(); }
-    /// Tests if this rank has elements of it, which it has to send.
+    /// Tests if this rank holds elements of the variable, which it must send.
     bool held() const { return chosen_->elements > 0; }
     /// Returns the bytes that are kept from step to step.
     std::int64_t bytes() const;
@@ -65,20 +66,21 @@ public:
     /// Begins a step: ends the windows that ended before it.
     void begin_step(const Step& step);
     bool wants() const { return step_.used; }
-    /// @return TW_OK, TW_ESTATE: the weight field was not sent before
+    /// @return TW_OK, TW_ESTATE: the weight field has not been sent in this step
     Status check_weight() const;
-    /// Takes boxes of a sample.
-    /// @param own_weight   null: the weight is that of the step's length
-    /// @param first, last  these are the first or the last boxes of the sample in this step
+    /// Adds boxes of a sample.
+    /// @param own_weight  weight sent by the model; null: derived from the step's length
+    /// @param first, last  these are the first, or the last, boxes of the sample
     void take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
               bool last);
-    /// Keeps boxes of the weight field until the step ends. @param last  these are the last ones
+    /// Keeps boxes of the weight field until the step ends.
+    /// @param last  these are the last boxes
     void take_weights(std::span<const SentBox> boxes, bool last);
     /// Ends a step, and the inner windows that end with it.
     void end_step();
 
-    /// Returns the hash of the samples of a record that is due; 0 without any.
-    /// @param before  the record is that of the window that ended before the step
+    /// Returns a hash of the times and weights of a due record's samples; 0 if it has none.
+    /// @param before  the record's window ended before the step
     std::int64_t record_log(bool before) const { return before ? before_->log : state_.log; }
     /// Tests if a sample was wanted for the record.
     bool record_wanted(bool before) const { return before ? before_->wanted : state_.wanted != 0; }
@@ -92,7 +94,8 @@ public:
     Status record_failure(bool before) const { return before ? before_->failure : failure_; }
     bool ever() const { return state_.ever != 0; }
     void set_ever() { state_.ever = 1; }
-    /// Computes the values of the record, dense as the chosen part. @return TW_OK, TW_ERANGE
+    /// Computes the values of the record, dense in the order of the chosen part.
+    /// @return TW_OK, TW_ERANGE
     Status result(std::vector<char>& values);
     /// Begins the next window.
     void end_record();
@@ -108,7 +111,8 @@ public:
     std::vector<StateArray> arrays();
 
 private:
-    /// A record that waits for the end of the step.
+    /// State of a record that is due at the end of the step, although its window ended before the
+    /// step.
     struct Before {
         std::int64_t log = 0;
         bool wanted = false;
@@ -125,19 +129,22 @@ private:
     Weights weights_;
     WindowRules rules_;
     std::shared_ptr<const Chosen> chosen_;
-    tw_decomposition target_ = nullptr;  ///< of the chosen part
-    std::optional<Accumulator> sums_;    ///< of an instant, from the sample until the record
+    tw_decomposition target_ = nullptr;  ///< decomposition of the chosen part
+    /// For an instant, exists only between the sample and the end of the record.
+    std::optional<Accumulator> sums_;
     VariableState state_;
     Step step_;
     Status failure_;
     Value fill_{};
     std::optional<Before> before_;
-    std::vector<double> weight_sent_, weight_;  ///< of this step, as sent and as used
+    /// Weights of this step: as sent, and for the variable's elements.
+    std::vector<double> weight_sent_, weight_;
     bool weights_ready_ = false;
-    std::vector<char> row_;  ///< elements whose distance in memory is not a number of elements
+    /// Copy of a row whose stride in bytes is no multiple of the element size.
+    std::vector<char> row_;
 };
 
-/// Finds the elements of a weight field for those of a variable.
+/// Finds for each of the variable's elements the element of the weight field.
 /// @return TW_OK, TW_ESETTING: this rank does not hold the same elements of both
 Status match_weights(const Chosen& chosen, Weights& weights);
 
@@ -145,7 +152,7 @@ Status match_weights(const Chosen& chosen, Weights& weights);
 double number_of(tw_type type, const char* data);
 /// Returns a number as a value of a type.
 Value value_of(tw_type type, double number);
-/// Returns netCDF's fill value of a type; 1e20 of float and double.
+/// Returns the fill value of a type: 1e20 for float and double, else netCDF's default.
 Value fill_of(tw_type type);
 
 }  // namespace thalweg::history

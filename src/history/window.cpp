@@ -12,7 +12,8 @@ Window window_at(const WindowRules& rules, const Boundaries& boundaries, std::in
     return {k, std::max(boundaries.at(k - 1), rules.begin()), boundaries.at(k)};
 }
 
-/// Tests if a window of a sequence, the stream's own or the inner one, lies in one that is written.
+/// Tests if window k, of the stream or of its inner operation, lies in the time that the stream
+/// covers.
 bool active(const WindowRules& rules, const Boundaries& boundaries, std::int64_t k) {
     const Time end = boundaries.at(k);
     if (rules.every == Every::run) return end > rules.begin() && (!rules.to || end <= *rules.to);
@@ -22,12 +23,12 @@ bool active(const WindowRules& rules, const Boundaries& boundaries, std::int64_t
            (!rules.drop_partial || rules.boundaries.at(outer - 1) >= rules.begin());
 }
 
-/// Tests if a time is one of a sample that a window with this edge can take.
+/// Tests if a time lies after the stream's begin, so that a window can contain it.
 bool after_begin(const WindowRules& rules, Time time) {
     return rules.edge == Edge::end ? time > rules.begin() : time >= rules.begin();
 }
 
-/// Tests if this is the first time at or after one of the boundaries.
+/// Tests if this is the first step at or after one of the boundaries.
 bool passes(const Boundaries& boundaries, std::optional<Time> previous, Time now) {
     return previous ? boundaries.last(now) > boundaries.last(*previous) : boundaries.has(now);
 }
@@ -49,14 +50,14 @@ bool filtered(const WindowRules& rules, std::optional<Time> previous, Time now) 
                        [&](Time of_day) { return passes(of_day, previous, now); });
 }
 
-/// Windows of one sequence that a step ends, enters and completes.
+/// The windows that a step leaves, enters and completes.
 struct Passage {
     std::optional<Window> before;
     Window window;
     bool active = false, ends = false, crossed = false;
 };
 
-/// Tests if a window is complete with the step at a time that belongs to it.
+/// Tests if the step at a time completes the window to which the time belongs.
 bool completes(const WindowRules& rules, const Boundaries& boundaries, std::int64_t k, Time time) {
     return rules.edge == Edge::end ? time == boundaries.at(k)
                                    : rules.step > 0 && time + rules.step >= boundaries.at(k);
@@ -67,7 +68,7 @@ Status pass(const WindowRules& rules, const Boundaries& boundaries, std::optiona
     const Time from = previous.value_or(rules.start);
     const std::int64_t left = boundaries.window(from, rules.edge);
     const std::int64_t entered = boundaries.window(now, rules.edge);
-    // A window that a step covers has no sample.
+    // A window that lies between two steps has no sample.
     for (std::int64_t k = std::max(left, boundaries.window(rules.begin(), Edge::end)) + 1;
          k < entered && !(rules.to && boundaries.at(k) > *rules.to); ++k) {
         if (!active(rules, boundaries, k)) continue;
@@ -90,19 +91,20 @@ Status pass(const WindowRules& rules, const Boundaries& boundaries, std::optiona
     return {};
 }
 
-/// Returns the end of the step that a sample stands for, as far as it is known.
+/// Returns the end of the step that a sample represents; the begin if the length of steps is not
+/// known.
 Time step_end(const WindowRules& rules, Time time) {
     return rules.edge == Edge::end ? time : time + rules.step;
 }
 
-/// Tests if the step that a sample stands for lies before the stream's end.
+/// Tests if the step that a sample represents lies before the stream's end.
 bool until_end(const WindowRules& rules, Time time) {
     if (!rules.to) return true;
     const bool begins_there = rules.edge == Edge::begin && time == *rules.to;
     return step_end(rules, time) <= *rules.to && !begins_there;
 }
 
-/// Tests if a stream's end is that of the step of a sample.
+/// Tests if the step that a sample represents ends with the stream.
 bool ends_at(const WindowRules& rules, Time time) {
     return until_end(rules, time) && step_end(rules, time) == rules.to;
 }
@@ -164,7 +166,8 @@ Time Window::stamp(Stamp at) const {
 
 Status take_step(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
     step = {};
-    // Times are rounded, so that steps of a third of a second differ.
+    // Times are rounded to microseconds, so steps may differ by one: a third of a second, for
+    // example.
     if (rules.edge == Edge::begin && rules.step > 0 && previous &&
         std::abs(now - *previous - rules.step) > 1)
         return detail::failure(

@@ -13,26 +13,26 @@
 namespace thalweg::history {
 
 enum class Every : std::uint8_t {
-    window,  ///< a record a window
-    step,    ///< a record a step
-    once,    ///< one record without time, of the first step
-    run      ///< one window until the end of the run
+    window,  ///< one record per window
+    step,    ///< one record per step
+    once,    ///< one record of the first step, without time
+    run      ///< one window from the begin to the end of the run
 };
 
 enum class Stamp : std::uint8_t { begin, middle, end };
 
-/// Everything that decides on the windows of one stream.
+/// The rules by which the windows of a stream are formed.
 struct WindowRules {
     Every every = Every::window;
     Boundaries boundaries;
     bool instant = false;  ///< samples are written, not accumulated
-    bool initial = false;  ///< an instant stream writes the sample at its begin, too
+    bool initial = false;  ///< an instant stream also writes the sample at its begin
     bool drop_partial = false;
     Edge edge = Edge::end;
-    Time start = 0;  ///< of the history
+    Time start = 0;  ///< begin of the history
     Time step = 0;   ///< length of the model's step; 0: unknown
     std::optional<Time> from, to;
-    std::optional<Boundaries> sample;  ///< takes the first sample at or after each of these only
+    std::optional<Boundaries> sample;  ///< use only the first sample at or after each of these
     std::vector<Time> hours;           ///< likewise, times of the day
     std::optional<Boundaries> inner;   ///< windows of the inner operation
 
@@ -42,7 +42,7 @@ struct WindowRules {
 
 /// One record: its window, or the time of an instant (begin == end).
 struct Window {
-    std::int64_t number = 0;  ///< k of (b(k-1), b(k)]; of a step or an instant 0
+    std::int64_t number = 0;  ///< number k of the window (b(k-1), b(k)]; 0 for a step or an instant
     Time begin = 0, end = 0;  ///< bounds
 
     Time stamp(Stamp at) const;
@@ -50,18 +50,18 @@ struct Window {
 };
 
 /**
- * The use of the samples of one step. What is there happens in this order: the inner window
- * `inner_before` is completed, the record of `before`, the samples are taken, the inner window
- * `inner` is completed, the record of `window`.
+ * The use of one step's samples. As far as they are set, in this order: the inner window
+ * `inner_before` is completed, the record of `before` is written, the samples are added, the inner
+ * window `inner` is completed, the record of `window` is written.
  */
 struct Step {
-    /// Windows that ended before this step, without a step at their end.
+    /// Windows that ended before this step, as no step ended exactly with them.
     std::optional<Window> inner_before, before;
-    bool used = false;                      ///< the samples are taken
-    Window window;                          ///< window of the samples, if they are used
-    Window inner;                           ///< inner window of the samples, if the stream has one
-    bool inner_ends = false, ends = false;  ///< they are complete with this step
-    bool crossed = false;                   ///< the step crosses a boundary: warn once
+    bool used = false;  ///< the step's samples are added
+    Window window;      ///< window to which the samples belong
+    Window inner;       ///< inner window to which they belong, if the stream has one
+    bool inner_ends = false, ends = false;  ///< this step completes the inner window, or the window
+    bool crossed = false;  ///< a window's boundary lies inside the step, which causes one warning
 };
 
 /**
@@ -77,19 +77,20 @@ Status take_step(const WindowRules& rules, std::optional<Time> previous, Time no
 std::optional<Window> open_window(const WindowRules& rules, Time last,
                                   std::optional<Window>& inner);
 
-/// Returns the period (b(k-1), b(k)] of a file, by its k, to which a record belongs.
+/// Returns the number k of a file's period (b(k-1), b(k)] to which a record belongs.
 /// @param begin  begin of the stream; an instant at it belongs to the period that begins there
-/// @param next   an instant at the end of a period belongs to the next one
+/// @param next  an instant at the end of a period belongs to the next one
 std::int64_t file_period(const Boundaries& files, const Window& record, Time begin, bool next);
 
-/// The weights of one field's samples, in one stream, that stand for the time since the sample
+/// The weights of the samples of one field in one stream: each stands for the time since the one
 /// before.
 struct DurationWeight {
     Time previous = 0;  ///< time of the field's previous sample; at first the stream's begin
     Time unit = 0;      ///< duration of the window's first sample; 0: there is none yet
 
-    /// Returns the weight of a sample at a time of a window that begins at `begin`: 1 for the first
-    /// sample, and for every one that stands for as long.
+    /// Returns the weight of a sample: the time since the one before in units of the window's first
+    /// one.
+    /// @param begin  begin of the window
     double next(Time begin, Time now);
     void end_window() { unit = 0; }
 };

@@ -60,9 +60,9 @@ struct ElementRange {
     std::int64_t begin = 0, end = 0;
 };
 
-/// The part of a space that a writer owns: ranges of bytes, or a box of each place. The boxes form
-/// a space of their own, in which they lie dense, one after another; so both kinds are bytes of a
-/// space of places, and are cut into pieces, packed and sent alike.
+/// The part of a space that a writer owns: ranges of bytes, or one box of each place. A share of
+/// boxes has a space of its own, in which the boxes lie one after another. So in both kinds a share
+/// is a sequence of bytes of some space, and is cut into pieces, packed and sent in the same way.
 class Share {
 public:
     Share() = default;

@@ -165,7 +165,7 @@ Status Claim::look_at_folder() const {
         return failure(TW_EEXISTS,
                        "{}: files=variable makes a folder of this name, but a file has it", own_);
     errno = error.value();
-    if (error) return system_failure(own_, "cannot look into the folder");
+    if (error) return system_failure(own_, "cannot list the folder");
     if (empty) return {};
     return failure(TW_EEXISTS,
                    "{}: the folder exists and is not empty; files=variable does not replace it: "

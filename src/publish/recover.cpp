@@ -126,7 +126,7 @@ std::string describe(const std::string& own, const Committed& found, bool whole,
     std::string done =
         own + (found.has_records ? ": " + count(found.records, "record") : ": no record variables");
     done += whole ? ", already complete" : found.has_records ? " recovered" : ", recovered";
-    if (mended.undone) done += "; a change of its definitions that was not complete was taken back";
+    if (mended.undone) done += "; an incomplete change of its definitions was undone";
     if (found.lost > 0)
         done += fmt::format("; {} more counted in the header but missing", found.lost);
     if (mended.uneven > 0)

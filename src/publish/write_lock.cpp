@@ -138,7 +138,7 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
     else if (owner.process > 0 && owner.host != host_name() &&
              file_system_at(path_).sharing == Sharing::unknown)
         said = fmt::format(
-            "process {} on host {} has written it and has not ended well, or is still at it: file "
+            "process {} on host {} has not closed it, or is still writing it: file "
             "system {} may not show locks of other hosts ({})",
             owner.process, owner.host, file_system_at(path_).name, own);
     if (!is_at_path()) {  // its last owner has removed the file

@@ -59,8 +59,10 @@ Status set_servers_aside(int servers, int node_size, tw_session session,
     if (servers < 0)
         status = number_of_servers(*world, *session, number);
     else if (const std::string& text = session->settings.text("servers"); text != "0")
-        status =
-            failure(TW_ESETTING, "servers={}: tw_init_components is told which ranks serve", text);
+        status = failure(TW_ESETTING,
+                         "servers={}: leave the setting out, as the arguments of "
+                         "tw_init_components say which ranks serve",
+                         text);
     if (!status.ok() || number <= 0) return status;
     const bool last = servers > 0 || session->settings.text("server_ranks") == "last";
     session->servers = Servers::make(std::move(world), node_size, number, last, status);

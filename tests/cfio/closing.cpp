@@ -77,7 +77,7 @@ void next_call_tells(const Clients& clients, Checks& checks) {
     close_in_vain(clients);
     int id = 0;
     int told = 0;
-    // A call that returns the error of another file also does its own work.
+    // A call that returns the error of another file does its own work nevertheless.
     auto file = std::make_shared<File>(clients, "next", File::by_hand);
     const int wanted = -500;
     const auto tell = [&](int code) {

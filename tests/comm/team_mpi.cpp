@@ -53,7 +53,7 @@ TEST_P(TeamOf, AllReduceIsTheReductionOverAllRanks) {
         }
 }
 
-/// Each part of a row is combined in its own way.
+/// In one reduction, some words are combined by bitwise or, others by the maximum or the sum.
 TEST_P(TeamOf, ARowIsCombinedByOrByTheMaximumAndByTheSum) {
     for (int round = 0; round < 20; ++round) {
         const auto row_of = [&](int rank) {
@@ -78,7 +78,7 @@ TEST_P(TeamOf, ARowIsCombinedByOrByTheMaximumAndByTheSum) {
     }
 }
 
-/// All ranks get what one rank makes of the words, and none sees the words before.
+/// One rank changes the combined words; all ranks get the changed ones only.
 TEST_P(TeamOf, OneRankActsBeforeTheOthersKnow) {
     const auto memory = team_->node().share(4096);
     ASSERT_NE(memory, nullptr);

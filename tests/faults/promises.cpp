@@ -112,11 +112,11 @@ int put(tw_file f, const Line& line, std::int64_t file, std::int64_t record) {
 }
 
 /// The result of a collective call, which must be the same on each rank.
-struct Told {
+struct Outcome {
     int status = TW_OK;
     std::string text;
 };
-Told alike(const Model& m, const char* call, int status) {
+Outcome alike(const Model& m, const char* call, int status) {
     const std::string text =
         status == TW_OK || m.session == nullptr ? "" : tw_error_message(m.session);
     const auto all = check::gather(std::to_string(status) + ": " + text);
@@ -128,13 +128,13 @@ Told alike(const Model& m, const char* call, int status) {
 
 /// With services other than inline, ranks may learn of an error one by one, until tw_sync or
 /// tw_close.
-Told end_step(const Model& m, tw_file f) {
+Outcome end_step(const Model& m, tw_file f) {
     const int status = tw_end_step(f);
     if (inline_service) return alike(m, "tw_end_step", status);
     return {status, status == TW_OK ? "" : tw_error_message(m.session)};
 }
 
-void expect_error(const Told& told, const char* call, const char* file, const char* words) {
+void expect_error(const Outcome& told, const char* call, const char* file, const char* words) {
     CHECK_TEXT(told.status == TW_EIO, "%s: %s gave %s: %s", current.c_str(), call,
                tw_strerror(told.status), told.text.c_str());
     for (const char* word : {file, words, check::state.size > 1 ? "rank " : ""})
@@ -178,7 +178,7 @@ void after_a_failure() {
         tw_file bad = create(m, "bad.nc", line);
         tw_file good = create(m, "good.nc", line);
         const char* words = "Input/output error";
-        Told failed;
+        Outcome failed;
         for (std::int64_t r = 0; r < 10; ++r) {
             check::step("%s: step %lld", current.c_str(), static_cast<long long>(r));
             const int status = put(bad, line, 1, r);
@@ -188,7 +188,7 @@ void after_a_failure() {
                 if (inline_service) CHECK(tw_error_message(m.session) == failed.text);
             }
             CHECK(put(good, line, 2, r) == TW_OK);
-            const Told told = end_step(m, bad);
+            const Outcome told = end_step(m, bad);
             if (failed.status != TW_OK) CHECK(told.status == failed.status);
             if (inline_service && failed.status != TW_OK) CHECK(told.text == failed.text);
             if (failed.status == TW_OK && told.status != TW_OK) {
@@ -219,20 +219,20 @@ void two_failures() {
         const Line line(m, 700);
         tw_file files[3] = {create(m, "bad1.nc", line), create(m, "bad2.nc", line),
                             create(m, "good.nc", line)};
-        Told failed[3];
+        Outcome failed[3];
         for (std::int64_t r = 0; r < 8; ++r)
             for (int i = 0; i < 3; ++i) {
                 check::step("%s: step %lld of file %d", current.c_str(), static_cast<long long>(r),
                             i);
                 put(files[i], line, i, r);
-                const Told told = end_step(m, files[i]);
+                const Outcome told = end_step(m, files[i]);
                 if (failed[i].status == TW_OK) failed[i] = told;
                 CHECK(told.status == failed[i].status);
                 if (inline_service) CHECK(told.text == failed[i].text);
             }
         const char* names[3] = {"bad1.nc", "bad2.nc", ""};
         for (int i = 0; i < 3; ++i) {
-            const Told told = alike(m, "tw_close", tw_close(&files[i]));
+            const Outcome told = alike(m, "tw_close", tw_close(&files[i]));
             if (i < 2)
                 expect_error(told, "tw_close", names[i], "No space left on device");
             else
@@ -264,7 +264,7 @@ void finalize_after_failure() {
             end_step(m, bad);
             CHECK(tw_end_step(good) == TW_OK);
         }
-        const Told told = alike(m, "tw_finalize", tw_finalize(&m.session));
+        const Outcome told = alike(m, "tw_finalize", tw_finalize(&m.session));
         CHECK_TEXT(told.status == TW_EIO, "tw_finalize gave %s", tw_strerror(told.status));
         expect_file(m, "good.nc", 2, 3, line.n);
         if (m.rank == 0) CHECK(!exists("bad.nc"));
@@ -291,7 +291,7 @@ void finalize_with_open_files() {
         const int file = ::open(heard.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0666);
         ::dup2(file, STDERR_FILENO);
         ::close(file);
-        const Told told = alike(m, "tw_finalize", tw_finalize(&m.session));
+        const Outcome told = alike(m, "tw_finalize", tw_finalize(&m.session));
         std::fflush(stderr);
         ::dup2(before, STDERR_FILENO);
         ::close(before);
@@ -388,11 +388,11 @@ void at_the_end() {
         with_model("durable=yes; log=off", [&](Model& m) {
             const Line line(m, 500);
             tw_file f = nullptr;
-            Told told = alike(m, "tw_create",
-                              tw_create(m.session, (folder + "/last.nc").c_str(), nullptr, &f));
+            Outcome told = alike(m, "tw_create",
+                                 tw_create(m.session, (folder + "/last.nc").c_str(), nullptr, &f));
             CHECK(told.status == TW_OK);
             CHECK(tw_def_var(f, "v", TW_DOUBLE, "time x", line.handle) == TW_OK);
-            Told first = alike(m, "tw_enddef", tw_enddef(f));
+            Outcome first = alike(m, "tw_enddef", tw_enddef(f));
             for (std::int64_t r = 0; r < 2; ++r) {
                 put(f, line, call, r);
                 told = end_step(m, f);

@@ -94,7 +94,7 @@ std::string look(const std::string& path, std::int64_t least) {
 }
 
 /// The result of a call, the same on all ranks.
-struct Told {
+struct Outcome {
     int status = TW_OK;
     std::string text;
 };
@@ -179,8 +179,8 @@ private:
                    static_cast<long long>(record));
     }
 
-    Told alike(int status) const {
-        const Told told{status, status == TW_OK ? "" : tw_error_message(session_)};
+    Outcome alike(int status) const {
+        const Outcome told{status, status == TW_OK ? "" : tw_error_message(session_)};
         const auto all = check::gather(std::to_string(status) + ": " + told.text);
         for (const std::string& other : all)
             CHECK_TEXT(other == all[0], "%s: '%s' and '%s'", what_.c_str(), all[0].c_str(),
@@ -188,7 +188,7 @@ private:
         return told;
     }
     /// @param libraries  the error may come from another library, in its own words
-    void expect_failure(const Told& told, int victim, const std::vector<std::string>& words,
+    void expect_failure(const Outcome& told, int victim, const std::vector<std::string>& words,
                         bool libraries = false) const {
         CHECK_TEXT(told.status == TW_EIO || (libraries && told.status == TW_EFORMAT), "%s: %s: %s",
                    what_.c_str(), tw_strerror(told.status), told.text.c_str());
@@ -240,7 +240,7 @@ private:
                 [&](int victim) {
                     const bool harmful = std::string(kind) == "read-eio";
                     const auto judge = [&](int status, std::vector<std::string> words) {
-                        const Told told = alike(status);
+                        const Outcome told = alike(status);
                         if (told.status == TW_OK) return true;
                         CHECK_TEXT(harmful, "%s: %s", what_.c_str(), told.text.c_str());
                         words.push_back(name);
@@ -302,7 +302,7 @@ private:
                 arm(path("classic.nc"), -1, lasting ? "every" : "1", "read-eio");
                 ok(tw_prefetch(file_));
                 ::usleep(10000);  // time for the thread to read; otherwise the read itself fails
-                const Told told = alike(tw_read(file_));
+                const Outcome told = alike(tw_read(file_));
                 faults_ += fired();
                 if (lasting)
                     expect_failure(told, -1, {"classic.nc", "'T'", "Input/output error"});
@@ -330,7 +330,7 @@ private:
                 [&] { write(name, settings); },
                 [&](int victim) {
                     std::int64_t committed = records;
-                    const Told told = add_two(name, committed);
+                    const Outcome told = add_two(name, committed);
                     end_faults(victim);
                     const bool harmful = kind == "eio" || kind == "enospc";
                     CHECK_TEXT((harmful && fired_ > 0) == (told.status != TW_OK), "%s: %s",
@@ -346,8 +346,8 @@ private:
 
     /// Returns the first error of continuing a file.
     /// @param committed  receives the number of records that the calls have confirmed
-    Told add_two(const std::string& name, std::int64_t& committed) {
-        Told told = alike(tw_open(session_, path(name).c_str(), "mode=append", &file_));
+    Outcome add_two(const std::string& name, std::int64_t& committed) {
+        Outcome told = alike(tw_open(session_, path(name).c_str(), "mode=append", &file_));
         if (told.status == TW_OK) {
             define();
             told = alike(tw_enddef(file_));
@@ -358,7 +358,7 @@ private:
                 told = alike(tw_end_step(file_));
                 if (told.status == TW_OK) ++committed;
             }
-            const Told closed = alike(tw_close(&file_));
+            const Outcome closed = alike(tw_close(&file_));
             if (told.status == TW_OK) told = closed;
         }
         return told;
@@ -383,7 +383,7 @@ private:
         };
         double generation = 1;
         ok(write_one(generation));
-        const auto judge = [&](const Told& told, int victim) {
+        const auto judge = [&](const Outcome& told, int victim) {
             CHECK_TEXT((end_faults(victim) > 0) == (told.status != TW_OK), "%s: it was not told",
                        what_.c_str());
             if (told.status != TW_OK) expect_failure(told, victim, {"restart.nc"});
@@ -392,7 +392,7 @@ private:
             every_call(
                 "writing a restart", "restart.nc", kind, [] {},
                 [&](int victim) {
-                    const Told told = alike(write_one(generation + 1));
+                    const Outcome told = alike(write_one(generation + 1));
                     judge(told, victim);
                     if (told.status == TW_OK) ++generation;
                     expect_one(generation);

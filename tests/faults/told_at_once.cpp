@@ -49,7 +49,7 @@ bool harmless(const std::string& fault) {
     return fault.starts_with("close") && fault.ends_with("(deleted)");
 }
 
-/// A run in which the `at`-th counted call of rank `faulty` fails; -1: of every rank.
+/// A run in which the counted call with number `at` fails on rank `faulty`; -1: on every rank.
 class Run {
 public:
     Run(std::string settings, bool by_records, int faulty, int at)

@@ -76,7 +76,7 @@ TEST(Accumulator, Missing) {
     EXPECT_EQ(of(Op::max, 0.6), fill);
 }
 
-// Case 13: nothing valid in one window, but in the next.
+// Case 13: a window without valid samples is followed by one with valid samples.
 TEST(Accumulator, NothingValid) {
     for (const Op op : {Op::mean, Op::min, Op::max, Op::sum, Op::rms, Op::std, Op::range}) {
         One one(statistic(op, Missing::varying));
@@ -89,7 +89,7 @@ TEST(Accumulator, NothingValid) {
     }
 }
 
-// Case 14: a missing value is no extreme, however large.
+// Case 14: a missing value is never an extreme, however large it is.
 TEST(Accumulator, Extremes) {
     EXPECT_EQ(result_of(statistic(Op::max, Missing::varying), {1e20, 2, 3}), 3);
     EXPECT_EQ(result_of(statistic(Op::max, Missing::varying, -1e34), {2, -1e34, 3}), 3);
@@ -101,7 +101,7 @@ TEST(Accumulator, Extremes) {
     EXPECT_FALSE(std::signbit(result_of(statistic(Op::min), {0.0, -0.0})));
 }
 
-// Case 15: a NaN stays, unless it is the missing value.
+// Case 15: the result is NaN if a sample is NaN, unless NaN is the missing value.
 TEST(Accumulator, NotANumber) {
     for (const Op op : {Op::mean, Op::min, Op::max, Op::sum, Op::std}) {
         EXPECT_TRUE(std::isnan(result_of(statistic(op), {nan, 1, 2})));
@@ -113,7 +113,7 @@ TEST(Accumulator, NotANumber) {
     EXPECT_EQ(result_of(statistic(Op::max, Missing::varying, -nan), {nan, 1, 2}), 2);
 }
 
-// Case 16: thickness where there is ice.
+// Case 16: mean thickness of ice, weighted by the area with ice.
 TEST(Accumulator, WeightField) {
     Statistic made = statistic(Op::mean);
     made.weight_field = true;
@@ -162,7 +162,7 @@ TEST(Accumulator, Weights) {
     EXPECT_EQ(One(statistic(Op::mean)).add(10, 0).add(2, 3).result(), 2);
     EXPECT_EQ(One(statistic(Op::sum)).add(10, 1).add(2, 3).result(), 12);
     EXPECT_EQ(One(statistic(Op::mean)).add(10, 0).result(), fill);
-    // Weights of the model's own are no integers.
+    // Weights that the model sends are no integers, so weights are summed instead of counted.
     Statistic counted = statistic(Op::mean, Missing::varying);
     counted.counts = true;
     EXPECT_EQ(One(counted).add(10, 1.5).add(20, 0.5).result(), 12.5);
@@ -184,7 +184,7 @@ TEST(Accumulator, FixedMask) {
     }
 }
 
-// Case 32, and what passes through.
+// Case 32: numbers near the limits of the type, infinities and NaN.
 TEST(Accumulator, LargeNumbers) {
     One large(statistic(Op::mean));
     EXPECT_EQ(large.add(1e308).add(1e308).result(), infinity);
@@ -201,7 +201,7 @@ TEST(Accumulator, LargeNumbers) {
     EXPECT_FALSE(std::signbit(result_of(statistic(Op::mean), {-0.0, 0.0})));
 }
 
-// A sample is written as it is, whatever its weight.
+// The value of an instant does not depend on its weight.
 TEST(Accumulator, Instants) {
     for (const Op op : {Op::instant, Op::once}) {
         One one(statistic(op));
@@ -245,7 +245,7 @@ TEST(Accumulator, IntegerSums) {
     EXPECT_EQ(sums.result(0, 1, TW_SHORT, value_of(std::int32_t{-1}), &same).code, TW_ETYPE);
 }
 
-// Bytes an element, as they are promised.
+// The bytes per element must be those that the documents state.
 TEST(Accumulator, Memory) {
     const auto bytes = [](Statistic made) { return Accumulator::bytes(made, 1000) / 1000; };
     Statistic made = statistic(Op::mean);

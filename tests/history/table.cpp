@@ -131,11 +131,11 @@ TEST(Table, Examples) {
 }
 
 struct Wrong {
-    const char* text;      ///< of a stream that is right but for this
-    const char* expected;  ///< with the line
+    const char* text;      ///< text of a stream whose only fault is this one
+    const char* expected;  ///< expected message, with its line number
 };
 
-/// Lines of a stream in front of those of a case, which begin at 5.
+/// Lines that precede the text of each case, which therefore begins at line 5.
 const char* const stream_head =
     "[[stream]]\nname = \"daily\"\nevery = \"1 day\"\nfields = [\"a\"]\n";
 
@@ -144,7 +144,8 @@ TEST(Table, WrongKeysOfAStream) {
         {"evry = 1", "5: stream 'daily': 'evry' is not a key; did you mean 'every'?"},
         {"op = \"average\"", "5: stream 'daily': 'op': \"average\" is not one of \"instant\", "},
         {"op = 3", "5: stream 'daily': 'op': expected a text in quotes"},
-        {"op = \"once\"", "5: stream 'daily': op \"once\" and every = \"once\" need each other"},
+        {"op = \"once\"",
+         "5: stream 'daily': op = \"once\" needs every = \"once\", and the reverse"},
         {"from = \"2001-02-29\"", "5: stream 'daily': 'from': the calendar noleap has no date"},
         {"from = \"soon\"", "5: stream 'daily': 'from': 'soon' is not a date"},
         {"from = 2001-02-01\nto = 2001-01-01", "6: stream 'daily': 'to' is not after 'from'"},
@@ -196,7 +197,7 @@ TEST(Table, WrongKeysOfAStream) {
          "6: stream 'daily': line 1 has a stream of this name"},
         {"path = \"x.nc\"\n[[stream]]\nname = \"b\"\nevery = \"step\"\nfields = [\"a\"]\npath = "
          "\"x.nc\"",
-         "10: stream 'b': 'path': its files have the names of those of stream 'daily'"},
+         "10: stream 'b': 'path': its files would have the same names as those of stream 'daily'"},
         {"[[stream]]\nname = \"b\"\nevery = \"step\"\nfields = [\"@x\"]",
          "8: stream 'b': there is"},
         {"[groups]\nx = [\"@y\"]\ny = [\"@x\"]", "6: group 'x' contains itself"},
@@ -388,7 +389,7 @@ TEST(Resolve, Problems) {
          "'lev'"},
         {"fields = [\"ta\"]\nlevels = { dim = \"lev\", index = [0] }\nregion = \"r\"\n[region.r]\n"
          "index = { lev = [0, 1] }",
-         "h:5: stream 's': region 'r' and the levels both choose of the dimension 'lev'"},
+         "h:5: stream 's': region 'r' and the levels both select elements of dimension 'lev'"},
         {"op = \"instant\"\nfield.calls.fill = 3e9",
          "h:5: stream 's': field 'calls': 'fill': its type in the file has no 3000000000"},
         {"op = \"instant\"\nfield.calls.fill = 0.5",

@@ -135,10 +135,10 @@ TEST(Window, PartialMonth) {
     dropped.rules.drop_partial = true;
     dropped.run(6 * one_hour, dropped.rules.start + 30 * one_hour);
     EXPECT_TRUE(dropped.records.empty());
-    EXPECT_EQ(dropped.used.size(), 3u);  // those of February
+    EXPECT_EQ(dropped.used.size(), 3u);  // the samples of February
 }
 
-// Case 4: counted from the anchor, not from the boundary before.
+// Case 4: boundaries are counted from the anchor, not from the previous boundary.
 TEST(Window, MonthsFromTheStart) {
     for (const auto& [calendar, february] :
          {std::pair{Calendar::noleap, "2000-02-28"}, {Calendar::standard, "2000-02-29"}}) {
@@ -158,7 +158,7 @@ TEST(Window, MonthsFromTheStart) {
     }
 }
 
-// Case 5 and 6: what samples stand for.
+// Case 5 and 6: weights of samples that represent intervals of different lengths.
 TEST(Window, WeightsOfSamples) {
     DurationWeight uneven;
     EXPECT_EQ(uneven.next(0, one_hour), 1);
@@ -174,7 +174,7 @@ TEST(Window, WeightsOfSamples) {
     }
 }
 
-// Case 7: a window a second, three steps each.
+// Case 7: windows of one second with three steps each.
 TEST(Window, ThirdsOfASecond) {
     Stream stream(Calendar::noleap, "2000-01-01", "1 second");
     for (int step = 1; step <= 30000; ++step) {
@@ -187,7 +187,7 @@ TEST(Window, ThirdsOfASecond) {
     EXPECT_EQ(stream.crossings, 0);
 }
 
-// Case 8: steps that cross boundaries, or cover windows.
+// Case 8: steps that cross a boundary, and steps that are longer than a window.
 TEST(Window, CrossedAndCovered) {
     Stream stream(Calendar::noleap, "2000-01-01", "1 hour");
     for (int step = 1; step <= 9; ++step) {
@@ -208,7 +208,7 @@ TEST(Window, CrossedAndCovered) {
     EXPECT_EQ(whole.crossings, 0);
 }
 
-// Case 20: a stream that begins in the run.
+// Case 20: a stream that begins later than the run.
 TEST(Window, From) {
     for (const auto& [calendar, end, middle] :
          {std::tuple{Calendar::noleap, 59.0, 49.5}, {Calendar::standard, 60.0, 50.0}}) {
@@ -227,7 +227,7 @@ TEST(Window, From) {
     }
 }
 
-// Case 21: daily instants in files of a year.
+// Case 21: daily instants in one file per year.
 TEST(Window, FilesOfAYear) {
     const Calendar calendar = Calendar::standard;
     for (const bool next : {false, true})
@@ -265,7 +265,7 @@ TEST(Window, FiveDays) {
     EXPECT_EQ(files.at(file_period(files, last, b.at(0), false)), at(calendar, "2002-01-01"));
 }
 
-// Case 23: a run that ends at a boundary.
+// Case 23: the run ends exactly at a boundary.
 TEST(Window, EndsAtABoundary) {
     Stream stream(Calendar::noleap, "2000-01-01", "1 month");
     stream.run(one_day, at(Calendar::noleap, "2001-01-01"));
@@ -273,7 +273,7 @@ TEST(Window, EndsAtABoundary) {
     EXPECT_FALSE(stream.open());
 }
 
-// Case 28: a sample at the start.
+// Case 28: a sample at the start of the run.
 TEST(Window, SampleAtTheStart) {
     for (const bool instant : {false, true})
         for (const bool initial : {false, true}) {
@@ -316,7 +316,7 @@ TEST(Window, LabelledByTheBegin) {
     }
 }
 
-// The sample at the end of a stream stands for a step after it.
+// The sample at the end of a stream represents a step after the stream's end.
 TEST(Window, LabelledByTheBeginUntil) {
     for (const Time known : {Time{0}, 6 * one_hour})
         for (const Every every : {Every::run, Every::step}) {

@@ -26,8 +26,9 @@ static int load(const char* path, const char* prefix) {
 
 write_files_function write_files;
 
+/* A file is open when the process forks. The child's calls are refused, and the parent's file. */
 /* A file that is open while the process forks: what the child may do with it, and what the parent
- * does later. */
+ * stays intact. */
 static int fork_with_file(void) {
     int id = -1, other = -1, count = -1;
     printf("create: %d\n", nc_create("forked.nc", NC_CLOBBER, &id));

@@ -31,7 +31,7 @@ static int made(const char* path) {
     return id;
 }
 
-/* Two files that nobody closes, with other ids on rank 0: MPI_Finalize closes them. */
+/* Two files that nobody closes, whose ids differ on rank 0: MPI_Finalize closes them. */
 static int unclosed(void) {
     int serial = -1, id[2];
     if (rank == 0) check(nc_create("serial.nc", 0, &serial) == 0, "serial");
@@ -48,7 +48,7 @@ static int unclosed(void) {
     return failures > 0;
 }
 
-/* A child process ends by exit(): the file is its parent's. */
+/* A child process that calls exit() leaves the parent's file alone. */
 static int forked(void) {
     const int id = made("forked.nc");
     if (rank == 0) {

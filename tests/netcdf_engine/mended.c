@@ -54,7 +54,7 @@ static void reopened(const char* path, const char* name, int n) {
     for (int i = 0; i < n; i++) EXPECT(10 * (i / per_rank) + i % per_rank, all[i]);
 }
 
-/* One rank has put something when all make a group. */
+/* One rank has put something into a file in which all then define a group. */
 static void group_after_one_put(void) {
     int group = 0, n = 0;
     fresh("one.nc", NC_NETCDF4);
@@ -68,7 +68,8 @@ static void group_after_one_put(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* All have written when a text, a group and a variable with strings come. */
+/* All ranks have written before they define a text variable, a group and a variable with strings.
+ */
 static void strings_after_puts(void) {
     const char *text = "text", *got = NULL;
     int group = 0, s = 0;
@@ -91,7 +92,7 @@ static void strings_after_puts(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* What was set besides definitions stays when netCDF-C gets the file. */
+/* Settings other than definitions are kept when netCDF-C takes over the file. */
 static void settings_of_a_group_file(void) {
     int group = 0, old = -1;
     size_t size = 0, n = 0;
@@ -111,7 +112,7 @@ static void settings_of_a_group_file(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A record that another rank has added may be put by itself. */
+/* A rank can put a record independently that another rank has added. */
 static void record_of_another(void) {
     const size_t none[2] = {0, 0};
     fresh("record.nc", NC_NETCDF4);
@@ -125,7 +126,7 @@ static void record_of_another(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A variable that comes after a rank has read by itself is read, too. */
+/* A variable that was defined after a rank had read independently can be read, too. */
 static void variable_after_reading(void) {
     int late = 0;
     fresh("late.nc", NC_64BIT_DATA);
@@ -156,7 +157,7 @@ static void unknown_type(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* The ranks are in calls for different files: an error on all, and nothing is mixed. */
+/* The ranks make calls for different files: all get an error, and no file has data of the other. */
 static void different_files(void) {
     int ids[2];
     for (int i = 0; i < 2; i++) {
@@ -177,7 +178,7 @@ static void different_files(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* Places where no file can be made. */
+/* Paths at which no file can be created. */
 static void places(void) {
     int second = 0;
     const int is_root = geteuid() == 0;
@@ -193,13 +194,13 @@ static void places(void) {
     snprintf(path, sizeof path, "%s/a.nc", folder);
     if (is_root && setresuid(65534, 65534, 0) != 0) return;
     const int code = nc_create_par(path, NC_NETCDF4, MPI_COMM_WORLD, MPI_INFO_NULL, &second);
-    EXPECT(1, code == 13 || code == NC_EIO); /* by netCDF-C */
+    EXPECT(1, code == 13 || code == NC_EIO); /* error of netCDF-C */
     if (is_root) EXPECT(0, setresuid(0, 0, 0));
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) rmdir(folder);
 }
 
-/* The rank that writes has no memory for what another one has put. */
+/* The rank that writes has no memory for the data of another one. */
 static void no_memory(void) {
     enum { large = 16 << 20 };
     int dim = 0, v = 0;
@@ -279,7 +280,7 @@ int main(int argc, char** argv) {
     variable_after_reading();
     unknown_type();
     different_files();
-    /* Writing in the background takes the memory from elsewhere. */
+    /* With the service background, the memory comes from elsewhere and does not run out. */
     if (getenv("THALWEG_SERVICE") == NULL) no_memory();
     places();
     threads(level);

@@ -35,7 +35,7 @@ static void expect(int code, int wanted, int line) {
     fail(text, line);
 }
 
-/* A generator of its own, so that all ranks have the same numbers. */
+/* A generator of random numbers that gives the same ones on all ranks. */
 static unsigned long long state;
 static unsigned next_number(unsigned n) {
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -47,12 +47,12 @@ struct variable {
     nc_type type;
     int n, dims[max_dims];
     int record;
-    size_t length[max_dims]; /* of the record dimension: max_records */
+    size_t length[max_dims]; /* max_records for the record dimension */
     double value[max_elements];
     char written[max_elements];
     int collective;
-    int filtered; /* its access is collective */
-    int waits;    /* puts that no joint call has followed */
+    int filtered; /* the variable has a filter, so its access is collective */
+    int waits;    /* puts that were not followed by a collective call yet */
 };
 
 static int mode, unlimited, records, vars;
@@ -166,7 +166,8 @@ static double fill_of(nc_type type) {
                            : call##_ulonglong(__VA_ARGS__(unsigned long long*) data))
 #define COMMA ,
 
-/* A section; each rank has a part of it along one dimension, or the same, or one rank all. */
+/* A section. It is cut along one dimension among the ranks, or all ranks have the same, or one
+ * rank has all of it. */
 struct section {
     size_t start[max_dims], count[max_dims];
     ptrdiff_t stride[max_dims], map[max_dims];
@@ -209,7 +210,7 @@ static void part(const struct variable* v, int way, int who, struct section* s) 
     }
 }
 
-/* Calls visit for each element of a section: its number in the variable, and in memory. */
+/* Calls visit(number in the variable, number in memory) for each element of a section. */
 static void for_elements(const struct variable* v, const struct section* s, const void* context,
                          void (*visit)(const void*, size_t, size_t)) {
     const size_t n = volume(v, s);
@@ -459,11 +460,11 @@ static void run(unsigned seed) {
         } else if (unlimited) {
             size_t length = 0;
             CHECK(nc_inq_dimlen(id, dimension_id[0], &length));
-            /* Independent puts of others are not known yet. */
+            /* Ranks need not know yet what others have put independently. */
             if ((int)length > records) fail("more records than were put", __LINE__);
         }
         if (!is_netcdf4()) continue;
-        /* Records that other ranks have added must be known before an independent put of them. */
+        /* A rank must know the records that others have added before it puts them independently. */
         size_t length = 0;
         int known = records;
         if (unlimited) {

@@ -128,7 +128,7 @@ static void data(void) {
     start[0] = 4;
     EXPECT(0, nc_get_vara_short(id, w, start, count, z));
     EXPECT(NC_FILL_SHORT, z[0]);
-    /* Wrong arguments on one rank; the others go on. */
+    /* One rank passes wrong arguments; the others are not affected. */
     const int wrong = rank == ranks - 1;
     section(1, wrong ? (size_t)(per_rank * ranks + 1) : 0, 1, 1);
     EXPECT(wrong ? NC_EINVALCOORDS : 0, nc_put_vara_float(id, w, start, count, x));
@@ -148,11 +148,11 @@ static void data(void) {
     EXPECT(NC_ENOTVAR, nc_put_vara_float(id, 77, start, count, x));
     EXPECT(is_netcdf4() ? NC_ENOTVAR : NC_EGLOBAL,
            nc_put_vara_float(id, NC_GLOBAL, start, count, x));
-    /* Ranks without elements, also at the end of a dimension. */
+    /* Some ranks put no elements, also at the end of a dimension. */
     section(1, rank == 0 ? 0 : (size_t)(per_rank * ranks), 1, rank == 0 ? 2 : 0);
     EXPECT(0, nc_put_vara_float(id, w, start, count, x));
     EXPECT(0, nc_get_vara_short(id, w, start, count, z));
-    /* A later collective put wins over an earlier one of another rank. */
+    /* A later collective put replaces elements that another rank has put before. */
     for (int turn = 0; turn < 3; turn++) {
         section(3, (size_t)(per_rank * ((rank + turn) % ranks)), 1, per_rank);
         for (int i = 0; i < per_rank; i++) x[i] = (float)(100 * turn + rank);
@@ -178,7 +178,7 @@ static void opening(void) {
     EXPECT(0, nc_inq_varid(id, "w", &w));
     EXPECT(0, nc_inq_dimid(id, "t", &t_dim));
     EXPECT(6, length(t_dim));
-    /* Each rank by itself, at any time. */
+    /* Each rank puts independently, at any time. */
     short z[per_rank];
     for (int i = 0; i < rank; i++) {
         section(3, (size_t)(per_rank * i), 1, per_rank);
@@ -230,7 +230,7 @@ static void alone(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A file that was there before gets records and a variable. */
+/* Records and a variable are added to an existing file. */
 static void continuing(void) {
     int late = 0;
     float x[per_rank], all[64];
@@ -264,7 +264,8 @@ static void continuing(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* What the engine does not write goes to netCDF-C, with what was defined before. */
+/* If a file needs what the engine does not write, netCDF-C takes it over with the earlier
+ * definitions. */
 static void beyond(void) {
     int group = 0, k = 0, n = 0;
     float x[64] = {7};

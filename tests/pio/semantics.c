@@ -136,8 +136,8 @@ static void values_of_the_root_count(void) {
     OK(PIOc_closefile(f.ncid));
 }
 
-// The root's section counts, and an error of it is one on every rank; also in a file that one rank
-// writes.
+// The values of the root's section are written, and an error in it is returned on every rank; also
+// in a file that one rank writes.
 static void section_of_the_root(int iotype, const char* path, int level) {
     file_t f;
     int d, v, values[4] = {1 + rank, 2, 3, 4}, got[4] = {0, 0, 0, 0};
@@ -274,7 +274,7 @@ static void values_that_do_not_fit(void) {
     int all[NX] = {0};
     all[1] = 200;
     all[2] = 2;
-    IS(PIOc_put_var_int(ncid, w, all), NC_ERANGE); /* on all ranks */
+    IS(PIOc_put_var_int(ncid, w, all), NC_ERANGE); /* the same status on all ranks */
     CHECK(PIOc_closefile(ncid) != NC_EIO);
     OK(PIOc_openfile(ios, &ncid, &pnetcdf, "range.nc", PIO_NOWRITE));
     OK(PIOc_get_var_int(ncid, v, all));
@@ -325,7 +325,7 @@ static void attributes_of_all_types(int iotype) {
     OK(PIOc_closefile(ncid));
 }
 
-/* More text than travels in one message: the root's own values, too, are those that it put. */
+/* The text is longer than one message, so the root's own values must be kept, too. */
 static void many_attributes(void) {
     enum { ATTRIBUTES = 300 };
     int iotype = PIO_IOTYPE_PNETCDF, ncid, x;

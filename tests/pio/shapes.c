@@ -49,7 +49,7 @@ static void duplicates(void) {
     double data[3] = {1, 2, 3};
     OK(PIOc_setframe(f.ncid, f.v, 0));
     IS(PIOc_write_darray(f.ncid, f.v, ioid, 3, data, NULL), NC_EINVAL);
-    OK(PIOc_sync(f.ncid)); /* which all ranks were told */
+    OK(PIOc_sync(f.ncid)); /* all ranks have had that error, so it is not returned again */
     const int last = rank == ranks - 1;
     IS(PIOc_write_darray(f.ncid, f.v, whole, length - last, data, NULL), last ? NC_EINVAL : 0);
     /* The error of one rank is returned on all ranks. */
@@ -64,7 +64,8 @@ static void duplicates(void) {
     OK(PIOc_freedecomp(ios, ioid));
 }
 
-/* Lengths and map together are the same numbers, but each decomposition is a different one. */
+/* The numbers of lengths and map together are the same in all of them, yet each decomposition
+ * differs. */
 static void maps_of_the_same_numbers(void) {
     const int matrix[] = {2, 1}, vector[] = {2};
     for (PIO_Offset element = 0; element < 2; element++) {
@@ -138,7 +139,7 @@ static void wrong_shapes_that_fit(void) {
     OK(PIOc_setframe(f.ncid, f.v, -1));
     int length, right = dealt_rows(PIO_DOUBLE, &length);
     double rows[NX * NY + 1];
-    IS(PIOc_write_darray(f.ncid, f.v, right, length, rows, NULL), NC_EINVAL); /* no frame */
+    IS(PIOc_write_darray(f.ncid, f.v, right, length, rows, NULL), NC_EINVAL); /* no frame was set */
     OK(PIOc_closefile(f.ncid));
 }
 

@@ -215,7 +215,7 @@ static void by_one_rank(void) {
     OK(PIOc_put_vara_int(ncid, last, start, count, values));
     OK(PIOc_get_vara_int(ncid, last, start, count, got));
     CHECK(memcmp(got, values, sizeof got) == 0);
-    write_record(ncid, big, 3); /* after reading */
+    write_record(ncid, big, 3); /* written after a read */
     write_record(ncid, v, 3);
     const kept_t k = kept(ncid, v);
     CHECK(k.layout == NC_CHUNKED && k.chunks[0] == 2);

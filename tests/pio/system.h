@@ -9,7 +9,7 @@
 
 #include "check.h"
 
-static MPI_Comm world; /* of the ranks that compute */
+static MPI_Comm world; /* communicator of the ranks that compute */
 
 /* Starts MPI and an iosystem of all ranks that compute. Returns 0 if this rank was for I/O, and MPI
  * has ended. */

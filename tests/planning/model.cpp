@@ -57,15 +57,15 @@ protected:
 TEST_F(Model, ByHand) {
     const Cost c = cost();
     EXPECT_NEAR(c.agree, 2 * (1e-3 + 2e-3), 1e-12);  // up and down a tree of two nodes
-    EXPECT_NEAR(c.copy, 0.1, 1e-12);                 // 1e8 at 1e9; the node: 4e8 at 4e9
+    EXPECT_NEAR(c.copy, 0.1, 1e-12);  // 1e8 bytes per rank at 1e9 bytes/s; 4e8 per node at 4e9
     EXPECT_NEAR(c.pack, 0.1, 1e-12);
     EXPECT_NEAR(c.own, 0.1, 1e-12);
-    EXPECT_NEAR(c.message, 0.1 + 0.1, 1e-12);  // 2e8 at 2e9, 100 messages
+    EXPECT_NEAR(c.message, 0.1 + 0.1, 1e-12);  // 2e8 bytes at 2e9 bytes/s, and 100 messages
     EXPECT_NEAR(c.unpack, 0.2, 1e-12);
     EXPECT_NEAR(c.compose, 0.4, 1e-12);
-    EXPECT_NEAR(c.write, 0.2 + 0.4, 1e-12);  // 200 calls, 4e8 at 1e9
-    EXPECT_NEAR(c.disk, 0.4, 1e-12);         // 8e8 at 2e9
-    EXPECT_NEAR(c.first, 0.001, 1e-12);      // a piece at 1e9
+    EXPECT_NEAR(c.write, 0.2 + 0.4, 1e-12);  // 200 calls, and 4e8 bytes at 1e9 bytes/s
+    EXPECT_NEAR(c.disk, 0.4, 1e-12);         // 8e8 bytes at 2e9 bytes/s
+    EXPECT_NEAR(c.first, 0.001, 1e-12);      // one piece of 1e6 bytes at 1e9 bytes/s
     EXPECT_NEAR(c.lock, 0.02, 1e-12);
     // 5e7 bytes per rank are copied once more, 2e8 per node at 2e9, a message from each rank there.
     EXPECT_NEAR(c.exchange, 0.05 + 0.1 + 0.004, 1e-12);
@@ -89,7 +89,7 @@ TEST_F(Model, CompressingAndCollectiveCalls) {
     work.stored = 0.25;
     work.rounds = 3;
     const Cost c = cost();
-    EXPECT_NEAR(c.compress, 4, 1e-12);              // 4e8 at 1e8
+    EXPECT_NEAR(c.compress, 4, 1e-12);              // 4e8 bytes at 1e8 bytes/s
     EXPECT_NEAR(c.write, 0.2 + 0.4 * 0.25, 1e-12);  // the same number of calls, fewer bytes
     // An agreement and a call each, and half of the bytes once more between the nodes.
     EXPECT_NEAR(c.rounds, 3 * (3e-3 + 1e-3) + 0.2, 1e-12);

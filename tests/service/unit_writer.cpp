@@ -425,12 +425,12 @@ TEST(UnitWriter, WhoWaitsForRanksOfOtherNodesIsTold) {
     first.waiting = 1;
     o.unit_writer->sources().learn({1, 1});
     o.work();
-    EXPECT_FALSE(o.ranks[0]->stuck());  // it has published no unit that the other rank has not
+    EXPECT_FALSE(o.ranks[0]->stuck());  // it has not published anything that the other rank has not
     o.unit_writer->sources().learn({0, 1});
     o.work();
     EXPECT_TRUE(o.ranks[0]->stuck());
     EXPECT_FALSE(o.ranks[1]->stuck());  // it has room in its queue
-    // They have entered that collective call; of the next one nothing is known.
+    // The ranks enter that collective call; nothing is known about the next one.
     for (auto& rank : o.ranks) rank->meet();
     o.work();
     EXPECT_FALSE(o.ranks[0]->stuck());

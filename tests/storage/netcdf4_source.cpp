@@ -152,7 +152,8 @@ TEST_F(Netcdf4Source, IsHeldToARate) {
     source_->limit(1e6);
     const double begin = now();
     expect_values(6000);
-    EXPECT_GE(now() - begin, 0.100);  // 0.12 s at this rate, minus a burst
+    // The read takes 0.12 s at this rate, less the time saved by a burst.
+    EXPECT_GE(now() - begin, 0.100);
 }
 
 TEST_F(Netcdf4Source, ReadsFiltersThatItDoesNotKnowByHdf5) {
@@ -389,7 +390,8 @@ TEST(Filters, UndoWhatCompressorDid) {
     Decompressor decompressor;
     for (const std::int32_t codec : {0, H5Z_FILTER_DEFLATE, zstd_filter})
         for (const std::int32_t element : {0, 1, 2, 4, 8})
-            for (const int sums : {0, 1, 2, 3}) {  // first, last (as in h5py)
+            for (const int sums : {0, 1, 2, 3}) {  // bit 0: a checksum is the first filter; bit 1:
+                                                   // it is the last one, as in h5py
                 std::vector<StoredFilter> filters;
                 if (sums % 2 == 1) filters.push_back(sum);
                 if (element > 0) filters.push_back({H5Z_FILTER_SHUFFLE, element});

@@ -11,13 +11,13 @@
 
 namespace kills {
 
-Told* shared = nullptr;
+Progress* shared = nullptr;
 
 Shared::Shared() {
     void* const memory =
-        mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) std::abort();
-    shared = static_cast<Told*>(memory);
+    shared = static_cast<Progress*>(memory);
     *shared = {-1, 0, -1};
 }
 

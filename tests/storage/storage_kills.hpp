@@ -12,12 +12,12 @@
 namespace kills {
 
 /// Data that a child process shares with its parent, whether it exits or is killed.
-struct Told {
+struct Progress {
     long calls_left;       ///< number of calls after which the child dies; negative: never
     long calls;            ///< number of writes and changes of a file's size
     std::int64_t counted;  ///< number of counted records; -1: none yet
 };
-extern Told* shared;  ///< null: nothing is counted
+extern Progress* shared;  ///< null: nothing is counted
 
 /// Maps the shared memory while it exists.
 class Shared {

@@ -16,8 +16,8 @@
 #include "compare.hpp"
 #include "thalweg/thalweg.h"
 
-// The promise about the header (setting header_pad in docs/settings.md): this many bytes stay free
-// behind it. Beyond the format's own 4 bytes nothing is aligned.
+// Bytes that must be free behind the header, as the setting header_pad promises (docs/settings.md).
+// Nothing is aligned beyond the format's own 4 bytes.
 constexpr std::size_t default_header_pad = 4096;
 constexpr std::size_t section_alignment = 4;
 

@@ -26,7 +26,7 @@ public:
 
     std::uint64_t next() { return mix(state_++); }
 
-    /// 0 .. n-1
+    /// Returns a number from 0 to n - 1.
     std::int64_t below(std::int64_t n) {
         return n <= 1 ? 0 : static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
     }

@@ -80,7 +80,7 @@ private:
 struct Target {
     sg4::Host* server = nullptr;
     Station disk;
-    Station locks;  ///< server that passes stripes from node to node
+    Station locks;  ///< lock server, which passes stripes from node to node
 };
 
 /// State of the storage, shared by all ranks, which are contexts of one thread.

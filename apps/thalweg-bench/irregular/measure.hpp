@@ -23,7 +23,7 @@ struct Row {
     std::vector<Sample> samples;
     std::vector<double> set_up_seconds;      ///< on the slowest rank
     std::vector<double> set_up_cpu;          ///< sum over all ranks
-    std::vector<std::int64_t> set_up_bytes;  ///< on the largest rank
+    std::vector<std::int64_t> set_up_bytes;  ///< on the rank that needs the most
     /// Bytes of all ranks, relative to those of their lists.
     std::vector<double> set_up_to_list;
     double kept_to_list = 0;  ///< the same for the bytes kept after the definitions

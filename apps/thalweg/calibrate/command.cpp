@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 
 #include "calibrate/calibrate.hpp"
 #include "progress.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
+#include "write_text.hpp"
 
 namespace thalweg::app {
 
@@ -71,11 +71,7 @@ Status measure(Team& team, const CalibrateOptions& options, Machine& machine) {
 /// Writes the file on rank 0; a failure leaves an existing file unchanged.
 Status write_file(const std::string& path, const std::string& text) {
     const std::string part = path + ".part";
-    errno = 0;
-    std::ofstream out(part, std::ios::binary);
-    out << text << std::flush;
-    if (!out) return system_failure(part, "cannot write");
-    out.close();
+    if (Status status = write_text(part, text); !status.ok()) return status;
     if (std::rename(part.c_str(), path.c_str()) != 0) return system_failure(path, "cannot rename");
     return {};
 }

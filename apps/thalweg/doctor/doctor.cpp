@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "doctor/findings.hpp"
 #include "doctor/folder.hpp"
 #include "doctor/libraries.hpp"
 #include "doctor/machine.hpp"
 #include "doctor/settings.hpp"
+#include "progress.hpp"
 #include "size_text.hpp"
 #include "storage/posix/system.hpp"
 
@@ -66,6 +68,7 @@ std::int64_t print(detail::Comm& comm, const Diagnoses& found) {
 int doctor(const DoctorOptions& options) {
     const auto comm = detail::make_mpi_comm(MPI_COMM_WORLD);
     const Nodes nodes = find_nodes(*comm);
+    std::optional<Busy> busy(std::in_place, "examining the machine", comm->rank());
     Diagnoses found;
     check_libraries(found);
     check_machine(nodes, found);
@@ -79,6 +82,7 @@ int doctor(const DoctorOptions& options) {
         comm->all_reduce({&bad, 1}, detail::Reduce::max);
         if (bad == 0 && invalid == 0) check_choices(folder, found);
     }
+    busy.reset();
     if (comm->rank() != 0) keep_others(nodes, found);
     return print(*comm, found) > 0 ? 1 : 0;
 }

@@ -8,7 +8,7 @@ namespace thalweg::app {
 
 struct NetcdfFacts {
     std::string version;  ///< empty: the library could not be loaded
-    int slot = 0;         ///< mode bit for the table; 0: it takes none
+    int slot = 0;  ///< mode bit under which a dispatch table can be registered; 0: there is none
     int table_version = 0;
 };
 

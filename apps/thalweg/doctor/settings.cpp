@@ -56,7 +56,7 @@ bool check_settings(Diagnoses& found) {
     found.push_back({Level::good, "settings", given.empty() ? "all are the default" : given, ""});
     for (const std::string& name : settings.ignored())
         found.push_back({Level::note, "settings",
-                         fmt::format("{} in the environment is no setting", name),
+                         fmt::format("{} in the environment is not a setting", name),
                          "unset " + name});
     return true;
 }

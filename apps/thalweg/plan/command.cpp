@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/command.hpp"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
+#include <optional>
 
 #include "plan/report.hpp"
+#include "progress.hpp"
+#include "write_text.hpp"
 
 namespace thalweg::app {
 
 using namespace planning;
 
+namespace {
+
+int fail(const detail::Status& status) {
+    fmt::print(stderr, "thalweg: plan: {}\n", status.text);
+    return 1;
+}
+
+}  // namespace
+
 int plan(const PlanOptions& options) {
     Run run;
-    const detail::Status status = read_run(options.description, options.calibration, run);
-    if (!status.ok()) {
-        fmt::print(stderr, "thalweg: plan: {}\n", status.text);
-        return 1;
-    }
+    detail::Status status = read_run(options.description, options.calibration, run);
+    if (!status.ok()) return fail(status);
+    std::optional<Busy> busy(std::in_place, "planning");
     const Shares shares(run);
     const Plan made = make_plan(run, shares);
-    if (!options.picture.empty()) {
-        errno = 0;
-        std::ofstream out(options.picture);
-        out << picture_of(run, made) << std::flush;
-        if (!out) {
-            fmt::print(stderr, "thalweg: plan: cannot write {}: {}\n", options.picture,
-                       std::strerror(errno));
-            return 1;
-        }
-    }
+    busy.reset();
+    if (!options.picture.empty()) status = write_text(options.picture, picture_of(run, made));
+    if (!status.ok()) return fail(status);
     fmt::print("{}", options.json ? json_of(run, shares, made) : text_of(run, shares, made));
     return 0;
 }

@@ -12,7 +12,7 @@ struct Program {
     bool readable = false;  ///< the file is one, and could be read
     bool dynamic = false;   ///< a loader starts it, which can preload libraries
     std::vector<std::string>
-        defined;  ///< those of the names looked for that the file itself defines
+        defined;  ///< names, among those asked for, that the file itself defines
 };
 
 /// Reads an executable file. @param names  functions to look for

@@ -8,12 +8,13 @@
 namespace thalweg::app {
 
 struct RunOptions {
-    std::string service;     ///< value of the setting; empty: the program's own choice
-    bool report = false;     ///< write a report, thalweg-report.html
-    std::string netcdf;      ///< value of the setting; empty: the default
-    std::string serial;      ///< "yes", "no" or empty: take files without communicator
-    std::string only, skip;  ///< values of the settings
-    std::string tell;        ///< value of the setting
+    std::string service;  ///< value of the setting; empty: the program's own choice
+    bool report = false;  ///< write a report, thalweg-report.html
+    std::string netcdf;   ///< value of THALWEG_NETCDF; empty: the default
+    std::string serial;   ///< "yes" or "no": whether files without a communicator are taken; empty:
+                          ///< the default
+    std::string only, skip;  ///< values of THALWEG_ONLY and THALWEG_SKIP
+    std::string tell;        ///< value of THALWEG_TELL
     bool live = false;       ///< files have their names while they are written
     /// Words NAME=VALUE, which are settings, and the command after them.
     std::vector<std::string> command;

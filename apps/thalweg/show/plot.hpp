@@ -1,21 +1,26 @@
-// A rough map of a variable in characters.
+// Pictures of a map of a variable.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 
-#include "in_session.hpp"
+#include "base/status.hpp"
+#include "show/map.hpp"
 
 namespace thalweg::app {
 
-/**
- * Draws the last two dimensions of a variable, in the last record and at the first index of the
- * other dimensions. Reads one row of the file for each line of the map.
- * @param columns  width of the map in characters
- * @param colour   draw with the colours of a terminal, else with characters from ' ' to '@'
- * @return lines of text. Throws Error (TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE) on every rank
- * @note Collective
- */
-std::string plot(Reader& file, const std::string& name, int columns, bool colour);
+/// Returns the size of a map in characters. @param columns  its width
+inline MapSize character_map(int columns) { return {columns, 8, 36, 2}; }
+
+/// Returns the size of a map in pixels: at most one for each element.
+inline MapSize pixel_map() { return {1440, 1, 2160, 1}; }
+
+/// Draws a map as lines of text.
+/// @param colour  draw with the colours of a terminal, else with characters from ' ' to '@'
+std::string text_of(const Map& map, bool colour);
+
+/// Writes a map as a PNG file. Local.
+/// @param caption  receives the lines that explain the picture
+detail::Status write_png(const Map& map, const std::string& path, std::string& caption);
 
 }  // namespace thalweg::app

@@ -33,6 +33,22 @@ int columns(bool terminal) {
     return std::clamp<int>(size.ws_col - 1, 20, 120);
 }
 
+/// Draws a map of a variable. @return text to print on rank 0 @note Collective
+std::string plot(detail::Comm& comm, Reader& file, const ShowOptions& options, const Ranks& ranks) {
+    std::string text;
+    if (options.picture.empty()) {
+        const bool terminal = on_terminal(STDOUT_FILENO);
+        int width = columns(terminal);
+        comm.broadcast(&width, sizeof width, 0);  // so that all ranks read the same rows
+        return text_of(read_map(file, options.plotted, character_map(width), ranks), terminal);
+    }
+    const Map map = read_map(file, options.plotted, pixel_map(), ranks);
+    detail::Status status;
+    if (ranks.rank == 0) status = write_png(map, options.picture, text);
+    throw_failure(agree(comm, status));
+    return text;
+}
+
 /// Finds the facts on rank 0, and broadcasts the path to open. @note Collective
 void share_facts(detail::Comm& comm, const std::string& path, FileFacts& facts) {
     detail::Status status;
@@ -62,11 +78,8 @@ int show_values(const ShowOptions& options) {
         share_facts(*comm, options.path, facts);
         std::vector<Statistics> statistics;
         std::string map;
-        const bool terminal = on_terminal(STDOUT_FILENO);
-        int width = columns(terminal);
-        comm->broadcast(&width, sizeof width, 0);  // so that all ranks read the same rows
         with_reader(io, facts.data, [&](Reader& file) {
-            if (!options.plotted.empty()) map = plot(file, options.plotted, width, terminal);
+            if (!options.plotted.empty()) map = plot(*comm, file, options, ranks);
             if (options.statistics) statistics = find_statistics(file, ranks);
         });
         if (ranks.rank == 0) print(options, facts, statistics, map);

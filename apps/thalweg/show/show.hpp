@@ -11,6 +11,7 @@ struct ShowOptions {
     bool json = false;
     bool statistics = false;
     std::string plotted;  ///< name of a variable; empty: none
+    std::string picture;  ///< PNG file for its map; empty: characters
 
     bool reads_values() const { return statistics || !plotted.empty(); }
 };

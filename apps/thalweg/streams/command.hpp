@@ -8,7 +8,7 @@ namespace thalweg::app {
 struct HistoryOptions {
     std::string config;  ///< configuration to check
     std::string run;     ///< description of the run that it is for; empty: none
-    std::string from;    ///< configuration of another program to convert
+    std::string from;    ///< for a check without a description of the run
     std::string calendar = "proleptic_gregorian", start = "2000-01-01";  ///< without a run
 };
 

@@ -38,13 +38,14 @@ struct Field {
 
 struct File {
     Line line;
-    std::string name;  ///< with its template
+    std::string name;  ///< name with its date template
     std::int64_t every = 0;
     std::string unit, time_units;
     std::vector<Field> fields;
 };
 
-/// Splits a line as Fortran's list-directed input does: at commas, or at blanks without one.
+/// Splits a line as Fortran's list-directed input does: at commas, or at blanks where there is no
+/// comma.
 Line split(std::string_view text, std::int64_t number) {
     Line line;
     line.number = number;
@@ -131,7 +132,7 @@ public:
             ++number;
             if (line.empty() || line.front() == '#' || line.front() == '!') continue;
             Line values = split(line, number);
-            // Parts of tables have no title and no date.
+            // A table that is only a part of one has neither title nor date.
             if (headers < 2 && (values.values.size() < 5 || !values.in_quotes[0]))
                 header(line, ++headers);
             else
@@ -160,7 +161,7 @@ private:
             parse_date(line, base_);
     }
 
-    /// A file has a number in its second place, a field a text.
+    /// The second value of a file's line is a number, that of a field's line a text.
     void entry(const Line& line) {
         std::int64_t every = 0;
         if (line.values.size() >= 5 && parse_integer(line.values[1], every) && !line.in_quotes[1])
@@ -180,7 +181,7 @@ private:
         file.every = every;
         if (every > 0 && !parse_unit(line.values[2], file.unit))
             fail(line,
-                 fmt::format("file '{}': '{}' is no unit of time", file.name, line.values[2]));
+                 fmt::format("file '{}': '{}' is not a unit of time", file.name, line.values[2]));
         std::string unit;
         file.time_units = parse_unit(line.values[4], unit) && unit != "month" && unit != "year"
                               ? unit + "s"
@@ -193,7 +194,7 @@ private:
     void add_field(const Line& line) {
         Field field{line.values[0], line.values[1], line.values[2], Op::mean, false, ""};
         const std::string& file = line.values[3];
-        // The old names of a file of fields that have none of their own.
+        // A field names its file without the date template, or with it.
         const auto found = std::ranges::find_if(
             files_, [&](const File& each) { return base_of(each.name) == base_of(file); });
         if (!parse_op(line.values[5], field.op))
@@ -212,7 +213,7 @@ private:
 
     static std::string base_of(const std::string& name) { return name.substr(0, name.find('%')); }
 
-    /// Writes a file as one stream a kind and region of its fields.
+    /// Writes a stream for each combination of averaging and region among the fields of a file.
     void streams(const File& file, std::string& out) {
         std::vector<std::pair<bool, std::string>> kinds;
         const auto kind_of = [](const Field& field) {
@@ -273,13 +274,14 @@ private:
                (file.unit == "month" && 12 % n != 0);
     }
 
-    /// Writes how often a new file is begun; false: never.
+    /// Writes the interval at which new files begin.
+    /// @return false if all records go to one file
     bool files_of(const File& file, bool once, std::string& out) {
         std::int64_t every = 0;
         std::string unit;
         if (once || file.every < 0 || !file.line.has(6)) return false;
         if (!parse_integer(file.line.at(6), every) || !parse_unit(file.line.at(7), unit)) {
-            fail(file.line, fmt::format("file '{}': '{} {}' is no duration", file.name,
+            fail(file.line, fmt::format("file '{}': '{} {}' is not a duration", file.name,
                                         file.line.at(6), file.line.at(7)));
             return false;
         }
@@ -307,7 +309,7 @@ private:
         std::array<double, 6> n{};
         for (double& each : n)
             if (!(words >> each))
-                return fail(line, fmt::format("stream '{}': '{}' is no region", name, text));
+                return fail(line, fmt::format("stream '{}': '{}' is not a region", name, text));
         if (n[4] != -1 || n[5] != -1)
             fail(line,
                  fmt::format("stream '{}': the levels of the region are not converted", name));

@@ -13,10 +13,11 @@ namespace thalweg::app {
 struct StreamEstimate {
     std::int64_t records = 0, files = 0;
     std::string first_file, last_file;
-    std::int64_t record_bytes = 0;  ///< of the data, before compression
-    std::int64_t bytes = 0;         ///< of all files
-    std::int64_t memory = 0;        ///< of the accumulators of all ranks
-    bool at_most = false;           ///< the region or the levels may be fewer elements
+    std::int64_t record_bytes = 0;  ///< bytes of a record's data before compression
+    std::int64_t bytes = 0;         ///< bytes of all files
+    std::int64_t memory = 0;        ///< bytes of the accumulators of all ranks
+    bool at_most = false;  ///< the sizes are upper limits: a region or a choice of levels may have
+                           ///< fewer elements
 };
 
 /// Follows the steps of a run.

@@ -36,7 +36,7 @@ Namelist read_namelist(std::string_view text) {
         } else if (c == '\'' || c == '"') {
             quote = c;
         } else if (c == '=') {
-            // The last word is a name: it was no value of the assignment before.
+            // The last word was no value of the assignment before, but the name of the next one.
             if (word.empty() && values != nullptr && !values->empty()) {
                 word = values->back();
                 values->pop_back();
@@ -66,8 +66,8 @@ bool is_true(const std::string& text) {
 }
 
 struct Frequency {
-    std::string_view unit;    ///< of a duration
-    std::string_view format;  ///< of the date in a file's name
+    std::string_view unit;    ///< unit of durations
+    std::string_view format;  ///< format of the date in a file's name
 };
 
 const std::map<char, Frequency> frequencies{{'y', {"year", "YYYY"}},
@@ -123,7 +123,7 @@ void convert_ice_in(std::string_view text, std::string& converted,
         converted += mean ? fmt::format("stamp = \"{}\"\n", axis) : "op = \"instant\"\n";
         if (in_double) converted += "type = \"double\"\n";
         converted += fmt::format("fields = [{}]\n", fields);
-        // A record is a file.
+        // CICE writes one record per file.
         converted +=
             fmt::format("records = 1\npath = {}\n\n",
                         quoted(fmt::format("{}{}_{}.{{{}:{}}}.nc", folder, base, letter,

@@ -42,7 +42,8 @@ Status parse_declared(const std::string& text, const Dims& dims, DeclaredField& 
             known = true;
         }
     if (!known)
-        return detail::failure(TW_ESETTING, "'{}' is no type such as float, double or int", word);
+        return detail::failure(TW_ESETTING, "'{}' is not a type such as float, double or int",
+                               word);
     while (words >> word) {
         if (word.starts_with("missing=")) {
             const auto mask = std::ranges::find(masks, word.substr(8));

@@ -98,7 +98,7 @@ std::unique_ptr<File> File::create(Call& call, MPI_Comm comm) {
         file->Dataset::create(format, (call.mode & NC_NOCLOBBER) == 0);
     } catch (const Error& error) {
         if (error.code != NC_EPERM || !netcdf4) throw;
-        throw Error{EACCES, error.text};  // somebody writes it
+        throw Error{EACCES, error.text};  // another process writes it
     }
     return file;
 }
@@ -173,7 +173,7 @@ int File::def_var(const std::string& name, int type, std::vector<int> dims) {
     return id;
 }
 
-// In data mode a classic file takes names that are not longer.
+// In data mode, a classic file accepts only names that are not longer than the old ones.
 template <class Rename>
 void File::rename(const std::string& old, std::string name, bool taken, Rename action) {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
@@ -217,14 +217,15 @@ int File::put_att(int varid, const std::string& name, int type, std::size_t n, c
     if (size_of(type) == 0 || (small && type > NC_DOUBLE))
         fail(NC_EBADTYPE, "the format has no type " + std::to_string(type));
     if (static_cast<Index>(n) < 0 || (n > 0 && values == nullptr))
-        fail(NC_EINVAL, "there are no values");
+        fail(NC_EINVAL, "the pointer to the values is NULL");
     if (name == fill_attribute && varid != NC_GLOBAL && is_netcdf4() &&
         static_cast<std::size_t>(varid) < settled_)
         fail(NC_ELATEFILL, "comes too late");
     Attribute a{name, type, static_cast<Index>(n), std::string(n * size_of(type), '\0')};
     const int code = convert(memory_type == NC_NAT ? type : memory_type, values, type,
                              a.bytes.data(), a.n, "", any_sign());
-    if (code != NC_NOERR && code != NC_ERANGE) fail(code, "text and numbers do not convert");
+    if (code != NC_NOERR && code != NC_ERANGE)
+        fail(code, "text cannot be converted to numbers, nor numbers to text");
     Dataset::put_att(varid, std::move(a));
     return code;
 }
@@ -244,7 +245,8 @@ Storage& File::storage_to_change(int varid) {
     return Dataset::storage(varid);
 }
 
-// The library tells the storage of a file that is read; of one that is written after each sync.
+// Returns a variable's storage: as the library reports it for a file that is being read; for one
+// that is being written, as of the last sync.
 Storage File::storage_of(int varid) {
     Variable& v = table_.variable(varid);
     if (state_ != State::reading || v.storage.of_file) return expected_storage(table_, v);
@@ -264,7 +266,7 @@ int File::set_fill(int mode) {
 bool File::is_collective(int varid) const {
     if (session_.ranks() == 1) return true;
     if (is_netcdf4() && table_.variables[static_cast<std::size_t>(varid)].storage.filtered())
-        return true;  // as in netCDF-C
+        return true;  // netCDF-C writes filtered variables collectively
     return is_set_collective(varid);
 }
 
@@ -312,9 +314,9 @@ Section File::section_of(const Variable& v, const Request& r) const {
         throw Error{code, path_ + ": variable " + v.name + ": " + what};
     };
     if (is_text(r.type) != is_text(v.type) || size_of(r.type) == 0)
-        fail(NC_ECHAR, "text and numbers do not convert");
-    if (n > 0 && r.start == nullptr) fail(NC_EINVALCOORDS, "there is no start");
-    if (n > 0 && r.count == nullptr) fail(NC_EEDGE, "there is no count");
+        fail(NC_ECHAR, "text cannot be converted to numbers, nor numbers to text");
+    if (n > 0 && r.start == nullptr) fail(NC_EINVALCOORDS, "start is NULL");
+    if (n > 0 && r.count == nullptr) fail(NC_EEDGE, "count is NULL");
     Section s;
     s.start.assign(r.start, r.start + n);
     s.count.assign(r.count, r.count + n);
@@ -337,7 +339,8 @@ int File::put(const Request& r, const void* values) {
         check(v, s, false);
         const Index n = volume(s.count);
         if (n > 0 && values == nullptr)
-            throw Error{NC_EINVAL, path_ + ": variable " + v.name + ": there are no values"};
+            throw Error{NC_EINVAL,
+                        path_ + ": variable " + v.name + ": the pointer to the values is NULL"};
         if (!together && is_netcdf4() && n > 0 && table_.is_record(v) &&
             s.start[0] + (s.count[0] - 1) * (s.stride.empty() ? 1 : s.stride[0]) >= records())
             throw Error{NC_ECANTEXTEND, path_ + ": variable " + v.name +
@@ -386,7 +389,8 @@ int File::get(const Request& r, void* values) {
         check(v, s, true);
         const Index n = volume(s.count);
         if (n > 0 && values == nullptr)
-            throw Error{NC_EINVAL, path_ + ": variable " + v.name + ": there is no array"};
+            throw Error{NC_EINVAL,
+                        path_ + ": variable " + v.name + ": the pointer to the array is NULL"};
         if (!is_dense(s, r.map) || r.type != v.type)
             read.resize(static_cast<std::size_t>(n) * size_of(v.type));
     } catch (...) {

@@ -26,7 +26,7 @@ struct Request {
 
 class File : public QueuedFile {
 public:
-    // @note Collective over the communicator of the call, both
+    // @note Both are collective over the communicator of the call
     static std::unique_ptr<File> create(Call& call, MPI_Comm comm);
     static std::unique_ptr<File> open(Call& call, MPI_Comm comm);
 
@@ -36,13 +36,13 @@ public:
     bool is_first() const { return session_.rank() == 0; }
     bool is_new() const { return state_ == State::defining; }
     int fill_mode() const { return fill_mode_; }
-    bool is_set_collective(int varid) const;  // by the program
+    bool is_set_collective(int varid) const;  // the program has chosen collective access
     std::recursive_mutex& mutex() { return session_.mutex; }
     bool in_define_mode() const { return define_; }
 
-    long opened = 0;  // among the files of the process
+    long opened = 0;  // position among the files that the process has opened
 
-    // Definitions, as netCDF has them.
+    // Definitions: functions as in netCDF.
     void enddef();
     int def_dim(const std::string& name, std::size_t length);
     int def_var(const std::string& name, int type, std::vector<int> dims);
@@ -60,8 +60,9 @@ public:
     int set_fill(int mode);
     void set_access(int varid, int access);
 
-    // Data. @return NC_ERANGE if values do not fit; else 0. Throw.
-    // @note Collective, if the access of the variable is
+    // Data.
+    // @return NC_ERANGE if values do not fit; else 0. Throws.
+    // @note Collective, if the variable's access is
     int put(const Request& request, const void* values);
     int get(const Request& request, void* values);
     void sync();
@@ -71,8 +72,9 @@ private:
     using QueuedFile::QueuedFile;
 
     Call call_;
-    std::vector<bool> collective_;  // access of each variable; of a classic file only the first one
-    std::size_t settled_ = 0;       // variables that were defined when definitions last ended
+    // Access of each variable; a classic file has one for all variables.
+    std::vector<bool> collective_;
+    std::size_t settled_ = 0;  // variables that were defined when definitions last ended
 
     bool is_collective(int varid) const;
     bool any_sign() const { return format_ == Format::cdf1 || format_ == Format::cdf2; }

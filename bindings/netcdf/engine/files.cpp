@@ -31,7 +31,7 @@ std::vector<std::unique_ptr<File>>& files() {
     return *all;
 }
 
-std::atomic<pid_t> process{0};  // that opened the files
+std::atomic<pid_t> process{0};  // process that opened the files
 
 std::unique_ptr<File>& slot(int ncid) {
     return files()[static_cast<std::size_t>(ncid) >> 16U & 0xffffU];
@@ -175,7 +175,8 @@ void tell_unclosed_files() {
     if (!left.empty())
         std::fprintf(stderr, "thalweg: the program ended without MPI_Finalize: %s%s incomplete\n",
                      left.front()->path().c_str(), left.size() == 1 ? " is" : " and others are");
-    // Their end is collective, and objects that it needs may have been destroyed.
+    // Do not close the files: that is collective, and objects that it needs may have been
+    // destroyed.
     for (std::unique_ptr<File>& file : left) (void)file.release();
 }
 
@@ -205,7 +206,7 @@ int leave(int ncid, const std::string& reason) {
     int code = forward(ncid, empty, reason);
     if (code == 0 && empty) code = repeat(ncid, definitions);
     if (code == 0 && !has_same_ids(ncid, definitions))
-        throw Error{NC_EINTERNAL, file->path() + ": netCDF-C numbers the definitions otherwise"};
+        throw Error{NC_EINTERNAL, file->path() + ": netCDF-C gives the definitions other ids"};
     if (code == 0) repeat_settings(ncid, definitions, *file);
     if (code == 0 && empty && !defining) code = file_table()._enddef(ncid, 0, 1, 0, 1);
     return code;

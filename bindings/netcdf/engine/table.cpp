@@ -59,7 +59,7 @@ int enddef(int ncid, std::size_t header_free, std::size_t fixed_align, std::size
                 throw Error{NC_EINVAL, file.path() + ": a negative alignment"};
         if (file.is_classic() &&
             (header_free > 0 || fixed_align > 1 || fixed_free > 0 || record_align > 1))
-            inform(file.comm(), file.path() + ": the alignments of nc__enddef are not looked at");
+            inform(file.comm(), file.path() + ": the alignments of nc__enddef are ignored");
         file.enddef();
     });
 }
@@ -229,7 +229,7 @@ int put_att(int ncid, int varid, const char* name, int type, std::size_t n, cons
 
 // ---- variables ----------------------------------------------------------------------------------
 
-// Returns the reason why the engine cannot write such a variable; empty if it can.
+// Returns the reason why the engine cannot write a variable with these properties; empty if it can.
 std::string beyond(File& file, const char* name, int type, int n, const int* dims) {
     if (file.format() != NC_FORMAT_NETCDF4) return "";
     const std::string variable = std::string("variable '") + name + "'";

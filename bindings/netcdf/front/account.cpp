@@ -15,7 +15,7 @@ struct Account {
     std::mutex mutex;
     const thalweg_shim* shim = nullptr;
     long engine = 0;
-    std::map<std::string, long> others;  ///< files of netCDF, by reason
+    std::map<std::string, long> others;  ///< number of files that netCDF writes, by reason
 };
 
 Account& the_account() {

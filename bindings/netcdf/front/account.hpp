@@ -8,11 +8,13 @@
 
 namespace thalweg::netcdf {
 
-/// Sets the shim, which says if this rank writes lines; and that a line is due at the end.
+/// Begins the account, which prints a line when the process ends.
+/// @param shim  decides if this rank prints
 void begin_account(const thalweg_shim* shim);
 
-/// Counts a file, and tells it on the first rank of its communicator if each file is to be told.
-/// @param reason  why netCDF has it; empty: the engine has it
+/// Counts a file. If each file is to be reported, prints a line on the first rank of its
+/// communicator.
+/// @param reason  why netCDF writes it; empty: the engine does
 void account(const Call& call, const std::string& reason);
 
 /// Writes the line of the whole process, on rank 0.

@@ -11,14 +11,15 @@
 
 namespace thalweg::netcdf {
 
-/// A file that has come to the table: the engine's, or one that is forwarded.
+/// A file whose calls come to the table: the engine writes it, or the calls are forwarded to
+/// netCDF.
 struct File {
-    thalweg_netcdf* library = nullptr;  ///< by which it came
+    thalweg_netcdf* library = nullptr;  ///< library through which the program opened it
     const Real* real = nullptr;         ///< its functions
-    int outer = 0;                      ///< the program's id, without group
+    int outer = 0;                      ///< the program's id, without the bits of a group
     std::atomic<int> inner{-1};         ///< the library's id of a forwarded file; -1: the engine's
-    bool ended = false;                 ///< its close has failed: only abort is left
-    bool fortran = false;               ///< the call named its communicator by Fortran's handles
+    bool ended = false;                 ///< closing it has failed: only abort is allowed
+    bool fortran = false;               ///< the call passed Fortran handles of its communicator
     Call call;
 
     File() = default;

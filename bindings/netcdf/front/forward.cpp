@@ -48,7 +48,8 @@ namespace {
 
 constexpr int type_char = 2, type_string = 12, text_and_numbers = -56;
 
-/// Returns the place of a type in memory; 0: that of the variable, one of the user's.
+/// Returns the index of a memory type in the arrays of Real; 0, the variable's own type, for user-
+/// defined types.
 int place_of(int memory) { return memory > 0 && memory < memory_types ? memory : 0; }
 
 /// Replaces the library's id of a group by the program's.
@@ -113,7 +114,7 @@ int inq_var_all(const File& f, int id, int variable, char* name, int* type, int*
                 unsigned* values) {
     const Real& real = *f.real;
     const int inner = f.inner_of(id);
-    // Also without anything asked, since it tests the id.
+    // Call this even if nothing is asked, since it checks the id.
     int code =
         call(real.inq_var, inner, variable, name, type, dimensions, dimension_ids, attributes);
     if (code == 0 && (shuffle != nullptr || deflate != nullptr || deflate_level != nullptr))

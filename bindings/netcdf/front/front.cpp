@@ -20,7 +20,7 @@ struct Slot {
     int model;  ///< NC_FORMATX_*
 };
 
-// The first of them netCDF has since 4.9.3. Never NC_UDF0, which others take.
+// netCDF has the first slot since 4.9.3. NC_UDF0 is not used, as other tables take it.
 constexpr Slot slots[] = {{0x2000000, 18}, {0x80, 9}};
 constexpr int versions[] = {5, 4, 3};
 

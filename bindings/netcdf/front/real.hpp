@@ -11,7 +11,7 @@
 namespace thalweg::netcdf {
 
 // clang-format off
-/// Entries of the table that a function nc_NAME of the same arguments serves.
+/// Entries of the table whose function nc_NAME has the same arguments.
 #define THALWEG_PLAIN_ENTRIES(X)                                                                  \
     X(redef) X(_enddef) X(sync) X(set_fill) X(inq_format) X(inq_format_extended)                 \
     X(inq) X(inq_type) X(def_dim) X(inq_dimid) X(inq_dim) X(inq_unlimdim) X(rename_dim)          \
@@ -26,7 +26,7 @@ namespace thalweg::netcdf {
     X(def_var_filter) X(set_var_chunk_cache) X(get_var_chunk_cache) X(inq_var_filter_ids)        \
     X(inq_var_filter_info) X(def_var_quantize) X(inq_var_quantize) X(inq_filter_avail)
 
-/// Entries with ids of groups, which a function of the same arguments serves, too.
+/// Entries that also take ids of groups; their functions have the same arguments, too.
 #define THALWEG_GROUP_ENTRIES(X) \
     X(inq_ncid) X(inq_grps) X(inq_grp_parent) X(inq_grp_full_ncid) X(def_grp) X(inq_type_equal)
 // clang-format on

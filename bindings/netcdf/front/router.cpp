@@ -18,11 +18,11 @@ constexpr int bad_id = -33, no_memory = -61, invalid = -36, write_mode = 0x1;
 const thalweg_shim* shim;
 std::atomic<bool> is_child{false};
 Real reals[thalweg_most_libraries];
-/// The library whose files the engine may have, since it knows them by their ids: the first from
-/// which one was taken. -1: none yet.
+/// Number of the library whose files the engine writes: the first library from which a file was
+/// taken, as the engine knows files by their ids. -1: none yet.
 int engine_library = -1;
 
-/// Keeps calls that are made inside from coming back to the shim.
+/// Marks calls from inside Thalweg for a scope, so that the shim passes them on.
 class Depth {
 public:
     Depth() : depth_(shim->depth()) { ++*depth_; }
@@ -34,10 +34,11 @@ private:
     int* depth_;
 };
 
-/// Tests if a file can be called: a child process has none of the engine's.
+/// Tests if calls on a file are possible: a child process has no files of the engine.
 bool usable(const File* file) { return file != nullptr && (file->forwarded() || !is_child); }
 
-/// An entry of the table of a library: to the engine, or to a function of the same arguments.
+/// An entry of a library's table: calls the engine, or a function of netCDF with the same
+/// arguments.
 template <int library, auto entry, auto function>
 struct Plain;
 
@@ -54,7 +55,7 @@ struct Plain<library, entry, function> {
     }
 };
 
-/// The same, to a function of `forwarding`.
+/// Likewise, but calls a function of `forwarding` instead of netCDF's.
 template <int library, auto entry, auto function>
 struct Special;
 
@@ -124,7 +125,8 @@ std::unique_ptr<File> file_of(int library, int id, const char* path, const thalw
     return file;
 }
 
-/// Makes the file of a call by its library. @return netCDF's code
+/// Creates or opens the file of a call by its own library.
+/// @return netCDF's code
 int make_by_library(File& file, bool create, int mode) {
     shim->act(file.library);
     int inner = -1;

@@ -8,8 +8,8 @@
 
 namespace thalweg::netcdf {
 
-/// Sets the shim, whose depth is raised in every entry. Child processes made by fork later have no
-/// file of the engine.
+/// Sets the shim; each entry raises its depth while it runs. Child processes made later by fork
+/// cannot use files of the engine.
 void begin_router(const thalweg_shim* shim);
 
 /// Returns the table to be registered in the library of this number.
@@ -21,7 +21,7 @@ const Real& real_of(int library, void* handle);
 /// Tests if this is a child of the process that began the router, made by fork.
 bool in_child();
 
-/// Sets the access of a variable of a file that has come to the table.
+/// Sets the access of a variable of a file whose calls come to the table.
 int route_var_par_access(int library, int id, int variable, int access);
 
 }  // namespace thalweg::netcdf

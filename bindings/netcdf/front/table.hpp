@@ -125,16 +125,18 @@ struct Table {
 
 /// A program's call that creates or opens a file.
 struct Call {
-    std::string path;       ///< as given, without leading blanks
-    int mode = 0;           ///< the program's, with all its bits
-    int format = 0;         ///< NC_FORMAT_*, by mode or by nc_set_default_format; 0: to be opened
-    bool create = false;    ///< else: to be opened
+    std::string path;  ///< as given, without leading blanks
+    int mode = 0;      ///< the program's mode with all its bits
+    /// NC_FORMAT_*, from the mode or nc_set_default_format; 0 if the file is opened.
+    int format = 0;
+    bool create = false;    ///< false: the call opens a file
     bool parallel = false;  ///< with communicator
     MPI_Comm comm{};  ///< if parallel: the program's own during create and open, then a duplicate
     MPI_Info info{};  ///< likewise
     std::size_t initial_size = 0;            ///< of nc__create
-    std::size_t* chunk_size_hint = nullptr;  ///< of nc__create and nc__open; may be null
-    std::string reason;  ///< set by the engine that steps aside: "variable 'name' has strings"
+    std::size_t* chunk_size_hint = nullptr;  ///< argument of nc__create and nc__open; may be null
+    /// Reason why the engine steps aside, such as "variable 'name' has strings".
+    std::string reason;
 };
 
 /// Code of engine_table.create and engine_table.open: the real library shall have this file.
@@ -168,7 +170,7 @@ int forward(int ncid, bool create, const std::string& reason);
 /// Returns the table by which the program's calls come: it chooses for each file.
 const Table& file_table();
 
-/// The use that the real library is about to make of a path.
+/// Operations of the real library on a path.
 enum class Use { create, open, remove };
 
 /**

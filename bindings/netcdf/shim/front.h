@@ -16,7 +16,7 @@ enum thalweg_owner owner_of(const struct library* library, int id);
  * Returns 0 if that is not possible, which is told once. */
 int attach(struct library* library, const struct thalweg_call* call);
 
-/* Notes that the program has put a table of its own into a slot. */
+/* Notes that the program has registered a table of its own in a slot. */
 void detach(struct library* library, int mode);
 
 /* Tests if this is a child of the process that loaded the front. */

@@ -8,7 +8,7 @@
 
 #define CALLER __builtin_return_address(0)
 
-/* Bits that choose a format, which do not go with that of the slot. */
+/* Mode bits that choose a format; they conflict with the bit of the slot. */
 enum { format_bits = 0x1000 | 0x100 | 0x200 | 0x20 | 0x2000 };
 enum { use_create, use_open, use_remove };
 
@@ -28,11 +28,12 @@ int offer(struct library* library, struct thalweg_call call, const char* path, i
     return 1;
 }
 
-/* Calls a function of the library that the caller would have reached. */
+/* Calls the function of the library that the caller would have reached. */
 #define PASS(name, ...)                                                                            \
     (library != NULL && library->name != NULL ? library->name(__VA_ARGS__) : netcdf_not_built)
 
-/* Defines a function that creates or opens: offered as `call`, else passed on. */
+/* Defines a function that creates or opens a file: offers the call as `call`; if it is not taken,
+ * passes it on. */
 #define OFFERED(name, arguments, call_of_it, ...)                                                  \
     int name arguments;                                                                            \
     int name arguments {                                                                           \
@@ -80,7 +81,7 @@ int nc_close(int id) {
     if (library == NULL || owner_of(library, id) == thalweg_not_taken) return PASS(nc_close, id);
     ++*thalweg_shim_depth();
     const int code = library->nc_close(id);
-    /* netCDF keeps the id of a file whose table cannot close it. */
+    /* netCDF keeps the id of a file that its table could not close. */
     if (code != 0 && owner_of(library, id) == thalweg_ended) library->nc_abort(id);
     --*thalweg_shim_depth();
     return code;
@@ -90,7 +91,7 @@ int nc_delete(const char* path);
 int nc_delete(const char* path) {
     struct library* const library = library_of(CALLER);
     if (library != NULL && *thalweg_shim_depth() == 0) prepare(library, path, 0, use_remove);
-    ++*thalweg_shim_depth(); /* it opens the file */
+    ++*thalweg_shim_depth(); /* nc_delete opens the file */
     const int code = PASS(nc_delete, path);
     --*thalweg_shim_depth();
     return code;

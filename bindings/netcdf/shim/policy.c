@@ -83,7 +83,7 @@ static int chosen(const char* path) {
     return (only == NULL || among(only, path)) && (skip == NULL || !among(skip, path));
 }
 
-/* Tests if a path is one of a file system, of a regular file or none yet. */
+/* Tests if a path names a file system's regular file, or a file that does not exist yet. */
 static int ordinary(const char* path) {
     struct stat found;
     path += strspn(path, " \t");
@@ -102,7 +102,7 @@ int takes(const struct thalweg_call* call, const char* path) {
     if (serial && !call->create && choice != netcdf_forward) return 0;
     if (call->mode & (diskless | mapped | user_formats | in_memory)) return 0;
     if (serial && (call->mode & shared)) return 0;
-    /* The bits do not reach netCDF, which has to refuse two of them. */
+    /* netCDF must see the bits: it refuses two formats at once. */
     if (formats(call->mode) > 1) return 0;
     return path != NULL && ordinary(path) && chosen(path + strspn(path, " \t"));
 }

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Returns the object in which an address lies; null if in none. */
+/* Returns the loaded object that contains an address; null if there is none. */
 static struct link_map* object_at(const void* address) {
     Dl_info info;
     struct link_map* map = NULL;
@@ -53,7 +53,8 @@ static void* defined_by(const struct link_map* map, const char* name) {
 }
 
 void* real_function(const void* caller, const char* name) {
-    /* As the loader does: what the program and its libraries see, then what the caller brought. */
+    /* Look names up as the loader does: first in the program and its libraries, then in what the
+     * caller has loaded. */
     const struct link_map* const map = object_at(caller);
     void* found = dlsym(RTLD_NEXT, name);
     if (found == NULL && map != NULL && map != first_object() && map != own_object())
@@ -104,7 +105,7 @@ int soname_among(const struct link_map* map, const char* sonames) {
     return 0;
 }
 
-/* Those beyond the ones that are served have their calls passed on. */
+/* Largest number of libraries that are recognized; calls of further ones are passed on. */
 enum { most_records = 32 };
 
 static struct library libraries[most_records];
@@ -117,7 +118,7 @@ static struct library* record_of(struct link_map* map) {
     pthread_mutex_lock(&library_lock);
     for (int i = 0; i < library_count; ++i)
         if (libraries[i].map == map) record = &libraries[i];
-    /* The handle stays, so that the functions do. */
+    /* Keep the handle, so that the functions stay loaded. */
     void* const handle = record == NULL && library_count < most_records
                              ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD)
                              : NULL;
@@ -135,7 +136,7 @@ static struct library* record_of(struct link_map* map) {
     return record;
 }
 
-/* The library that this thread called last. */
+/* The library that this thread has called last. */
 static __thread struct library* acting;
 
 static const struct link_map* _Atomic front_object;
@@ -150,15 +151,15 @@ static struct library* look_up(const void* caller) {
     return map != NULL ? record_of(map) : NULL;
 }
 
-/* Tests if a call comes from the shim or the front, as one does that a function of netCDF makes as
- * its last. */
+/* Tests if a call comes from the shim or the front. A function of netCDF may call another one as
+ * its last action, so that the latter returns to the caller of the former. */
 static int is_own(const void* caller) {
     const struct link_map* const map = object_at(caller);
     return map != NULL && (map == own_object() || map == front_object);
 }
 
 struct library* library_of(const void* caller) {
-    /* Each place of the program that calls is looked up once. */
+    /* Each calling place in the program is looked up once. */
     enum { places = 256 };
     static struct {
         const void* _Atomic caller;

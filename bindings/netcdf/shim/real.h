@@ -48,7 +48,7 @@
 struct library {
     struct thalweg_netcdf shared;
     struct link_map* map;
-    int refused; /* the table could not be registered: nothing is taken */
+    int refused; /* registering the table has failed: nothing is taken */
 #define X(name, arguments) int(*name) arguments;
     THALWEG_REAL_FUNCTIONS(X)
 #undef X
@@ -70,7 +70,7 @@ void* real_function(const void* caller, const char* name);
 /* Returns the loaded object that defines a name; null if none does. */
 struct link_map* definer_of(const char* name);
 
-/* Tests if an object that fits no soname of a list "a:b" defines a name. */
+/* Tests if some object defines a name and its soname is not in the list "a:b". */
 int other_defines(const char* name, const char* sonames);
 
 /* Tests if the soname of an object is in a list "a:b". */

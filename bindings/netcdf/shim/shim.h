@@ -17,13 +17,13 @@ enum { thalweg_shim_interface = 1 };
 /* Most netCDF libraries of one process that are served. */
 enum { thalweg_most_libraries = 4 };
 
-/* A netCDF library of this process. */
+/* A netCDF library that this process has loaded. */
 struct thalweg_netcdf {
-    void* handle;     /* of dlopen */
-    const char* path; /* its file */
+    void* handle;     /* handle from dlopen */
+    const char* path; /* path of its file */
     int index;        /* 0 to thalweg_most_libraries - 1 */
-    int slot;         /* mode bit of the table in it; 0: none */
-    int version;      /* of the table in it */
+    int slot;         /* mode bit of the slot with the table; 0: none */
+    int version;      /* version of the table */
 };
 
 /* How a call names its communicator. */
@@ -32,18 +32,18 @@ enum thalweg_communicator { thalweg_no_comm, thalweg_c_comm, thalweg_fortran_com
 /* A call that creates or opens a file, as the program made it. */
 struct thalweg_call {
     struct thalweg_netcdf* library;
-    int create; /* else: open */
+    int create; /* 0: the call opens a file */
     int mode;
     enum thalweg_communicator kind;
     uintptr_t comm, info; /* values of MPI's types, as they were passed */
-    size_t initial_size;  /* of nc__create */
+    size_t initial_size;  /* argument of nc__create */
     size_t* chunk_size_hint;
 };
 
-/* Who has an id of a library. */
+/* The owner of a file id that a library has given out. */
 enum thalweg_owner {
-    thalweg_not_taken, /* the library alone */
-    thalweg_forwarded, /* the library, by another id */
+    thalweg_not_taken, /* the library itself */
+    thalweg_forwarded, /* the library, under another id */
     thalweg_engine,
     thalweg_ended /* the engine, after a close that failed: nc_abort has to free the id */
 };
@@ -51,11 +51,11 @@ enum thalweg_owner {
 /* Services of the shim for the front. */
 struct thalweg_shim {
     int interface;
-    int forward_all;                             /* no file is the engine's */
-    int* (*depth)(void);                         /* of this thread; above 0 no call is taken */
-    const struct thalweg_call* (*call)(void);    /* the one that this thread makes; or null */
-    void (*act)(struct thalweg_netcdf* library); /* before the front makes a file by the library */
-    int (*tells)(void);                          /* 0: no lines on standard error from this rank */
+    int forward_all;     /* the engine takes no files */
+    int* (*depth)(void); /* counter of this thread; while it is above 0, no call is taken */
+    const struct thalweg_call* (*call)(void);    /* the call that this thread makes; NULL: none */
+    void (*act)(struct thalweg_netcdf* library); /* comes before a file is made by the library */
+    int (*tells)(void);                          /* returns 0 if this rank prints no lines */
 };
 
 /* Services of the front for the shim. */

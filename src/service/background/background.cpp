@@ -187,7 +187,9 @@ private:
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
             if (topology.node_of[writer_ranks_[w]] == topology.node) local.push_back(w);
         if (local.size() > Region::max_agents)
-            return failure(TW_ESETTING, "{}: {} writers on a node; with a service at most {}",
+            return failure(TW_ESETTING,
+                           "{}: {} writers on a node; with a service at most {} are possible: "
+                           "reduce the setting writers",
                            plan_.path, local.size(), Region::max_agents);
         Status status;
         memory = UnitQueue::memory_for(plan_.queue, *plan_.boxes, status, plan_.queue_grows,

@@ -86,8 +86,9 @@ Status QueueService::mismatch(Call call, int variable) {
     Agreed agreed;
     Status status = agree(call, variable, {}, agreed);
     if (status.ok())
-        status = failure(TW_EINTERNAL, "{}: waited for room without need (rank {})", file_.path,
-                         file_.team.rank());
+        status =
+            failure(TW_EINTERNAL, "{}: a wait for room in the queue ended without room (rank {})",
+                    file_.path, file_.team.rank());
     return status;
 }
 
@@ -99,10 +100,11 @@ Status QueueService::no_room(const Variable& v) {
         unit_queue.no_memory()
             ? failure(TW_ENOMEM, "{}: variable '{}': out of memory for the queue (rank {})",
                       file_.path, v.name, rank)
-        : unit_.has_boxes()
-            ? no_room_for_boxes(v)
-            : failure(TW_EINTERNAL, "{}: variable '{}': the queue is too small (rank {})",
-                      file_.path, v.name, rank);
+        : unit_.has_boxes() ? no_room_for_boxes(v)
+                            : failure(TW_EINTERNAL,
+                                      "{}: variable '{}': the queue is too small; increase the "
+                                      "setting 'queue' (rank {})",
+                                      file_.path, v.name, rank);
     publisher_->fail(status);
     return file_.keep(std::move(status));
 }

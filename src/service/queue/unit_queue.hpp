@@ -49,8 +49,8 @@ public:
     /// Returns the bytes that take() uses for a request of so many bytes.
     static std::int64_t rounded(std::int64_t bytes) { return (bytes + grain - 1) / grain * grain; }
 
-    /// Takes room in the open unit; waits for writers if there is none. Returns null if there can
-    /// be none: the open unit alone fills the memory; the system has no more memory (see
+    /// Takes a block of memory in the open unit; waits for writers if none is free. Returns null if
+    /// there can be none: the open unit alone fills the memory; the system has no more memory (see
     /// no_memory()); or the ranks are in different calls (see stuck()).
     /// @param after  bytes that must remain for another take() before the unit is published
     char* take(std::int64_t bytes, std::int64_t after = 0);
@@ -67,9 +67,9 @@ public:
     /// Returns the mark of the room taken last, for publish().
     std::int64_t mark() const { return mark_; }
 
-    /// Publishes the open unit; its errors are returned by later calls. @param keep  mark of the
-    /// first room that is not published and stays open; -1: none @return false if stuck(); then the
-    /// unit stays open
+    /// Publishes the open unit; its errors are returned by later calls.
+    /// @param keep  mark of the first block taken that is not published and stays open; -1: none
+    /// @return false if stuck(); then the unit stays open
     bool publish(UnitPart& unit_part, std::int64_t keep = -1);
     std::int64_t published() const { return next_; }
 

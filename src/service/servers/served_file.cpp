@@ -81,8 +81,10 @@ public:
         const int agents = server_roles.servers_of(server_roles.node_of(address)).size();
         const auto prepare = [&]() -> Status {
             if (agents > Region::max_agents)
-                return failure(TW_ESETTING, "{} servers on a node; at most {} are possible", agents,
-                               Region::max_agents);
+                return failure(
+                    TW_ESETTING,
+                    "{} servers on a node; at most {} are possible: reduce the setting servers",
+                    agents, Region::max_agents);
             Status made;
             auto memory = UnitQueue::memory_for(plan_.queue, *plan_.boxes, made, plan_.queue_grows,
                                                 std::move(spare_));

@@ -56,8 +56,9 @@ public:
     /// Completes a step, all of which was passed to write().
     /// @note Collective over the writers, if there are several
     Status complete();
-    /// Packs the bands that came in parts: those of fixed-size variables, and those whose chunks
-    /// have records before `records`. Writes the chunks that have a place.
+    /// Packs the bands that came in parts, as far as they are complete: those of fixed-size
+    /// variables, and those whose chunks have records before `records`. Writes the chunks that have
+    /// a place.
     /// @note Collective over the writers, if they write together
     Status place(std::int64_t records);
     /// Does the same as place() for writers that do not wait for each other, when all of a unit,

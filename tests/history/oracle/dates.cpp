@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     Random random(static_cast<std::uint64_t>(std::atoll(argv[4])));
     for (long long left = std::atoll(argv[3]); left > 0;) {
         Date date;
-        // A part of them lies around the reform of the calendar.
+        // Take some of the dates from the years around the reform of the calendar.
         date.year = random.percent(10) ? random.between(1580, 1584)
                                        : random.between(begins ? 1 : -4000, 9999);
         date.month = static_cast<int>(random.between(1, 12));

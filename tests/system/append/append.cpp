@@ -23,7 +23,7 @@
 #include "system/values.hpp"
 #include "thalweg/thalweg.h"
 
-using namespace append_case;  // NOLINT: the case that it writes
+using namespace append_case;  // NOLINT: the functions of a case
 
 namespace {
 
@@ -64,7 +64,7 @@ public:
                 put(v, r);
                 any = true;
             }
-            // A step would be a record of its own, unless records came in parts.
+            // Skip a step without puts: it would add a record, unless records are put by boxes.
             if (!any) continue;
             expect(tw_end_step(file_), "tw_end_step");
             if (random_.percent(10)) expect(tw_sync(file_, 0), "tw_sync");

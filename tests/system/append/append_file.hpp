@@ -14,7 +14,7 @@
 
 namespace append_file {
 
-using namespace calls;  // NOLINT: its session and its ways of judging
+using namespace calls;  // NOLINT: the session and the macros that check calls
 
 inline tw_decomposition line = nullptr;  // two elements per rank
 inline std::string folder, path;

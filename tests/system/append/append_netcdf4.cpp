@@ -14,7 +14,7 @@
 #include "append_file.hpp"
 #include "system/compare.hpp"
 
-using namespace append_file;  // NOLINT: the file that it writes on in
+using namespace append_file;  // NOLINT: functions for the file that the tests continue
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "append.hpp"
 #include "append_file.hpp"
 
-using namespace append_file;  // NOLINT: the file that it writes on in
+using namespace append_file;  // NOLINT: functions for the files that the tests continue
 
 namespace {
 

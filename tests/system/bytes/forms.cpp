@@ -64,7 +64,8 @@ void differing(Model& m, const std::string& settings) {
         const Words words =
             WORDS("differing.nc", "'T'", "rank 0", "tw_pad", "rank " + std::to_string(m.size - 1));
         int status = c.put(f, 6, deferred);
-        const bool collective = status != TW_OK;  // memory does not suffice for a step
+        // The memory does not suffice for a step, so tw_put is collective.
+        const bool collective = status != TW_OK;
         if (collective) {
             CHECK(!deferred);
             ALL(TW_EMISMATCH, words, status);

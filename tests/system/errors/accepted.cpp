@@ -89,7 +89,7 @@ void end(Run& run, const std::string& how) {
         run.put("T", steps);
         if (rank == 0) run.put("U", steps);
         run.close_fails();
-    } else if (how == "another step") {  // on one rank
+    } else if (how == "another step") {  // error on one rank only
         run.put("T", steps);
         run.put("U", steps);
         if (rank == 0) tw_end_step(run.file);
@@ -106,7 +106,7 @@ void end(Run& run, const std::string& how) {
     } else if (how == "MPI_Finalize") {
         MPI_Finalize();
         std::exit(0);
-    } else {  // after everything is written
+    } else {  // error after everything was written
         if (how == "one with static objects") {
             MPI_Comm model = MPI_COMM_NULL;
             tw_model_comm(run.session, &model);

@@ -9,7 +9,7 @@
 
 #include "bad_input.hpp"
 
-using namespace bad_input;  // NOLINT: the program of these tests
+using namespace bad_input;  // NOLINT: the groups of tests that this program runs
 
 namespace {
 

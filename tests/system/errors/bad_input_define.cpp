@@ -523,7 +523,7 @@ void disagreements() {
         current_test = before;
         ++number;
     }
-    {  // found at the close, if the definition is late
+    {  // a late definition is compared when the file is closed
         const std::string path = path_of("late.nc");
         tw_file f = create_two(s, path, line);
         OK_ALL(s, tw_enddef(f));

@@ -123,7 +123,7 @@ void failed_write(Model& model) {
         struct rlimit before {};
         getrlimit(RLIMIT_FSIZE, &before);
         struct rlimit small = before;
-        small.rlim_cur = 400 << 10;  // one record and a part of another
+        small.rlim_cur = 400 << 10;  // one record fits, and a part of another one
         setrlimit(RLIMIT_FSIZE, &small);
         int status = TW_OK;
         for (std::int64_t r = 0; r < 8 && status == TW_OK; ++r) {

@@ -49,8 +49,8 @@ void stay_away(unsigned seconds) {
     if (check::state.rank == 1) ::usleep(seconds * 1000000 + 1000000);
 }
 
-/// Checks that every rank but 1 has printed that it was in a call for these seconds or, on a busy
-/// machine, one more; and that rank 1 has not.
+/// Checks that every rank except rank 1 has printed that its call has lasted this number of
+/// seconds, or one more on a busy machine, and that rank 1 has not.
 void expect(const std::string& text, const std::string& where, int seconds, const char* waiting) {
     const auto line = [&](int after) {
         return "thalweg: rank " + std::to_string(check::state.rank) + " has been in " + where +

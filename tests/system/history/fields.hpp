@@ -56,7 +56,7 @@ struct Fields {
     tw_decomposition decomposition = nullptr;
     tw_history history = nullptr;
     tw_field t = nullptr, u = nullptr;
-    mutable std::string message;  ///< of a load that failed
+    mutable std::string message;  ///< text of the error of a failed load
 };
 
 /// Tests if each rank's element of each record has the value of the record.

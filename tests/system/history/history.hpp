@@ -21,7 +21,7 @@ inline const double not_sent = std::numeric_limits<double>::infinity();
 
 struct Step {
     double seconds;
-    double value;  // of all elements; not_sent: the field is not sent
+    double value;  // value of all elements; not_sent: the field is not sent
 };
 
 /// Makes an empty folder for the next case. Collective.

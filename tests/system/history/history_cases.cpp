@@ -30,7 +30,7 @@ struct Case {
     const char* name;
     const char* calendar;
     const char* start;
-    std::string config;  // after the units of time
+    std::string config;  // text that follows the units of time in the configuration
     std::vector<Step> steps;
     std::string file;
     std::vector<Record> records;
@@ -123,7 +123,7 @@ std::vector<Case> all_cases() {
                      uneven,
                      "s.nc",
                      {{2 / 24., 0, 4 / 24., 6}}});
-    // A field that is sent every third, or every fifth step.
+    // Fields that are sent in every third, or every fifth, step.
     std::vector<Step> third, fifth;
     for (int i = 1; i <= 24; ++i) third.push_back({i * hour, i % 3 == 0 ? i : not_sent});
     for (int i = 1; i <= 48; ++i) fifth.push_back({i * hour, i % 5 == 0 ? i : not_sent});

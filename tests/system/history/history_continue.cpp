@@ -13,7 +13,7 @@ int size = 1;
 
 const char* const ten_days = "every = \"10 days\"\nfields = [\"T\"]\n";
 
-/// A complete file is not made anew for a window that is cut at the end of the run.
+/// A file that was complete is not written again if the run ends within a window.
 void complete_file() {
     const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
     const std::string config = stream_of("s", folder + "/s_{start:YYYY}.nc",
@@ -37,7 +37,7 @@ void complete_file() {
     expect(folder + "/s_2001.nc", {99});
 }
 
-/// Joined with their streams, the names of the two variables are the same.
+/// Two pairs of a stream and a variable whose joined names are equal.
 void names_that_look_alike() {
     const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
     const std::string keys = "every = \"10 days\"\nfields = ";
@@ -88,7 +88,7 @@ void two_histories() {
     expect(folder + "/b.nc", {3});
 }
 
-/// Samples that cannot be used are not forgotten.
+/// A restart keeps the information that some samples cannot be used.
 void failure_before() {
     const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
     const std::string config = stream_of("s", folder + "/s.nc", ten_days);
@@ -126,7 +126,7 @@ void changed(const std::string& before, const std::string& after, const char* at
     OK(tw_history_ready(f.history));
     CHECK(f.load(restart) == TW_EDIFFERENT);
     CHECK_TEXT(f.message.find(words) != std::string::npos, "%s", f.message.c_str());
-    f.step(1, 1);  // nothing of the state was taken
+    f.step(1, 1);  // nothing was taken from the state
 }
 
 void changed_definitions() {

@@ -119,7 +119,7 @@ void stepping() {
     OK(tw_history_end_step(f.history));
     CHECK(f.time(0.5) == TW_EARG);
     CHECK(f.time(0.25) == TW_EARG);
-    CHECK(f.time(3) == TW_EARG);  // it would cover the second day
+    CHECK(f.time(3) == TW_EARG);  // the step would contain all of the second day
     OK(f.time(1));
     OK(Fields::send(f.t, 3));
     OK(Fields::send(f.u, 3));

@@ -101,7 +101,7 @@ private:
         CHECK(coordinate(folder + "/box.nc", "x_bnds", 6) ==
               (std::vector<double>{345, 355, 355, 365, 365, 375}));
         CHECK(coordinate(folder + "/box.nc", "z", 2) == (std::vector<double>{300, 100}));
-        // The same elements, which begin elsewhere.
+        // the same elements, beginning at another longitude
         CHECK(coordinate(folder + "/turned.nc", "x", 3) == (std::vector<double>{-10, 0, 10}));
         CHECK(coordinate(folder + "/turned.nc", "x_bnds", 6) ==
               (std::vector<double>{-15, -5, -5, 5, 5, 15}));
@@ -127,7 +127,7 @@ void run(const Layout& layout, Send&& send) {
     }
 }
 
-/// Two levels that are nearest to the same one.
+/// Two requested levels have the same nearest level.
 void level_twice() {
     tw_history history = nullptr;
     tw_field field = nullptr;

@@ -160,7 +160,7 @@ public:
         OK(tw_restart_free(&restart_));
         OK(tw_finalize(&session));
     }
-    /// Leaves the session as a killed run does.
+    /// Abandons the session, as a killed run would.
     void leave() {
         MPI_Barrier(run_.comm);
         CHECK(tw_abandon(&session) == TW_OK);
@@ -235,7 +235,7 @@ void run_in_parts(const std::string& folder, const std::vector<int>& ends,
     }
 }
 
-/// A run that goes on after its restart, and is left there, as by a kill.
+/// Continues a run after it has written its restart, and then abandons it as if it were killed.
 void run_killed(const std::string& folder, int saved, int killed, const std::string& settings) {
     {
         Runner run({folder, MPI_COMM_WORLD, settings, false});

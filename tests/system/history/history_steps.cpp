@@ -87,7 +87,7 @@ void times_that_differ() {
     Fields f(stream_of("s", path, "every = \"1 day\"\nfields = [\"T\"]\n"));
     CHECK(f.time(1) == TW_ESTATE && tw_history_end_step(f.history) == TW_ESTATE);
     OK(tw_history_ready(f.history));
-    CHECK(f.time(20) == TW_EARG);  // the model may correct it
+    CHECK(f.time(20) == TW_EARG);  // the model may pass the right time instead
     f.step(1, 1);
     CHECK(tw_history_end_step(f.history) == TW_ESTATE);
     // A rank whose time is refused takes part in the record of the others.

@@ -19,7 +19,7 @@
 #include "system/values.hpp"
 #include "thalweg/thalweg.h"
 
-using namespace calls;  // NOLINT: its session and its ways of judging
+using namespace calls;  // NOLINT: the session and the macros that check calls
 
 namespace {
 

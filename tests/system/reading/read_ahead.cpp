@@ -15,7 +15,7 @@
 
 #include "system/calls.hpp"
 
-using namespace calls;  // NOLINT: its session and its ways of judging
+using namespace calls;  // NOLINT: the session and the macros that check calls
 
 namespace {
 
@@ -208,7 +208,7 @@ void other_records_than_expected() {
     }
 }
 
-/// The threads get their turn sooner or later.
+/// Every thread gets processor time sooner or later.
 void in_time() {
     Input input;
     for (int turn = 0; turn < 500 && figure("ahead_bytes") <= 0; ++turn) {
@@ -255,7 +255,7 @@ void asked_for() {
     input.read_all(3);
 }
 
-/// At a rate at which a record takes a fifth of a second.
+/// The file is closed while a record is read ahead, which takes a fifth of a second at this rate.
 void closed_under_way() {
     const double bytes = static_cast<double>(3 * rows() * nx * 8);
     const std::string settings =

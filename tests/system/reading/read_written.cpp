@@ -13,7 +13,7 @@
 #include "system/random.hpp"
 #include "thalweg/thalweg.h"
 
-using namespace calls;  // NOLINT: its session and its ways of judging
+using namespace calls;  // NOLINT: the session and the macros that check calls
 
 namespace {
 
@@ -200,7 +200,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
     CHECK(good);
     CHECK(all.back() == static_cast<double>(value(1, ny - 1, nx - 1)) &&
           all.front() == static_cast<double>(value(1, 0, 0)));
-    // What is wrong with an array is found out by tw_read.
+    // tw_read reports the errors of an array.
     OK(tw_get_array(w.file, "T", w.rows, 0, tw_dense(TW_FLOAT, all.data(), ny * nx + 1),
                     TW_DEFERRED));
     REFUSED(tw_read(w.file), TW_ESHAPE, "'T'");
@@ -368,7 +368,7 @@ void boxes(const std::string& settings) {
         put_rows(w, "T", rank() == 0 ? 0 : 1, w.low, w.high - w.low);
         const std::int64_t half = (w.high - w.low) / 2;
         put_rows(w, "h", 0, w.low, half);
-        put_rows(w, "h", 0, w.low, half);  // put again, and no more of it
+        put_rows(w, "h", 0, w.low, half);  // put again, but only these elements
         OK(tw_sync(w.file, 0));
         CHECK(w.records() == 2);
         w.check_section(2);

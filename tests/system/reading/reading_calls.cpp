@@ -13,7 +13,7 @@
 
 #include "system/calls.hpp"
 
-using namespace calls;  // NOLINT: its session and its ways of judging
+using namespace calls;  // NOLINT: the session and the macros that check calls
 
 namespace {
 
@@ -186,7 +186,7 @@ void wrong_arguments() {
     REFUSED(tw_get_array(file, "T", line, 0, tw_strided(TW_FLOAT, got, 1, &three, &stride), 0),
             TW_ESHAPE, "the array is (3)");
     OK(tw_get_array(file, "T", line, 0, tw_strided(TW_FLOAT, got, 1, &extent, &stride), 0));
-    // Wrong on the last rank alone.
+    // Arguments are wrong on the last rank only.
     const bool odd = rank() == ranks() - 1;
     REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, odd ? nullptr : got, 2), TW_EARG,
             "array is missing");
@@ -292,7 +292,7 @@ void several_of_one() {
         CHECK(all[static_cast<std::size_t>(i)] == static_cast<double>(value(1, i)));
     for (std::int64_t i = 0; i < 4; ++i)
         CHECK(static_cast<float>(halo[i]) == value(1, (2 * rank() - 1 + i + n) % n));
-    // Left open for tw_finalize.
+    // The file is left open for tw_finalize.
 }
 
 /// Types of netCDF-4 that the library lacks: listed, and refused when they are read.

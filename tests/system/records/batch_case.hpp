@@ -50,7 +50,7 @@ struct Step {
     bool sync;
     int sync_before = -1;  // tw_sync before this operation
     bool reopen = false;   // close the file before it, and continue it
-    bool open = false;     // does not end
+    bool open = false;     // the step is never ended
 };
 
 struct Case {

@@ -195,7 +195,7 @@ void quantized(Model& m, const std::string& service) {
     count[2] = columns;
     CHECK_TEXT(tw_get_box(f, "Q", TW_FLOAT, start, count, nullptr, after.data()) == TW_OK, "%s",
                m.error().c_str());
-    CHECK(before != row);  // it was quantized
+    CHECK(before != row);  // the values were quantized
     for (std::int64_t i = 0; i < columns; ++i) {
         const auto at = static_cast<std::size_t>(i);
         const float wanted = i == columns / 2 ? one : before[at];
@@ -361,8 +361,8 @@ void fixed_cases(Model& m, const std::string& file, const std::string& settings)
 }
 
 void fixed_cases_inline() {
-    too_large("staging=2KiB");   // less than a step: tw_put is collective
-    too_large("staging=64KiB");  // less than the box
+    too_large("staging=2KiB");   // smaller than a step: tw_put is collective
+    too_large("staging=64KiB");  // smaller than the box
     changed("");
     changed("deflate=1");
     for (const char* order : {"bv", "vb", "bbv"}) small_queues(order);

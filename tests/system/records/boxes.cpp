@@ -18,7 +18,7 @@
 #include "system/model.hpp"
 #include "system/random.hpp"
 
-using namespace box_case;  // NOLINT: what this program runs
+using namespace box_case;  // NOLINT: the cases that this program runs
 
 namespace {
 

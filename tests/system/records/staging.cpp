@@ -80,7 +80,7 @@ void stays_within(const std::string& storage) {
     OK(tw_put_box(rows.file, "T", TW_INT, start, count, nullptr, values.data()));
     OK(tw_end_step(rows.file));
     const std::int64_t more = peak() - before;
-    // Its own copy, what comes in a round, and messages on their way.
+    // The copy of its own data, data that arrive in a round, and messages in transit.
     CHECK_TEXT(more < 4 * staging, "%lld bytes more memory", static_cast<long long>(more));
     rows.expect(0);
 }

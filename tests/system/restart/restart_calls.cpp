@@ -10,7 +10,7 @@
 #include "system/errors/bad_input.hpp"
 #include "system/restart/definitions.hpp"
 
-using namespace bad_input;  // NOLINT: its ways of judging
+using namespace bad_input;  // NOLINT: the macros that check calls
 
 namespace {
 
@@ -149,7 +149,7 @@ void registering() {
          tw_put_att_text(definitions_of(r), "h", "units", nullptr));
     HERE(s, CODES(TW_ETYPE), WORDS("_FillValue", "'h'"),
          tw_put_att(definitions_of(r), "h", "_FillValue", TW_FLOAT, 1, d));
-    // Its file has definitions, and nothing else.
+    // The handle stands for definitions; other functions refuse it.
     tw_file file = definitions_of(r);
     HERE(s, CODES(TW_ESTATE), WORDS("restart", "only dimensions"),
          tw_put(file, "h", TW_DOUBLE, d, 1));
@@ -166,10 +166,10 @@ void registering() {
     CHECK(tw_restart_new(nullptr, nullptr, &r) == TW_EHANDLE);
     ALL(s, CODES(TW_ESETTING), WORDS("no_such"), tw_restart_new(s, "no_such=1", &r));
     ALL(s, CODES(TW_EARG), WORDS("handle"), tw_restart_new(s, nullptr, nullptr));
-    // What is registered again keeps its attributes.
+    // A variable that is registered again keeps its attributes.
     OK_HERE(s, tw_put_att_text(definitions_of(state.restart), "u", "units", "m/s"));
     OK_HERE(s, state.add("u", state.u));
-    // What failed has left nothing behind.
+    // A failed call has left nothing behind.
     OK_ALL(s, state.write(path_of("registering.nc")));
     state.expect(path_of("registering.nc"), 1);
     if (rank() == 0) {
@@ -322,7 +322,7 @@ void narrower_types() {
     }
 }
 
-/// Bytes that have changed in transit.
+/// Bytes of the file have changed.
 void corrupted() {
     const std::string path = path_of("corrupted.nc");
     Session s;
@@ -346,7 +346,7 @@ void corrupted() {
     flip(-state.value(1, 0, 3), 0);
     ALL(s, CODES(TW_ECHECKSUM), WORDS("corrupted.nc", "'u'"), state.read(path));
     rewrite();
-    change(path, [&](std::string& bytes) {  // two values have changed places
+    change(path, [&](std::string& bytes) {  // two values are exchanged
         const auto a = place(bytes, state.value(1, 0, 1)), b = place(bytes, state.value(1, y, 4));
         std::swap_ranges(bytes.begin() + std::ptrdiff_t(a), bytes.begin() + std::ptrdiff_t(a) + 8,
                          bytes.begin() + std::ptrdiff_t(b));
@@ -395,7 +395,7 @@ void corrupted() {
     OK_ALL(s, tw_restart_write(writes, path.c_str()));
     OK_ALL(s, tw_restart_read(reads, path.c_str(), nullptr));
     CHECK(std::equal(wide.begin(), wide.end(), narrow.begin()) && wide_scalar == 3);
-    change(path, [](std::string& bytes) { bytes[bytes.size() - 1] ^= 1; });  // of the scalar
+    change(path, [](std::string& bytes) { bytes[bytes.size() - 1] ^= 1; });  // a byte of the scalar
     ALL(s, CODES(TW_ECHECKSUM), WORDS("'s'"), tw_restart_read(reads, path.c_str(), nullptr));
     // Cut off.
     rewrite();

@@ -120,7 +120,7 @@ void one_work_array(const std::string& folder, const std::string& settings) {
     OK(tw_put_att(definitions_of(m.restart), nullptr, "time", TW_DOUBLE, 1, &time));
     OK(tw_restart_write(m.restart, path.c_str()));
     look(path, m);
-    // The copies are gone: they are not written again in place of newer values.
+    // Each copy is written once: without new values, the write is refused.
     REFUSED(tw_restart_write(m.restart, path.c_str()), TW_EMISSING, "'uvel' was registered with");
     OK(m.add(0, TW_COPIED));
     REFUSED(tw_restart_write(m.restart, path.c_str()), TW_EMISSING, "'vvel' was registered with");
@@ -129,7 +129,7 @@ void one_work_array(const std::string& folder, const std::string& settings) {
     OK(tw_restart_write(m.restart, path.c_str()));
     look(path, m);
 
-    OK(m.open(path));  // reads none of them
+    OK(m.open(path));  // the open reads none of the copied fields
     CHECK(m.work[0] == -77);
     double got = 0;
     OK(tw_get_att(m.file, nullptr, "time", TW_DOUBLE, 1, &got));
@@ -184,7 +184,7 @@ void checksums(const std::string& folder) {
     REFUSED(tw_get(m.file, "vvel", nullptr, 0, TW_DOUBLE, whole.data(), m.nj * ni), TW_ECHECKSUM,
             "variable 'vvel'");
     OK(tw_get(m.file, "uvel", nullptr, 0, TW_DOUBLE, whole.data(), m.nj * ni));
-    // Every rank reads the first row, twice: not what a checksum is made of.
+    // Every rank reads the first row twice, so no checksum can be computed.
     Numbers indices;
     for (std::int64_t i = 0; i < 2 * ni; ++i) indices.push_back(i % ni);
     tw_decomposition shared = nullptr;

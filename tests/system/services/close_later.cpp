@@ -179,7 +179,8 @@ struct Failing {
 void failures_are_told_once() {
     with_services([](Model& model) {
         const Failing waited(model);
-        History other(model, path_of("other.nc"), "", 23, 41, 5);  // returns it, goes on
+        // This call returns the error, but the model can continue.
+        History other(model, path_of("other.nc"), "", 23, 41, 5);
         write(other, 1);
         other.close();
         waited.told(tw_wait(model.session, 0));

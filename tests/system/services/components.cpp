@@ -401,14 +401,16 @@ void mistakes() {
             [&](Roles& r, int&) {
                 if (rank == last - 1) r.comms.assign(2, MPI_COMM_NULL);
             });
-    mistake("two numbers of components", TW_EMISMATCH, "the ranks give 1 to 2 components", "",
+    mistake("two numbers of components", TW_EMISMATCH,
+            "the number of components differs between ranks: from 1 to 2", "",
             [&](Roles&, int& n) { n = rank == last ? 1 : 2; });
     mistake("no components", TW_EARG, "0 components", "", [](Roles&, int& n) { n = 0; });
     mistake("no communicators", TW_EARG, "communicators is null", "", [&](Roles& r, int&) {
         if (rank == 0) r.comms.clear();
     });
-    mistake("the setting servers", TW_ESETTING, "tw_init_components is told which ranks serve",
-            "servers=1", [](Roles&, int&) {});
+    mistake("the setting servers", TW_ESETTING,
+            "the arguments of tw_init_components say which ranks serve", "servers=1",
+            [](Roles&, int&) {});
     mistake("an unknown setting", TW_ESETTING, "metod", "metod=record", [](Roles&, int&) {});
     // Only the models find this error.
     const std::string one = folder + "/one";

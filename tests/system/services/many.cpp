@@ -30,7 +30,7 @@ constexpr std::int64_t slack_each = 256;
 constexpr std::int64_t slack_files = std::int64_t(384) << 10;
 constexpr std::int64_t slack_decompositions = std::int64_t(128) << 10;
 
-std::vector<int> processes;  // of all ranks, servers included
+std::vector<int> processes;  // processes of all ranks, servers included
 std::string folder;
 bool all_good = true;
 
@@ -45,7 +45,7 @@ std::vector<std::int64_t> resident() {
     return bytes;
 }
 
-/// Acts n times, and compares the memory after a third with that at the end.
+/// Calls act(n), and compares the memory after a third of it with the memory at the end.
 template <class Act>
 void repeat(const std::string& settings, const char* what, int n, std::int64_t slack, Act&& act) {
     if (n < 3) return;

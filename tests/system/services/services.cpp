@@ -155,8 +155,8 @@ void automatic_servers() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// If each rank has one processor, none is left for a thread; nor is one if the model's threads use
-// all.
+// If each rank is bound to one processor, no processor is free for a thread; the same holds if the
+// model's threads use all.
 void processors() {
     cpu_set_t before, one;
     CPU_ZERO(&before);

@@ -79,7 +79,7 @@ void slow_disk() {
     });
 }
 
-// After a sync, its data are in the file, however slow the disk is.
+// After a sync, the data are in the file, however slow the disk is.
 void sync_with_slow_disk() {
     with_services([](Model& model, const std::string& settings) {
         History h(model, path_of("synced.nc"),

@@ -10,7 +10,7 @@
 namespace thalweg::planning {
 
 /// An estimate of the work of a writer, from a sample of its share.
-struct Look {
+struct ShareEstimate {
     double bytes = 0;
     double calls = 0;     ///< number of writes
     double seen = 0;      ///< bytes of the sampled pieces
@@ -27,27 +27,31 @@ struct Unevenness {
     double received = 1;  ///< bytes received by the busiest writer, relative to the mean
 };
 
-class Looks {
+/// Estimates shares of a layout.
+class ShareEstimator {
 public:
-    Looks(const Run& run, const Holders& holders, const RecordSpace& record, const Blocks& blocks)
+    ShareEstimator(const Run& run, const Holders& holders, const RecordSpace& record,
+                   const Blocks& blocks)
         : run_(run), holders_(holders), record_(record), blocks_(blocks) {}
 
     /// Returns the number of other nodes that may hold some of a writer's share in any record.
-    double nodes_met(const Laid& laid, int writer, std::int64_t piece) const;
-    Look at(const Laid& laid, int writer, std::int64_t piece) const;
+    double nodes_met(const MappedLayout& mapped, int writer, std::int64_t piece) const;
+    ShareEstimate at(const MappedLayout& mapped, int writer, std::int64_t piece) const;
     /// Measures the imbalance within windows of a few pieces.
     /// @param busy    a sample of the writers that have data
     /// @param active  number of writers that write at the same time, adjacent in the file
-    Unevenness unevenness(const Laid& laid, const std::vector<int>& busy, std::int64_t piece,
-                          double active) const;
+    Unevenness unevenness(const MappedLayout& mapped, const std::vector<int>& busy,
+                          std::int64_t piece, double active) const;
 
 private:
     struct Lanes;
-    Lanes lanes_of(const Laid& laid, const std::vector<int>& writers, std::int64_t piece) const;
+    Lanes lanes_of(const MappedLayout& mapped, const std::vector<int>& writers,
+                   std::int64_t piece) const;
     std::vector<double> received_in(const Lanes& lanes, std::int64_t window, std::int64_t piece,
                                     std::vector<std::pair<std::size_t, detail::Box>>& boxes) const;
-    void at_piece(const Laid& laid, const detail::Share& share, detail::Extent piece, int node,
-                  Look& look, std::set<int>& sources, std::set<std::int64_t>& blocks) const;
+    void at_piece(const MappedLayout& mapped, const detail::Share& share, detail::Extent piece,
+                  int node, ShareEstimate& estimate, std::set<int>& sources,
+                  std::set<std::int64_t>& blocks) const;
     std::vector<double> packed_by_ranks(
         const std::vector<std::pair<std::size_t, detail::Box>>& boxes, int node) const;
 

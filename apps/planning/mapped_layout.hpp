@@ -13,11 +13,11 @@ namespace thalweg::planning {
 /// A record in the form that layouts require.
 struct RecordSpace {
     detail::Space space;
-    std::vector<int> kinds;  ///< for each place, the group of the run's variables
+    std::vector<int> kinds;  ///< number of the group of variables (RunVariables) of each place
 };
 
-/// A layout, with the node of each writer.
-struct Laid {
+/// A layout, and the node of each writer.
+struct MappedLayout {
     std::unique_ptr<detail::Layout> layout;
     std::function<int(int writer)> node_of;
 };

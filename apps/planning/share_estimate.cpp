@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "planning/looks.hpp"
+#include "planning/share_estimate.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -91,22 +91,23 @@ double calls_of(double runs, double bytes, double piece) {
     return bytes <= 0 ? 0 : runs * std::ceil(bytes / runs / piece);
 }
 
-void Looks::at_piece(const Laid& laid, const Share& share, Extent piece, int node, Look& look,
-                     std::set<int>& sources, std::set<std::int64_t>& blocks) const {
+void ShareEstimator::at_piece(const MappedLayout& mapped, const Share& share, Extent piece,
+                              int node, ShareEstimate& estimate, std::set<int>& sources,
+                              std::set<std::int64_t>& blocks) const {
     for_placed(share, piece, [&](std::size_t i, const Box& placed) {
         const Place& whole = record_.space.places[i];
         const double size = whole.element;
-        look.seen += placed.volume() * size;
-        look.local += holders_.held_on_node(record_.kinds[i], placed, node) * size;
+        estimate.seen += placed.volume() * size;
+        estimate.local += holders_.held_on_node(record_.kinds[i], placed, node) * size;
         holders_.add_nodes(record_.kinds[i], placed, sources);
-        if (share.boxed() && laid.layout->writers() > 1 && run_.nodes > 1)
+        if (share.boxed() && mapped.layout->writers() > 1 && run_.nodes > 1)
             blocks_.add(i, placed, blocks);
     });
     sources.erase(node);
 }
 
-double Looks::nodes_met(const Laid& laid, int writer, std::int64_t piece) const {
-    const Share share = laid.layout->reach(writer, record_.space);
+double ShareEstimator::nodes_met(const MappedLayout& mapped, int writer, std::int64_t piece) const {
+    const Share share = mapped.layout->reach(writer, record_.space);
     const std::int64_t pieces = pieces_of(share, piece), n = std::min(sampled_pieces, pieces);
     std::set<int> nodes;
     for (std::int64_t k = 0; k < n; ++k)
@@ -114,67 +115,68 @@ double Looks::nodes_met(const Laid& laid, int writer, std::int64_t piece) const 
                    [&](std::size_t p, const Box& box) {
                        holders_.add_nodes(record_.kinds[p], box, nodes);
                    });
-    nodes.erase(laid.node_of(writer));
+    nodes.erase(mapped.node_of(writer));
     return nodes.size();
 }
 
-Look Looks::at(const Laid& laid, int writer, std::int64_t piece) const {
-    Look look;
-    const Share share = laid.layout->share(writer, record_.space, 0);
-    const int node = laid.node_of(writer);
+ShareEstimate ShareEstimator::at(const MappedLayout& mapped, int writer, std::int64_t piece) const {
+    ShareEstimate estimate;
+    const Share share = mapped.layout->share(writer, record_.space, 0);
+    const int node = mapped.node_of(writer);
     const Space& seen = share.space();
     const double size = piece;
-    for (const Extent& e : share.extents()) look.bytes += e.size();
+    for (const Extent& e : share.extents()) estimate.bytes += e.size();
     if (!share.boxed() || share.own_file()) {
-        look.calls = calls_of(share.extents().size(), look.bytes, size);
+        estimate.calls = calls_of(share.extents().size(), estimate.bytes, size);
     } else {
         for (std::size_t i = 0; i < seen.places.size(); ++i) {
             const Place& p = seen.places[i];
             if (p.bytes == 0) continue;
             const double runs = runs_of(p.shape, record_.space.places[i].shape);
-            look.calls += calls_of(runs, p.bytes, size);
+            estimate.calls += calls_of(runs, p.bytes, size);
         }
     }
     const std::int64_t pieces = pieces_of(share, piece), n = std::min(sampled_pieces, pieces);
     for (std::int64_t k = 0; k < n; ++k) {
         std::set<int> sources;
         std::set<std::int64_t> blocks;
-        at_piece(laid, share, piece_of(share, irregular_sample(k, n, pieces), piece), node, look,
-                 sources, blocks);
+        at_piece(mapped, share, piece_of(share, irregular_sample(k, n, pieces), piece), node,
+                 estimate, sources, blocks);
         const double from = sources.size();
-        look.sources += from / n;
-        look.met.merge(sources);
-        if (!share.own_file()) look.locked += blocks_.shared(blocks, laid) * pieces / n;
+        estimate.sources += from / n;
+        estimate.met.merge(sources);
+        if (!share.own_file()) estimate.locked += blocks_.shared(blocks, mapped) * pieces / n;
     }
-    return look;
+    return estimate;
 }
 
 /// The writers that write at the same time, or a sample of them.
-struct Looks::Lanes {
+struct ShareEstimator::Lanes {
     std::vector<Share> shares;
     std::vector<int> node_of;
     std::int64_t windows = 0;  ///< number of windows of the writer that has most
 };
 
-Looks::Lanes Looks::lanes_of(const Laid& laid, const std::vector<int>& writers,
-                             std::int64_t piece) const {
+ShareEstimator::Lanes ShareEstimator::lanes_of(const MappedLayout& mapped,
+                                               const std::vector<int>& writers,
+                                               std::int64_t piece) const {
     Lanes lanes;
     const std::int64_t all = writers.size(), n = std::min(sampled_lanes, all);
     for (std::int64_t i = 0; i < n; ++i) {
         const int w = writers[sample(i, n, all)];
-        Share share = laid.layout->share(w, record_.space, 0);
+        Share share = mapped.layout->share(w, record_.space, 0);
         if (share.extents().empty()) continue;
         lanes.shares.push_back(std::move(share));
-        lanes.node_of.push_back(laid.node_of(w));
+        lanes.node_of.push_back(mapped.node_of(w));
         const std::int64_t pieces = pieces_of(lanes.shares.back(), piece);
         lanes.windows = std::max(lanes.windows, (pieces + slots - 1) / slots);
     }
     return lanes;
 }
 
-Unevenness Looks::unevenness(const Laid& laid, const std::vector<int>& busy, std::int64_t piece,
-                             double active) const {
-    const std::int64_t writers = laid.layout->writers();
+Unevenness ShareEstimator::unevenness(const MappedLayout& mapped, const std::vector<int>& busy,
+                                      std::int64_t piece, double active) const {
+    const std::int64_t writers = mapped.layout->writers();
     const std::int64_t together = std::clamp<std::int64_t>(std::llround(active), 1, writers);
     const std::int64_t all_groups = writers / together;
     const std::int64_t groups = std::min(sampled_windows, all_groups);
@@ -182,7 +184,7 @@ Unevenness Looks::unevenness(const Laid& laid, const std::vector<int>& busy, std
     Uneven packed, received;
     for (std::int64_t g = 0; g < groups; ++g) {
         const std::int64_t first = sample(g, groups, all_groups) * together;
-        const Lanes lanes = lanes_of(laid, group_of(busy, first, first + together), piece);
+        const Lanes lanes = lanes_of(mapped, group_of(busy, first, first + together), piece);
         const std::int64_t n = std::min(sampled_windows / groups, lanes.windows);
         for (std::int64_t i = 0; i < n; ++i) {
             std::vector<std::pair<std::size_t, Box>> boxes;  // boxes with their places
@@ -200,8 +202,9 @@ Unevenness Looks::unevenness(const Laid& laid, const std::vector<int>& busy, std
 
 /// Returns the bytes from other nodes that each writer receives in a window.
 /// @param boxes  receives all boxes in the window
-std::vector<double> Looks::received_in(const Lanes& lanes, std::int64_t window, std::int64_t piece,
-                                       std::vector<std::pair<std::size_t, Box>>& boxes) const {
+std::vector<double> ShareEstimator::received_in(
+    const Lanes& lanes, std::int64_t window, std::int64_t piece,
+    std::vector<std::pair<std::size_t, Box>>& boxes) const {
     std::vector<double> of_lane;
     for (std::size_t lane = 0; lane < lanes.shares.size(); ++lane) {
         double remote = 0;
@@ -220,8 +223,8 @@ std::vector<double> Looks::received_in(const Lanes& lanes, std::int64_t window, 
 }
 
 /// Returns, for each rank of a node, the bytes of some boxes that it holds.
-std::vector<double> Looks::packed_by_ranks(const std::vector<std::pair<std::size_t, Box>>& boxes,
-                                           int node) const {
+std::vector<double> ShareEstimator::packed_by_ranks(
+    const std::vector<std::pair<std::size_t, Box>>& boxes, int node) const {
     const Topology& topology = holders_.topology();
     std::vector<double> bytes(topology.sizes[node], 0);
     for (const auto& [place, box] : boxes)

@@ -1,0 +1,46 @@
+// A map of a variable: averages of its values, from the top of the map to the bottom.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "in_session.hpp"
+
+namespace thalweg::app {
+
+/// Limits of a map's size.
+struct MapSize {
+    std::int64_t columns = 0, least_rows = 0, most_rows = 0;
+    std::int64_t aspect = 1;  ///< height of a cell of the map, in its widths
+};
+
+struct Map {
+    std::int64_t rows = 0, columns = 0;
+    std::vector<double> values;  ///< top row first; NaN: no value
+    double least = std::numeric_limits<double>::infinity();
+    double most = -std::numeric_limits<double>::infinity();
+    std::string title;                     ///< variable, and indices of the other dimensions
+    std::string top, bottom, left, right;  ///< coordinates of the edges
+
+    double at(std::int64_t row, std::int64_t column) const {
+        return values[static_cast<std::size_t>(row * columns + column)];
+    }
+
+    /// Returns the level of a value: from 0 for the least to levels - 1 for the largest.
+    int level_of(double value, int levels) const;
+};
+
+/**
+ * Reads a map of the last two dimensions of a variable, in the last record and at the first index
+ * of the other dimensions. Reads one row of the file for each row of the map.
+ * @return the map, the same on every rank. Throws Error (TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE) on
+ *         every rank
+ * @note Collective
+ */
+Map read_map(Reader& file, const std::string& name, const MapSize& size, const Ranks& ranks);
+
+}  // namespace thalweg::app

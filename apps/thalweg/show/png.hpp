@@ -1,0 +1,23 @@
+// Pictures in the format PNG.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace thalweg::app {
+
+using Colour = std::array<std::uint8_t, 3>;  ///< red, green, blue
+
+struct Picture {
+    std::int64_t rows = 0, columns = 0;
+    std::vector<Colour> colours;       ///< at most 256
+    std::vector<std::uint8_t> pixels;  ///< indices of colours, top row first
+};
+
+/// Returns the bytes of a PNG file, without compression: it needs no library.
+std::string png_of(const Picture& picture);
+
+}  // namespace thalweg::app
