@@ -16,6 +16,7 @@
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/file_system.hpp"
 #include "storage/posix/paths.hpp"
+#include "storage/posix/redo.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -32,11 +33,13 @@ const char* kind_of(mode_t mode) {
     }
 }
 
-/// Moves the chunk log of an unfinished file along with it, or removes it if `to` is empty.
-void move_place_log(const std::string& data, const std::string& to) {
-    const std::string log = place_log_path(data);
-    if (to.empty() || std::rename(log.c_str(), place_log_path(to).c_str()) != 0)
-        (void)unlink(log.c_str());
+/// Moves what is logged beside an unfinished file along with it, or removes it if `to` is empty.
+void move_logs(const std::string& data, const std::string& to) {
+    for (const auto path_of : {place_log_path, redo_path}) {
+        const std::string log = path_of(data);
+        if (to.empty() || std::rename(log.c_str(), path_of(to).c_str()) != 0)
+            (void)unlink(log.c_str());
+    }
 }
 
 /// Tests if the system lets this process replace a file with that owner.
@@ -104,11 +107,12 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
             status = create_striped(made->data_, !in_place, request.stripe_count,
                                     request.stripe_size, said_of_stripes);
         if (!status.ok()) return status;
-        move_place_log(made->data_, "");
+        move_logs(made->data_, "");
         made->restore_permissions(true);
     } else {  // enter in the index the chunks that a killed run has written
+        if (status = redo(made->own_); !status.ok()) return status;
         if (status = enter_logged(made->own_); !status.ok()) return status;
-        move_place_log(made->own_, "");
+        move_logs(made->own_, "");
     }
     claim = std::move(made);
     return {};
@@ -188,7 +192,7 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
     const auto move = [&](const std::string& to) {
         if (std::rename(data_.c_str(), to.c_str()) != 0)
             return system_failure(data_, "cannot rename to " + to);
-        move_place_log(data_, to);
+        move_logs(data_, to);
         said.push_back(fmt::format("kept the unfinished file of an earlier run as {}", to));
         return Status{};
     };
@@ -213,7 +217,7 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
     }
     std::error_code error;
     std::filesystem::remove_all(least, error);
-    move_place_log(least, "");
+    move_logs(least, "");
     errno = error.value();
     if (error) return system_failure(least, "cannot remove");
     said.push_back(fmt::format(
@@ -253,19 +257,20 @@ Status Claim::check_begun() const {
 
 Status Claim::publish(bool durable) {
     if (Status status = lock_.check_held(own_); !status.ok()) return status;
-    move_place_log(data_, "");
-    if (data_ == own_) return {};
-    restore_permissions(false);
-    remove_references_beside(own_);
-    if (std::rename(data_.c_str(), own_.c_str()) != 0)
-        return system_failure(data_, "cannot rename to " + own_);
+    move_logs(data_, "");
+    if (data_ != own_) {
+        restore_permissions(false);
+        remove_references_beside(own_);
+        if (std::rename(data_.c_str(), own_.c_str()) != 0)
+            return system_failure(data_, "cannot rename to " + own_);
+    }
     return durable ? sync_folder_of(own_) : Status{};
 }
 
 void Claim::discard() {
     std::error_code ignored;
     if (data_ != own_) std::filesystem::remove_all(data_, ignored);
-    move_place_log(data_, "");
+    move_logs(data_, "");
     lock_.release();
 }
 

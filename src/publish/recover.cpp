@@ -18,6 +18,7 @@
 #include "storage/netcdf4/undo.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/paths.hpp"
+#include "storage/posix/redo.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -153,6 +154,7 @@ Status recover(const std::string& path, bool force, std::string& done) {
     std::unique_ptr<Claim> claim;
     if (status = Claim::take_over(own, data, claim); !status.ok()) return status;
     Mended mended;
+    if (status = redo(data); !status.ok()) return status;
     if (status = undo(data, mended.undone); !status.ok()) return status;
     if (status = enter_logged(data); !status.ok()) return status;
     Committed found;

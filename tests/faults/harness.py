@@ -360,9 +360,10 @@ def judge_files(
         there -= {f".{name}.lock" for name in FILES}
     # A restart that failed keeps what it had when the next one is written.
     there -= {f"{name}.part.1" for name, log in logs.items() if log.failed}
-    # So does the log of chunks that are not in the index yet.
+    # So do the logs of chunks that are not in the index yet, and of changes in place.
     unfinished = FILES if killed else [name for name, log in logs.items() if log.failed]
-    there -= {f".{name}{end}.places" for name in unfinished for end in ("", ".part")}
+    kept = [f".{name}{end}" for name in unfinished for end in ("", ".part")]
+    there -= {name + log for name in kept for log in (".places", ".redo")}
     for name in sorted(there - {n + end for n in FILES for end in ("", ".part")}):
         problems.append(f"{name} should not be there")
     for name in FILES:

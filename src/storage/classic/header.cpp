@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "storage/classic/header_writer.hpp"
+#include "storage/posix/redo.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -24,6 +25,17 @@ Status write_header(const std::string& path, int mode, const std::vector<char>& 
     if (!status.ok()) status.text += " (header)";
     if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
     return status;
+}
+
+/// Syncs a file and keeps a new header beside it.
+Status keep_header(const std::string& path, const std::vector<char>& bytes, RedoLog& log) {
+    if (Status status = sync_closed(path); !status.ok()) return status;
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return system_failure(path, "cannot open");
+    ChangedBytes change{0, std::vector<char>(bytes.size()), bytes};
+    const bool has_data = pread(fd, change.before.data(), bytes.size(), 0) == std::ssize(bytes);
+    ::close(fd);
+    return has_data ? log.write({change}) : Status{};  // else nothing could be lost
 }
 
 /// Moves the data from byte `begin` to the end of the file backwards to make room, the last bytes
@@ -76,7 +88,7 @@ Status lay_out_classic(const std::string& path, const Definitions& d, const Stor
 
 Status add_attributes(const std::string& path, const Definitions& d, const FileMap& map,
                       Format format, std::int64_t records,
-                      const std::vector<std::pair<int, Attribute>>& late) {
+                      const std::vector<std::pair<int, Attribute>>& late, bool durable) {
     if (late.empty()) return {};
     Definitions all = d;
     for (const auto& [variable, attribute] : late)
@@ -96,7 +108,10 @@ Status add_attributes(const std::string& path, const Definitions& d, const FileM
     const std::vector<char> count = record_count(format, records);
     std::copy(count.begin(), count.end(), bytes.begin() + 4);
     bytes.resize(room + lacking);  // zeros overwrite the rest of a longer header
-    return lacking > 0 ? move_and_write(path, room, lacking, bytes) : write_header(path, 0, bytes);
+    if (lacking > 0) return move_and_write(path, room, lacking, bytes);
+    RedoLog log(path);
+    if (durable) status = keep_header(path, bytes, log);
+    return status.ok() ? write_header(path, 0, bytes) : status;
 }
 
 Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records) {

@@ -15,9 +15,10 @@ Status lay_out_classic(const std::string& path, const Definitions& definitions,
                        const StorageOptions& options, FileMap& map);
 
 /// Adds attributes to a file, on this rank only; data move only if the reserved space is too small.
+/// @param durable  if data do not move, redo() completes the header after lost power
 Status add_attributes(const std::string& path, const Definitions& definitions, const FileMap& map,
                       Format format, std::int64_t records,
-                      const std::vector<std::pair<int, Attribute>>& late);
+                      const std::vector<std::pair<int, Attribute>>& late, bool durable);
 
 /// Sets the record count to the number of records that are kept, and truncates the file after them;
 /// on this rank only.

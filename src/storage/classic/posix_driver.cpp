@@ -56,7 +56,7 @@ public:
         records = std::max(records, kept_);
         if (first_ && status.ok()) status = extend(path_, map_.size(records));
         if (first_ && status.ok())
-            status = add_attributes(path_, *definitions_, map_, format_, records, late);
+            status = add_attributes(path_, *definitions_, map_, format_, records, late, durable_);
         if (first_ && status.ok() && durable_) status = sync_closed(path_);
         return status;
     }

@@ -76,7 +76,7 @@ Status cut_netcdf4(const std::string& path, std::int64_t records) {
             all.status = hdf5_failure(path, "cannot list its variables");
     }
     if (all.status.ok()) all.status = file->commit_together(true, true);
-    Status closed = file->close();
+    Status closed = file->close(true);
     return all.status.ok() ? closed : all.status;
 }
 

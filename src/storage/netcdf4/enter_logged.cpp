@@ -80,7 +80,7 @@ Status enter(const std::string& path, const Definitions& definitions,
         }
     }
     if (status.ok()) status = index->commit(true);
-    Status closed = index->close();
+    Status closed = index->close(true);
     return status.ok() ? closed : status;
 }
 

@@ -221,12 +221,26 @@ Status Hdf5File::extend(std::int64_t end) {
 Status Hdf5File::write_changes(bool durable) {
     std::vector<Pending> order;
     if (Status status = write_fresh(false, order); !status.ok()) return status;
-    if (durable)
-        if (Status status = sync_file(fd_, path_); !status.ok()) return status;
-    if (Status status = write_in_order(order); !status.ok()) return status;
+    Status status = durable ? keep_changes(order) : redo_.drop(false);
+    if (status.ok()) status = write_in_order(order);
+    if (!status.ok()) return status;
     changes_.clear();
     fresh_.clear();
     return durable ? sync_file(fd_, path_) : Status{};
+}
+
+/// Syncs the file, and keeps the changes in place beside it.
+Status Hdf5File::keep_changes(std::span<const Pending> order) {
+    if (Status status = sync_file(fd_, path_); !status.ok() || order.empty()) return status;
+    std::vector<ChangedBytes> changes;
+    for (const Pending& pending : order) {
+        changes.push_back({pending.address, {}, pending.change->bytes});
+        auto& before = changes.back().before;
+        before.resize(pending.change->bytes.size());
+        Status status = read_fully(fd_, path_, before.data(), std::ssize(before), pending.address);
+        if (!status.ok()) return status;
+    }
+    return redo_.write(changes);
 }
 
 Status Hdf5File::write_together(bool durable, bool shorter) {
@@ -234,6 +248,7 @@ Status Hdf5File::write_together(bool durable, bool shorter) {
     if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
     std::vector<Pending> order;
     if (Status status = write_fresh(shorter, order); !status.ok()) return status;
+    if (Status status = redo_.drop(durable); !status.ok()) return status;
     std::vector<SavedBytes> saved;
     for (const Pending& pending : order) {
         saved.push_back({pending.address, std::vector<char>(pending.change->bytes.size())});
@@ -285,9 +300,9 @@ Status Hdf5File::reopen() {
     return status.ok() ? driver_.open(H5F_ACC_RDWR) : status;
 }
 
-Status Hdf5File::close() {
+Status Hdf5File::close(bool durable) {
     Status status = driver_.close();
-    if (status.ok()) status = alone([&] { return write_changes(false); });
+    if (status.ok()) status = alone([&] { return write_changes(durable); });
     // Remove what a failed step has left after the end.
     if (status.ok()) status = set_size(driver_.end());
     if (close_file(std::exchange(fd_, -1)) != 0 && status.ok())

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "storage/netcdf4/hdf5_driver.hpp"
+#include "storage/posix/redo.hpp"
 
 namespace thalweg::detail {
 
@@ -61,14 +62,15 @@ public:
     /// committed stay. All handles in the file must be closed.
     Status reopen();
 
-    /// Writes all changes of the metadata. @param durable  sync them
+    /// Writes all changes of the metadata.
+    /// @param durable  sync them; after lost power, redo() makes those again that were not complete
     Status commit(bool durable);
     /// Does the same for changes that readers should see all at once, as far as possible. A run
     /// that is killed meanwhile leaves saved bytes by which all of them can be undone (undo.hpp).
     /// @param shorter  the file loses data: readers must not be led to data that are gone
     Status commit_together(bool durable, bool shorter);
     /// Commits all changes and closes the file. All handles in it must be closed before.
-    Status close();
+    Status close(bool durable);
 
 private:
     struct Change {
@@ -77,7 +79,7 @@ private:
     };
 
     Hdf5File(const std::string& path, NextRoom next_room)
-        : path_(path), next_room_(std::move(next_room)), driver_(*this, path) {}
+        : path_(path), next_room_(std::move(next_room)), redo_(path), driver_(*this, path) {}
     std::int64_t size() const override;
     std::int64_t end_for(H5FD_mem_t type, std::int64_t end) const override {
         return type == H5FD_MEM_DRAW && replaced_end_ >= 0 ? replaced_end_ : end;
@@ -102,6 +104,7 @@ private:
     Status write_in_order(std::span<const Pending> order);
     Status write_span(std::int64_t begin, std::int64_t end);
     Status write_changes(bool durable);
+    Status keep_changes(std::span<const Pending> order);
     Status write_together(bool durable, bool shorter);
     Status set_size(std::int64_t bytes) const;
     bool is_fresh(std::int64_t address) const;
@@ -116,6 +119,7 @@ private:
     std::map<std::int64_t, Change> changes_;  ///< sorted by address; none overlap
     std::vector<Room> fresh_;                 ///< room allocated since the last commit
     std::string trouble_;                     ///< the system's error text for a read that failed
+    RedoLog redo_;
     Hdf5Driver driver_;
 };
 

@@ -312,9 +312,9 @@ Status Netcdf4Index::set_attribute(int variable, const Attribute& a) {
     return status;
 }
 
-Status Netcdf4Index::close() {
+Status Netcdf4Index::close(bool durable) {
     close_handles();
-    return file_->close();
+    return file_->close(durable);
 }
 
 }  // namespace thalweg::detail

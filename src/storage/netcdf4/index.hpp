@@ -60,7 +60,7 @@ public:
     Status commit_together(bool durable, bool shorter) {
         return file_->commit_together(durable, shorter);
     }
-    Status close();
+    Status close(bool durable);
 
 private:
     Netcdf4Index(const std::string& path, const Definitions& definitions,

@@ -221,7 +221,7 @@ public:
             return index_->commit_together(sync_close_, false);
         });
         if (index_) {
-            Status closed = alone([&] { return index_->close(); });
+            Status closed = alone([&] { return index_->close(sync_close_); });
             if (status.ok()) status = std::move(closed);
             index_.reset();
             if (log_ && status.ok()) log_->remove();
@@ -404,7 +404,7 @@ private:
                     return s;
             if (Status s = index_->place(i, begin); !s.ok()) return s;
         }
-        return unwritten_.empty() ? Status{} : index_->commit(false);
+        return unwritten_.empty() ? Status{} : index_->commit(sync_close_);
     }
 
     Status drop_records() {
@@ -492,7 +492,7 @@ private:
     Status count(std::int64_t records, bool durable) {
         const std::lock_guard lock(small_);
         counted_ = std::max(records, kept_);
-        durable_ = durable;
+        durable_ = durable || sync_close_;  // else lost power could harm what is counted already
         behind_ = true;
         const bool starts = later_ && !log_ && std::this_thread::get_id() != model_thread_;
         const std::size_t before = starts ? 0 : complete_.size();

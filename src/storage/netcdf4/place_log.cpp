@@ -87,7 +87,9 @@ void PlaceLog::append(std::span<const char> bytes) {
 
 void PlaceLog::add(std::int64_t records, std::span<const PlacedChunk> chunks, bool durable) {
     append(entry(records, {reinterpret_cast<const char*>(chunks.data()), chunks.size_bytes()}));
-    if (durable && fd_ >= 0) (void)sync_file(fd_, path_);
+    if (!durable || fd_ < 0) return;
+    (void)sync_file(fd_, path_);
+    if (!std::exchange(named_, true)) (void)sync_folder_of(path_);
 }
 
 void PlaceLog::clear() {

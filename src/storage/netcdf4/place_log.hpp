@@ -36,6 +36,7 @@ private:
 
     std::string path_;
     int fd_ = -1;
+    bool named_ = false;      ///< the log's name is on the device
     std::int64_t begin_ = 0;  ///< offset after the names
     std::int64_t end_ = 0;
     std::int64_t room_ = 0;  ///< bytes that the file system has reserved
