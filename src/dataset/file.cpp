@@ -148,7 +148,9 @@ Status File::end_step() {
 Status File::sync(bool durable) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.step);
-    Status status = data_->sync(durable);
+    const bool names = durable && !file_.options.durable;  // else they were synced when taken
+    Status status = data_->sync(durable || file_.options.durable);
+    if (status.ok() && names) status = file_.team.agree(alone([&] { return names_.sync(); }));
     return status.ok() ? references_.refresh() : status;
 }
 

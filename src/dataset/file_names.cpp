@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/file_names.hpp"
 
+#include <unistd.h>
+
 #include <cstring>
 
 #include "base/log.hpp"
@@ -111,8 +113,17 @@ Status FileNames::claim(const std::string& path, const std::function<Status()>& 
     Status status = Claim::take(request, claim, warnings, of_stripes);
     for (const std::string& line : warnings) log::warn("{}: {}", path, line);
     if (!of_stripes.empty() && file_.team.rank() == 0) log::info("{}: {}", path, of_stripes);
-    if (status.ok()) claims_.push_back(std::move(claim));
-    return status;
+    if (!status.ok()) return status;
+    claims_.push_back(std::move(claim));
+    const std::string& data = claims_.back()->data_path();
+    const bool there = access(data.c_str(), F_OK) == 0;  // else define mode reports that
+    return there && file_.options.durable ? claims_.back()->sync_name() : status;
+}
+
+Status FileNames::sync() const {
+    for (const auto& claim : claims_)
+        if (Status status = claim->sync_name(); !status.ok()) return status;
+    return {};
 }
 
 Status FileNames::publish() {

@@ -32,6 +32,8 @@ public:
     }
     /// Checks that this rank sees the files of a set that their writers have begun. Local.
     Status check_begun() const;
+    /// Syncs the names under which the files of this rank are written. Local.
+    Status sync() const;
     /// Renames the files of this rank to their final names. Local.
     Status publish();
     /// Removes created files, and gives up their names. Local.

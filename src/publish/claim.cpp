@@ -255,6 +255,13 @@ Status Claim::check_begun() const {
                    data_, host_name());
 }
 
+Status Claim::sync_name() const {
+    // A former file of that name must be empty before it gets other data.
+    Status status = data_ == own_ && !folder_ ? sync_closed(data_) : Status{};
+    if (status.ok()) status = sync_folder_of(data_);
+    return status.ok() && folder_ ? sync_folder_of(data_ + "/") : status;
+}
+
 Status Claim::publish(bool durable) {
     if (Status status = lock_.check_held(own_); !status.ok()) return status;
     move_logs(data_, "");

@@ -51,6 +51,10 @@ public:
     /// @return TW_OK, TW_EIO
     Status check_begun() const;
 
+    /// Syncs the name under which the file is written and, if another file had it, the truncation.
+    /// @return TW_OK, TW_EIO
+    Status sync_name() const;
+
     /// Renames the complete file to its own name, and gives it the permissions of the file that it
     /// replaces.
     /// @param durable  sync the data and the name
