@@ -18,6 +18,9 @@
  * OFFSET BYTES FIRST PATH". Times are nanoseconds of the machine; FIRST is what is written,
  * hexadecimal, up to 8 bytes of it
  *
+ *   THALWEG_RECORD       folder that receives all changes of these files, with their content, for
+ *                        tests of lost power (record.c)
+ *
  * A short write or read moves half of its bytes. Only these can be short; eintr befalls neither
  * rename nor close, of which the first is never interrupted and the second never repeated. Where
  * the kind does not apply, nothing happens. A close is counted only if the file was written to
@@ -40,6 +43,8 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "record.h"
 
 enum kind { NONE, EIO_KIND, ENOSPC_KIND, SHORT, EINTR_KIND, DELAY, KILL };
 enum call { WRITE, SIZE, SYNC, RENAME, CLOSE, READ };
@@ -213,6 +218,20 @@ static void note(const char* name, int fd, const char* path, long offset, long b
     errno = error;
 }
 
+int recorded(int fd) {
+    char path[PATH_MAX];
+    return recording() && atomic_load(&armed) && meant(fd, path);
+}
+int recorded_path(const char* path) {
+    return recording() && atomic_load(&armed) && meant_path(path);
+}
+
+static void record_write(int fd, const void* data, ssize_t n, off_t offset, long moment) {
+    const struct iovec one = {(void*)data, n < 0 ? 0 : (size_t)n};
+    if (n > 0 && recorded(fd))
+        record_change(RECORD_WRITE, moment, fd, NULL, NULL, offset, &one, 1, n);
+}
+
 #define FAIL_IF(error)                                                                             \
     do {                                                                                           \
         int error_ = (error);                                                                      \
@@ -227,8 +246,10 @@ static void note(const char* name, int fd, const char* path, long offset, long b
 static ssize_t at_offset(const char* name, int fd, const void* data, size_t bytes, off_t offset) {
     const long begin = now();
     FAIL_IF(fault(name, WRITE, fd, offset, &bytes));
+    const long moment = record_moment();
     const ssize_t n = syscall(SYS_pwrite64, fd, data, bytes, offset);
     note(name, fd, NULL, offset, n, data, begin);
+    record_write(fd, data, n, offset, moment);
     return n;
 }
 
@@ -243,8 +264,10 @@ ssize_t write(int fd, const void* data, size_t bytes) {
     if (!atomic_load(&armed)) return syscall(SYS_write, fd, data, bytes);
     const long begin = now(), at = lseek(fd, 0, SEEK_CUR);
     FAIL_IF(fault("write", WRITE, fd, at, &bytes));
+    const long moment = record_moment();
     const ssize_t n = syscall(SYS_write, fd, data, bytes);
     note("write", fd, NULL, at, n, data, begin);
+    record_write(fd, data, n, at, moment);
     return n;
 }
 
@@ -268,9 +291,12 @@ static ssize_t pieces(const char* name, int fd, const struct iovec* vector, int 
         vector = less;
         n = kept;
     }
+    const long moment = record_moment();
     const ssize_t done = offset < 0 ? syscall(SYS_writev, fd, vector, n)
                                     : syscall(SYS_pwritev, fd, vector, n, offset, 0);
     note(name, fd, NULL, at, done, NULL, begin);
+    if (done > 0 && recorded(fd))
+        record_change(RECORD_WRITE, moment, fd, NULL, NULL, at, vector, n, done);
     return done;
 }
 
@@ -308,7 +334,10 @@ ssize_t read(int fd, void* data, size_t bytes) {
 static int cut(int fd, off_t length) {
     const long begin = now();
     FAIL_IF(fault("ftruncate", SIZE, fd, length, NULL));
+    const long moment = record_moment();
     const int result = (int)syscall(SYS_ftruncate, fd, length);
+    if (result == 0 && recorded(fd))
+        record_change(RECORD_LENGTH, moment, fd, NULL, NULL, length, NULL, 0, 0);
     note("ftruncate", fd, NULL, length, 0, NULL, begin);
     return result;
 }
@@ -318,8 +347,10 @@ int ftruncate64(int fd, off64_t length) { return cut(fd, length); }
 static int cut_path(const char* path, off_t length) {
     if (atomic_load(&armed) && !plan.reads && meant_path(path))
         FAIL_IF(error_of(count("truncate", SIZE, path, length, 0)));
-    const long begin = now();
+    const long begin = now(), moment = record_moment();
     const int result = (int)syscall(SYS_truncate, path, length);
+    if (result == 0 && recorded_path(path))
+        record_change(RECORD_LENGTH, moment, -1, path, NULL, length, NULL, 0, 0);
     note("truncate", -1, path, length, 0, NULL, begin);
     return result;
 }
@@ -328,7 +359,11 @@ int truncate64(const char* path, off64_t length) { return cut_path(path, length)
 
 static int allocate(int fd, int mode, off_t offset, off_t length) {
     FAIL_IF(fault("fallocate", SIZE, fd, offset, NULL));
-    return (int)syscall(SYS_fallocate, fd, mode, offset, length);
+    const long moment = record_moment();
+    const int result = (int)syscall(SYS_fallocate, fd, mode, offset, length);
+    if (result == 0 && mode == 0 && recorded(fd))
+        record_change(RECORD_EXTEND, moment, fd, NULL, NULL, offset + length, NULL, 0, 0);
+    return result;
 }
 int fallocate(int fd, int mode, off_t offset, off_t length) {
     return allocate(fd, mode, offset, length);
@@ -349,24 +384,32 @@ int posix_fallocate64(int fd, off64_t offset, off64_t length) {
 int fdatasync(int fd) {
     const long begin = now();
     FAIL_IF(fault("fdatasync", SYNC, fd, 0, NULL));
+    const long moment = record_moment();
     const int result = (int)syscall(SYS_fdatasync, fd);
     note("fdatasync", fd, NULL, 0, 0, NULL, begin);
+    if (result == 0 && recorded(fd))
+        record_change(RECORD_SYNC, moment, fd, NULL, NULL, 0, NULL, 0, 0);
     return result;
 }
 
 int fsync(int fd) {
     const long begin = now();
     FAIL_IF(fault("fsync", SYNC, fd, 0, NULL));
+    const long moment = record_moment();
     const int result = (int)syscall(SYS_fsync, fd);
     note("fsync", fd, NULL, 0, 0, NULL, begin);
+    if (result == 0 && recorded(fd))
+        record_change(RECORD_SYNC, moment, fd, NULL, NULL, 0, NULL, 0, 0);
     return result;
 }
 
 int rename(const char* from, const char* to) {
     if (atomic_load(&armed) && !plan.reads && meant_path(to))
         FAIL_IF(error_of(count("rename", RENAME, to, 0, 0)));
-    const long begin = now();
+    const long begin = now(), moment = record_moment();
     const int result = (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+    if (result == 0 && recorded_path(to))
+        record_change(RECORD_RENAME, moment, -1, from, to, 0, NULL, 0, 0);
     note("rename", -1, to, 0, 0, NULL, begin);
     return result;
 }
