@@ -26,7 +26,7 @@ struct Work {
     double requests = 0;
     double passes = 1;  ///< number of times that all ranks write together
     double room = 1;    ///< fraction of the step that fits into the queues
-    /// If the queues hold only a part: one in so many writers finds its data there first.
+    /// Ratio of all writers to those that write at once, if the queues hold only a part of a step.
     double crowd = 1;
     double locked = 0;        ///< blocks of the busiest writer that other nodes write as well
     double waiting = 0;       ///< fraction of all pieces that have elements in such blocks

@@ -45,7 +45,7 @@ public:
     tw_decomposition at(const std::vector<std::string>& names, const Shape& shape,
                         const Shape& index, bool reading);
 
-    // Returns the parts of the grid for each index of its first dimension: records.
+    // Returns one grid for each index of the first dimension, as records need them.
     // @note Collective, the first time
     const std::vector<std::shared_ptr<Grid>>& slices();
 

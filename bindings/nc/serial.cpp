@@ -19,8 +19,8 @@ namespace thalweg::nc {
 
 namespace {
 
-// Silences HDF5's error messages for a scope, in which netCDF-C tries calls that may fail, and
-// keeps them from being taken.
+// Guard for a scope in which netCDF-C tries calls that may fail: it silences HDF5's error
+// messages and sends this layer's own calls to netCDF-C even if the program's calls are replaced.
 class Quiet {
 public:
     Quiet() {

@@ -1,15 +1,15 @@
-// Calls of netCDF by this layer itself, in a process whose own calls are taken.
+// Calls of netCDF by this layer itself, in a process whose netCDF calls Thalweg replaces.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Depth of this thread in the library that takes netCDF's calls of unchanged programs, if it is
-// there: above 0 the calls reach netCDF.
+// Depth of this thread in the library that replaces netCDF's calls of unchanged programs, if that
+// is loaded: above 0 the calls reach netCDF.
 extern "C" [[gnu::weak]] int* thalweg_shim_depth();
 
 namespace thalweg::nc {
 
-// Keeps netCDF's calls of this thread from being taken, for a scope.
+// Guard for a scope in which this thread's netCDF calls reach netCDF itself.
 class Untaken {
 public:
     Untaken() { change(1); }

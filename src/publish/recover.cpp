@@ -86,8 +86,11 @@ Status compare(const std::string& own, const std::string& data, const Committed&
     const Status status = find_committed(own, before);
     if (status.code == TW_EFORMAT) return {};  // the present file holds nothing that could be lost
     if (!status.ok() || before.records <= found.records) return status;
-    return failure(TW_EEXISTS, "{}: it has {}, but {} has {}: nothing was changed", data,
-                   count(found.records, "record"), own, before.records);
+    return failure(
+        TW_EEXISTS,
+        "{}: it has {}, but {} has {}: nothing was changed ('thalweg recover --force', or "
+        "TW_REPLACE_LONGER, replaces the longer file)",
+        data, count(found.records, "record"), own, before.records);
 }
 
 /// Sets the size and record count of a file according to its committed contents.

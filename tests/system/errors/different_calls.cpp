@@ -49,7 +49,7 @@ struct World {
         ok(tw_def_var(file, "T", TW_FLOAT, "time y x", cells));
         if (ends) ok(tw_enddef(file));
     }
-    // Replaces what the last pair has used up.
+    // Makes new files for those that the last pair of calls has closed.
     void complete() {
         make(a, "a", true);
         make(b, "b", true);

@@ -141,7 +141,7 @@ std::vector<Case> all_cases() {
                      fifth,
                      "s.nc",
                      {{0.5, 0, 1, 12.5}, {1.5, 1, 2, (25 + 5. * (30 + 35 + 40 + 45)) / 21}}});
-    // A third of a second: microseconds do not drift.
+    // Steps of a third of a second, no whole number of microseconds: their errors do not add up.
     std::vector<Step> thirds;
     for (int i = 1; i <= 30; ++i) thirds.push_back({i / 3., static_cast<double>(i)});
     std::vector<Record> seconds;

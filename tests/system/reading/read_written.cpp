@@ -261,7 +261,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
     OK(tw_close(&w.file));
 }
 
-/// Then the same file is continued.
+/// Writes a file and then continues it.
 void append(const std::string& settings) {
     Written w("format=cdf5");
     w.put("h", 7);
