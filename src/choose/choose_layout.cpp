@@ -210,7 +210,7 @@ Status check_cut(const Definitions& definitions, const std::string& path, const 
             return failure(TW_ESETTING,
                            "{}: tile_files: variable '{}' has dimension '{}' twice, which is cut "
                            "into tiles",
-                           path, v.name, dim.name);
+                           path, OfVariable{v.name}, dim.name);
     const DecompositionPlace place = decomposition_place(definitions, cut.dim);
     const auto& attributes = place.variable < 0 ? definitions.attributes
                                                 : definitions.variables[place.variable].attributes;
@@ -245,7 +245,7 @@ Status check_tiles(const FileContext& file, const Grid& grid) {
                 return failure(TW_ESETTING,
                                "{}: tile_files: two dimensions of variable '{}' would be divided "
                                "along the same tile axis",
-                               path, v.name);
+                               path, OfVariable{v.name});
     if (file.team.rank() == 0 && (grid.rows > 1 || grid.columns > 1))
         for (const auto* cuts : {&grid.y, &grid.x})
             for (const Cut& cut : *cuts)

@@ -73,10 +73,10 @@ Status DataMode::check(int variable, const tw_array& array, ArrayView& view) con
         return failure(TW_ESTATE,
                        "{}: variable '{}': tw_put_box or tw_put_record has written this record in "
                        "this step; call tw_end_step before tw_put (rank {})",
-                       file_.path, v.name, file_.team.rank());
+                       file_.path, OfVariable{v.name}, OfRank{file_.team.rank()});
     if (lacks_data(d, array))
         return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
-                       file_.path, v.name, file_.team.rank());
+                       file_.path, OfVariable{v.name}, OfRank{file_.team.rank()});
     return file_.in_variable(check_array(d, array, view), variable);
 }
 

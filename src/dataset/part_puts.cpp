@@ -20,7 +20,7 @@ void keep(std::vector<Entry>& entries, std::type_identity_t<Entry> entry) {
 
 Status data_missing(const FileContext& file, const std::string& variable) {
     return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
-                   file.path, variable, file.team.rank());
+                   file.path, OfVariable{variable}, OfRank{file.team.rank()});
 }
 
 }  // namespace
@@ -104,8 +104,8 @@ Status PartPuts::put_record(const std::string& name, const RecordToPut& put) {
     const Wording& wording = file_.options.wording;
     if (file_.variable(at).record && (put.record < 0 || put.record == INT64_MAX))
         return failure(TW_EBOUNDS, "{}: variable '{}': record is {}; the first one is {} (rank {})",
-                       file_.path, name, wording.index(put.record), wording.index(0),
-                       file_.team.rank());
+                       file_.path, OfVariable{name}, wording.index(put.record), wording.index(0),
+                       OfRank{file_.team.rank()});
     return alone([&] { return put_record_of(at, put); });
 }
 
@@ -142,7 +142,7 @@ Status PartPuts::put_parts(Part part, std::int64_t records, std::int64_t step, s
         return failure(TW_ESTATE,
                        "{}: variable '{}': tw_put has written this record in this step; call "
                        "tw_end_step before tw_put_box or tw_put_record (rank {})",
-                       file_.path, v.name, file_.team.rank());
+                       file_.path, OfVariable{v.name}, OfRank{file_.team.rank()});
     file_.use_netcdf_byte_rule(part.variable, part.array.type);
     if (Status s = service_.check_room(part, records); !s.ok()) return s;
     batch_.boxed = batch_.given = true;

@@ -83,7 +83,7 @@ Status Readback::readable_now() const {
     return failure(TW_ESTATE,
                    "{}: a netCDF-4 file with service {} can be read only directly after tw_sync, "
                    "before more is put (rank {})",
-                   file_.path(), file_.options().service, team_.rank());
+                   file_.path(), file_.options().service, OfRank{team_.rank()});
 }
 
 /// Prepares a read: opens the file, or refreshes it after a tw_sync, and fills the fixed-size
@@ -172,8 +172,9 @@ Status Readback::get_deferred(const GetArguments& arguments) {
     if (d.variables[at].record &&
         (arguments.record < 0 || arguments.record >= contents_->records()))
         return failure(TW_EBOUNDS, "{}: variable '{}': no record {}; the file has {} records",
-                       file_.path(), arguments.name,
-                       file_.options().wording.index(arguments.record), contents_->records());
+                       file_.path(), OfVariable{arguments.name},
+                       OfRecord{file_.options().wording.index(arguments.record)},
+                       contents_->records());
     asked_.emplace_back(arguments);
     return {};
 }

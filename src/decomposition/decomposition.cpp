@@ -98,7 +98,7 @@ Status compare(Comm& comm, const Decomposition& d) {
         status = alone([&]() -> Status {
             if (theirs == mine) return {};
             return failure(TW_EMISMATCH, "the decomposition is {} on rank 0, but {} on rank {}",
-                           theirs, mine, comm.rank());
+                           theirs, mine, OfRank{comm.rank()});
         });
     status = agree(comm, status);
     return status.ok() ? failure(TW_EMISMATCH, "the decomposition differs between ranks") : status;
@@ -183,14 +183,15 @@ Status compress_own(const Decomposition& d, std::span<const std::int64_t> indice
             return failure(TW_ESHAPE,
                            "list over ({}): an array of ({}) has more elements than 64 bits "
                            "can count (rank {})",
-                           d.wording.names(d.dims), d.wording.list(d.listed_extent()), rank);
+                           d.wording.names(d.dims), d.wording.list(d.listed_extent()),
+                           OfRank{rank});
     std::int64_t twice = -1;
     Status status =
         compress(indices, volume(shape), shape.back(), d.listed->shared, list, twice, d.wording);
     if (twice >= 0) status.text = fmt::format("{}: {}", name_index(d, twice), status.text);
     if (!status.ok())
-        status.text =
-            fmt::format("list over ({}): {} (rank {})", d.wording.names(d.dims), status.text, rank);
+        reword(status, "list over ({}): {} (rank {})", d.wording.names(d.dims), status.text,
+               OfRank{rank});
     return status;
 }
 
@@ -259,7 +260,7 @@ Status find_listed_twice(Comm& comm, const Declaration& all, const Decomposition
     return failure(TW_EOVERLAP,
                    "list over ({}): {} is held by rank {}, at position {}, and by rank {}, "
                    "at position {}",
-                   d.wording.names(d.dims), name_index(d, twice.global), twice.ranks[0],
+                   d.wording.names(d.dims), name_index(d, twice.global), OfRank{twice.ranks[0]},
                    d.wording.index(twice.positions[0]), twice.ranks[1],
                    d.wording.index(twice.positions[1]));
 }

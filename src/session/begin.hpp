@@ -27,9 +27,7 @@ Status start(int rank, const MakeWorld& make_world, const char* settings, tw_ses
 /// @note Collective
 template <class Begin>
 tw_status begin_without(Begin&& begin) try {
-    const Status status = begin();
-    keep_text(status.text);
-    return status.code;
+    return keep_loose(begin());
 } catch (const std::exception&) {
     return TW_ENOMEM;
 }

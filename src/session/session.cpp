@@ -244,7 +244,7 @@ bool tw_session_impl::is_abandoned() const {
 void tw_session_impl::cancel(const char* does, const char* why) try {
     if (meetings) {
         const Status mine = alone([&] {
-            return failure(TW_ECANCELED, "rank {} has {} the session{}{}", rank, does,
+            return failure(TW_ECANCELED, "rank {} has {} the session{}{}", OfRank{rank}, does,
                            *why == '\0' ? "" : ": ", why);
         });
         const Status met = meetings->enter({Call::cancel, 0, 0, true, {}}, mine);

@@ -581,7 +581,7 @@ Status Settings::compare(Comm& comm) const {
         for (std::string a, b; std::getline(theirs, a) && std::getline(here, b);)
             if (a != b)
                 return failure(TW_EMISMATCH, "the settings differ: {} on rank 0, {} on rank {}", a,
-                               b, comm.rank());
+                               b, OfRank{comm.rank()});
         return {};
     };
     if (status.ok()) status = alone(compare);

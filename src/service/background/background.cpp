@@ -115,8 +115,9 @@ public:
         far_ = words[1] != 0;
         // A single node has no exchange() that gives writers places in the file.
         if (!far_ || collective()) return {};
-        return with_reserve(
-            [&] { return failure(TW_ENOMEM, "{}: the writers cannot share memory", plan_.path); });
+        return with_reserve([&] {
+            return failure(TW_ENOMEM, "{}: the writers cannot share memory", OfFile{plan_.path});
+        });
     }
 
     bool collective() const override { return team_.topology().nodes > 1; }
@@ -126,7 +127,7 @@ public:
         const bool published = unit_queue_->publish(unit_part, keep);
         if (Status status = alone([&] { return storage_.catch_up(); });
             !status.ok() && unit_writer_) {
-            status.text += fmt::format(" (rank {})", team_.rank());
+            reword(status, "{} (rank {})", status.text, OfRank{team_.rank()});
             unit_writer_->fail(status);
         }
         if (collective()) exchange(unit_part);
@@ -336,7 +337,8 @@ private:
     /// next collective call.
     void no_memory_for_messages() {
         fail_here(with_reserve([&] {
-            return failure(TW_ENOMEM, "{}: no memory for messages to other nodes", plan_.path);
+            return failure(TW_ENOMEM, "{}: no memory for messages to other nodes",
+                           OfFile{plan_.path});
         }));
     }
 

@@ -79,9 +79,9 @@ Status InlineService::stage(const Part& part, bool deferred, StagingMemory& memo
         const std::int64_t bytes = bytes_of(v, *part.holding);
         if (copy == nullptr) copy = memory.take(bytes);
         if (copy == nullptr)
-            return failure(TW_ENOMEM,
-                           "{}: variable '{}': out of memory: {} bytes for copies (rank {})",
-                           file_.path, v.name, bytes, file_.team.rank());
+            return failure(
+                TW_ENOMEM, "{}: variable '{}': out of memory: {} bytes for copies (rank {})",
+                OfFile{file_.path}, OfVariable{v.name}, bytes, OfRank{file_.team.rank()});
         Span span("pack");
         span.variable(v.name).bytes(bytes);
         batch_.misfits[part.variable] += pack(file_.packers, v, target_.order, part, copy);
@@ -176,8 +176,8 @@ Status InlineService::allow_records(int variable) const {
     return failure(TW_ESTATE,
                    "{}: variable '{}': tw_put_box and tw_put_record do not work with storage={}; "
                    "use posix (rank {})",
-                   file_.path, file_.variable(variable).name, target_.storage->name(),
-                   file_.team.rank());
+                   file_.path, OfVariable{file_.variable(variable).name}, target_.storage->name(),
+                   OfRank{file_.team.rank()});
 }
 
 /// Returns the bytes of the setting "staging" that a part uses, including its boxes' descriptions

@@ -88,7 +88,7 @@ Status QueueService::mismatch(Call call, int variable) {
     if (status.ok())
         status =
             failure(TW_EINTERNAL, "{}: a wait for room in the queue ended without room (rank {})",
-                    file_.path, file_.team.rank());
+                    file_.path, OfRank{file_.team.rank()});
     return status;
 }
 
@@ -99,12 +99,12 @@ Status QueueService::no_room(const Variable& v) {
     Status status =
         unit_queue.no_memory()
             ? failure(TW_ENOMEM, "{}: variable '{}': out of memory for the queue (rank {})",
-                      file_.path, v.name, rank)
+                      OfFile{file_.path}, OfVariable{v.name}, OfRank{rank})
         : unit_.has_boxes() ? no_room_for_boxes(v)
                             : failure(TW_EINTERNAL,
                                       "{}: variable '{}': the queue is too small; increase the "
                                       "setting 'queue' (rank {})",
-                                      file_.path, v.name, rank);
+                                      file_.path, OfVariable{v.name}, OfRank{rank});
     publisher_->fail(status);
     return file_.keep(std::move(status));
 }

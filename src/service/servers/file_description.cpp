@@ -74,14 +74,12 @@ Packing get_packing(WireReader& in) {
 
 void put_status(WireWriter& out, const Status& status) {
     out.put(status.code);
-    out.put(status.text);
+    out.put(packed(status));
 }
 
 Status get_status(WireReader& in) {
-    Status status;
-    status.code = in.get<tw_status>();
-    status.text = in.get_text();
-    return status;
+    const auto code = in.get<tw_status>();
+    return unpacked(code, in.get_text());
 }
 
 void put_late(WireWriter& out, const LateAttributes& late) {

@@ -134,7 +134,7 @@ public:
             tell_failure();
         else if (Status status = alone([&] { return send(unit_part); }); !status.ok())
             fail(failure(TW_ENOMEM, "{}: out of memory for the messages to the servers (rank {})",
-                         plan_.path, team_.rank()));
+                         OfFile{plan_.path}, OfRank{team_.rank()}));
         return true;
     }
 

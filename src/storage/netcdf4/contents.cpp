@@ -96,8 +96,8 @@ private:
     }
 
     Status wrong(int code, const char* what = "its header") const {
-        return failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT, "{}: cannot read {}: {}", path_,
-                       what, nc_strerror(code));
+        return failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT, "{}: cannot read {}: {}",
+                       OfFile{path_}, what, nc_strerror(code));
     }
 
     Status define_dims() {
@@ -114,7 +114,8 @@ private:
             code = nc_inq_dim(ncid_, ids[i], name, &length);
             if (code != NC_NOERR) break;
             if (length > std::size_t(INT64_MAX))
-                return failure(TW_EFORMAT, "{}: dimension '{}' has length {}", path_, name, length);
+                return failure(TW_EFORMAT, "{}: dimension '{}' has length {}", OfFile{path_}, name,
+                               length);
             numbers_[ids[i]] = i;
             const bool grows =
                 std::find(unlimited.begin(), unlimited.end(), ids[i]) != unlimited.end();
@@ -152,8 +153,8 @@ private:
         for (int d = 0; d < nd; ++d) {
             const auto found = numbers_.find(dims[d]);
             if (found == numbers_.end())
-                return failure(TW_EFORMAT, "{}: variable '{}' has an undefined dimension", path_,
-                               name);
+                return failure(TW_EFORMAT, "{}: variable '{}' has an undefined dimension",
+                               OfFile{path_}, OfVariable{name});
             v.dims.push_back(found->second);
             if (d == 0 && found->second == record_) {
                 v.record = true;
@@ -162,7 +163,8 @@ private:
             v.shape.push_back(lengths_[found->second]);
             if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(1, v.shape.back()), &bytes) ||
                 bytes > INT64_MAX / 16)
-                return failure(TW_EFORMAT, "{}: variable '{}' has too many elements", path_, name);
+                return failure(TW_EFORMAT, "{}: variable '{}' has too many elements", OfFile{path_},
+                               OfVariable{name});
         }
         code = define_attributes(id, natts, v.attributes);
         if (code == NC_NOERR && valid_type(type)) {
@@ -427,7 +429,7 @@ Status or_locked(const std::string& path, Status status) {
     return failure(TW_EINUSE,
                    "{}: locked by HDF5: another program is writing it "
                    "(set HDF5_USE_FILE_LOCKING=FALSE in the environment to read it anyway)",
-                   path);
+                   OfFile{path});
 }
 
 Status read_definitions_by_netcdf(const std::string& path, const std::vector<std::string>& sets,
@@ -436,13 +438,14 @@ Status read_definitions_by_netcdf(const std::string& path, const std::vector<std
     int ncid = 0;
     int code = nc_open(path.c_str(), NC_NOWRITE, &ncid);
     if (code != NC_NOERR)
-        return or_locked(
-            path, with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT,
-                                     "{}: netCDF cannot open it: {}", path, nc_strerror(code))));
+        return or_locked(path, with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT,
+                                                  "{}: netCDF cannot open it: {}", OfFile{path},
+                                                  nc_strerror(code))));
     Status status = alone([&] { return Definer(ncid, path, sets, contents).define(); });
     code = nc_close(ncid);
     if (status.ok() && code != NC_NOERR)
-        status = failure(TW_EFORMAT, "{}: netCDF cannot close it: {}", path, nc_strerror(code));
+        status =
+            failure(TW_EFORMAT, "{}: netCDF cannot close it: {}", OfFile{path}, nc_strerror(code));
     return status;
 }
 
@@ -453,7 +456,7 @@ Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents)
         return failure(TW_EINUSE,
                        "{}: a run is changing its definitions, or was killed when it did: try "
                        "again, or restore it with thalweg recover",
-                       path);
+                       OfFile{path});
     Status status;
     // HDF5's errors are clearer than netCDF-C's.
     std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);

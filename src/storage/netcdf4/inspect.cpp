@@ -49,7 +49,8 @@ Status list_by_netcdf(const std::string& path, KnownNames& listed, Strings& unli
     const QuietHdf5 quiet;
     int ncid = 0;
     if (const int code = nc_open(path.c_str(), NC_NOWRITE, &ncid); code != NC_NOERR)
-        return failure(TW_EFORMAT, "{}: netCDF cannot open it: {}", path, nc_strerror(code));
+        return failure(TW_EFORMAT, "{}: netCDF cannot open it: {}", OfFile{path},
+                       nc_strerror(code));
     Status status = alone([&]() -> Status {
         std::array<char, NC_MAX_NAME + 1> name{};
         int n = 0;

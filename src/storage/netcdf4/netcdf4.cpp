@@ -460,8 +460,9 @@ private:
         Status status = write_at(data, bytes, address);
         if (status.ok()) return status;
         const Variable& v = definitions_->variables[first.variable];
-        status.text += fmt::format(", variable '{}'", v.name);
-        if (v.record) status.text += fmt::format(", record {}", wording_.index(first.record));
+        reword(status, "{}, variable '{}'", status.text, OfVariable{v.name});
+        if (v.record)
+            reword(status, "{}, record {}", status.text, OfRecord{wording_.index(first.record)});
         return status;
     }
 
