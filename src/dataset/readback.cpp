@@ -63,7 +63,7 @@ Status Readback::supported() const {
     if (file_.several_files())
         return failure(
             TW_EUNSUPPORTED,
-            "{}: a set of files (tile_files=yes, files=variable) cannot be read by the handle that "
+            "{}: a set of files (files=tiles, files=variable) cannot be read by the handle that "
             "writes it",
             file_.path());
     if (o.storage == "memory")

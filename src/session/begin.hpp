@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdio>
 #include <functional>
 #include <new>
 
@@ -49,13 +48,6 @@ tw_status begin_session(tw_session* session, Begin&& begin,
     const tw_status code = guarded(*session, begin, call);
     (*session)->begun = now();
     (*session)->in_calls = 0;
-    if (code == TW_OK && (*session)->role == TW_MODEL && (*session)->team->rank() == 0 &&
-        (*session)->settings.flag("print_config"))
-        (void)alone([&]() -> Status {
-            std::fputs((*session)->settings.table().c_str(), stdout);
-            std::fflush(stdout);
-            return {};
-        });
     return code;
 }
 

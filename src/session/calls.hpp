@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-
 #include "base/log.hpp"
 #include "base/reserve.hpp"
 #include "session/session.hpp"

@@ -38,7 +38,7 @@ namespace thalweg::detail {
 
 /// The paths to which tw_finalize writes reports; absolute, and known on rank 0. Empty: none.
 struct OutputPaths {
-    std::string summary, report, trace;
+    std::string summary, trace;
 };
 
 /// The information that a handle keeps on its file.
@@ -176,6 +176,5 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::Status over;   ///< reason why only tw_finalize can be called; TW_OK: none
     thalweg::detail::Status error;  ///< the last one
     std::string summary;
-
     thalweg::detail::OutputPaths outputs;
 };

@@ -73,7 +73,7 @@ void Background::run() {
 
 namespace {
 
-class BackgroundFile final : public Publisher, public UnitWriterHost, public QueueWatcher {
+class BackgroundFile final : public Publisher, public UnitWriterHost {
 public:
     BackgroundFile(Team& team, Background& background, const ServicePlan& plan, const FileMap& map,
                    const std::vector<int>& writers, Storage& storage,
@@ -238,13 +238,11 @@ private:
             unit_writer_->sources().add_feeder(others);
             unit_writer_->rounds().others_have(0);
         }
-        if (plan_.queue_inline) unit_queue_->watch(*this);
         return {};
     }
 
     /// The threads of the node's other writers wait for this one's progress.
     void report() override { ring(background_.doorbell()); }
-    bool help() override { return unit_writer_->try_work(); }
 
     /// Returns the interface by which this rank's writer gets places in the file; null if it knows
     /// them.

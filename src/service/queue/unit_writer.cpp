@@ -81,11 +81,6 @@ bool UnitWriter::work() {
     return !retired_ && work_locked();
 }
 
-bool UnitWriter::try_work() {
-    const std::unique_lock lock(working_, std::try_to_lock);
-    return lock.owns_lock() && !retired_ && work_locked();
-}
-
 void UnitWriter::retire() {
     const std::lock_guard lock(working_);
     retired_ = true;
