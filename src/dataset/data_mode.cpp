@@ -146,11 +146,7 @@ Status DataMode::hand_over(DefineMode& definitions) {
 
 Status DataMode::finish(bool good) {
     if (!service_) return {};
-    if (!good && !handed_over_) {
-        service_->finish_steps();
-        return {};
-    }
-    Status written = service_->finish(file_.options.durable);
+    Status written = service_->finish(good || handed_over_);
     return written.ok() ? written : file_.keep(std::move(written));
 }
 

@@ -130,7 +130,7 @@ void Rank::close() {
         agreed.put.assign(agreed.put.size(), 0);
     }
     ok(service_->write_rest(agreed));
-    ok(service_->finish(false));
+    ok(service_->finish(true));
     ok(service_->close(true));
 }
 
