@@ -133,7 +133,7 @@ void FileOnServer::handle(Message& message) {
             break;
         case MessageKind::room: give_room(message); break;
         case MessageKind::failed: {
-            const Status status = with_reserve([&] { return get_status(in); });
+            const Status status = with_reserve([&] { return value_in<Status>(message.body); });
             spread_failure(status, message.from);
             with_reserve([&] { unit_writer_->hear(status); });
             break;
@@ -187,10 +187,10 @@ void FileOnServer::close(const std::vector<char>& body) {
     const TraceFile file(path());
     const Span span("close");
     WireReader in(body);
-    bool good = in.get<bool>();
+    bool good = false;
     LateAttributes late;
     Status status = alone([&]() -> Status {
-        late = get_late(in);
+        in(good, late);
         return {};
     });
     good = good && status.ok();
@@ -299,7 +299,7 @@ void FileOnServer::spread_failure(const Status& status, int from) {
     if (std::exchange(failed_, true)) return;
     const WireWriter out = with_reserve([&] {
         WireWriter made;
-        put_status(made, status);
+        made(status);
         return made;
     });
     place_.neighbours.spread(MessageKind::failed, serial_, out.bytes, from);

@@ -478,69 +478,26 @@ std::string name_in_hdf5(hid_t file, const std::string& name) {
     return H5Lexists(file, other.c_str(), H5P_DEFAULT) > 0 ? other : name;
 }
 
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, StoredVariable> s) {
+    wire(s.way, s.why, s.name, s.big_endian, s.address, s.extent, s.chunked, s.chunk, s.filters,
+         s.unfiltered_edges, s.fill, s.beyond, s.chosen_fill, s.no_append);
+}
+
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, Netcdf4Contents> c) {
+    wire(c.records, c.size, c.format, c.groups, c.no_append, c.other_records, c.definitions.dims,
+         c.definitions.attributes, c.definitions.variables, c.stored);
+}
+
 std::vector<char> to_bytes(const Netcdf4Contents& c) {
     WireWriter out;
-    out.put(c.records);
-    out.put(c.size);
-    out.put(c.format);
-    out.put(c.groups);
-    out.put(c.no_append);
-    out.put(c.other_records);
-    put_dims(out, c.definitions.dims);
-    put_attributes(out, c.definitions.attributes);
-    out.put(std::uint64_t{c.stored.size()});
-    for (std::size_t i = 0; i < c.stored.size(); ++i) {
-        put_variable(out, c.definitions.variables[i]);
-        const StoredVariable& s = c.stored[i];
-        out.put(s.way);
-        out.put(s.why);
-        out.put(s.name);
-        out.put(s.big_endian);
-        out.put(s.address);
-        out.put(s.extent);
-        out.put(s.chunked);
-        out.put(s.chunk);
-        out.put(s.filters);
-        out.put(s.unfiltered_edges);
-        out.put(s.fill);
-        out.put(s.beyond);
-        out.put(s.chosen_fill);
-        out.put(s.no_append);
-    }
+    out(c);
     return std::move(out.bytes);
 }
 
 Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes) {
-    WireReader in(bytes);
-    Netcdf4Contents c;
-    c.records = in.get<std::int64_t>();
-    c.size = in.get<std::int64_t>();
-    c.format = in.get<Format>();
-    c.groups = in.get<int>();
-    c.no_append = in.get_text();
-    c.other_records = in.get_text();
-    c.definitions.dims = get_dims(in);
-    c.definitions.attributes = get_attributes(in);
-    c.stored.resize(in.get<std::uint64_t>());
-    for (std::size_t i = 0; i < c.stored.size(); ++i) {
-        c.definitions.variables.push_back(get_variable(in));
-        StoredVariable& s = c.stored[i];
-        s.way = in.get<StoredVariable::Way>();
-        s.why = in.get_text();
-        s.name = in.get_text();
-        s.big_endian = in.get<bool>();
-        s.address = in.get<std::int64_t>();
-        s.extent = in.get_many<std::vector<std::int64_t>>();
-        s.chunked = in.get<bool>();
-        s.chunk = in.get_many<std::vector<std::int64_t>>();
-        s.filters = in.get_many<std::vector<StoredFilter>>();
-        s.unfiltered_edges = in.get<bool>();
-        s.fill = in.get<FillValue>();
-        s.beyond = in.get<FillValue>();
-        s.chosen_fill = in.get<bool>();
-        s.no_append = in.get_text();
-    }
-    return c;
+    return value_in<Netcdf4Contents>(bytes);
 }
 
 }  // namespace thalweg::detail
