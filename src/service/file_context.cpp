@@ -104,7 +104,7 @@ StorageOptions FileContext::storage_options() const {
     o.wording = options.wording;
     o.live = options.live;
     o.claimed = claimed;
-    o.is_there = !existing.is && !in_files() && !options.by_variable;
+    o.is_there = !existing.is && !several_files();
     return o;
 }
 

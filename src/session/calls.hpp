@@ -162,7 +162,7 @@ tw_status guarded(tw_session session, F&& body, const char* call = __builtin_FUN
 
 /// Returns the number of a file's current step, from 1, if a watchdog needs it; else 0.
 inline std::int64_t step_of(const tw_file_impl& file) {
-    return file.session->watchdog && file.file ? file.file->steps() + 1 : 0;
+    return file.session->watchdog && file.file ? file.file->about().figures.steps + 1 : 0;
 }
 
 inline Status check_open(const tw_file_impl& file) {

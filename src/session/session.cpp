@@ -123,7 +123,7 @@ void tw_session_impl::start_trace(Team& ranks) {
 void tw_session_impl::part(const Status& why) {
     const Meeting::Parting parting = meetings->take_parting();
     const auto is_left = [&](const tw_file_impl& f) {
-        const int serial = f.file ? f.file->serial() : f.reader->serial();
+        const int serial = f.file ? f.file->about().serial : f.reader->serial();
         return parting.session ||
                std::find(parting.files.begin(), parting.files.end(), serial) != parting.files.end();
     };
