@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <optional>
 
 #include "base/hash.hpp"
 #include "comm/meeting.hpp"
@@ -265,31 +264,6 @@ Status find_listed_twice(Comm& comm, const Declaration& all, const Decomposition
                    d.wording.index(twice.positions[1]));
 }
 
-/// Makes a decomposition from a declaration: check() checks the arguments, take() sets this rank's
-/// part.
-/// @note Collective; the status is the same on every rank
-template <class Check, class Take>
-Status declare(Comm& comm, Decomposition&& given, Check&& check, Take&& take,
-               std::shared_ptr<const Decomposition>& made) {
-    std::shared_ptr<Decomposition> d;
-    std::optional<Declaration> told;
-    Status own;
-    const Status mine = alone([&]() -> Status {
-        d = std::make_shared<Decomposition>(std::move(given));
-        if (Status status = check(*d); !status.ok()) return status;
-        own = take(*d);
-        told.emplace(*d, own);
-        return {};
-    });
-    if (Status status = agree(comm, mine); !status.ok()) return status;
-    comm.all_reduce(told->alike, Reduce::bit_or);
-    comm.all_reduce(told->most, Reduce::max);
-    comm.all_reduce(told->sum_words(), Reduce::sum);
-    Status status = judge(comm, *told, own, *d);
-    if (status.ok()) made = std::move(d);
-    return status;
-}
-
 }  // namespace
 
 Status judge(Comm& comm, const Declaration& all, const Status& mine, Decomposition& d) {
@@ -304,23 +278,6 @@ Status judge(Comm& comm, const Declaration& all, const Status& mine, Decompositi
     if (d.whole) return {};
     return d.listed ? find_listed_twice(comm, all, d)
                     : agree(comm, find_overlap(comm, d, all.sums.blocks));
-}
-
-Status make_decomposition(Comm& comm, Decomposition given,
-                          std::shared_ptr<const Decomposition>& made) {
-    return declare(
-        comm, std::move(given), check_boxes, [](Decomposition&) { return Status{}; }, made);
-}
-
-Status make_listed_decomposition(Comm& comm, Decomposition given,
-                                 const std::vector<std::string>& listed,
-                                 std::span<const std::int64_t> indices, bool shared,
-                                 std::shared_ptr<const Decomposition>& made) {
-    const auto check = [&](Decomposition& d) {
-        return check_list(d, listed, std::ssize(indices), shared);
-    };
-    const auto take = [&](Decomposition& d) { return take_list(d, indices, comm.rank()); };
-    return declare(comm, std::move(given), check, take, made);
 }
 
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "dataset/file.hpp"
+#include "support/decompose.hpp"
 #include "support/given.hpp"
 
 using namespace thalweg::detail;

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "service/servers/served_file.hpp"
 #include "service/servers/server.hpp"
+#include "support/decompose.hpp"
 #include "support/given.hpp"
 #include "support/threads.hpp"
 
