@@ -227,7 +227,8 @@ Status choose_packing(const Definitions& d, const VariableSettings& of_all, Vari
     Packing packing;
     Status status = set_packing({settings, v.settings}, d, v, packing);
     if (!status.ok()) {
-        reword(status, "variable '{}': {}", OfVariable{v.name}, status.text);
+        // Without a name, it stands for all variables.
+        if (!v.name.empty()) reword(status, "variable '{}': {}", OfVariable{v.name}, status.text);
         return status;
     }
     if (v.dims.empty() && (packing.filtered() || !packing.chunks.empty()))
