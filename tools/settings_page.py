@@ -20,9 +20,8 @@ SEE = {
     "method": "[methods](methods.md)",
     "format": "[netCDF-4](netcdf4.md)",
     "writers": "[writers and file systems](methods.md#writers-and-file-systems)",
-    "tile_files": "[a file for each tile](methods.md#a-file-for-each-tile)",
-    "files": "[a file for each variable](files.md#a-file-for-each-variable)",
-    "straight": "[reading](reading.md#how-it-works)",
+    "files": "[a file for each tile](methods.md#a-file-for-each-tile), "
+    "[a file for each variable](files.md#a-file-for-each-variable)",
     "read_ahead": "[reading ahead](reading.md#reading-ahead-in-the-background)",
     "common_records": "[sets of tiles](reading.md#sets-of-tiles)",
     "service": "[services](services.md)",
@@ -35,7 +34,7 @@ SEE = {
     "zarr_references": "[Zarr](zarr.md)",
     "zarr_stream": "[a stream of files](zarr.md#a-stream-of-files)",
     "checksum": "[restarts](restarts.md)",
-    "report": "[seeing a run](report.md)",
+    "summary": "[seeing a run](report.md)",
     "trace": "[a timeline](report.md#a-timeline)",
 }
 TOKEN = re.compile(r'\s*(?:((?:"(?:[^"\\]|\\.)*"\s*)+)|([\w:]+)|([{},]))')

@@ -12,11 +12,9 @@ namespace {
 class Thalweg : public Method {
 public:
     Thalweg(const Context& context, bool deferred) : context_(context), deferred_(deferred) {
-        settings_ = "staging=2GiB; writers=" + std::to_string(context.options.io_tasks) +
-                    "; writer_first=0";
-        if (context.options.io_tasks > 1)
-            settings_ +=
-                "; writer_stride=" + std::to_string(context.ranks / context.options.io_tasks);
+        const int tasks = context.options.io_tasks;
+        settings_ = "staging=2GiB; writers=" + std::to_string(tasks) +
+                    (tasks > 1 ? ":0:" + std::to_string(context.ranks / tasks) : "");
         check(tw_init(context.comm, settings_.c_str(), &session_), "tw_init");
     }
     ~Thalweg() override { tw_finalize(&session_); }

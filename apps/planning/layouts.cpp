@@ -57,10 +57,7 @@ MappedLayout Layouts::of(const Way& way) const {
     } else if (way.method == "serial") {
         writers = {0};
     } else {
-        WriterChoice arguments;
-        arguments.count = parse_writers(way.writers);
-        arguments.as_possible = true;
-        (void)pick_writers(holders_.topology(), arguments, writers);
+        (void)pick_writers(holders_.topology(), parse_writers(way.writers), true, writers);
     }
     if (way.servers == 0) layout.writers = writers.size();
     if (layout.gridded()) {

@@ -178,7 +178,7 @@ std::string reason_of(const Run& run, const Option& o, const Option& best) {
 std::vector<std::pair<std::string, std::string>> Option::settings() const {
     std::vector<std::pair<std::string, std::string>> found = {{"service", service},
                                                               {"method", way.method}};
-    if (way.own_files) found.emplace_back("tile_files", "yes");
+    if (way.own_files) found.emplace_back("files", "tiles");
     if (!writers.empty()) found.emplace_back("writers", writers);
     if (service == "servers") found.emplace_back("servers", std::to_string(way.servers));
     return found;

@@ -142,8 +142,9 @@ private:
         detail::Definitions& d = plan_.definitions;
         for (auto at = colon; at != std::string::npos; at = setting.find(':', at + 1))
             if (d.find_variable(setting.substr(0, at)) >= 0) colon = at;
-        return detail::set_variable(d, options_.input, setting.substr(0, colon),
-                                    setting.substr(colon + 1));
+        return about(detail::set_variable(d, options_.input, setting.substr(0, colon),
+                                          setting.substr(colon + 1)),
+                     detail::OfFile{options_.input});
     }
 
     /// Checks the settings of all variables, even if no variable has two dimensions.
@@ -161,11 +162,7 @@ private:
         detail::Definitions one{d.dims, {}, {}};
         one.dims.push_back({"", 1});
         any.dims = {static_cast<int>(d.dims.size()), static_cast<int>(d.dims.size())};
-        Status status = detail::choose_packing(one, settings, any);
-        if (const auto at = status.text.find(": "); !status.ok() && at != std::string::npos)
-            // Remove the name of a variable, which the user has not given.
-            status.text.erase(0, at + 2);
-        return status;
+        return detail::choose_packing(one, settings, any);
     }
 
     Status choose_storage(const std::string& format) {
@@ -231,8 +228,8 @@ private:
 Status plan_repack(const Reader& in, const detail::Inspection& inspection,
                    const RepackOptions& options, RepackPlan& plan) {
     Status status = Planner(in, inspection, options, plan).run();
-    if (!status.ok() && !status.text.starts_with(options.input))
-        status.text = fmt::format("{}: {}", options.input, status.text);
+    if (!status.ok() && status.place.file.empty())
+        reword(status, "{}: {}", detail::OfFile{options.input}, status.text);
     return status;
 }
 

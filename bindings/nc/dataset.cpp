@@ -54,9 +54,11 @@ void check_readable(const std::string& path, bool writable) {
 
 Dataset::Dataset(Session& session, const Writers& writers, std::string path)
     : session_(session), root_(writers.first), path_(std::move(path)) {
-    settings_ = "attributes=first; writer_first=" + std::to_string(writers.first);
-    if (writers.number > 0) settings_ += "; writers=" + std::to_string(writers.number);
-    if (writers.number > 1) settings_ += "; writer_stride=" + std::to_string(writers.stride);
+    settings_ = "attributes=first";
+    if (writers.number > 0)
+        settings_ +=
+            "; writers=" + std::to_string(writers.number) + ":" + std::to_string(writers.first);
+    if (writers.number > 1) settings_ += ":" + std::to_string(writers.stride);
 }
 
 Dataset::~Dataset() {

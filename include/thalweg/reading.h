@@ -18,7 +18,7 @@ extern "C" {
  * ended, and what had been put of the fixed-size variables, with fill values elsewhere. Later data
  * are not seen before the next tw_sync, except elements that are written again. TW_ESTATE: before
  * the first tw_sync; and for a netCDF-4 file with service background or servers, if something was
- * put since the last tw_sync. TW_EUNSUPPORTED: sets of tiles (tile_files) and storage memory.
+ * put since the last tw_sync. TW_EUNSUPPORTED: sets of tiles (files=tiles) and storage memory.
  * tw_get_array with TW_DEFERRED checks less than for a file opened for reading; tw_read reports the
  * rest. See docs/reading.md. */
 
@@ -45,7 +45,7 @@ extern "C" {
  *         program has locked for writing, or whose run was killed while it changed attributes).
  * With mode=append also TW_EUNSUPPORTED (what cannot be continued: docs/appending.md), TW_EINUSE
  *         (open in this session, or being written by another session or run), TW_EIO (not writable,
- *         or truncated), TW_ESETTING (another format, or tile_files=yes for a single file)
+ *         or truncated), TW_ESETTING (another format, or files=tiles for a single file)
  * @note Collective
  */
 tw_status tw_open(tw_session session, const char* path, const char* settings, tw_file* file);

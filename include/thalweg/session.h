@@ -135,13 +135,13 @@ tw_status tw_model_comm(tw_session session, MPI_Comm* comm);
 const char* tw_error_message(tw_session session);
 
 /**
- * Returns the place of the error whose text tw_error_message returns, as far as the text names it.
+ * Returns the place of the error whose text tw_error_message returns.
  * Each pointer may be NULL. The texts are valid until the next call. Local.
  * @param file      receives the path; "" if the error concerns no file, or there was none
  * @param variable  receives the name; "" if the error concerns no single variable
  * @param record    receives the record, from 0 (in Fortran's texts from 1); -1 if it concerns none
  * @param rank      receives the rank where the call failed; -1 if it is none in particular
- * @return TW_OK, TW_ENOMEM
+ * @return TW_OK
  */
 tw_status tw_error_place(tw_session session, const char** file, const char** variable,
                          int64_t* record, int* rank);

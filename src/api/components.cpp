@@ -28,8 +28,8 @@ Status check_own(const Roles& roles, const Comm& world, const tw_session* sessio
         if (!roles.is_in(c)) continue;
         if (Status s = check_communicator(roles.comms[c]); !s.ok()) return s;
         if (roles.serves)
-            return failure(TW_EARG, "rank {} serves, so it cannot be in component {}", world.rank(),
-                           c);
+            return failure(TW_EARG, "rank {} serves, so it cannot be in component {}",
+                           OfRank{world.rank()}, c);
     }
     return {};
 }
@@ -174,7 +174,6 @@ extern "C" {
 
 tw_status tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], int serves,
                              const char* settings, tw_session sessions[]) {
-    forget_loose_text();
     keep_reserve();
     for (int c = 0; sessions != nullptr && c < n; ++c) sessions[c] = nullptr;
     Status status = check_communicator(comm);
@@ -186,8 +185,7 @@ tw_status tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], 
             MPI_Comm_rank(comm, &rank);
             end_job(comm, rank, "tw_init_components", "", exception_status());
         }
-    if (!status.ok()) keep_text(status.text);
-    return status.code;
+    return keep_loose(std::move(status));
 }
 
 }  // extern "C"

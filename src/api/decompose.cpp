@@ -25,7 +25,7 @@ Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
                      if (first == mine) return {};
                      return failure(TW_EMISMATCH,
                                     "the edges on rank {} differ from those on rank 0",
-                                    team.rank());
+                                    OfRank{team.rank()});
                  }));
 }
 
@@ -34,7 +34,7 @@ Status check_padding(const Decomposition& d, int rank) {
     if (d.listed) return failure(TW_EARG, "tw_pad: a list has no boxes");
     if (d.room < std::ssize(d.blocks))
         return failure(TW_ESHAPE, "tw_pad: room for {} boxes is not enough: rank {} has {}", d.room,
-                       rank, d.blocks.size());
+                       OfRank{rank}, d.blocks.size());
     std::int64_t total = std::max<std::int64_t>(d.room, 1);
     for (std::size_t i = 0; i < d.padded.size(); ++i) {
         for (const Box& box : d.blocks)
@@ -42,12 +42,12 @@ Status check_padding(const Decomposition& d, int rank) {
                 return failure(TW_ESHAPE,
                                "tw_pad: extent {} along dimension {} is too small: rank {} has a "
                                "box of length {} with a halo of {} before and {} after it",
-                               d.padded[i], d.dim_in_words(i), rank, box.count[i], d.halo_low[i],
-                               d.halo_high[i]);
+                               d.padded[i], d.dim_in_words(i), OfRank{rank}, box.count[i],
+                               d.halo_low[i], d.halo_high[i]);
         if (d.padded[i] < 1 || __builtin_mul_overflow(total, d.padded[i], &total))
             return failure(TW_ESHAPE, "tw_pad: extent {} along dimension {} is {} (rank {})",
                            d.padded[i], d.dim_in_words(i),
-                           d.padded[i] < 1 ? "not positive" : "too large", rank);
+                           d.padded[i] < 1 ? "not positive" : "too large", OfRank{rank});
     }
     return {};
 }

@@ -78,8 +78,8 @@ Status find_decomposition(const tw_file_impl& file, const char* variable,
                           std::shared_ptr<const Decomposition>& held) {
     Status status = decomposition_of(decomposition, file.session, held);
     if (!status.ok())
-        status.text =
-            fmt::format("{}: variable '{}': {}", file.path(), text_or_empty(variable), status.text);
+        reword(status, "{}: variable '{}': {}", file.path(), OfVariable{text_or_empty(variable)},
+               status.text);
     return status;
 }
 

@@ -49,7 +49,7 @@ tw_status add(tw_restart restart, const char* name, const char* dims,
             std::shared_ptr<const Decomposition> held;
             Status status = decomposition_of(decomposition, restart->session, held);
             if (!status.ok()) {
-                status.text = fmt::format("restart: variable '{}': {}", r.name, status.text);
+                reword(status, "restart: variable '{}': {}", OfVariable{r.name}, status.text);
                 return status;
             }
             if (decomposition != nullptr) r.declared = decomposition->declared;

@@ -9,6 +9,15 @@
 
 using namespace thalweg::detail;
 
+namespace {
+
+/// Returns the last error of this thread: that of a call that was not admitted, or the session's.
+const Status& last_error(tw_session session) {
+    return loose_error().ok() && session != nullptr ? session->error : loose_error();
+}
+
+}  // namespace
+
 extern "C" {
 
 const char* tw_strerror(int status) {
@@ -73,8 +82,9 @@ tw_status tw_finalize(tw_session* session) {
                     if (s->team->rank() == 0)
                         log::warn("{}: still open at tw_finalize: closing it", f.path());
                     f.about->later = false;
+                    const std::string path = f.path();
                     Status status = close_file(f);
-                    if (first.ok()) first = std::move(status);
+                    if (first.ok()) first = about(std::move(status), OfFile{path});
                 }
                 // Otherwise the file has been removed from the list.
                 if (i < s->files.size() && s->files[i] == &f) ++i;
@@ -85,9 +95,9 @@ tw_status tw_finalize(tw_session* session) {
         };
         code = guarded_inside(s, nullptr, finish, 0, "tw_finalize");
         // No later call can return the text, so log it here.
-        if (code != TW_OK && s->rank == 0 && !told) log::error("{}", s->error);
+        if (code != TW_OK && s->rank == 0 && !told) log::error("{}", s->error.text);
     }
-    if (code != TW_OK) keep_text(s->error);
+    if (code != TW_OK) keep_loose(s->error);
     s->end();
     inside.reset();
     delete s;
@@ -140,24 +150,11 @@ tw_status tw_model_comm(tw_session session, MPI_Comm* comm) {
 }
 #endif
 
-const char* tw_error_message(tw_session session) {
-    if (*loose_text() != '\0') return loose_text();
-    return session == nullptr ? "" : session->error.c_str();
-}
+const char* tw_error_message(tw_session session) { return last_error(session).text.c_str(); }
 
 tw_status tw_error_place(tw_session session, const char** file, const char** variable,
                          std::int64_t* record, int* rank) {
-    static const ErrorPlace nowhere;
-    thread_local ErrorPlace loose;
-    const bool is_loose = *loose_text() != '\0';
-    if (is_loose) {
-        const Status found = alone([&]() -> Status {
-            loose = find_place(loose_text());
-            return {};
-        });
-        if (!found.ok()) return found.code;
-    }
-    const ErrorPlace& place = is_loose ? loose : session != nullptr ? session->place : nowhere;
+    const ErrorPlace& place = last_error(session).place;
     tell(file, place.file.c_str());
     tell(variable, place.variable.c_str());
     tell(record, place.record);

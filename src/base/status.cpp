@@ -1,7 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/status.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 namespace thalweg::detail {
+
+namespace {
+
+/// The beginning of a packed error; the names of the file and of the variable, and the text,
+/// follow.
+struct PackedHead {
+    std::int64_t record;
+    std::int32_t rank;
+    std::uint32_t file, variable;  ///< lengths of the names
+};
+
+}  // namespace
+
+std::string packed(const Status& status) {
+    const ErrorPlace& place = status.place;
+    const PackedHead head{place.record, place.rank, static_cast<std::uint32_t>(place.file.size()),
+                          static_cast<std::uint32_t>(place.variable.size())};
+    std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
+    return bytes.append(place.file).append(place.variable).append(status.text);
+}
+
+Status unpacked(tw_status code, std::string_view bytes) {
+    PackedHead head{-1, -1, 0, 0};
+    std::memcpy(&head, bytes.data(), std::min(bytes.size(), sizeof head));
+    const auto take = [&](std::size_t size) {
+        const std::string_view taken = bytes.substr(0, size);
+        bytes.remove_prefix(taken.size());
+        return std::string(taken);
+    };
+    (void)take(sizeof head);
+    ErrorPlace place{take(head.file), take(head.variable), head.record, head.rank};
+    return {code, std::string(bytes), std::move(place)};
+}
 
 Status exception_status() noexcept {
     try {

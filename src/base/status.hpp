@@ -1,30 +1,91 @@
-// The result of a call: a code of the public table and the full text of the error.
+// The result of a call: a code of the public table, the full text of the error, and its place.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "thalweg/thalweg.h"
 
 namespace thalweg::detail {
 
+struct ErrorPlace {
+    std::string file, variable;  ///< empty if the error concerns no file or no variable
+    std::int64_t record = -1;    ///< number as in the text; -1: the error concerns no record
+    int rank = -1;               ///< -1: the error concerns no rank, or all
+};
+
 struct [[nodiscard]] Status {
     tw_status code = TW_OK;
     std::string text;
+    ErrorPlace place{};
 
     bool ok() const { return code == TW_OK; }
     explicit operator bool() const { return ok(); }
 };
 
-template <class... Args>
-Status failure(tw_status code, fmt::format_string<Args...> text, Args&&... args) {
-    return {code, fmt::vformat(text, fmt::make_format_args(args...))};
+/// Arguments of a text that are also the place of the error.
+struct OfFile {
+    std::string_view text;
+};
+struct OfVariable {
+    std::string_view text;
+};
+struct OfRecord {
+    std::int64_t text;
+};
+struct OfRank {
+    int text;
+};
+
+inline void note(ErrorPlace& place, const OfFile& file) { place.file = file.text; }
+inline void note(ErrorPlace& place, const OfVariable& variable) { place.variable = variable.text; }
+inline void note(ErrorPlace& place, const OfRecord& record) { place.record = record.text; }
+inline void note(ErrorPlace& place, const OfRank& rank) { place.rank = rank.text; }
+template <class T>
+void note(ErrorPlace&, const T&) {}
+
+/// Returns an argument as it is formatted.
+inline const auto& plain(const OfFile& file) { return file.text; }
+inline const auto& plain(const OfVariable& variable) { return variable.text; }
+inline const auto& plain(const OfRecord& record) { return record.text; }
+inline const auto& plain(const OfRank& rank) { return rank.text; }
+template <class T>
+const T& plain(const T& argument) {
+    return argument;
 }
+template <class... Args>
+using PlainFormat = fmt::format_string<decltype(plain(std::declval<const Args&>()))...>;
+
+/// Adds to the place of an error.
+template <class... Args>
+Status about(Status status, const Args&... args) {
+    (note(status.place, args), ...);
+    return status;
+}
+
+template <class... Args>
+Status failure(tw_status code, PlainFormat<Args...> text, const Args&... args) {
+    return about({code, fmt::vformat(text, fmt::make_format_args(plain(args)...))}, args...);
+}
+
+/// Changes the text of an error; the arguments may contain the present one.
+template <class... Args>
+void reword(Status& status, PlainFormat<Args...> text, const Args&... args) {
+    status.text = fmt::vformat(text, fmt::make_format_args(plain(args)...));
+    status = about(std::move(status), args...);
+}
+
+/// Returns text and place as bytes, for another process. If only their beginning fits somewhere,
+/// the end of the text is lost.
+std::string packed(const Status& status);
+Status unpacked(tw_status code, std::string_view bytes);
 
 /// Returns TW_ENOMEM without allocating memory.
 inline Status out_of_memory() { return {TW_ENOMEM, "out of memory"}; }

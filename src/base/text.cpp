@@ -33,4 +33,16 @@ std::string joined(std::span<const int> items, std::string_view separator) {
     return join(items, separator);
 }
 
+std::string joined_names(const std::vector<std::string>& names) {
+    std::string list;
+    for (const std::string& name : names) {
+        if (!list.empty()) list += ' ';
+        for (const char c : name) {
+            if (c == ' ' || c == '\\') list += '\\';
+            list += c;
+        }
+    }
+    return list;
+}
+
 }  // namespace thalweg::detail

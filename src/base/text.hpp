@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace thalweg::detail {
 
@@ -14,5 +15,8 @@ std::string joined(std::span<const std::string> items, std::string_view separato
 std::string joined(std::span<const std::string_view> items, std::string_view separator);
 std::string joined(std::span<const std::int64_t> items, std::string_view separator);
 std::string joined(std::span<const int> items, std::string_view separator);
+
+/// Joins names to a list that split_names() splits into them again.
+std::string joined_names(const std::vector<std::string>& names);
 
 }  // namespace thalweg::detail

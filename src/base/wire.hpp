@@ -1,4 +1,6 @@
-// Values as bytes, for messages between processes of one run.
+// Values as bytes, for messages between processes of one run. The fields of a type are listed once,
+// for both directions, by
+//     template <class Wire> void carry(Wire& wire, Carried<Wire, T> value) { wire(value.a, ...); }
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,8 +12,24 @@
 
 namespace thalweg::detail {
 
+/// A value that is written, or the place of one that is read.
+template <class Wire, class T>
+using Carried = typename Wire::template Value<T>&;
+
+/// Tests if the elements of a list are bytes that need no carry().
+template <class List>
+concept PlainList = std::is_trivially_copyable_v<typename List::value_type>;
+
 class WireWriter {
 public:
+    template <class T>
+    using Value = const T;
+
+    template <class... T>
+    void operator()(const T&... values) {
+        (add(values), ...);
+    }
+
     template <class T>
     void put(const T& value) {
         static_assert(std::is_trivially_copyable_v<T>);
@@ -27,6 +45,17 @@ public:
     std::vector<char> bytes;
 
 private:
+    template <class T>
+    void add(const T& value) {
+        if constexpr (requires { carry(*this, value); }) {
+            carry(*this, value);
+        } else if constexpr (std::is_trivially_copyable_v<T> || PlainList<T>) {
+            put(value);
+        } else {
+            put(static_cast<std::uint64_t>(value.size()));
+            for (const auto& element : value) add(element);
+        }
+    }
     template <class Many>
     void put_many(const Many& values) {
         put(static_cast<std::uint64_t>(values.size()));
@@ -38,7 +67,16 @@ private:
 
 class WireReader {
 public:
+    template <class T>
+    using Value = T;
+
     explicit WireReader(const std::vector<char>& bytes) : bytes_(bytes) {}
+
+    template <class... T>
+    void operator()(T&... values) {
+        (take(values), ...);
+    }
+
     template <class T>
     T get() {
         T value;
@@ -60,8 +98,31 @@ public:
     std::vector<char> rest() const { return {bytes_.begin() + at_, bytes_.end()}; }
 
 private:
+    template <class T>
+    void take(T& value) {
+        if constexpr (requires { carry(*this, value); }) {
+            carry(*this, value);
+        } else if constexpr (std::is_trivially_copyable_v<T>) {
+            value = get<T>();
+        } else if constexpr (PlainList<T>) {
+            value = get_many<T>();
+        } else {
+            value.resize(get<std::uint64_t>());
+            for (auto& element : value) take(element);
+        }
+    }
+
     const std::vector<char>& bytes_;
     std::size_t at_ = 0;
 };
+
+/// Returns the value of a message that has nothing else.
+template <class T>
+T value_in(const std::vector<char>& bytes) {
+    WireReader in(bytes);
+    T value;
+    in(value);
+    return value;
+}
 
 }  // namespace thalweg::detail

@@ -136,10 +136,7 @@ Status choose_writers(const FileContext& file, bool asked, std::vector<int>& wri
     } else if (options.method == "direct") {
         writers.assign(topology.by_place.begin(), topology.by_place.end());
     } else {
-        Status status = pick_writers(topology,
-                                     {parse_writers(options.writers), !asked, options.writer_first,
-                                      std::max<std::int64_t>(0, options.writer_stride)},
-                                     writers);
+        Status status = pick_writers(topology, parse_writers(options.writers), !asked, writers);
         if (!status.ok()) status.text = file.path + ": " + status.text;
         return status;
     }
@@ -197,27 +194,27 @@ Status check_cut(const Definitions& definitions, const std::string& path, const 
     const Dimension& dim = definitions.dims[cut.dim];
     if (dim.length < std::ssize(cut.begin))
         return failure(TW_ESETTING,
-                       "{}: tile_files: dimension '{}' of length {} cannot be divided into {} "
+                       "{}: files=tiles: dimension '{}' of length {} cannot be divided into {} "
                        "parts",
                        path, dim.name, dim.length, cut.begin.size());
     if (dim.length > INT32_MAX)
         return failure(TW_ESETTING,
-                       "{}: tile_files: dimension '{}' of length {} is too long for the attribute "
+                       "{}: files=tiles: dimension '{}' of length {} is too long for the attribute "
                        "{}",
                        path, dim.name, dim.length, decomposition_attribute);
     for (const Variable& v : definitions.variables)
         if (cut.begin.size() > 1 && std::count(v.dims.begin(), v.dims.end(), cut.dim) > 1)
             return failure(TW_ESETTING,
-                           "{}: tile_files: variable '{}' has dimension '{}' twice, which is cut "
+                           "{}: files=tiles: variable '{}' has dimension '{}' twice, which is cut "
                            "into tiles",
-                           path, v.name, dim.name);
+                           path, OfVariable{v.name}, dim.name);
     const DecompositionPlace place = decomposition_place(definitions, cut.dim);
     const auto& attributes = place.variable < 0 ? definitions.attributes
                                                 : definitions.variables[place.variable].attributes;
     for (const Attribute& a : attributes)
         if (a.name == place.attribute)
             return failure(TW_EEXISTS,
-                           "{}: tile_files: the attribute '{}' for dimension '{}' is already "
+                           "{}: files=tiles: the attribute '{}' for dimension '{}' is already "
                            "defined",
                            path, a.name, dim.name);
     return {};
@@ -236,16 +233,16 @@ Status check_tiles(const FileContext& file, const Grid& grid) {
         }
     for (const Attribute& a : definitions.attributes)
         if (a.name == files_attribute)
-            return failure(TW_EEXISTS, "{}: tile_files: the attribute '{}' is already defined",
+            return failure(TW_EEXISTS, "{}: files=tiles: the attribute '{}' is already defined",
                            path, a.name);
     for (const Variable& v : definitions.variables)
         for (const int axis : {1, 2})
             if (std::count_if(v.dims.begin(), v.dims.end(),
                               [&](int dim) { return cut_as[dim] == axis; }) > 1)
                 return failure(TW_ESETTING,
-                               "{}: tile_files: two dimensions of variable '{}' would be divided "
+                               "{}: files=tiles: two dimensions of variable '{}' would be divided "
                                "along the same tile axis",
-                               path, v.name);
+                               path, OfVariable{v.name});
     if (file.team.rank() == 0 && (grid.rows > 1 || grid.columns > 1))
         for (const auto* cuts : {&grid.y, &grid.x})
             for (const Cut& cut : *cuts)
@@ -381,8 +378,8 @@ Status divide(const FileContext& file, bool writers_asked, const Grid* existing,
         drop_whole(file.definitions, axes.x, d.starts, axes.y.size());
         drop_whole(file.definitions, axes.y, d.starts, 0);
     }
-    const bool asked = writers_asked || options.writer_first > 0 || options.writer_stride > 0;
-    if (!asked || (options.method == "tiles" && parse_tiles(options.tiles).x > 0)) d.named.clear();
+    if (!writers_asked || (options.method == "tiles" && parse_tiles(options.tiles).x > 0))
+        d.named.clear();
     const int most = d.named.empty() ? d.available : static_cast<int>(d.named.size());
     if (existing != nullptr) {
         if (Status s = divide_as_existing(file, *existing, d, grid); !s.ok()) return s;

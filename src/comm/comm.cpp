@@ -83,11 +83,11 @@ Status no_shared_memory(std::string text) {
 
 namespace {
 
-/// Adds the rank that failed to the text, unless the text names a rank.
+/// Adds the rank that failed, unless the error has a rank.
 void name_rank(const Comm& comm, int rank, Status& status) {
     (void)alone([&]() -> Status {
-        if (comm.size() > 1 && status.text.find("rank ") == std::string::npos)
-            status.text += fmt::format(" (rank {})", rank);
+        if (comm.size() > 1 && status.place.rank < 0)
+            reword(status, "{} (rank {})", status.text, OfRank{comm.shown_rank(rank)});
         return {};
     });
 }
@@ -99,23 +99,34 @@ Status agree(Comm& comm, const Status& mine) {
     comm.all_reduce({&failing, 1}, Reduce::min);
     if (failing == comm.size()) return {};
     const int root = failing;
-    Status status;
-    status.code = mine.code;
-    comm.broadcast(&status.code, sizeof status.code, root);
-    std::size_t size = mine.text.size();
+    tw_status code = mine.code;
+    comm.broadcast(&code, sizeof code, root);
+    std::string bytes;
+    (void)alone([&]() -> Status {
+        if (comm.rank() == root) bytes = with_reserve([&] { return packed(mine); });
+        return {};
+    });
+    std::size_t size = bytes.size();
     comm.broadcast(&size, sizeof size, root);
     (void)alone([&]() -> Status {
-        status.text.reserve(size);
+        bytes.resize(size);
         return {};
     });
     // Use no further memory, as this rank may have none.
     std::array<char, 1024> part;
     for (std::size_t at = 0; at < size; at += part.size()) {
         const std::size_t n = std::min(part.size(), size - at);
-        if (comm.rank() == root) std::memcpy(part.data(), mine.text.data() + at, n);
+        if (comm.rank() == root) std::memcpy(part.data(), bytes.data() + at, n);
         comm.broadcast(part.data(), n, root);
-        if (status.text.capacity() >= size) status.text.append(part.data(), n);
+        if (bytes.size() == size) std::memcpy(bytes.data() + at, part.data(), n);
     }
+    Status status;
+    if (bytes.size() == size)
+        (void)alone([&]() -> Status {
+            status = unpacked(code, bytes);
+            return {};
+        });
+    status.code = code;
     name_rank(comm, root, status);
     return status;
 }
@@ -128,8 +139,10 @@ Status broadcast_outcome(Comm& comm, const Status& mine, std::vector<char>& byte
         std::memcpy(told.data(), &mine.code, head);
         if (mine.ok())
             told.insert(told.end(), bytes.begin(), bytes.end());
-        else
-            told.insert(told.end(), mine.text.begin(), mine.text.end());
+        else {
+            const std::string error = packed(mine);
+            told.insert(told.end(), error.begin(), error.end());
+        }
     });
     comm.broadcast(told, root);
     Status status;
@@ -138,7 +151,7 @@ Status broadcast_outcome(Comm& comm, const Status& mine, std::vector<char>& byte
         if (status.ok())
             bytes.assign(told.begin() + head, told.end());
         else
-            status.text.assign(told.begin() + head, told.end());
+            status = unpacked(status.code, {told.data() + head, told.size() - head});
     });
     if (!status.ok()) name_rank(comm, root, status);
     return status;

@@ -70,6 +70,9 @@ public:
 
     int rank() const { return rank_; }
     int size() const { return size_; }
+    /// Returns the number of a rank in messages: its rank here, unless others are set.
+    int shown_rank(int rank) const { return shown_ranks_.empty() ? rank : shown_ranks_[rank]; }
+    void show_ranks(std::vector<int> ranks) { shown_ranks_ = std::move(ranks); }
     /// Returns the communicator for use by other libraries; MPI_COMM_NULL if this build has no MPI.
     virtual MPI_Comm handle() const = 0;
 
@@ -117,6 +120,7 @@ public:
 protected:
     int rank_ = 0;
     int size_ = 1;
+    std::vector<int> shown_ranks_;  ///< empty: their ranks
 };
 
 /// Duplicates the communicator. @note Collective over comm

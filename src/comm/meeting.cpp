@@ -65,7 +65,7 @@ Status thread_failure(const char* call, int rank) {
                    "{} was called while another thread was in a call of the same session (rank "
                    "{}): only one thread at a time may use a session; threads that write at the "
                    "same time need a session each, on communicators of their own",
-                   call, rank);
+                   call, OfRank{rank});
 }
 
 Meeting::Outcome Meeting::enter(const Attendance& here, const Status& given, const Status& failed,
@@ -131,7 +131,7 @@ Status Meeting::compare(const Attendance& attendance) {
         if (there == here) return {};
         return failure(TW_EMISMATCH,
                        "the ranks are in different calls: {} on rank 0, {} on rank {}", there, here,
-                       team_.rank());
+                       OfRank{team_.rank()});
     };
     status = detail::agree(team_.world(), status.ok() ? alone(differs) : status);
     if (status.ok())

@@ -73,10 +73,10 @@ Status DataMode::check(int variable, const tw_array& array, ArrayView& view) con
         return failure(TW_ESTATE,
                        "{}: variable '{}': tw_put_box or tw_put_record has written this record in "
                        "this step; call tw_end_step before tw_put (rank {})",
-                       file_.path, v.name, file_.team.rank());
+                       file_.path, OfVariable{v.name}, OfRank{file_.team.rank()});
     if (lacks_data(d, array))
         return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
-                       file_.path, v.name, file_.team.rank());
+                       file_.path, OfVariable{v.name}, OfRank{file_.team.rank()});
     return file_.in_variable(check_array(d, array, view), variable);
 }
 
@@ -146,11 +146,7 @@ Status DataMode::hand_over(DefineMode& definitions) {
 
 Status DataMode::finish(bool good) {
     if (!service_) return {};
-    if (!good && !handed_over_) {
-        service_->finish_steps();
-        return {};
-    }
-    Status written = service_->finish(file_.options.durable);
+    Status written = service_->finish(good || handed_over_);
     return written.ok() ? written : file_.keep(std::move(written));
 }
 

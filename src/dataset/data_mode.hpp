@@ -58,7 +58,8 @@ public:
     std::optional<VariableStorage> stored(int variable) const {
         return target_.storage ? target_.storage->stored(variable) : std::nullopt;
     }
-    bool writes_any_time() const { return service_ && service_->writes_any_time(); }
+    /// Tests if the file may be written between calls, on a thread or on servers.
+    bool writes_any_time() const { return service_ && file_.options.service != "inline"; }
     bool finished() const { return service_->finished(); }
     /// Returns this rank's figures so far.
     FileFigures figures() const;

@@ -67,7 +67,7 @@ Status DefineMode::check_whole() const {
         const int at = source_->definitions().find_variable(v.name);
         Status status = source_->check(at, v.record ? records - 1 : 0);
         if (status.ok()) continue;
-        status.text = fmt::format("{}: variable '{}': {}", file_.path, v.name, status.text);
+        reword(status, "{}: variable '{}': {}", file_.path, OfVariable{v.name}, status.text);
         return status;
     }
     return {};
@@ -129,7 +129,7 @@ Status DefineMode::set_record(std::int64_t record, int later) {
         return failure(
             TW_EBOUNDS,
             "{}: tw_set_record: the first step cannot write record {}; the file has {} records",
-            file_.path, wording.index(record), source_->records());
+            file_.path, OfRecord{wording.index(record)}, source_->records());
     if (later != TW_KEEP_LATER && later != TW_DROP_LATER)
         return failure(TW_EARG, "{}: tw_set_record: invalid value {} for argument 'later'",
                        file_.path, later);
@@ -180,8 +180,8 @@ Status DefineMode::adopt_existing(std::vector<Remark>& remarks) {
         const int at = its.find_variable(v.name);
         if (at < 0 || writable_.find_variable(v.name) >= 0) continue;
         return failure(TW_EDIFFERENT,
-                       "the model defines variable '{}', which cannot be written: {}", v.name,
-                       source_->check(at, 0).text);
+                       "the model defines variable '{}', which cannot be written: {}",
+                       OfVariable{v.name}, source_->check(at, 0).text);
     }
     Definitions all = writable_;
     if (Status s = adopt(file_.definitions, all, file_.late, file_.options.wording); !s.ok())

@@ -23,25 +23,15 @@ public:
     File(const File&) = delete;
     File& operator=(const File&) = delete;
 
-    int serial() const { return file_.serial; }
-    const Definitions& definitions() const { return file_.definitions; }
-    /// Returns the holdings of the variables in the definitions.
-    const Holdings& holdings() const { return file_.holdings; }
+    /// Returns the state that the parts of the file share.
+    const FileContext& about() const { return file_; }
     /// Returns this rank's figures so far.
     FileFigures figures() const { return data_ ? data_->figures() : file_.figures; }
-    std::int64_t steps() const { return file_.figures.steps; }
 
     // The following functions are for reading the file while it is written, after the definitions
     // have ended.
-    const std::string& path() const { return file_.path; }
-    const std::string& data_path() const { return file_.data_path; }
-    const FileOptions& options() const { return file_.options; }
-    Format format() const { return file_.format; }
-    const Status& failed() const { return file_.failed; }
-    bool several_files() const { return file_.in_files() || file_.options.by_variable; }
     /// Tests if the file may be written between calls.
     bool written_any_time() const { return data_ && data_->writes_any_time(); }
-    const LateAttributes& late_attributes() const { return file_.late; }
     /// Returns the file's number of records that this rank knows after a tw_sync. At least one rank
     /// knows all.
     std::int64_t counted_records() const;

@@ -42,7 +42,7 @@ Status FileNames::take_existing() {
         is_set = is_tile_set(file_.path);
         if (!is_set && file_.in_files())
             return failure(TW_ESETTING,
-                           "{}: setting tile_files is yes, but there is no set of tiles of this "
+                           "{}: setting files is tiles, but there is no set of tiles of this "
                            "name: leave the setting out",
                            file_.path);
         path = is_set ? tile_path(file_.path, 0) : file_.path;

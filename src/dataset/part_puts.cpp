@@ -20,7 +20,7 @@ void keep(std::vector<Entry>& entries, std::type_identity_t<Entry> entry) {
 
 Status data_missing(const FileContext& file, const std::string& variable) {
     return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
-                   file.path, variable, file.team.rank());
+                   file.path, OfVariable{variable}, OfRank{file.team.rank()});
 }
 
 }  // namespace
@@ -59,7 +59,6 @@ std::shared_ptr<const Holding> PartPuts::find_whole(int variable, int holder) {
 Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
     int at = -1;
     if (Status s = file_.find_variable(name, put.type, at); !s.ok()) return s;
-    if (Status s = service_.poll(); !s.ok()) return s;
     const Variable& v = file_.variable(at);
     SectionToPut section;
     const auto read = [&]() -> Status {
@@ -68,16 +67,19 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
                             file_.options.wording, section);
     };
     if (Status s = file_.in_variable(alone(read), at); !s.ok()) return s;
-    if (Status s = service_.allow_records(at); !s.ok()) return s;
+    PartsToPut puts;
+    puts.part.variable = at;
+    puts.records = section.empty ? 0 : section.records;
+    puts.step = section.step;
     if (section.empty) {
-        batch_.boxed = batch_.given = true;
-        return {};
+        Status status = service_.put_parts(puts);
+        if (status.ok()) batch_.boxed = batch_.given = true;
+        return status;
     }
     if (put.data == nullptr) return data_missing(file_, name);
     if (Status s = file_.check_record(at, section.last()); !s.ok()) return s;
     return alone([&]() -> Status {
-        Part part;
-        part.variable = at;
+        Part& part = puts.part;
         part.record = section.first;
         part.array.data = static_cast<const char*>(put.data);
         part.array.type = static_cast<tw_type>(put.type);
@@ -86,9 +88,8 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
         const bool whole = is_whole(at, section);
         part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
         part.array.dense = whole;
-        const std::int64_t bytes =
-            section.array_strides(size_of(part.array.type), part.array.stride);
-        return put_parts(std::move(part), section.records, section.step, bytes, false);
+        puts.bytes = section.array_strides(size_of(part.array.type), part.array.stride);
+        return put_parts(puts);
     });
 }
 
@@ -100,18 +101,19 @@ bool PartPuts::is_whole(int variable, const SectionToPut& section) const {
 Status PartPuts::put_record(const std::string& name, const RecordToPut& put) {
     int at = -1;
     if (Status s = file_.find_variable(name, put.array.type, at); !s.ok()) return s;
-    if (Status s = service_.poll(); !s.ok()) return s;
     const Wording& wording = file_.options.wording;
     if (file_.variable(at).record && (put.record < 0 || put.record == INT64_MAX))
         return failure(TW_EBOUNDS, "{}: variable '{}': record is {}; the first one is {} (rank {})",
-                       file_.path, name, wording.index(put.record), wording.index(0),
-                       file_.team.rank());
+                       file_.path, OfVariable{name}, wording.index(put.record), wording.index(0),
+                       OfRank{file_.team.rank()});
     return alone([&] { return put_record_of(at, put); });
 }
 
 Status PartPuts::put_record_of(int at, const RecordToPut& put) {
     const Variable& v = file_.variable(at);
-    Part part;
+    PartsToPut puts;
+    puts.deferred = put.deferred;
+    Part& part = puts.part;
     part.variable = at;
     part.record = v.record ? put.record : 0;
     if (Status s = file_.check_record(at, part.record); !s.ok()) return s;
@@ -123,37 +125,19 @@ Status PartPuts::put_record_of(int at, const RecordToPut& put) {
     if (put.decomposition)
         if (Status s = find_holding(at, put.decomposition, part.holding); !s.ok())
             return file_.in_variable(std::move(s), at);
-    if (Status s = service_.allow_records(at); !s.ok()) return s;
-    return put_parts(std::move(part), 1, 1, 0, put.deferred);
+    return put_parts(puts);
 }
 
-/// Puts a part, and those of the following records.
-/// @param step   distance from record to record
-/// @param bytes  distance between the arrays of two records
-Status PartPuts::put_parts(Part part, std::int64_t records, std::int64_t step, std::int64_t bytes,
-                           bool deferred) {
-    const Variable& v = file_.variable(part.variable);
-    const std::int64_t first = part.record, last = first + (records - 1) * step;
-    // Tests if a part belongs to the record that tw_put writes, or to a fixed-size variable.
-    const bool open = !v.record || (batch_.record >= first && batch_.record <= last &&
-                                    (batch_.record - first) % step == 0);
-    Batch::Put& put = batch_[part.variable];
-    if (open && (put.put || (put.written && v.record)))
+Status PartPuts::put_parts(PartsToPut& puts) {
+    const Variable& v = file_.variable(puts.part.variable);
+    const Batch::Put& put = batch_[puts.part.variable];
+    if (batch_.is_open(puts) && (put.put || (put.written && v.record)))
         return failure(TW_ESTATE,
                        "{}: variable '{}': tw_put has written this record in this step; call "
                        "tw_end_step before tw_put_box or tw_put_record (rank {})",
-                       file_.path, v.name, file_.team.rank());
-    file_.use_netcdf_byte_rule(part.variable, part.array.type);
-    if (Status s = service_.check_room(part, records); !s.ok()) return s;
-    batch_.boxed = batch_.given = true;
-    put.boxed |= open;
-    for (; part.record <= last; part.record += step, part.array.data += bytes)
-        if (Status s = service_.put_part(part, deferred); !s.ok()) return s;
-    // Note the record even if this rank holds nothing of it.
-    batch_.note_records(v.record ? last + 1 : 0);
-    // The error for values that did not fit is returned now, and again on all ranks at their next
-    // agreement.
-    return service_.take_misfits();
+                       file_.path, OfVariable{v.name}, OfRank{file_.team.rank()});
+    file_.use_netcdf_byte_rule(puts.part.variable, puts.part.array.type);
+    return service_.put_parts(puts);
 }
 
 }  // namespace thalweg::detail

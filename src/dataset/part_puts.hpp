@@ -45,8 +45,7 @@ private:
     std::shared_ptr<const Holding> find_whole(int variable, int holder);
     bool is_whole(int variable, const SectionToPut& section) const;
     Status put_record_of(int variable, const RecordToPut& put);
-    Status put_parts(Part part, std::int64_t records, std::int64_t step, std::int64_t bytes,
-                     bool deferred);
+    Status put_parts(PartsToPut& puts);
 
     FileContext& file_;
     Batch& batch_;

@@ -10,19 +10,19 @@ namespace thalweg::detail {
 
 /// Uses the present definitions for later inquiries. Names that were returned earlier stay valid.
 Status Readback::tell() {
-    if (!told_.empty() && late_ == file_.late_attributes().size()) return {};
-    told_.push_back(file_.definitions());
-    for (const auto& [variable, attribute] : file_.late_attributes())
+    if (!told_.empty() && late_ == file_.about().late.size()) return {};
+    told_.push_back(file_.about().definitions);
+    for (const auto& [variable, attribute] : file_.about().late)
         (variable < 0 ? told_.back().attributes : told_.back().variables[variable].attributes)
             .set(attribute);
-    late_ = file_.late_attributes().size();
+    late_ = file_.about().late.size();
     return {};
 }
 
 /// Makes the readable contents the same on all ranks.
 Status Readback::synced() {
     Status status = team_.agree(alone([&]() -> Status {
-        const auto& variables = file_.definitions().variables;
+        const auto& variables = file_.about().definitions.variables;
         if (whole_.empty())
             for (const Variable& v : variables) {
                 whole_.push_back(v.record || file_.contents() != nullptr || v.elements() == 0);
@@ -35,9 +35,9 @@ Status Readback::synced() {
     team_.all_reduce({&records, 1}, Reduce::max);
     touched_ = false;
     stale_ = true;
-    const Format format = file_.format();
+    const Format format = file_.about().format;
     // With servers, ranks do not know how variables are stored, so read it from the file.
-    const bool asks = is_netcdf4(format) && !reader_ && file_.options().service == "servers";
+    const bool asks = is_netcdf4(format) && !reader_ && file_.about().options.service == "servers";
     if (asks && alone([&] { return supported(); }).ok()) (void)look();
     contents_.emplace(told_.back(), records, name_of(format), !has_new_types(format));
     return {};
@@ -55,26 +55,28 @@ std::optional<VariableStorage> Readback::stored(int variable) const {
 
 Status Readback::not_synced() const {
     return failure(TW_ESTATE, "{}: the file is being written: call tw_sync before reading it",
-                   file_.path());
+                   file_.about().path);
 }
 
 Status Readback::supported() const {
-    const FileOptions& o = file_.options();
-    if (file_.several_files())
+    const FileOptions& o = file_.about().options;
+    if (file_.about().several_files())
         return failure(
             TW_EUNSUPPORTED,
-            "{}: a set of files (tile_files=yes, files=variable) cannot be read by the handle that "
+            "{}: a set of files (files=tiles, files=variable) cannot be read by the handle that "
             "writes it",
-            file_.path());
+            file_.about().path);
     if (o.storage == "memory")
         return failure(TW_EUNSUPPORTED, "{}: cannot be read: storage=memory keeps no data",
-                       file_.path());
+                       file_.about().path);
     return {};
 }
 
 /// Tests if nothing may be written while the file is read: HDF5 fails if its index changes
 /// meanwhile. Then no rank continues before all have read.
-bool Readback::must_rest() const { return file_.written_any_time() && is_netcdf4(file_.format()); }
+bool Readback::must_rest() const {
+    return file_.written_any_time() && is_netcdf4(file_.about().format);
+}
 
 Status Readback::readable_now() const {
     if (!contents_) return not_synced();
@@ -83,7 +85,7 @@ Status Readback::readable_now() const {
     return failure(TW_ESTATE,
                    "{}: a netCDF-4 file with service {} can be read only directly after tw_sync, "
                    "before more is put (rank {})",
-                   file_.path(), file_.options().service, team_.rank());
+                   file_.about().path, file_.about().options.service, OfRank{team_.rank()});
 }
 
 /// Prepares a read: opens the file, or refreshes it after a tw_sync, and fills the fixed-size
@@ -92,19 +94,20 @@ Status Readback::readable_now() const {
 /// @note Collective
 Status Readback::ready(Call call, std::span<const std::string* const> names) {
     if (reader_ && !stale_ && !must_rest() && open_ == 0) return {};
-    const auto describe = [&] { return "of " + file_.path(); };
+    const auto describe = [&] { return "of " + file_.about().path; };
     std::vector<std::int64_t> wanted = with_reserve([&] {
-        const auto& variables = file_.definitions().variables;
+        const auto& variables = file_.about().definitions.variables;
         std::vector<std::int64_t> bits((variables.size() + 63) / 64, 0);
         for (const std::string* const name : names)
-            if (const int v = file_.definitions().find_variable(*name); v >= 0)
+            if (const int v = file_.about().definitions.find_variable(*name); v >= 0)
                 bits[v / 64] |= std::uint64_t{1} << (v % 64);
         return bits;
     });
-    Status status = session_.meeting()
-                        .enter({call, file_.serial(), 0, false, std::ref(describe)},
-                               alone([&] { return readable_now(); }), file_.failed(), {wanted})
-                        .status;
+    Status status =
+        session_.meeting()
+            .enter({call, file_.about().serial, 0, false, std::ref(describe)},
+                   alone([&] { return readable_now(); }), file_.about().failed, {wanted})
+            .status;
     if (status.ok() && open_ > 0) status = fill(wanted);
     if (status.ok() && (!reader_ || stale_)) status = look();
     if (!status.ok() || !stale_) return status;
@@ -141,10 +144,10 @@ Status Readback::look() {
 
 Status Readback::open() {
     Status status = team_.agree(alone([&]() -> Status {
-        FileOptions options = file_.options();
+        FileOptions options = file_.about().options;
         options.read_ahead = false;  // data that are read ahead could be overwritten
-        reader_ = std::make_unique<Reader>(team_, session_, file_.data_path(), file_.serial(),
-                                           std::move(options));
+        reader_ = std::make_unique<Reader>(team_, session_, file_.about().data_path,
+                                           file_.about().serial, std::move(options));
         return {};
     }));
     return status.ok() ? reader_->open() : status;
@@ -168,12 +171,13 @@ Status Readback::get_deferred(const GetArguments& arguments) {
     if (!arguments.wrong.ok()) return arguments.wrong;
     const Definitions& d = contents_->definitions();
     const int at = d.find_variable(arguments.name);
-    if (at < 0) return no_variable(d, file_.path(), arguments.name, team_.rank());
+    if (at < 0) return no_variable(d, file_.about().path, arguments.name, team_.rank());
     if (d.variables[at].record &&
         (arguments.record < 0 || arguments.record >= contents_->records()))
         return failure(TW_EBOUNDS, "{}: variable '{}': no record {}; the file has {} records",
-                       file_.path(), arguments.name,
-                       file_.options().wording.index(arguments.record), contents_->records());
+                       file_.about().path, OfVariable{arguments.name},
+                       OfRecord{file_.about().options.wording.index(arguments.record)},
+                       contents_->records());
     asked_.emplace_back(arguments);
     return {};
 }
@@ -195,19 +199,20 @@ Status Readback::read() {
 }
 
 Status Readback::prefetch() {
-    return session_.meeting().enter({Call::prefetch, file_.serial(), 0, false, {}}, alone([&] {
+    return session_.meeting().enter({Call::prefetch, file_.about().serial, 0, false, {}},
+                                    alone([&] {
                                         return failure(TW_ESTATE,
                                                        "{}: the file is being written: "
                                                        "tw_prefetch is only for files opened "
                                                        "for reading",
-                                                       file_.path());
+                                                       file_.about().path);
                                     }));
 }
 
 std::optional<ReadFigures> Readback::figures() {
     if (!reader_) return {};
     ReadFigures figures = reader_->figures();
-    figures.path = file_.path();
+    figures.path = file_.about().path;
     return figures;
 }
 

@@ -15,7 +15,6 @@ Status VariableFiles::check() const {
         return failure(TW_ESETTING, "{}: zarr_shards=yes needs files=variable", file_.path);
     if (!o.by_variable) return {};
     if (o.append) return against("mode=append");
-    if (o.tile_files) return against("tile_files=yes");
     if (o.references != "no") return against("zarr_references");
     if (!o.stream.empty()) return against("zarr_stream");
     if (o.stripe_count >= 0 || o.stripe_size >= 0) return against("stripe_count or stripe_size");

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <optional>
 
 #include "base/hash.hpp"
 #include "comm/meeting.hpp"
@@ -98,7 +97,7 @@ Status compare(Comm& comm, const Decomposition& d) {
         status = alone([&]() -> Status {
             if (theirs == mine) return {};
             return failure(TW_EMISMATCH, "the decomposition is {} on rank 0, but {} on rank {}",
-                           theirs, mine, comm.rank());
+                           theirs, mine, OfRank{comm.rank()});
         });
     status = agree(comm, status);
     return status.ok() ? failure(TW_EMISMATCH, "the decomposition differs between ranks") : status;
@@ -183,14 +182,15 @@ Status compress_own(const Decomposition& d, std::span<const std::int64_t> indice
             return failure(TW_ESHAPE,
                            "list over ({}): an array of ({}) has more elements than 64 bits "
                            "can count (rank {})",
-                           d.wording.names(d.dims), d.wording.list(d.listed_extent()), rank);
+                           d.wording.names(d.dims), d.wording.list(d.listed_extent()),
+                           OfRank{rank});
     std::int64_t twice = -1;
     Status status =
         compress(indices, volume(shape), shape.back(), d.listed->shared, list, twice, d.wording);
     if (twice >= 0) status.text = fmt::format("{}: {}", name_index(d, twice), status.text);
     if (!status.ok())
-        status.text =
-            fmt::format("list over ({}): {} (rank {})", d.wording.names(d.dims), status.text, rank);
+        reword(status, "list over ({}): {} (rank {})", d.wording.names(d.dims), status.text,
+               OfRank{rank});
     return status;
 }
 
@@ -259,34 +259,9 @@ Status find_listed_twice(Comm& comm, const Declaration& all, const Decomposition
     return failure(TW_EOVERLAP,
                    "list over ({}): {} is held by rank {}, at position {}, and by rank {}, "
                    "at position {}",
-                   d.wording.names(d.dims), name_index(d, twice.global), twice.ranks[0],
+                   d.wording.names(d.dims), name_index(d, twice.global), OfRank{twice.ranks[0]},
                    d.wording.index(twice.positions[0]), twice.ranks[1],
                    d.wording.index(twice.positions[1]));
-}
-
-/// Makes a decomposition from a declaration: check() checks the arguments, take() sets this rank's
-/// part.
-/// @note Collective; the status is the same on every rank
-template <class Check, class Take>
-Status declare(Comm& comm, Decomposition&& given, Check&& check, Take&& take,
-               std::shared_ptr<const Decomposition>& made) {
-    std::shared_ptr<Decomposition> d;
-    std::optional<Declaration> told;
-    Status own;
-    const Status mine = alone([&]() -> Status {
-        d = std::make_shared<Decomposition>(std::move(given));
-        if (Status status = check(*d); !status.ok()) return status;
-        own = take(*d);
-        told.emplace(*d, own);
-        return {};
-    });
-    if (Status status = agree(comm, mine); !status.ok()) return status;
-    comm.all_reduce(told->alike, Reduce::bit_or);
-    comm.all_reduce(told->most, Reduce::max);
-    comm.all_reduce(told->sum_words(), Reduce::sum);
-    Status status = judge(comm, *told, own, *d);
-    if (status.ok()) made = std::move(d);
-    return status;
 }
 
 }  // namespace
@@ -303,23 +278,6 @@ Status judge(Comm& comm, const Declaration& all, const Status& mine, Decompositi
     if (d.whole) return {};
     return d.listed ? find_listed_twice(comm, all, d)
                     : agree(comm, find_overlap(comm, d, all.sums.blocks));
-}
-
-Status make_decomposition(Comm& comm, Decomposition given,
-                          std::shared_ptr<const Decomposition>& made) {
-    return declare(
-        comm, std::move(given), check_boxes, [](Decomposition&) { return Status{}; }, made);
-}
-
-Status make_listed_decomposition(Comm& comm, Decomposition given,
-                                 const std::vector<std::string>& listed,
-                                 std::span<const std::int64_t> indices, bool shared,
-                                 std::shared_ptr<const Decomposition>& made) {
-    const auto check = [&](Decomposition& d) {
-        return check_list(d, listed, std::ssize(indices), shared);
-    };
-    const auto take = [&](Decomposition& d) { return take_list(d, indices, comm.rank()); };
-    return declare(comm, std::move(given), check, take, made);
 }
 
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,

@@ -101,16 +101,6 @@ struct Declaration {
  */
 Status judge(Comm& comm, const Declaration& all, const Status& mine, Decomposition& decomposition);
 
-/// Makes a decomposition of boxes: checks the boxes, agrees with all ranks, and compares them.
-/// @note Collective over comm; the status is the same on every rank
-Status make_decomposition(Comm& comm, Decomposition given,
-                          std::shared_ptr<const Decomposition>& made);
-/// Does the same for a list.
-Status make_listed_decomposition(Comm& comm, Decomposition given,
-                                 const std::vector<std::string>& listed,
-                                 std::span<const std::int64_t> indices, bool shared,
-                                 std::shared_ptr<const Decomposition>& made);
-
 /// Makes a decomposition in which every rank has all elements; rank 0 counts as the holder.
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,
                                                std::vector<std::int64_t> shape,

@@ -3,22 +3,11 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace thalweg::detail {
 
 namespace {
-
-/// Joins names to a list that splits into them again.
-std::string join(const std::vector<std::string>& names) {
-    std::string list;
-    for (const std::string& name : names) {
-        if (!list.empty()) list += ' ';
-        for (const char c : name) {
-            if (c == ' ' || c == '\\') list += '\\';
-            list += c;
-        }
-    }
-    return list;
-}
 
 std::vector<std::int64_t> indices_of(const Listed& listed) {
     std::vector<std::int64_t> indices(listed.length, -1);
@@ -31,7 +20,7 @@ std::vector<std::int64_t> indices_of(const Listed& listed) {
 }  // namespace
 
 DecompositionArrays::DecompositionArrays(const Decomposition& d)
-    : dims_(join(d.dims)),
+    : dims_(joined_names(d.dims)),
       shape_(d.shape),
       halo_low_(d.halo_low),
       halo_high_(d.halo_high),

@@ -72,7 +72,7 @@ Status compare(std::vector<Entry>& entries, const Decomposition& d) {
             return failure(TW_EOVERLAP,
                            "element ({}) of ({}) is held by rank {}, block {}, and by rank {}, "
                            "block {}",
-                           d.wording.list(at), d.wording.names(d.dims), a.rank,
+                           d.wording.list(at), d.wording.names(d.dims), OfRank{a.rank},
                            d.wording.index(a.block), b.rank, d.wording.index(b.block));
         }
     }

@@ -46,16 +46,17 @@ Status compare_variables(const Definitions& model, const Definitions& file, Word
         if (at < 0)
             return failure(TW_EDIFFERENT,
                            "the model defines variable '{}', but the file does not have it",
-                           v.name);
+                           OfVariable{v.name});
         const std::string its = declared(file, file.variables[at], wording);
         if (const std::string own = declared(model, v, wording); own != its)
             return failure(TW_EDIFFERENT, "variable '{}' is {} in the file, but {} in the model",
-                           v.name, its, own);
+                           OfVariable{v.name}, its, own);
     }
     for (const Variable& v : file.variables)
         if (model.find_variable(v.name) < 0)
             return failure(TW_EDIFFERENT,
-                           "the file has variable '{}', but the model does not define it", v.name);
+                           "the file has variable '{}', but the model does not define it",
+                           OfVariable{v.name});
     return {};
 }
 

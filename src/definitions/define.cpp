@@ -50,8 +50,8 @@ Status no_dimension(const Definitions& definitions, const std::string& path,
     std::string hint = did_you_mean(dim, known);
     if (hint.empty()) hint = "; define it with tw_def_dim";
     if (may_be_record) hint += " (a record dimension with length TW_UNLIMITED)";
-    return failure(TW_ENOTFOUND, "{}: variable '{}': no dimension '{}'{}", path, variable, dim,
-                   hint);
+    return failure(TW_ENOTFOUND, "{}: variable '{}': no dimension '{}'{}", path,
+                   OfVariable{variable}, dim, hint);
 }
 
 Status define_dimension(Definitions& definitions, const std::string& path, const std::string& given,
@@ -79,13 +79,13 @@ Status define_variable(
     const std::string name = normal_form(called);
     if (Status s = check_name("variable", name); !s.ok()) return s;
     if (definitions.find_variable(name) >= 0)
-        return failure(TW_EEXISTS, "{}: variable '{}' is already defined", path, name);
+        return failure(TW_EEXISTS, "{}: variable '{}' is already defined", path, OfVariable{name});
     if (!valid_type(type))
-        return failure(TW_ETYPE, "{}: variable '{}': {}", path, name, no_type(type));
+        return failure(TW_ETYPE, "{}: variable '{}': {}", path, OfVariable{name}, no_type(type));
     const std::vector<std::string> names = split_names(dims);
     if (names.size() > static_cast<std::size_t>(max_dims))
         return failure(TW_EARG, "{}: variable '{}' has {} dimensions; the maximum is {}", path,
-                       name, names.size(), max_dims);
+                       OfVariable{name}, names.size(), max_dims);
 
     Variable v;
     v.name = name;
@@ -115,7 +115,7 @@ Status define_variable(
             return failure(
                 TW_ESHAPE,
                 "{}: variable '{}': dimension '{}' has length {}, but {} in the decomposition",
-                path, name, dim,
+                path, OfVariable{name}, dim,
                 known->unlimited() ? std::string("unlimited") : std::to_string(known->length),
                 held);
         }
@@ -124,7 +124,7 @@ Status define_variable(
                 return failure(
                     TW_EFORMAT,
                     "{}: variable '{}': the unlimited dimension '{}' must be the slowest one", path,
-                    name, dim);
+                    OfVariable{name}, dim);
             v.record = true;
         } else {
             fixed_names.push_back(dim);
@@ -134,7 +134,8 @@ Status define_variable(
     std::int64_t total = v.element();
     for (std::int64_t length : v.shape)
         if (__builtin_mul_overflow(total, length, &total))
-            return failure(TW_EFORMAT, "{}: variable '{}' is too large for any format", path, name);
+            return failure(TW_EFORMAT, "{}: variable '{}' is too large for any format", path,
+                           OfVariable{name});
     if (Status s = accept(v, fixed_names); !s.ok()) return s;
     for (Dimension& dim : added) definitions.dims.push_back(std::move(dim));
     for (const std::string& dim : names) v.dims.push_back(definitions.find_dim(dim));
@@ -211,7 +212,7 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
             if (here != there)
                 return failure(TW_EMISMATCH,
                                "{}: the definitions differ: {} on rank 0, {} on rank {}{}", path,
-                               there, here, team.rank(),
+                               there, here, OfRank{team.rank()},
                                is_attribute(here) || is_attribute(there)
                                    ? " (to write the attributes of rank 0, use attributes=first)"
                                    : "");

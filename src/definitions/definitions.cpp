@@ -49,9 +49,10 @@ Status check_ndims(const Variable& variable, int ndims) {
 
 Status no_variable(const Definitions& definitions, const std::string& path, const std::string& name,
                    int rank) {
-    return failure(TW_ENOTFOUND, "{}: no variable '{}'{}{}", path, name,
-                   rank < 0 ? "" : fmt::format(" (rank {})", rank),
-                   did_you_mean(name, definitions.variables.first_names()));
+    return about(failure(TW_ENOTFOUND, "{}: no variable '{}'{}{}", path, OfVariable{name},
+                         rank < 0 ? "" : fmt::format(" (rank {})", rank),
+                         did_you_mean(name, definitions.variables.first_names())),
+                 OfRank{rank});
 }
 
 std::string describe(const std::string& owner, const Attribute& a) {
@@ -213,7 +214,7 @@ Status check_format(const Definitions& d, Format format) {
     for (const Variable& v : d.variables)
         if (__builtin_add_overflow(total, bytes_of(v), &total))
             return failure(TW_EFORMAT, "variable '{}' makes the file too large for any format",
-                           v.name);
+                           OfVariable{v.name});
     if (has_new_types(format)) return {};
     if (Status status = check_types(d, format); !status.ok()) return status;
     if (is_netcdf4(format)) return {};
@@ -244,14 +245,14 @@ Status check_format(const Definitions& d, Format format) {
                     TW_EFORMAT,
                     "variable '{}' has {} bytes{}, more than the {} that format {} can hold; use "
                     "{}",
-                    v.name, bytes, record ? " per record" : "", limit, name_of(format),
+                    OfVariable{v.name}, bytes, record ? " per record" : "", limit, name_of(format),
                     format == Format::cdf1 && bytes <= 2 * gib2 - 4 ? "cdf2 or cdf5" : "cdf5");
             if (format == Format::cdf1 && begin > gib2 - 1)
                 return failure(
                     TW_EFORMAT,
                     "variable '{}' begins beyond the 2 GiB that format cdf1 can address; use cdf2 "
                     "or cdf5",
-                    v.name);
+                    OfVariable{v.name});
             begin += bytes;
         }
     }

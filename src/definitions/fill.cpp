@@ -79,8 +79,8 @@ Status choose_fill(Variable& v) {
     if (arguments == v.settings.end()) return {};
     FillValue value;
     if (const Status status = parse_fill(arguments->second, v.type, value); !status.ok())
-        return failure(TW_ESETTING, "variable '{}' of type {}: setting 'fill' is '{}'; {}", v.name,
-                       name_of(v.type), arguments->second, status.text);
+        return failure(TW_ESETTING, "variable '{}' of type {}: setting 'fill' is '{}'; {}",
+                       OfVariable{v.name}, name_of(v.type), arguments->second, status.text);
     v.fill = value;
     for (const Attribute& a : v.attributes)
         if (const Status status = check_fill(v, a); !status.ok()) return status;
@@ -90,8 +90,8 @@ Status choose_fill(Variable& v) {
 Status check_fill(const Variable& v, const Attribute& a) {
     if (!v.fill || a.name != "_FillValue" || same(v.type, a.values.data(), v.fill->data()))
         return {};
-    return failure(TW_ESETTING, "variable '{}': setting fill={} differs from the {}", v.name,
-                   v.settings.at("fill"), describe(v.name, a));
+    return failure(TW_ESETTING, "variable '{}': setting fill={} differs from the {}",
+                   OfVariable{v.name}, v.settings.at("fill"), describe(v.name, a));
 }
 
 }  // namespace thalweg::detail

@@ -126,7 +126,7 @@ Status set_chunks(const std::string& value, bool own, const Definitions& d, cons
             for (const int i : v.dims) known.push_back(d.dims[i].name);
             return failure(TW_ESETTING,
                            "setting 'chunks' is '{}': variable '{}' has no dimension '{}'{}", value,
-                           v.name, dim, did_you_mean(dim, known));
+                           OfVariable{v.name}, dim, did_you_mean(dim, known));
         }
     }
     if (any) packing.chunks = std::move(chunks);
@@ -227,12 +227,13 @@ Status choose_packing(const Definitions& d, const VariableSettings& of_all, Vari
     Packing packing;
     Status status = set_packing({settings, v.settings}, d, v, packing);
     if (!status.ok()) {
-        status.text = "variable '" + v.name + "': " + status.text;
+        // Without a name, it stands for all variables.
+        if (!v.name.empty()) reword(status, "variable '{}': {}", OfVariable{v.name}, status.text);
         return status;
     }
     if (v.dims.empty() && (packing.filtered() || !packing.chunks.empty()))
         return failure(TW_ESETTING, "variable '{}': a scalar cannot have chunks or filters",
-                       v.name);
+                       OfVariable{v.name});
     v.packing = std::move(packing);
     return {};
 }

@@ -2,22 +2,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
+
 #include "base/wire.hpp"
 #include "definitions/definitions.hpp"
 
 namespace thalweg::detail {
 
-void put_attribute(WireWriter& out, const Attribute& attribute);
-Attribute get_attribute(WireReader& in);
+template <class T>
+void carry(WireWriter& out, const NamedList<T>& list) {
+    out(static_cast<const std::vector<T>&>(list));
+}
+template <class T>
+void carry(WireReader& in, NamedList<T>& list) {
+    std::vector<T> elements;
+    in(elements);
+    list = std::move(elements);
+}
 
-void put_attributes(WireWriter& out, const std::vector<Attribute>& attributes);
-std::vector<Attribute> get_attributes(WireReader& in);
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, Attribute> a) {
+    wire(a.name, a.type, a.n, a.values);
+}
 
-void put_dims(WireWriter& out, const std::vector<Dimension>& dims);
-std::vector<Dimension> get_dims(WireReader& in);
+/// Serializes an attribute of a variable (or -1) that was set after the definitions ended.
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, std::pair<int, Attribute>> late) {
+    wire(late.first, late.second);
+}
 
-/// Serializes a variable without its decomposition and packing.
-void put_variable(WireWriter& out, const Variable& variable);
-Variable get_variable(WireReader& in);
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, Dimension> dim) {
+    wire(dim.name, dim.length);
+}
+
+/// Serializes a variable without its packing.
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, Variable> v) {
+    wire(v.name, v.type, v.dims, v.shape, v.record, v.fill, v.attributes);
+}
 
 }  // namespace thalweg::detail

@@ -109,7 +109,7 @@ Status define_held_variable(Definitions& definitions, Holdings& holdings, const 
         }
         Status status = hold(decomposition, fixed, v.shape, holdings, made);
         if (!status.ok())
-            status.text = fmt::format("{}: variable '{}': {}", path, name, status.text);
+            reword(status, "{}: variable '{}': {}", path, OfVariable{name}, status.text);
         return status;
     };
     Status status = define_variable(definitions, path, name, type, dims,

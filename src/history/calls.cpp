@@ -172,9 +172,9 @@ tw_status with_field(tw_field field, F&& body, const char* call = __builtin_FUNC
     if (field->history == nullptr) return TW_ECLOSED;
     return outside(field->history->session(), [&]() -> Status {
         Status status = body();
-        if (!status.ok() && status.text.find("field '") == std::string::npos)
-            status.text =
-                fmt::format("{}: field '{}': {}", call, field->declared.name, status.text);
+        if (!status.ok() && status.place.variable.empty())
+            reword(status, "{}: field '{}': {}", call, OfVariable{field->declared.name},
+                   status.text);
         return status;
     });
 }

@@ -84,18 +84,20 @@ Status History::begin_step(double seconds) {
 Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, tw_type type,
                      const double* weight) {
     const std::string& name = field.declared.name;
-    if (!in_step_) return failure(TW_ESTATE, "field '{}' was sent before tw_history_time", name);
+    if (!in_step_)
+        return failure(TW_ESTATE, "field '{}' was sent before tw_history_time", OfVariable{name});
     if (field.wanted == 0) return {};
     if (type != field.declared.type)
-        return failure(TW_ETYPE, "field '{}' was declared with type {}, but {} was sent", name,
-                       detail::name_of(field.declared.type), detail::name_of(type));
+        return failure(TW_ETYPE, "field '{}' was declared with type {}, but {} was sent",
+                       OfVariable{name}, detail::name_of(field.declared.type),
+                       detail::name_of(type));
     if (weight != nullptr && (!std::isfinite(*weight) || *weight < 0))
-        return failure(TW_EARG, "field '{}': the weight {} is negative or not finite", name,
-                       *weight);
+        return failure(TW_EARG, "field '{}': the weight {} is negative or not finite",
+                       OfVariable{name}, *weight);
     const int all = whole ? 1 : field.part.boxes;
     if (whole ? field.boxes_sent > 0
               : field.boxes_sent >= all || field.sent_boxes[boxes.front().box])
-        return failure(TW_ESTATE, "field '{}' was sent twice in the step of {}", name,
+        return failure(TW_ESTATE, "field '{}' was sent twice in the step of {}", OfVariable{name},
                        date_text(context_.run.calendar, now_));
     const bool first = field.boxes_sent == 0;
     const bool last = whole || field.boxes_sent + 1 == all;
@@ -149,9 +151,10 @@ Status History::end_step() {
         if (field.boxes_sent > 0 && field.boxes_sent < field.part.boxes)
             for (Variable* variable : field.users)
                 if (variable->wants())
-                    variable->fail(failure(
-                        TW_EMISSING, "field '{}': rank {} has sent {} of its {} boxes",
-                        field.declared.name, ranks_.rank(), field.boxes_sent, field.part.boxes));
+                    variable->fail(failure(TW_EMISSING,
+                                           "field '{}': rank {} has sent {} of its {} boxes",
+                                           OfVariable{field.declared.name}, OfRank{ranks_.rank()},
+                                           field.boxes_sent, field.part.boxes));
         field.boxes_sent = 0;
         std::fill(field.sent_boxes.begin(), field.sent_boxes.end(), false);
         field.wanted = 0;

@@ -251,4 +251,14 @@ void Keys::finish() {
     }
 }
 
+bool read_toml(std::string_view text, std::string_view name, Problems& problems,
+               toml::table& root) try {
+    root = toml::parse(text, name);
+    return true;
+} catch (const toml::parse_error& error) {
+    problems.push_back(
+        {static_cast<std::int64_t>(error.source().begin.line), std::string(error.description())});
+    return false;
+}
+
 }  // namespace thalweg::history

@@ -22,6 +22,9 @@ inline std::int64_t line_of(const toml::node& node) {
     return static_cast<std::int64_t>(node.source().begin.line);
 }
 
+/// Parses a text. @return false if it is not TOML, which becomes a problem
+bool read_toml(std::string_view text, std::string_view name, Problems& problems, toml::table& root);
+
 /// A reader of the keys of a TOML table. If a key is absent or wrong, the value keeps its default;
 /// wrong keys are recorded as problems, and so are unknown ones by finish().
 class Keys {

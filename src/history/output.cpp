@@ -166,11 +166,11 @@ Status Output::define_time() {
     const bool bounds = !rules_.instant;
     Status status = check(tw_def_dim(file_, time.c_str(), TW_UNLIMITED));
     if (bounds) keep_first(status, check(tw_def_dim(file_, context_.table->bounds_dim.c_str(), 2)));
-    keep_first(status, check(tw_def_var(file_, time.c_str(), TW_DOUBLE, join_dims({time}).c_str(),
-                                        nullptr)));
+    keep_first(status, check(tw_def_var(file_, time.c_str(), TW_DOUBLE,
+                                        joined_names({time}).c_str(), nullptr)));
     keep_first(status, put_attributes(time, time_attributes(context_, bounds)));
     if (!bounds) return status;
-    const std::string dims = join_dims({time, context_.table->bounds_dim});
+    const std::string dims = joined_names({time, context_.table->bounds_dim});
     keep_first(status, check(tw_def_var(file_, context_.table->bounds.c_str(), TW_DOUBLE,
                                         dims.c_str(), nullptr)));
     return status;
@@ -191,7 +191,7 @@ Status Output::define_variable(const Variable& variable) {
     const tw_type type = variable.about().type;
     const char* name = variable.name().c_str();
     keep_first(status,
-               check(tw_def_var(file_, name, type, join_dims(dims).c_str(), variable.target())));
+               check(tw_def_var(file_, name, type, joined_names(dims).c_str(), variable.target())));
     keep_first(status, put_attributes(name, variable_attributes(context_, stream_, variable)));
     if (can_fill(variable))
         for (const char* attribute : {"_FillValue", "missing_value"})
@@ -207,7 +207,7 @@ Status Output::define() {
     for (const auto& [c, chosen, data, target] : coordinates_) {
         keep_first(status, define_dims(chosen->part, c->dims));
         keep_first(status, check(tw_def_var(file_, c->name.c_str(), c->type,
-                                            join_dims(c->dims).c_str(), *target)));
+                                            joined_names(c->dims).c_str(), *target)));
         keep_first(status, put_attributes(c->name, c->attributes));
     }
     for (const Variable* variable : variables_) keep_first(status, define_variable(*variable));

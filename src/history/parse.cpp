@@ -149,13 +149,7 @@ std::vector<Problem> parse_table(std::string_view text, std::string_view name, c
     table = {};
     table.name = name;
     toml::table root;
-    try {
-        root = toml::parse(text, name);
-    } catch (const toml::parse_error& error) {
-        problems.push_back({static_cast<std::int64_t>(error.source().begin.line),
-                            std::string(error.description())});
-        return problems;
-    }
+    if (!read_toml(text, name, problems, root)) return problems;
     Keys keys(root, "", run, problems);
     Defaults defaults;
     keys.table("history");

@@ -174,34 +174,6 @@ void choose_listed(const Part& part, const Choice& choice, Chosen& chosen) {
 
 }  // namespace
 
-std::vector<std::string> split_dims(const char* names) {
-    std::vector<std::string> list;
-    bool inside = false;
-    for (const char* c = names == nullptr ? "" : names; *c != '\0'; ++c) {
-        if (*c == ' ') {
-            inside = false;
-            continue;
-        }
-        if (!inside) list.emplace_back();
-        inside = true;
-        if (*c == '\\' && c[1] != '\0') ++c;
-        list.back() += *c;
-    }
-    return list;
-}
-
-std::string join_dims(const std::vector<std::string>& names) {
-    std::string list;
-    for (const std::string& name : names) {
-        if (!list.empty()) list += ' ';
-        for (const char c : name) {
-            if (c == ' ' || c == '\\') list += '\\';
-            list += c;
-        }
-    }
-    return list;
-}
-
 Status part_of(tw_decomposition decomposition, Part& part) {
     tw_decomposition_info info;
     if (const tw_status code = tw_inq_decomposition(decomposition, &info); code != TW_OK)
@@ -250,12 +222,12 @@ Chosen choose(const Part& part, const Choice& choice) {
 tw_status declare(tw_session session, const Part& part, tw_decomposition* decomposition) {
     *decomposition = nullptr;
     if (part.replicated) return TW_OK;
-    const std::string dims = join_dims(part.dims);
+    const std::string dims = joined_names(part.dims);
     if (part.listed == 0)
         return tw_decompose(session, dims.c_str(), part.boxes, part.shape.data(), part.start.data(),
                             part.count.data(), decomposition);
     const auto first = part.dims.begin() + part.first_listed;
-    const std::string listed = join_dims({first, first + part.listed});
+    const std::string listed = joined_names({first, first + part.listed});
     return tw_decompose_list(session, dims.c_str(), part.shape.data(), listed.c_str(),
                              std::ssize(part.indices), part.indices.data(), TW_LIST_UNIQUE,
                              decomposition);

@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "base/text.hpp"
+#include "definitions/definitions.hpp"
 #include "thalweg/decomposition.h"
 
 namespace thalweg::history {
 
+using detail::joined_names;
 using detail::Status;
 using Integers = std::vector<std::int64_t>;
 
@@ -30,10 +33,9 @@ struct Part {
     bool lists(int dim) const { return dim >= first_listed && dim < first_listed + listed; }
 };
 
-/// Splits a list of names separated by blanks; a backslash escapes the character after it.
-std::vector<std::string> split_dims(const char* names);
-/// Joins names to such a list.
-std::string join_dims(const std::vector<std::string>& names);
+inline std::vector<std::string> split_dims(const char* names) {
+    return detail::split_names(names == nullptr ? "" : names);
+}
 
 /// Describes this rank's part. @return TW_OK, TW_EHANDLE, TW_ENOMEM
 Status part_of(tw_decomposition decomposition, Part& part);

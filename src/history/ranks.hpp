@@ -10,6 +10,8 @@
 
 namespace thalweg::history {
 
+using detail::OfRank;
+using detail::OfVariable;
 using detail::Status;
 
 class Ranks {
@@ -29,7 +31,15 @@ public:
 
     /// Returns the status of a call of the public interface, with its text.
     Status status(tw_status code) const {
-        return code == TW_OK ? Status{} : Status{code, tw_error_message(session())};
+        if (code == TW_OK) return {};
+        Status failed{code, tw_error_message(session())};
+        detail::ErrorPlace& place = failed.place;
+        const char *file = "", *variable = "";
+        if (tw_error_place(session(), &file, &variable, &place.record, &place.rank) == TW_OK) {
+            place.file = file;
+            place.variable = variable;
+        }
+        return failed;
     }
 };
 

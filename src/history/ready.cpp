@@ -73,7 +73,7 @@ Status History::find_part(const Declaration& declaration, std::int64_t n, Part& 
         std::sort(b.begin(), b.end());
         if (a != b)
             return failure(TW_ESHAPE, "its dimensions are ({}), those of the decomposition ({})",
-                           join_dims(dims), join_dims(part.dims));
+                           joined_names(dims), joined_names(part.dims));
     } else {
         Integers shape;
         std::int64_t known = 1;
@@ -146,11 +146,11 @@ std::int64_t History::declarations_hash() const {
     std::uint64_t hash = detail::hash_of_nothing;
     const auto add = [&](const std::string& text) { hash = detail::hash_of(text + "\n", hash); };
     for (const auto& [name, c] : context_.coordinates)
-        add(fmt::format("{} {} {} {}", name, static_cast<int>(c.type), join_dims(c.dims),
+        add(fmt::format("{} {} {} {}", name, static_cast<int>(c.type), joined_names(c.dims),
                         c.serial));
     for (const Field& f : fields_)
         add(fmt::format("{} {} {} {} {}", f.declared.name, static_cast<int>(f.declared.type),
-                        join_dims(f.declared.dims), static_cast<int>(f.declared.missing),
+                        joined_names(f.declared.dims), static_cast<int>(f.declared.missing),
                         f.serial));
     return static_cast<std::int64_t>(hash);
 }

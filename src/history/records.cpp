@@ -78,7 +78,7 @@ Status History::find_differences(const std::vector<Due>& due, std::span<const st
         if (variable.held() && variable.record_log(before) == 0)
             keep_first(mine,
                        failure(TW_EMISSING, "field '{}' was sent by some ranks, but not by rank {}",
-                               name, ranks_.rank()));
+                               OfVariable{name}, OfRank{ranks_.rank()}));
     };
     for_words(due, words, find_unsent);
     if (alike) return {};
@@ -89,7 +89,7 @@ Status History::find_differences(const std::vector<Due>& due, std::span<const st
                        failure(TW_EMISMATCH,
                                "field '{}': the ranks have sent it at different times or with "
                                "different weights",
-                               variable.field().declared.name));
+                               OfVariable{variable.field().declared.name}));
     });
     return mine;
 }
@@ -137,8 +137,8 @@ Status History::write_record(const Due& due) {
             if (sent_in_record_.count({variable, before}) == 0) continue;
             Status result = variable->result(values_);
             if (result.code == TW_ERANGE)
-                result.text = fmt::format("stream '{}': variable '{}': {}", stream.table().name,
-                                          variable->name(), result.text);
+                reword(result, "stream '{}': variable '{}': {}", stream.table().name,
+                       OfVariable{variable->name()}, result.text);
             keep_first(status, result);
             keep_first(status, output->put(*variable, values_));
         }

@@ -191,8 +191,8 @@ Status History::save_arrays(tw_restart restart, tw_file file) {
             for (const StateArray& array : variable.arrays())
                 keep_first(status, ranks_.status(tw_restart_add(
                                        restart, array_name(ranks_.number(), s, v, array).c_str(),
-                                       array.type, join_dims(dims).c_str(), t.restart, array.data,
-                                       t.chosen->elements, TW_COPIED)));
+                                       array.type, joined_names(dims).c_str(), t.restart,
+                                       array.data, t.chosen->elements, TW_COPIED)));
         }
     return status;
 }

@@ -156,7 +156,7 @@ Status Variable::check_weight() const {
     return detail::failure(TW_ESTATE,
                            "field '{}' was sent before its weight '{}': in each step, send the "
                            "weight first",
-                           field_.declared.name, weights_.field->declared.name);
+                           OfVariable{field_.declared.name}, weights_.field->declared.name);
 }
 
 void Variable::take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
@@ -175,7 +175,7 @@ void Variable::take(std::span<const SentBox> boxes, const double* own_weight, Ti
     if (!last) return;
     Status ended = sums_->end_sample();
     if (!ended.ok())
-        fail({ended.code, fmt::format("field '{}': {}", field_.declared.name, ended.text)});
+        fail(failure(ended.code, "field '{}': {}", OfVariable{field_.declared.name}, ended.text));
 }
 
 void Variable::add(const SentBox& box) {
@@ -279,7 +279,8 @@ void Variable::set_state(const VariableState& state) {
     if (state.failed != 0)
         failure_ = detail::failure(
             static_cast<tw_status>(-std::countr_zero(static_cast<std::uint64_t>(state.failed))),
-            "field '{}': samples before the restart cannot be used", field_.declared.name);
+            "field '{}': samples before the restart cannot be used",
+            OfVariable{field_.declared.name});
 }
 
 void Variable::begin_at(Time time) {

@@ -8,12 +8,20 @@ namespace thalweg::detail {
 
 WriterCount parse_writers(const std::string& text) {
     WriterCount count;
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, count.number);
-    const std::string unit(rest, end);
-    if (error != std::errc() || count.number < 1 || !(unit.empty() || unit == "/node")) return {};
-    count.per_node = !unit.empty();
-    return count;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    const auto number = [&](int least, int& value) {
+        const auto [rest, error] = std::from_chars(at, end, value);
+        at = rest;
+        return error == std::errc() && value >= least;
+    };
+    if (!number(1, count.number)) return {};
+    constexpr std::string_view unit = "/node";
+    count.per_node = std::string_view(at, end).starts_with(unit);
+    if (count.per_node) at += unit.size();
+    if (at != end && (*at++ != ':' || !number(0, count.first))) return {};
+    if (at != end && (*at++ != ':' || !number(1, count.stride))) return {};
+    return at == end ? count : WriterCount{};
 }
 
 namespace {
@@ -43,35 +51,36 @@ std::vector<int> spread(const Topology& topology, std::int64_t n) {
 
 }  // namespace
 
-Status pick_writers(const Topology& topology, const WriterChoice& choice, std::vector<int>& ranks) {
+Status pick_writers(const Topology& topology, const WriterCount& asked, bool as_possible,
+                    std::vector<int>& ranks) {
     ranks.clear();
     const auto pick = [&](std::int64_t size, const std::string& where, auto&& rank_at) -> Status {
-        std::int64_t n = std::min<std::int64_t>(choice.count.number, size - choice.first);
-        if (choice.stride > 0) {
-            const std::int64_t most = (size - choice.first + choice.stride - 1) / choice.stride;
-            if (choice.count.number > most && !choice.as_possible) n = 0;
+        std::int64_t n = std::min<std::int64_t>(asked.number, size - asked.first);
+        if (asked.stride > 0) {
+            const std::int64_t most = (size - asked.first + asked.stride - 1) / asked.stride;
+            if (asked.number > most && !as_possible) n = 0;
             n = std::min(n, most);
         }
         if (n < 1)
-            return failure(TW_ESETTING,
-                           "writers={}, writer_first={}, writer_stride={} are not possible with "
-                           "the {} ranks{}",
-                           choice.count.number, choice.first,
-                           choice.stride > 0 ? std::to_string(choice.stride) : "auto", size, where);
+            return failure(
+                TW_ESETTING, "{} writers from rank {} on{} are not possible with the {} ranks{}",
+                asked.number, asked.first,
+                asked.stride > 0 ? fmt::format(" at a distance of {}", asked.stride) : "", size,
+                where);
         for (std::int64_t i = 0; i < n; ++i)
             ranks.push_back(
-                rank_at(choice.first +
-                        (choice.stride > 0 ? i * choice.stride : i * (size - choice.first) / n)));
+                rank_at(asked.first +
+                        (asked.stride > 0 ? i * asked.stride : i * (size - asked.first) / n)));
         return {};
     };
     const std::int64_t all = topology.by_place.size();
-    if (!choice.count.per_node && choice.first == 0 && choice.stride == 0) {
-        ranks = spread(topology, std::min<std::int64_t>(choice.count.number, all));
+    if (!asked.per_node && asked.first == 0 && asked.stride == 0) {
+        ranks = spread(topology, std::min<std::int64_t>(asked.number, all));
         return {};
     }
-    if (!choice.count.per_node)
+    if (!asked.per_node)
         return pick(all, "", [&](std::int64_t at) {
-            return choice.stride > 0 ? static_cast<int>(at) : topology.by_place[at];
+            return asked.stride > 0 ? static_cast<int>(at) : topology.by_place[at];
         });
     for (int node = 0; node < topology.nodes; ++node) {
         Status status = pick(topology.sizes[node], fmt::format(" of node {}", node),

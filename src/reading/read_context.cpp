@@ -35,7 +35,8 @@ Status ReadContext::find(const std::string& name, int& number) const {
     number = source->definitions().find_variable(name);
     if (number >= 0) return {};
     if (const std::string why = source->missing(name); !why.empty())
-        return failure(TW_EUNSUPPORTED, "{}: '{}': {} (rank {})", path, name, why, team.rank());
+        return failure(TW_EUNSUPPORTED, "{}: '{}': {} (rank {})", path, name, why,
+                       OfRank{team.rank()});
     return no_variable(source->definitions(), path, name, team.rank());
 }
 
@@ -59,8 +60,8 @@ Status ReadContext::readable(int number, std::int64_t record) const {
 
 Status ReadContext::with_place(Status status, int number) const {
     if (!status.ok())
-        status.text = fmt::format("{}: variable '{}': {} (rank {})", path, variable(number).name,
-                                  status.text, team.rank());
+        reword(status, "{}: variable '{}': {} (rank {})", OfFile{path},
+               OfVariable{variable(number).name}, status.text, OfRank{team.rank()});
     return status;
 }
 

@@ -29,10 +29,7 @@ Status Reader::choose_readers() {
     const auto choose = [&]() -> Status {
         std::string& readers = file_.options.readers;
         if (readers == "auto") readers = parallel ? "4/node" : std::to_string(team.size());
-        WriterChoice arguments;
-        arguments.count = parse_writers(readers);
-        arguments.as_possible = true;
-        return pick_writers(team.topology(), arguments, file_.readers);
+        return pick_writers(team.topology(), parse_writers(readers), true, file_.readers);
     };
     return team.agree(status.ok() ? alone(choose) : status);
 }

@@ -43,7 +43,8 @@ Status check_arguments(const ReadContext& file, const GetArguments& arguments,
         if (Status s = file.check_type(request.variable, arguments.array.type); !s.ok()) return s;
         if (v.record && (arguments.record < 0 || arguments.record >= file.source->records()))
             return failure(TW_EBOUNDS, "no record {}; the file has {} records",
-                           file.options.wording.index(arguments.record), file.source->records());
+                           OfRecord{file.options.wording.index(arguments.record)},
+                           file.source->records());
         request.record = v.record ? arguments.record : 0;
         if (Status status = match(file, arguments, v, request); !status.ok()) return status;
         const Decomposition& d = *request.decomposition;
@@ -63,7 +64,8 @@ Status check_deferred(const ReadContext& file, std::span<const ReadRequest> requ
             all.push_back({&file.variable(r.variable).name, &r.fingerprint});
         Status status = compare_fingerprints(std::move(all));
         if (!status.ok())
-            status.text = fmt::format("{}: {} (rank {})", file.path, status.text, file.team.rank());
+            reword(status, "{}: {} (rank {})", OfFile{file.path}, status.text,
+                   OfRank{file.team.rank()});
         return status;
     });
 }

@@ -121,7 +121,7 @@ Status Registry::add(const Registration& r) {
         Variable& before = definitions_.variables[known];
         if (before.type != v.type || before.dims != v.dims)
             return failure(TW_EEXISTS, "restart: variable '{}' is already registered, as {} ({})",
-                           r.name, name_of(before.type),
+                           OfVariable{r.name}, name_of(before.type),
                            wording_.names(definitions_.fixed_dims(before)));
         v.attributes = std::move(before.attributes);
         v.settings = std::move(before.settings);
@@ -143,7 +143,7 @@ Status Registry::check_copies() const {
             return failure(TW_EMISSING,
                            "restart: variable '{}' was registered with TW_COPIED, and its copy has "
                            "already been written; register it again before each write",
-                           definitions_.variables[i].name);
+                           OfVariable{definitions_.variables[i].name});
     return {};
 }
 
@@ -158,7 +158,7 @@ Status Registry::set_variable(const std::string& variable, const std::string& se
         return failure(TW_ESETTING,
                        "restart: variable '{}': setting 'quantize' is not allowed: it would lose "
                        "bits",
-                       variable);
+                       OfVariable{variable});
     }
     return status;
 }
@@ -188,7 +188,7 @@ Status Registry::use_decompositions() {
         fingerprints.push_back({&v.name, &seen.back()});
     }
     Status status = compare_fingerprints(std::move(fingerprints));
-    if (!status.ok()) status.text = fmt::format("restart: {} (rank {})", status.text, rank_);
+    if (!status.ok()) reword(status, "restart: {} (rank {})", status.text, OfRank{rank_});
     return status;
 }
 
@@ -210,7 +210,7 @@ void Registry::drop_copies() {
 
 /// Adds a description of the array to an error.
 Status Registry::refused(const std::string& name, Status why) const {
-    why.text = fmt::format("restart: variable '{}': {} (rank {})", name, why.text, rank_);
+    reword(why, "restart: variable '{}': {} (rank {})", OfVariable{name}, why.text, OfRank{rank_});
     return why;
 }
 

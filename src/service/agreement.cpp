@@ -84,6 +84,15 @@ Words words_of(const FileContext& file, const Batch& batch, Call call, int varia
     return words;
 }
 
+/// Returns on all ranks an error that rank 0 describes.
+template <class Describe>
+Status from_first_rank(const FileContext& file, Describe&& describe) {
+    Status mine;
+    if (file.team.rank() == 0) mine = describe();
+    std::vector<char> none;
+    return broadcast_outcome(file.team.world(), mine, none);
+}
+
 /// Returns the error for puts with and without halos. It does not name the wrong rank: if boxes
 /// have different sizes, an array without a halo may look like a smaller box with its halo.
 /// @param put  this rank has put the variable
@@ -91,28 +100,28 @@ Status mixed_forms(const FileContext& file, const Batch& batch, std::size_t vari
     const Variable& v = file.definitions.variables[variable];
     std::string mine;
     const Form form = batch.puts[variable].form;
-    if (put && form != Form::either) {
-        const bool with = form == Form::with_halo;
-        mine = fmt::format("{}{} on rank {}", with ? '+' : '-',
-                           extents_in_words(*file.holdings[variable]->decomposition, form),
-                           file.team.rank());
-    }
+    if (put && form != Form::either)
+        mine = (form == Form::with_halo ? '+' : '-') +
+               extents_in_words(*file.holdings[variable]->decomposition, form);
     const auto all = file.team.world().gather({mine.data(), mine.size()}, 0);
-    std::vector<char> text;
-    if (file.team.rank() == 0) {
+    return from_first_rank(file, [&] {
         const auto first = [&](char sign) {
-            for (const auto& one : all)
-                if (!one.empty() && one[0] == sign) return std::string(one.begin() + 1, one.end());
-            return std::string();
+            return static_cast<int>(
+                std::find_if(all.begin(), all.end(),
+                             [&](const auto& one) { return !one.empty() && one[0] == sign; }) -
+                all.begin());
         };
-        const std::string message = fmt::format(
-            "{}: variable '{}': the ranks pass arrays of different forms: without halo, {}; with "
-            "halo, {}. If the boxes share an array of fixed extents, declare them with tw_pad",
-            file.path, v.name, first('-'), first('+'));
-        text.assign(message.begin(), message.end());
-    }
-    file.team.world().broadcast(text, 0);
-    return {TW_EMISMATCH, std::string(text.begin(), text.end())};
+        const auto extents = [&](int rank) {
+            return std::string_view(all[rank].data(), all[rank].size()).substr(1);
+        };
+        const int without = first('-'), with = first('+');
+        return failure(
+            TW_EMISMATCH,
+            "{}: variable '{}': the ranks pass arrays of different forms: without halo, {} on rank "
+            "{}; with halo, {} on rank {}. If the boxes share an array of fixed extents, declare "
+            "them with tw_pad",
+            file.path, OfVariable{v.name}, extents(without), OfRank{without}, extents(with), with);
+    });
 }
 
 /// Returns the error that names the ranks which lack a variable.
@@ -121,22 +130,23 @@ Status missing_variable(const FileContext& file, const Batch& batch, std::size_t
     const char lacks =
         !batch.puts[variable].put && file.holdings[variable]->decomposition->has_part();
     const auto all = file.team.world().gather({&lacks, 1}, 0);
-    std::vector<char> text;
-    if (file.team.rank() == 0) {
+    return from_first_rank(file, [&] {
         std::vector<std::string> ranks;
         std::size_t number = 0;
+        int first = -1;
         for (std::size_t r = 0; r < all.size(); ++r) {
             if (!all[r][0]) continue;
             if (++number <= 16) ranks.push_back(std::to_string(r));
+            if (number == 1) first = r;
         }
         if (number > 16) ranks.push_back(fmt::format("and {} more", number - 16));
-        const std::string message = fmt::format(
-            "{}: variable '{}' of record {} was not put on rank {}, but was on others", file.path,
-            v.name, file.options.wording.index(batch.record), joined(ranks, ", "));
-        text.assign(message.begin(), message.end());
-    }
-    file.team.world().broadcast(text, 0);
-    return {TW_EMISSING, std::string(text.begin(), text.end())};
+        return about(
+            failure(TW_EMISSING,
+                    "{}: variable '{}' of record {} was not put on rank {}, but was on others",
+                    file.path, OfVariable{v.name},
+                    OfRecord{file.options.wording.index(batch.record)}, joined(ranks, ", ")),
+            OfRank{first});
+    });
 }
 
 }  // namespace

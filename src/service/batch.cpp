@@ -10,7 +10,8 @@ Status too_much_put(const FileContext& file, const Variable& variable, const cha
     return failure(TW_ENOMEM,
                    "{}: variable '{}': this rank has put more in this step than setting {} allows "
                    "({} bytes): increase it, or call tw_end_step more often (rank {})",
-                   file.path, variable.name, setting, bytes, file.team.rank());
+                   OfFile{file.path}, OfVariable{variable.name}, setting, bytes,
+                   OfRank{file.team.rank()});
 }
 
 Batch::Batch(const FileContext& file)
@@ -38,8 +39,8 @@ Status Batch::check_deferred(bool records) const {
                     all.push_back({&file_.variable(p.variable).name, &p.fingerprint});
         Status status = compare_fingerprints(std::move(all));
         if (!status.ok())
-            status.text =
-                fmt::format("{}: {} (rank {})", file_.path, status.text, file_.team.rank());
+            reword(status, "{}: {} (rank {})", OfFile{file_.path}, status.text,
+                   OfRank{file_.team.rank()});
         return status;
     });
 }
@@ -53,7 +54,8 @@ Status Batch::take_misfits(bool records) {
             return failure(TW_ERANGE,
                            "{}: {} values of variable '{}' do not fit type {}; fill values are "
                            "written instead (rank {})",
-                           file_.path, misfits[i], v.name, name_of(v.type), file_.team.rank());
+                           file_.path, misfits[i], OfVariable{v.name}, name_of(v.type),
+                           OfRank{file_.team.rank()});
         };
         if (status.ok()) status = alone(told);
         misfits[i] = 0;

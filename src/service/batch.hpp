@@ -34,6 +34,17 @@ struct WaitingPart : Part {
     std::int64_t bytes = 0;   ///< bytes of its packed values
 };
 
+/// A part to be put, and similar ones of later records.
+struct PartsToPut {
+    Part part;
+    std::int64_t records = 1;  ///< 0: only to return an earlier error
+    std::int64_t step = 1;     ///< distance from record to record
+    std::int64_t bytes = 0;    ///< distance between the arrays of two records
+    bool deferred = false;     ///< the arrays do not change until they are written
+
+    std::int64_t last() const { return part.record + (records - 1) * step; }
+};
+
 class Batch {
 public:
     /// The state of a variable in the record of the open step, for tw_put.
@@ -71,6 +82,25 @@ public:
     /// only of fixed-size ones.
     void forget_puts(bool records);
     void note_records(std::int64_t n) { file_records = std::max(file_records, n); }
+    /// Calls act(part) for each of several parts, which can be put now.
+    template <class Act>
+    Status for_parts(PartsToPut put, Act&& act) {
+        boxed = given = true;
+        const std::int64_t last = put.last();
+        puts[put.part.variable].boxed |= is_open(put);
+        for (Part& part = put.part; part.record <= last;
+             part.record += put.step, part.array.data += put.bytes)
+            if (Status s = act(part); !s.ok()) return s;
+        // Note the record even if this rank holds nothing of it.
+        note_records(is_record(put.part.variable) ? last + 1 : 0);
+        return {};
+    }
+    /// Tests if a part belongs to the record that tw_put writes, or to a fixed-size variable.
+    bool is_open(const PartsToPut& put) const {
+        const std::int64_t first = put.part.record;
+        return !is_record(put.part.variable) ||
+               (record >= first && record <= put.last() && (record - first) % put.step == 0);
+    }
 
     std::vector<Put> puts;              ///< by variable
     std::vector<std::int64_t> misfits;  ///< number of values that did not fit, by variable

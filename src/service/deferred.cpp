@@ -105,12 +105,12 @@ Status compare_fingerprints(std::vector<SeenArray> all) {
         if (all[i - 1].fingerprint->first() == all[i].fingerprint->first())
             return *all[i - 1].variable == *all[i].variable
                        ? failure(TW_EARG, "variable '{}' has the same array twice: {}",
-                                 *all[i].variable, advice)
+                                 OfVariable{*all[i].variable}, advice)
                        : failure(TW_EARG, "variables '{}' and '{}' have the same array: {}",
                                  *all[i - 1].variable, *all[i].variable, advice);
     for (const SeenArray& g : all)
         if (Status status = g.fingerprint->compare(); !status.ok()) {
-            status.text = fmt::format("variable '{}': {}", *g.variable, status.text);
+            reword(status, "variable '{}': {}", OfVariable{*g.variable}, status.text);
             return status;
         }
     return {};

@@ -31,7 +31,7 @@ std::int64_t FileContext::step_bytes() const {
 
 Status FileContext::usable() const {
     if (closed) return failure(TW_ECLOSED, "{}: the file is closed", path);
-    return failed.ok() ? Status{} : Status{failed.code, failed.text};
+    return failed;
 }
 
 Status FileContext::keep(Status status) {
@@ -41,8 +41,8 @@ Status FileContext::keep(Status status) {
 
 Status FileContext::in_variable(Status status, int i) const {
     if (!status.ok())
-        status.text = fmt::format("{}: variable '{}': {} (rank {})", path, variable(i).name,
-                                  status.text, team.rank());
+        reword(status, "{}: variable '{}': {} (rank {})", OfFile{path},
+               OfVariable{variable(i).name}, status.text, OfRank{team.rank()});
     return status;
 }
 
@@ -52,12 +52,13 @@ Status FileContext::find_variable(const std::string& name, int type, int& found)
     if (found < 0) return no_variable(definitions, path, name, team.rank());
     const tw_type its = variable(found).type;
     if (!valid_type(type))
-        return failure(TW_ETYPE, "{}: variable '{}': {} (rank {})", path, name, no_type(type),
-                       team.rank());
+        return failure(TW_ETYPE, "{}: variable '{}': {} (rank {})", path, OfVariable{name},
+                       no_type(type), OfRank{team.rank()});
     if ((type == TW_CHAR) != (its == TW_CHAR))
         return failure(TW_ETYPE,
                        "{}: variable '{}' has type {}, and {} cannot be converted to it (rank {})",
-                       path, name, name_of(its), name_of(static_cast<tw_type>(type)), team.rank());
+                       path, OfVariable{name}, name_of(its), name_of(static_cast<tw_type>(type)),
+                       OfRank{team.rank()});
     return {};
 }
 
@@ -69,13 +70,14 @@ Status FileContext::check_record(int i, std::int64_t record) const {
     if (record < most_records(format)) return {};
     return failure(TW_EFORMAT,
                    "{}: variable '{}': format {} cannot count record {}; cdf5 can (rank {})", path,
-                   variable(i).name, name_of(format), options.wording.index(record), team.rank());
+                   OfVariable{variable(i).name}, name_of(format),
+                   OfRecord{options.wording.index(record)}, OfRank{team.rank()});
 }
 
 Status FileContext::check_next_record(std::int64_t record) const {
     if (record < most_records(format)) return {};
     return failure(TW_EFORMAT, "{}: format {} cannot count record {}; cdf5 can", path,
-                   name_of(format), options.wording.index(record));
+                   name_of(format), OfRecord{options.wording.index(record)});
 }
 
 Status FileContext::enter(Call call, int i, const Status& mine, const MeetingWords& words) {
@@ -102,7 +104,7 @@ StorageOptions FileContext::storage_options() const {
     o.wording = options.wording;
     o.live = options.live;
     o.claimed = claimed;
-    o.is_there = !existing.is && !in_files() && !options.by_variable;
+    o.is_there = !existing.is && !several_files();
     return o;
 }
 

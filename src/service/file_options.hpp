@@ -27,12 +27,10 @@ struct FileOptions {
     std::string readers = "auto";
     bool read_ahead = false;
     bool common_records = false;
-    std::string tiles = "auto";  ///< auto or MxN
-    bool tile_files = false;     ///< with method tiles: one file per tile
-    bool by_variable = false;    ///< a folder, with one file per variable
-    bool shards = false;         ///< these files are shards of a Zarr store
-    /// First writer and distance between writers; -1: spread evenly.
-    std::int64_t writer_first = 0, writer_stride = -1;
+    std::string tiles = "auto";                        ///< auto or MxN
+    bool tile_files = false;                           ///< with method tiles: one file per tile
+    bool by_variable = false;                          ///< a folder, with one file per variable
+    bool shards = false;                               ///< these files are shards of a Zarr store
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< -1: those of the folder
     std::int64_t alignment = -1;                       ///< -1: that of the file system
     std::int64_t piece = 0;
@@ -52,7 +50,6 @@ struct FileOptions {
     std::int64_t background_after = -1;  ///< service=auto: number of steps; -1: measured
     bool close_later = false;            ///< tw_close does not wait until a service has written
     std::int64_t queue = -1;             ///< bytes per rank; -1: two steps, at most `staging`
-    bool queue_inline = false;           ///< a rank that finds the queue full writes itself
     /// Bytes a second of all writers together, or of all readers; 0: no limit.
     std::int64_t bandwidth = 0;
     /// Packing of variables that have no settings of their own.

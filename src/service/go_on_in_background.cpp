@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "service/inline/inline_service.hpp"
 #include "service/make_queue_service.hpp"
 #include "service/queue/queue_plan.hpp"
 #include "service/service.hpp"
@@ -11,7 +12,7 @@ namespace thalweg::detail {
 namespace {
 
 /// Tests if a step fits into the queue on all ranks: otherwise tw_put would become collective.
-bool can_go_on(FileContext& file, const Service& service) {
+bool can_go_on(FileContext& file, const InlineService& service) {
     std::int64_t can = service.is_at_rest() && plan_queue(file).holds_step ? 1 : 0;
     file.team.all_reduce({&can, 1}, Reduce::min);
     return can != 0;
@@ -22,13 +23,14 @@ bool can_go_on(FileContext& file, const Service& service) {
 Status go_on_in_background(FileContext& file, Target& target, Batch& batch,
                            std::unique_ptr<Service>& service) {
     const std::string before = std::exchange(file.options.service, "background");
-    if (!can_go_on(file, *service)) {
+    auto& present = dynamic_cast<InlineService&>(*service);
+    if (!can_go_on(file, present)) {
         file.options.service = before;
         return {};
     }
     Existing complete;
     complete.is = true;
-    Status status = service->end_at_rest(complete.first);
+    Status status = present.end_at_rest(complete.first);
     if (!status.ok()) return status;
     complete.kept = std::max(complete.first, file.existing.kept);
     std::unique_ptr<Service> next;

@@ -67,7 +67,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
     if (!status.ok())
         status = failure(TW_ENOMEM,
                          "{}: out of memory for the description of what this rank holds (rank {})",
-                         file.path, file.team.rank());
+                         OfFile{file.path}, OfRank{file.team.rank()});
     if (status = file.team.agree(status); !status.ok()) return nullptr;
     plan.queue = queue.bytes;
     plan.queue_limit = queue.limit;

@@ -31,18 +31,11 @@ public:
     /// @param part      part with the declared holding and the record of the open step
     /// @param deferred  the array does not change until the step ends
     virtual Status put(Status checked, const Part& part, bool deferred) = 0;
-    /// Checks that sections and records of a variable can be put. Local.
-    virtual Status allow_records(int variable) const = 0;
-    /// Checks that there is room for a part, and for similar ones of so many records, so that a put
-    /// that is refused changes nothing. Local.
-    virtual Status check_room(const Part& part, std::int64_t records) = 0;
-    /// Puts a part of any record and holding. Local.
-    virtual Status put_part(const Part& part, bool deferred) = 0;
-    /// Returns the error for values that did not fit: now on this rank, and at the next agreement
-    /// on all.
-    virtual Status take_misfits() = 0;
-    /// Returns an error of a writer, which becomes the file's own.
-    virtual Status poll() = 0;
+    /// Puts parts of any record and holding; a put that is refused changes nothing. Local.
+    /// @return also an error of a writer, which becomes the file's own; or the error for values
+    /// that
+    ///     did not fit, which the next agreement returns on all ranks
+    virtual Status put_parts(const PartsToPut& put) = 0;
 
     /// Agrees with all ranks before a close; see agree_on().
     /// @note Collective, as are the functions up to close()
@@ -56,28 +49,14 @@ public:
     /// Writes everything left, when no step is open: boxes, fixed-size variables, fill values.
     virtual Status write_rest(const Agreed& agreed) = 0;
     /// Waits until everything is written.
-    virtual Status finish(bool durable) = 0;
-    /// Waits until the steps that all ranks have ended are written, as far as an error permits.
-    /// Called before a close after an error.
-    virtual void finish_steps() {}
+    /// @param good  false: after an error, the steps that all ranks have ended, as far as possible
+    virtual Status finish(bool good) = 0;
     /// Completes the file under its present name; after an error, leaves it as it is.
     virtual Status close(bool good) = 0;
 
     /// Returns the file's number of records that this rank knows after sync(). At least one rank
     /// knows all.
     virtual std::int64_t records() const = 0;
-    /// Tests if all puts are in the file, so that another service may continue it. Local.
-    virtual bool is_at_rest() const { return false; }
-    /// Prepares for another service: fills the elements of fixed-size variables that were never
-    /// put. @param records  receives the number of complete records
-    /// @note Collective; the status is the same on every rank
-    virtual Status end_at_rest(std::int64_t& records) {
-        (void)records;
-        return {};
-    }
-
-    /// Tests if the service also writes between calls, on a thread or on servers.
-    virtual bool writes_any_time() const { return false; }
     /// Tests if finish() has nothing to wait for on this rank. Local.
     virtual bool finished() const { return true; }
     virtual void add_figures(FileFigures& figures) const = 0;
@@ -89,7 +68,7 @@ public:
 std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& batch,
                                       Status& status);
 
-/// Changes the service to background after this step. If that is impossible, `service` and the
+/// Changes service inline to background after this step. If that is impossible, `service` and the
 /// file's option do not change. @return an error of the file, the same on every rank
 /// @note Collective
 Status go_on_in_background(FileContext& file, Target& target, Batch& batch,

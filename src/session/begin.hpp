@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdio>
 #include <functional>
 #include <new>
 
@@ -27,9 +26,7 @@ Status start(int rank, const MakeWorld& make_world, const char* settings, tw_ses
 /// @note Collective
 template <class Begin>
 tw_status begin_without(Begin&& begin) try {
-    const Status status = begin();
-    keep_text(status.text);
-    return status.code;
+    return keep_loose(begin());
 } catch (const std::exception&) {
     return TW_ENOMEM;
 }
@@ -51,13 +48,6 @@ tw_status begin_session(tw_session* session, Begin&& begin,
     const tw_status code = guarded(*session, begin, call);
     (*session)->begun = now();
     (*session)->in_calls = 0;
-    if (code == TW_OK && (*session)->role == TW_MODEL && (*session)->team->rank() == 0 &&
-        (*session)->settings.flag("print_config"))
-        (void)alone([&]() -> Status {
-            std::fputs((*session)->settings.table().c_str(), stdout);
-            std::fflush(stdout);
-            return {};
-        });
     return code;
 }
 

@@ -11,18 +11,15 @@ namespace thalweg::detail {
 
 namespace {
 
-thread_local std::string loose;
+thread_local Status loose;
 std::atomic<bool> fails{false};
 
-tw_status keep_loose(Status status) {
-    (void)alone([&]() -> Status {
-        loose = std::move(status.text);
-        return {};
-    });
-    return status.code;
-}
-
 }  // namespace
+
+tw_status keep_loose(Status status) {
+    loose = std::move(status);
+    return loose.code;
+}
 
 bool process_fails() { return fails; }
 
@@ -34,16 +31,14 @@ void watch_exit() {
 #endif
 }
 
-void keep_text(const std::string& text) { keep_loose({TW_OK, text}); }
+const Status& loose_error() { return loose; }
 
-const char* loose_text() { return loose.c_str(); }
-
-void forget_loose_text() { loose.clear(); }
+void forget_loose_error() { loose = {}; }
 
 Status check_flags(const std::string& path, const char* variable, int flags, int possible) {
     if ((flags & ~possible) == 0) return {};
-    return failure(TW_EARG, "{}: variable '{}': unknown flags {}", path, text_or_empty(variable),
-                   flags & ~possible);
+    return failure(TW_EARG, "{}: variable '{}': unknown flags {}", path,
+                   OfVariable{text_or_empty(variable)}, flags & ~possible);
 }
 
 tw_status no_handle(const char* call) {
@@ -70,12 +65,12 @@ tw_status refuse(tw_session session, const char* call) {
             return failure(TW_ESTATE,
                            "{} was called in process {}, a child of process {}, which made the "
                            "session: only that one can use it (rank {})",
-                           call, getpid(), session->process, session->rank);
+                           call, getpid(), session->process, OfRank{session->rank});
         }));
     if (process_fails())
         return keep_loose(alone([&] {
             return failure(TW_ESTATE, "{}: the process ends with a failure (rank {})", call,
-                           session->rank);
+                           OfRank{session->rank});
         }));
     if (session->meetings) session->meetings->refuse_thread(call);
     return keep_loose(alone([&] { return thread_failure(call, session->rank); }));
@@ -102,9 +97,10 @@ Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,
     if (handle == nullptr) return {};
     if (handle->session != session)
         return failure(TW_EHANDLE, "the decomposition belongs to another session (rank {})",
-                       session->rank);
+                       OfRank{session->rank});
     if (!handle->declared)
-        return failure(TW_EHANDLE, "the decomposition has been freed (rank {})", session->rank);
+        return failure(TW_EHANDLE, "the decomposition has been freed (rank {})",
+                       OfRank{session->rank});
     found = handle->declared->decomposition;
     return {};
 }

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/error_place.hpp"
 #include "base/log.hpp"
 #include "base/reserve.hpp"
 #include "session/session.hpp"
@@ -30,17 +29,18 @@ Status check_flags(const std::string& path, const char* variable, int flags, int
 /// Keeps the text of a failure for tw_error_message.
 /// @param path  path of the call's file, if it has one
 inline tw_status report(tw_session session, Status status, const char* path = nullptr) {
+    const tw_status code = status.code;
     if (!status.ok() && session != nullptr) {
-        session->error = std::move(status.text);
-        session->place = {};
-        (void)alone([&]() -> Status {
-            session->place = find_place(session->error, text_or_empty(path));
-            return {};
-        });
+        if (*text_or_empty(path) != '\0')
+            (void)alone([&]() -> Status {
+                status.place.file = path;
+                return {};
+            });
+        session->error = std::move(status);
         // Only log it for debugging: the caller decides what an error means, and whom to inform.
-        log::debug("{} ({})", session->error, tw_strerror(status.code));
+        log::debug("{} ({})", session->error.text, tw_strerror(code));
     }
-    return status.code;
+    return code;
 }
 
 /// Tests if the process is ending with an error and without MPI_Finalize, and destroys its static
@@ -79,15 +79,15 @@ tw_status no_handle(const char* call = __builtin_FUNCTION());
 /// Returns the error for a session that cannot make model calls: null, or that of a server.
 tw_status no_model(tw_session session, const char* call = __builtin_FUNCTION());
 
-/// Keeps a text for this thread whose session is ending.
-void keep_text(const std::string& text);
+/// Keeps an error for this thread whose session is ending. @return its code
+tw_status keep_loose(Status status);
 
-/// Returns the last text of this thread that is not kept by a session.
-const char* loose_text();
-void forget_loose_text();
+/// Returns the last error of this thread that is not kept by a session.
+const Status& loose_error();
+void forget_loose_error();
 
 /// Tests if a code means that a thread was not admitted, so that its call had no effect.
-inline bool was_refused(tw_status code) { return code == TW_ESTATE && *loose_text() != '\0'; }
+inline bool was_refused(tw_status code) { return code == TW_ESTATE && !loose_error().ok(); }
 
 /// Tests if a handle belongs to a session that can make calls, or can explain why it cannot.
 inline bool is_model(tw_session session) {
@@ -110,7 +110,7 @@ bool others_wait(const tw_session_impl& session, std::int64_t met, const char* c
 template <class F>
 tw_status guarded_inside(tw_session session, const char* path, F&& body, std::int64_t step,
                          const char* call) {
-    forget_loose_text();
+    forget_loose_error();
     session->entered = now();
     const Stopwatch watch(session->in_calls);
     const Standing standing(session->watchdog.get(), call, path, step);
@@ -132,8 +132,7 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
     Status status = session->over.ok() ? guard(body) : session->over;
     if (status.code == TW_ENOMEM && path != nullptr)
         (void)alone([&]() -> Status {
-            if (status.text.find(path) == std::string::npos)
-                status.text = fmt::format("{}: {}", path, status.text);
+            if (status.place.file.empty()) reword(status, "{}: {}", OfFile{path}, status.text);
             return {};
         });
     if (session->meetings && session->meetings->parted()) {
@@ -163,7 +162,7 @@ tw_status guarded(tw_session session, F&& body, const char* call = __builtin_FUN
 
 /// Returns the number of a file's current step, from 1, if a watchdog needs it; else 0.
 inline std::int64_t step_of(const tw_file_impl& file) {
-    return file.session->watchdog && file.file ? file.file->steps() + 1 : 0;
+    return file.session->watchdog && file.file ? file.file->about().figures.steps + 1 : 0;
 }
 
 inline Status check_open(const tw_file_impl& file) {

@@ -113,7 +113,8 @@ Status settle_path(tw_session session, const std::string& path) {
 
 Status tell_late(tw_session session) {
     if (session->late.empty()) return {};
-    Status status = std::move(session->late.front().status);
+    Status status =
+        about(std::move(session->late.front().status), OfFile{session->late.front().file->path});
     session->late.clear();
     return status;
 }

@@ -30,8 +30,8 @@ Status write_text(const char* what, const std::string& path, const std::string& 
 }
 
 /// Returns the paths, each with the name of its setting.
-std::array<std::pair<const char*, std::string*>, 3> paths_of(OutputPaths& paths) {
-    return {{{"summary", &paths.summary}, {"report", &paths.report}, {"trace", &paths.trace}}};
+std::array<std::pair<const char*, std::string*>, 2> paths_of(OutputPaths& paths) {
+    return {{{"summary", &paths.summary}, {"trace", &paths.trace}}};
 }
 
 /// Removes, on rank 0, paths at which an output would overwrite data.
@@ -55,12 +55,6 @@ Status keep_data(tw_session_impl& session) {
         path->clear();
     }
     return first;
-}
-
-Status write_report(const tw_session_impl& session) {
-    std::string page;
-    Status status = report_page(session.summary, "Thalweg run", page);
-    return status.ok() ? write_text("report", session.outputs.report, page) : status;
 }
 
 }  // namespace
@@ -103,28 +97,27 @@ Status write_summary(const tw_session_impl& session) {
         std::fputs(summary_table(session.summary).c_str(), stdout);
         std::fflush(stdout);
     }
-    if (session.outputs.summary.empty()) return {};
-    return write_text("summary", session.outputs.summary, session.summary + "\n");
+    const std::string& path = session.outputs.summary;
+    if (path.empty()) return {};
+    std::string text = session.summary + "\n";
+    if (path.ends_with(".html"))
+        if (Status s = report_page(session.summary, "Thalweg run", text); !s.ok()) return s;
+    return write_text("summary", path, text);
 }
 
 }  // namespace
 
 Status write_outputs(tw_session_impl& session) {
-    const Settings& settings = session.settings;
-    const bool figures = !settings.text("summary").empty() || !settings.text("report").empty();
-    if (!figures && settings.text("trace").empty()) return {};
+    const bool figures = !session.settings.text("summary").empty();
+    if (!figures && session.settings.text("trace").empty()) return {};
     Status kept = alone([&] { return keep_data(session); });
     Status traced = write_trace(session);
     Status first = agree(session.team->world(), kept.ok() ? traced : kept);
     if (!figures) return first;
     session.summarize();
-    Status written =
-        agree(session.team->world(), alone([&]() -> Status {
-                  if (session.rank != 0) return {};
-                  Status summary = write_summary(session);
-                  Status report = session.outputs.report.empty() ? Status{} : write_report(session);
-                  return summary.ok() ? report : summary;
-              }));
+    Status written = agree(session.team->world(), alone([&]() -> Status {
+                               return session.rank == 0 ? write_summary(session) : Status{};
+                           }));
     return written.ok() ? first : written;
 }
 

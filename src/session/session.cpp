@@ -11,6 +11,7 @@
 #include "comm/communicator.hpp"
 
 #include "base/log.hpp"
+#include "base/size.hpp"
 #include "session/calls.hpp"
 
 using namespace thalweg::detail;
@@ -97,10 +98,21 @@ Packers& tw_session_impl::packers() {
     return *packer_threads;
 }
 
+namespace {
+
+/// Returns a limit that only tests change, by an environment variable.
+std::int64_t tested(const char* name, std::int64_t usual) {
+    const char* const text = std::getenv(fmt::format("THALWEG_TEST_{}", name).c_str());
+    std::int64_t value = 0;
+    return text != nullptr && parse_size(text, value) ? value : usual;
+}
+
+}  // namespace
+
 void tw_session_impl::start_trace(Team& ranks) {
     if (settings.text("trace").empty()) return;
     Status status;
-    trace = Trace::make(ranks, settings.number("trace_memory"), status);
+    trace = Trace::make(ranks, tested("TRACE_MEMORY", 16 << 20), status);
     (void)alone([&]() -> Status {
         if (!trace && ranks.rank() == 0) log::warn("the run goes without a trace: {}", status.text);
         return {};
@@ -111,7 +123,7 @@ void tw_session_impl::start_trace(Team& ranks) {
 void tw_session_impl::part(const Status& why) {
     const Meeting::Parting parting = meetings->take_parting();
     const auto is_left = [&](const tw_file_impl& f) {
-        const int serial = f.file ? f.file->serial() : f.reader->serial();
+        const int serial = f.file ? f.file->about().serial : f.reader->serial();
         return parting.session ||
                std::find(parting.files.begin(), parting.files.end(), serial) != parting.files.end();
     };
@@ -244,7 +256,7 @@ bool tw_session_impl::is_abandoned() const {
 void tw_session_impl::cancel(const char* does, const char* why) try {
     if (meetings) {
         const Status mine = alone([&] {
-            return failure(TW_ECANCELED, "rank {} has {} the session{}{}", rank, does,
+            return failure(TW_ECANCELED, "rank {} has {} the session{}{}", OfRank{rank}, does,
                            *why == '\0' ? "" : ": ", why);
         });
         const Status met = meetings->enter({Call::cancel, 0, 0, true, {}}, mine);
@@ -309,12 +321,10 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.storage = s.text("storage");
     o.format = s.text("format");
     o.writers = s.text("writers");
-    o.writer_first = s.number("writer_first");
-    o.writer_stride = s.number("writer_stride");
     o.stripe_count = s.number("stripe_count");
     o.stripe_size = s.number("stripe_size");
     o.tiles = s.text("tiles");
-    o.tile_files = s.flag("tile_files");
+    o.tile_files = s.text("files") == "tiles";
     o.by_variable = s.text("files") == "variable";
     o.shards = s.flag("zarr_shards");
     o.readers = s.text("readers");
@@ -322,7 +332,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.common_records = s.flag("common_records");
     o.alignment = s.number("alignment");
     o.piece = s.number("piece");
-    o.straight = s.number("straight");
+    o.straight = tested("STRAIGHT", o.straight);
     o.buffer = s.number("buffer");
     o.staging = s.number("staging");
     o.header_pad = s.number("header_pad");
@@ -334,10 +344,9 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.live = s.text("publish") == "live";
     o.durable = s.flag("durable");
     o.service = s.text("service");
-    o.background_after = s.number("background_after");
+    o.background_after = tested("BACKGROUND_AFTER", o.background_after);
     o.close_later = s.text("close") == "later";
     o.queue = s.number("queue");
-    o.queue_inline = s.text("queue_full") == "inline";
     o.bandwidth = s.number("bandwidth");
     for (const char* name : {"deflate", "shuffle", "zstd", "quantize", "chunks"})
         if (s.given(name)) o.packing[name] = s.text(name);

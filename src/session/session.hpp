@@ -12,7 +12,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/error_place.hpp"
 #include "comm/team.hpp"
 #include "dataset/file.hpp"
 #include "dataset/readback.hpp"
@@ -39,7 +38,7 @@ namespace thalweg::detail {
 
 /// The paths to which tw_finalize writes reports; absolute, and known on rank 0. Empty: none.
 struct OutputPaths {
-    std::string summary, report, trace;
+    std::string summary, trace;
 };
 
 /// The information that a handle keeps on its file.
@@ -174,8 +173,8 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     const pid_t process = getpid();            ///< process in which the session was made
     std::atomic<const char*> inside{nullptr};  ///< call in which a thread is now; null: none
     int mpi_key = MPI_KEYVAL_INVALID;          ///< key of the attribute that watches MPI
-    thalweg::detail::Status over;  ///< reason why only tw_finalize can be called; TW_OK: none
-    std::string error, summary;
-    thalweg::detail::ErrorPlace place;  ///< place to which the last error belongs
+    thalweg::detail::Status over;   ///< reason why only tw_finalize can be called; TW_OK: none
+    thalweg::detail::Status error;  ///< the last one
+    std::string summary;
     thalweg::detail::OutputPaths outputs;
 };

@@ -76,18 +76,13 @@ const std::vector<SettingRow>& setting_table() {
          "netCDF-4: chunk lengths by dimension; dimensions that are not listed are not divided; a "
          "dimension that the file does not have gives a warning",
          true},
-        {"writers", "auto", "auto, a number, or a number per node such as 2/node",
+        {"writers", "auto", "auto, a number such as 4, 2/node or 4:FIRST:STRIDE",
          "number of ranks that write; auto is 1/node on local file systems, 4/node on parallel "
          "ones (Lustre, GPFS, BeeGFS, CephFS), 1 if it is not known whether several nodes can "
-         "write one file, and with rows and columns one per process row or column",
+         "write one file, and with rows and columns one per process row or column; FIRST is the "
+         "first rank that writes (with 2/node, within each node), STRIDE the distance from one to "
+         "the next; without it they are spread evenly",
          true},
-        {"writer_first", "0", integers,
-         "first rank that writes; with a number per node, the first within each node", true, 0,
-         INT32_MAX},
-        {"writer_stride", "auto", auto_integers,
-         "distance from one writer rank to the next; auto spreads the writers evenly over all "
-         "nodes",
-         true, 1, INT32_MAX},
         {"stripe_count", "auto", auto_integers,
          "stripe count of a new file on Lustre, and the MPI-IO hint striping_factor; auto keeps "
          "the directory's default",
@@ -100,22 +95,16 @@ const std::vector<SettingRow>& setting_table() {
          "with method=tiles: M parts along the fastest dimension, N along the next one; auto makes "
          "one tile per writer",
          true},
-        {"tile_files", "no", flags,
-         "with method=tiles: write one file per tile, NAME.0000 and so on, which thalweg combine "
-         "joins",
-         true},
-        {"files", "one", "one|variable",
-         "variable: the path is a folder, in which each variable has a file of its own, with its "
+        {"files", "one", "one|tiles|variable",
+         "tiles: with method=tiles, one file per tile, NAME.0000 and so on, which thalweg combine "
+         "joins; variable: the path is a folder, in which each variable has a file of its own, "
+         "with its "
          "coordinates",
          true},
         {"readers", "auto", "auto, a number, or a number per node such as 2/node",
          "number of ranks that read; auto is 4/node on parallel file systems (Lustre, GPFS, "
          "BeeGFS, CephFS), else all ranks",
          true},
-        {"straight", "auto", auto_sizes,
-         "least average length of contiguous reads at which each rank reads its own part without "
-         "an exchange, if all ranks are readers; auto is 128 KiB",
-         true, 1, most_bytes},
         {"read_ahead", "no", flags,
          "after each read, read the same of the next record in the background; takes up to "
          "'staging' bytes",
@@ -146,10 +135,6 @@ const std::vector<SettingRow>& setting_table() {
          "ranks; auto is servers if there are any, else inline, and background once the run shows "
          "that it pays, where processors and memory are free",
          true},
-        {"background_after", "auto", auto_integers,
-         "with service=auto: steps of a file after which it is written in the background, whether "
-         "or not that pays; auto measures",
-         true, 0, INT32_MAX},
         {"servers", "0", auto_integers,
          "number of dedicated server ranks, from 1 to all but one, spread over the nodes; on them "
          "tw_init returns when all other ranks have called tw_finalize; auto: one on each node, on "
@@ -163,10 +148,6 @@ const std::vector<SettingRow>& setting_table() {
          "with service background or servers: memory limit, per rank and file, for steps not yet "
          "written; auto is two steps, at most 'staging'",
          true, 1, most_bytes},
-        {"queue_full", "wait", "wait|inline",
-         "what a call does when the queue is full: wait, or (with service=background) write the "
-         "data itself",
-         true},
         {"bandwidth", "0", rates,
          "limit in bytes per second for all writers, or all readers, of a file together; 0: no "
          "limit",
@@ -214,40 +195,18 @@ const std::vector<SettingRow>& setting_table() {
          "test communication between nodes on one machine",
          false, 0, INT32_MAX},
         {"summary", "", "a path or table",
-         "where tw_finalize writes the session summary: a JSON file, or a table on standard output",
-         false},
-        {"report", "", "a path", "where tw_finalize writes the session summary as an HTML page",
+         "where tw_finalize writes the session summary: a JSON file, an HTML page if the path ends "
+         "in "
+         ".html, or a table on standard output",
          false},
         {"trace", "", "a path",
          "where tw_finalize writes a timeline of the run, in Chrome's trace event format", false},
-        {"trace_memory", "16MiB", sizes,
-         "with trace: memory limit, per rank, for events; those that find no room are counted and "
-         "left out",
-         false, 0, most_bytes},
-        {"print_config", "no", flags, "tw_init prints the effective settings", false},
         {"language", "c", "c|fortran",
          "dimension order and first index (0 or 1) in error messages; set by the Fortran interface",
          false},
         {"log", "warning", "off|error|warning|info|debug", "level of messages on standard error",
          false},
         {"config", "", "a path", "the TOML file of settings", false},
-        {"netcdf", "parallel", "parallel|all|forward|off",
-         "of programs that call netCDF under thalweg run: which files are taken, those with a "
-         "communicator, all that are created, or none; forward leaves all to netCDF, but passes "
-         "their calls on one by one, to find the cause of a problem; from the environment alone",
-         false},
-        {"only", "", "globs separated by colons",
-         "with netcdf: only files whose path or name fits one are taken; from the environment "
-         "alone",
-         false},
-        {"skip", "", "globs separated by colons",
-         "with netcdf: files whose path or name fits one are not taken; from the environment alone",
-         false},
-        {"tell", "end", "no|end|file",
-         "with netcdf: lines on standard error, none, one at the end of the program, or one for "
-         "each "
-         "file with the reason why it was not taken; from the environment alone",
-         false},
     };
     return table;
 }
@@ -293,7 +252,9 @@ bool known_to_others(const std::string& name) {
     // Kubernetes sets SERVICE_ and PORT_ for a service with that name.
     for (const char* begin : {"TEST_", "FAULT_", "BUILD_", "SERVICE_HOST", "SERVICE_PORT", "PORT_"})
         if (name.rfind(begin, 0) == 0) return true;
-    for (const char* whole : {"JOBS", "ROOT", "DIR", "HOME", "PREFIX", "VERSION", "PYTHON", "PORT"})
+    // The options of thalweg run for programs that call netCDF, and what installations set.
+    for (const char* whole : {"NETCDF", "ONLY", "SKIP", "TELL", "JOBS", "ROOT", "DIR", "HOME",
+                              "PREFIX", "VERSION", "PYTHON", "PORT"})
         if (name == whole) return true;
     return false;
 }
@@ -328,8 +289,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     // The allowed values depend on the variables, so these are checked later.
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "zarr_references") return !value.empty();
-    if (name == "summary" || name == "report" || name == "trace" || name == "config" ||
-        name == "zarr_stream" || name == "only" || name == "skip")
+    if (name == "summary" || name == "trace" || name == "config" || name == "zarr_stream")
         return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)
@@ -581,7 +541,7 @@ Status Settings::compare(Comm& comm) const {
         for (std::string a, b; std::getline(theirs, a) && std::getline(here, b);)
             if (a != b)
                 return failure(TW_EMISMATCH, "the settings differ: {} on rank 0, {} on rank {}", a,
-                               b, comm.rank());
+                               b, OfRank{comm.rank()});
         return {};
     };
     if (status.ok()) status = alone(compare);

@@ -36,7 +36,7 @@ std::unique_ptr<Places> open_places(const std::string& path, Status& status) {
         status = failure(TW_EUNSUPPORTED,
                          "{}: is a directory; give netCDF files. A folder that is written with "
                          "files=variable needs no references with zarr_shards=yes",
-                         path);
+                         OfFile{path});
         return nullptr;
     }
     const auto comm = make_serial_comm();
@@ -47,9 +47,9 @@ std::unique_ptr<Places> open_places(const std::string& path, Status& status) {
         const bool tiles = errno == ENOENT;
         status = system_failure(path, "cannot get its size");
         if (tiles)
-            status =
-                failure(TW_EUNSUPPORTED,
-                        "{}: a set of tiles has no references; join it by thalweg combine", path);
+            status = failure(TW_EUNSUPPORTED,
+                             "{}: a set of tiles has no references; join it by thalweg combine",
+                             OfFile{path});
         return nullptr;
     }
     if (source->classic_header() == nullptr)

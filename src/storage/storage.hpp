@@ -127,7 +127,8 @@ public:
     virtual Status open(Comm& comm, const std::string& path, const Definitions& definitions,
                         const StorageOptions& options, bool writer, FileMap& map) {
         (void)comm, (void)definitions, (void)options, (void)writer, (void)map;
-        return failure(TW_EUNSUPPORTED, "{}: storage={} cannot append to a file", path, name());
+        return failure(TW_EUNSUPPORTED, "{}: storage={} cannot append to a file", OfFile{path},
+                       name());
     }
 
     /// Reserves space on the device for a range, in drivers whose libraries do not report a full

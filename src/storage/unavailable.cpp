@@ -57,7 +57,8 @@ void prepare_mpi_io() {}
 namespace {
 Status no_netcdf4(const std::string& path) {
     return failure(TW_EUNSUPPORTED,
-                   "{}: a netCDF-4 file needs a build of the library with netCDF-C and HDF5", path);
+                   "{}: a netCDF-4 file needs a build of the library with netCDF-C and HDF5",
+                   OfFile{path});
 }
 }  // namespace
 

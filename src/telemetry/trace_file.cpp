@@ -175,8 +175,7 @@ public:
         out_.close();
         if (status_.ok()) status_ = check();
         if (status_.ok() && left_out > 0)
-            log::warn("{}: {} events found no room and are left out (setting 'trace_memory')",
-                      path_, left_out);
+            log::warn("{}: {} events found no room and are left out", path_, left_out);
         return status_;
     }
 

@@ -79,12 +79,12 @@ Status Planner::describe(ReferencedArray& a) {
     const VariablePlaces& its = places(files_.front(), a);
     if (!its.readable)
         return failure(TW_EUNSUPPORTED, "{}: variable '{}': {}; leave it out (--skip)",
-                       files_.front().file->path, v.name, its.why);
+                       files_.front().file->path, OfVariable{v.name}, its.why);
     a.zarr.big_endian = element > 1 && first_.source().order(a.variable) == Order::big_endian;
     std::int64_t record_bytes = element * v.elements();
     if (__builtin_mul_overflow(record_bytes, v.record ? records_ : 1, &a.bytes))
         return failure(TW_EFORMAT, "{}: variable '{}' has too many elements",
-                       files_.front().file->path, v.name);
+                       files_.front().file->path, OfVariable{v.name});
     for (const OpenFile& f : holders(a))
         if (a.why.empty()) a.why = places(f, a).why;
     if (a.why.empty() && its.chunked) check_chunked(a);
@@ -95,7 +95,7 @@ Status Planner::describe(ReferencedArray& a) {
                        (v.record && record_bytes <= options_.copied / 1024);
     if ((small || !a.why.empty()) && !copy_instead(a, v.record) && !a.why.empty())
         return failure(TW_EUNSUPPORTED, "{}: variable '{}': {}; leave it out (--skip)",
-                       files_.front().file->path, v.name, a.why);
+                       files_.front().file->path, OfVariable{v.name}, a.why);
     return check_whole(a);
 }
 
@@ -106,7 +106,8 @@ Status Planner::check_whole(const ReferencedArray& a) const {
         const int at = f.variable[a.variable];
         if (Status s = f.places->source().check(at, std::max<std::int64_t>(0, f.records() - 1));
             !s.ok())
-            return failure(s.code, "{}: variable '{}': {}", f.file->path, variable(a).name, s.text);
+            return failure(s.code, "{}: variable '{}': {}", f.file->path,
+                           OfVariable{variable(a).name}, s.text);
     }
     return {};
 }
@@ -189,7 +190,7 @@ Status Planner::limit(std::vector<ReferencedArray>& arrays) const {
         return failure(TW_EUNSUPPORTED,
                        "{}: {:.0f} references, most of them to variable '{}': more than {} are not "
                        "written to one JSON file",
-                       files_.front().file->path, references, variable(*largest).name,
+                       files_.front().file->path, references, OfVariable{variable(*largest).name},
                        most_references);
     }
 }

@@ -50,7 +50,7 @@ public:
         for (const Variable& v : theirs.variables)
             if (first_.places->definitions().find_variable(v.name) < 0)
                 return failure(TW_EDIFFERENT, "{}: it has a variable '{}', which {} does not have",
-                               other_.file->path, v.name, first_.file->path);
+                               other_.file->path, OfVariable{v.name}, first_.file->path);
         return {};
     }
 
@@ -65,7 +65,8 @@ private:
         const std::string how = difference(decisive_of(*first_.places, i),
                                            decisive_of(*other_.places, at), first_.file->path);
         if (how.empty()) return {};
-        return failure(TW_EDIFFERENT, "{}: variable '{}': {}", other_.file->path, mine.name, how);
+        return failure(TW_EDIFFERENT, "{}: variable '{}': {}", other_.file->path,
+                       OfVariable{mine.name}, how);
     }
 
     const OpenFile& first_;
@@ -111,7 +112,7 @@ Status check_record_first(const OpenFile& file) {
                 return failure(TW_EUNSUPPORTED,
                                "{}: variable '{}': the record dimension is not its first one only: "
                                "files cannot be joined along it",
-                               file.file->path, v.name);
+                               file.file->path, OfVariable{v.name});
     return {};
 }
 

@@ -98,7 +98,7 @@ Status Maker::collect() {
         if (a.copied || a.why.empty()) continue;
         if (!copy_instead(a, variable(a).record))
             return failure(TW_EUNSUPPORTED, "{}: variable '{}': {}; leave it out (--skip)",
-                           files_.front().file->path, variable(a).name, a.why);
+                           files_.front().file->path, OfVariable{variable(a).name}, a.why);
         for (const OpenFile& f : files_)
             if (Status status = collect(f, a); !status.ok()) return status;
     }
@@ -114,9 +114,8 @@ Status Maker::collect(const OpenFile& f, ReferencedArray& a) {
         status = f.places->find_chunks(in(f, a));
         if (a.why.empty()) a.why = places(f, a).why;
     }
-    if (status.ok()) return {};
-    if (status.text.rfind(f.file->data, 0) == 0) return status;
-    return failure(status.code, "{}: variable '{}': {}", f.file->path, variable(a).name,
+    if (status.ok() || !status.place.file.empty()) return status;
+    return failure(status.code, "{}: variable '{}': {}", f.file->path, OfVariable{variable(a).name},
                    status.text);
 }
 

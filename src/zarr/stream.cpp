@@ -221,7 +221,8 @@ Status ReferenceStream::check_array(const Array& mine, const Array& other,
                                     const std::string& path) const {
     const std::string how = difference(mine.is.decisive, other.is.decisive, files_.front().name);
     const auto differs = [&](const std::string& what) {
-        return failure(TW_EDIFFERENT, "{}: variable '{}': {}", path, mine.is.name, what);
+        return failure(TW_EDIFFERENT, "{}: variable '{}': {}", path, OfVariable{mine.is.name},
+                       what);
     };
     if (!how.empty()) return differs(how);
     nlohmann::ordered_json a = mine.zarray, b = other.zarray;
@@ -248,13 +249,13 @@ Status ReferenceStream::check(const ReferenceStream& one, const std::string& pat
         const auto at = one.at_.find(a.is.name);
         if (at == one.at_.end())
             return failure(TW_EDIFFERENT, "{}: it has no variable '{}'; {} differs", path,
-                           a.is.name, files_.front().name);
+                           OfVariable{a.is.name}, files_.front().name);
         if (Status s = check_array(a, one.arrays_[at->second], path); !s.ok()) return s;
     }
     for (const Array& a : one.arrays_)
         if (!at_.contains(a.is.name))
             return failure(TW_EDIFFERENT, "{}: it has a variable '{}', which {} does not have",
-                           path, a.is.name, files_.front().name);
+                           path, OfVariable{a.is.name}, files_.front().name);
     return {};
 }
 
@@ -270,7 +271,8 @@ Status ReferenceStream::check_chunks(const std::string& path) const {
                 return failure(TW_EUNSUPPORTED,
                                "{}: variable '{}': {} has {} records, not a multiple of the {} of "
                                "a chunk",
-                               path, a.is.name, files_[i].name, files_[i].records, a.chunk(0));
+                               path, OfVariable{a.is.name}, files_[i].name, files_[i].records,
+                               a.chunk(0));
     }
     if (references <= most_references) return {};
     return failure(TW_EUNSUPPORTED,

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "dataset/file.hpp"
+#include "support/decompose.hpp"
 #include "support/given.hpp"
 
 using namespace thalweg::detail;
@@ -44,7 +45,7 @@ protected:
             std::shared_ptr<const Decomposition> d = nullptr, int type = TW_FLOAT) {
         return file_->define_variable(name, type, dims, std::move(d)).code;
     }
-    const Definitions& made() const { return file_->definitions(); }
+    const Definitions& made() const { return file_->about().definitions; }
 
     std::unique_ptr<Team> team_;
     NoArena arena_;
@@ -63,7 +64,7 @@ TEST_F(Define, DimensionsFollowFromTheDecomposition) {
     const Variable& v = made().variables[0];
     EXPECT_TRUE(v.record);
     EXPECT_EQ(v.shape, (std::vector<std::int64_t>{3, 5, 7}));
-    EXPECT_EQ(file_->holdings()[0]->order, (std::vector<int>{1, 0, 2}));
+    EXPECT_EQ(file_->about().holdings[0]->order, (std::vector<int>{1, 0, 2}));
     EXPECT_EQ(v.dims, (std::vector<int>{0, 1, 2, 3}));
     EXPECT_EQ(v.elements(), 105);
 }
@@ -76,7 +77,7 @@ TEST_F(Define, ReplicatedVariables) {
     ASSERT_EQ(var("time", "time", nullptr, TW_DOUBLE), TW_ENOTFOUND);
     ASSERT_TRUE(file_->define_dimension("time", TW_UNLIMITED).ok());
     ASSERT_EQ(var("time", "time", nullptr, TW_DOUBLE), TW_OK);
-    EXPECT_TRUE(file_->holdings()[0]->decomposition->replicated);
+    EXPECT_TRUE(file_->about().holdings[0]->decomposition->replicated);
     EXPECT_EQ(made().variables[0].elements(), 4);
     EXPECT_EQ(made().variables[1].elements(), 1);
     EXPECT_FALSE(made().variables[1].record);
@@ -124,7 +125,7 @@ TEST_F(Define, DescribeTellsAllDifferences) {
     auto described = [&](auto&& change) {
         file_ = std::make_unique<File>(*team_, arena_, "define.nc", 1, FileOptions{});
         change();
-        return describe(made(), file_->holdings());
+        return describe(made(), file_->about().holdings);
     };
     const auto xy = cells({"y", "x"}, {4, 6});
     const auto yx = cells({"x", "y"}, {6, 4});

@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "support/decompose.hpp"
 #include "support/given.hpp"
 #include "system/random.hpp"
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "decomposition/directory.hpp"
+#include "support/decompose.hpp"
 #include "support/on_ranks.hpp"
 #include "system/random.hpp"
 

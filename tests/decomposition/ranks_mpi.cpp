@@ -6,6 +6,7 @@
 #include <set>
 
 #include "decomposition/starts.hpp"
+#include "support/decompose.hpp"
 #include "support/on_ranks.hpp"
 #include "system/random.hpp"
 

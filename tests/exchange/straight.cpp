@@ -8,6 +8,7 @@
 #include <array>
 #include <numeric>
 
+#include "support/decompose.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg::detail;

@@ -14,8 +14,8 @@ trap 'rm -rf "$folder"' EXIT
 # Each run: the number of rank 0's call, the session's settings, and the file's.
 for run in "1::" "4::" "5:method=direct:" "7:service=background:" "2::format=netcdf4" \
     "6::format=netcdf4;deflate=1" "9:service=background:format=netcdf4;deflate=1" \
-    "5::method=tiles;tile_files=yes;tiles=2x2" \
-    "8::method=tiles;tile_files=yes;tiles=2x2;format=netcdf4;deflate=1"; do
+    "5::method=tiles;files=tiles;tiles=2x2" \
+    "8::method=tiles;files=tiles;tiles=2x2;format=netcdf4;deflate=1"; do
     IFS=: read -r at settings created <<<"$run"
     rm -rf "${folder:?}"/*
     if LD_PRELOAD="$inject" TMPDIR="$folder" "$@" "$program" --grow "$folder/grows.nc" \
@@ -28,7 +28,7 @@ for run in "1::" "4::" "5:method=direct:" "7:service=background:" "2::format=net
         cat "$folder/words" >&2
         exit 1
     fi
-    if [[ "$created" == *tile_files* ]]; then
+    if [[ "$created" == *files=tiles* ]]; then
         "$thalweg" repack --common-records "$folder/grows.nc" "$folder/joined.nc"
         [[ ! -f "$folder/grows.nc.committed" ]] || mv "$folder"/{grows,joined}.nc.committed
         "${@:1:$#-1}" 1 "$program" --look "$folder/joined.nc"

@@ -80,7 +80,7 @@ public:
     void go() {
         write("classic.nc", "");
         write("four.nc", "format=netcdf4; deflate=1");
-        write("tiles.nc", "method=tiles; tile_files=yes");
+        write("tiles.nc", "method=tiles; files=tiles");
         decompose();
         for (const char* name : {"classic.nc", "four.nc", "tiles.nc"}) {
             open_and_close(name);
@@ -185,7 +185,13 @@ private:
                 close();
             });
         trial_->run(
-            "tw_get, straight", [&] { open(name, "straight=1"); }, [&] { return get_boxes(1); },
+            "tw_get, straight",
+            [&] {
+                setenv("THALWEG_TEST_STRAIGHT", "1", 1);
+                open(name);
+                unsetenv("THALWEG_TEST_STRAIGHT");
+            },
+            [&] { return get_boxes(1); },
             [&](int) {
                 ok(get_boxes(1));
                 expect_boxes(1);

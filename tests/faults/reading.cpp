@@ -121,7 +121,7 @@ public:
     void go() {
         write("classic.nc", "");
         write("four.nc", "format=netcdf4; deflate=1");
-        write("tiles.nc", "method=tiles; tile_files=yes");
+        write("tiles.nc", "method=tiles; files=tiles");
         for (const char* name : {"classic.nc", "four.nc", "tiles.nc"}) reads(name);
         shortened();
         prefetched();

@@ -157,11 +157,11 @@ int main(int argc, char** argv) {
     root = check::make_folder("told_at_once");
     std::vector<std::string> sets{"method=record", "method=record; durable=yes; node_size=2",
                                   // The rank that counts the records is not the first of its node.
-                                  "method=record; writers=1; writer_first=1; node_size=3",
-                                  "method=record; writers=1; writer_first=1",
-                                  "method=direct; node_size=2", "method=slabs; files=variable"};
+                                  "method=record; writers=1:1; node_size=3",
+                                  "method=record; writers=1:1", "method=direct; node_size=2",
+                                  "method=slabs; files=variable"};
     // Each tile's writer counts the records of its file.
-    if (check::state.size % 2 == 0) sets.push_back("method=tiles; tiles=1x2; tile_files=yes");
+    if (check::state.size % 2 == 0) sets.push_back("method=tiles; tiles=1x2; files=tiles");
     if (check::has_flag(argc, argv, "--netcdf4")) {
         sets.emplace_back("format=netcdf4; node_size=2");
         sets.emplace_back("format=netcdf4; deflate=1; writers=2");
@@ -169,9 +169,9 @@ int main(int argc, char** argv) {
     const std::string only = check::option(argc, argv, "--settings", "");
     if (!only.empty()) sets = {only};
     for (const std::string& set : sets) {
-        if (check::state.size == 1 && set.find("writer_first=1") != std::string::npos) continue;
+        if (check::state.size == 1 && set.find("writers=1:1") != std::string::npos) continue;
         for (const bool by_records : {false, true}) {
-            if (by_records && set.find("tile_files") != std::string::npos) continue;
+            if (by_records && set.find("files=tiles") != std::string::npos) continue;
             for (int faulty = -1; faulty < check::state.size; ++faulty)
                 for (int at = 1; Run(set, by_records, faulty, at).go(); ++at) {
                 }

@@ -19,7 +19,7 @@ SERVERS = "service=servers; servers=2; server_ranks=last"
 
 def unshared_folder(model: str) -> None:
     """/dev/shm is another folder on every host."""
-    tiles = "method=tiles; tiles=1x2; tile_files=yes"
+    tiles = "method=tiles; tiles=1x2; files=tiles"
     clean = "rm -rf /dev/shm/*.nc* /dev/shm/.*.lock"
     with Hosts(2) as hosts:
 

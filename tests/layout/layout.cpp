@@ -513,16 +513,23 @@ TEST(Writers, Parse) {
         const char* text;
         int number;
         bool per_node;
+        int first = 0, stride = 0;
     };
-    const Row rows[] = {{"1", 1, false},       {"16", 16, false},   {"2/node", 2, true},
-                        {"", 0, false},        {"0", 0, false},     {"-3", 0, false},
-                        {"0/node", 0, false},  {"/node", 0, false}, {"2/nodes", 0, false},
-                        {"2 /node", 0, false}, {"two", 0, false},   {"99999999999", 0, false},
-                        {"3x", 0, false},      {"1.5", 0, false}};
+    const Row rows[] = {
+        {"4:3", 4, false, 3, 0}, {"4:0:2", 4, false, 0, 2}, {"1/node:1:3", 1, true, 1, 3},
+        {"4:", 0, false},        {"4:-1", 0, false},        {"4:0:0", 0, false},
+        {"4:0:1:", 0, false},    {"4:0:1x", 0, false},      {"1", 1, false},
+        {"16", 16, false},       {"2/node", 2, true},       {"", 0, false},
+        {"0", 0, false},         {"-3", 0, false},          {"0/node", 0, false},
+        {"/node", 0, false},     {"2/nodes", 0, false},     {"2 /node", 0, false},
+        {"two", 0, false},       {"99999999999", 0, false}, {"3x", 0, false},
+        {"1.5", 0, false}};
     for (const Row& row : rows) {
         const WriterCount count = parse_writers(row.text);
         EXPECT_EQ(count.number, row.number) << row.text;
         EXPECT_EQ(count.per_node, row.per_node) << row.text;
+        EXPECT_EQ(count.first, row.first) << row.text;
+        EXPECT_EQ(count.stride, row.stride) << row.text;
     }
 }
 
@@ -542,7 +549,7 @@ TEST(Writers, Pick) {
     const Topology t = nodes_of({3, 3, 2});  // nodes with ranks 0 3 6, 1 4 7, 2 5
     struct Row {
         const char* count;
-        std::int64_t first, stride;
+        int first, stride;
         bool as_possible;
         std::vector<int> ranks;  // empty: an error
     };
@@ -568,8 +575,10 @@ TEST(Writers, Pick) {
     };
     for (const Row& row : rows) {
         std::vector<int> ranks;
-        const Status status = pick_writers(
-            t, {parse_writers(row.count), row.as_possible, row.first, row.stride}, ranks);
+        WriterCount asked = parse_writers(row.count);
+        asked.first = row.first;
+        asked.stride = row.stride;
+        const Status status = pick_writers(t, asked, row.as_possible, ranks);
         SCOPED_TRACE(testing::Message() << row.count << " " << row.first << " " << row.stride);
         EXPECT_EQ(status.code, row.ranks.empty() ? TW_ESETTING : TW_OK) << status.text;
         if (status.ok()) {

@@ -228,7 +228,7 @@ def test_what_cannot_be(io, folder):
     fails("TW_EIO", lambda: io.create(folder / "f.nc", zarr_references=str(where)))
     fails(
         "TW_ESETTING",
-        lambda: io.create(folder / "f.nc", zarr_references=True, method="tiles", tile_files=True),
+        lambda: io.create(folder / "f.nc", zarr_references=True, method="tiles", files="tiles"),
     )
     write(io, folder / "data.nc", records=1)
     data = str(folder / "data.nc")

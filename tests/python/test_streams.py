@@ -219,7 +219,7 @@ def test_what_cannot_be(io, folder):
         return io.create(folder / "f.nc", zarr_stream=str(path), **settings)
 
     fails("TW_EIO", lambda: create(folder / "none" / "s.json"))
-    fails("TW_ESETTING", lambda: create(folder / "s.json", method="tiles", tile_files=True))
+    fails("TW_ESETTING", lambda: create(folder / "s.json", method="tiles", files="tiles"))
     fails("TW_ESETTING", lambda: create(folder / "s.json", zarr_references=str(folder / "s.json")))
     if WORLD.rank == 0:
         (folder / "other.json").write_text('{"version":1,"refs":{}}')

@@ -209,7 +209,6 @@ def test_names(io, folder):
     [
         {"format": "netcdf4"},
         {"storage": "netcdf4"},
-        {"tile_files": True},
         {"zarr_references": True},
         {"zarr_stream": "s.json"},
         {"stripe_count": 2},

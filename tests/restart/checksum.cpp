@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "support/decompose.hpp"
+
 using namespace thalweg::detail;
 
 namespace {

@@ -8,6 +8,7 @@ preset scale. PROGRAM: thalweg-scale of this build. Ends with 77 where one of th
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -97,7 +98,8 @@ def check_reading(build, program, launch):
     those written."""
     compared = 0
     for ranks in (1, 3, 7, 16):
-        for readers in ("1/node", "2/node", "4/node; straight=1"):
+        for readers in ("1/node", "2/node", "4/node"):
+            os.environ["THALWEG_TEST_STRAIGHT"] = "1" if readers == "4/node" else "128KiB"
             settings = f"{FIXED}; writers=2/node; readers={readers}"
             found = []
             for run in (

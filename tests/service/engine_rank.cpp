@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "service/servers/served_file.hpp"
 #include "service/servers/server.hpp"
+#include "support/decompose.hpp"
 #include "support/given.hpp"
 #include "support/threads.hpp"
 
@@ -130,7 +131,7 @@ void Rank::close() {
         agreed.put.assign(agreed.put.size(), 0);
     }
     ok(service_->write_rest(agreed));
-    ok(service_->finish(false));
+    ok(service_->finish(true));
     ok(service_->close(true));
 }
 

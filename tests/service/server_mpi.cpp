@@ -131,7 +131,7 @@ protected:
     Status close(bool good, const LateAttributes& late = {}) {
         WireWriter out;
         out.put(good);
-        put_late(out, late);
+        out(late);
         return ask(MessageKind::close_file, out);
     }
     void look(const std::string& path, std::int64_t wanted, bool fixed) {
@@ -268,8 +268,7 @@ TEST_F(ServerTest, FailuresComeBackToAllClients) {
     for (Message m; ends_[3]->receive(m);) {
         if (m.kind == MessageKind::accepted) ++accepted;
         if (m.kind != MessageKind::failed) continue;
-        WireReader in(m.body);
-        told = get_status(in);
+        told = value_in<Status>(m.body);
     }
     EXPECT_EQ(accepted, 4);
     EXPECT_EQ(told.code, TW_EIO);

@@ -99,7 +99,7 @@ public:
     Answer close() {
         WireWriter out;
         out.put(false);
-        put_late(out, {});
+        out(LateAttributes{});
         return ask(MessageKind::close_file, out);
     }
     int sent(int address, MessageKind kind) const {

@@ -470,6 +470,5 @@ TEST(UnitWriter, RetiredDoesNothing) {
     o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
     o.unit_writer->retire();
     EXPECT_FALSE(o.unit_writer->work());
-    EXPECT_FALSE(o.unit_writer->try_work());
     EXPECT_EQ(o.done(0), 0);
 }

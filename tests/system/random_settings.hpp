@@ -3,11 +3,18 @@
 #ifndef THALWEG_TESTS_SYSTEM_RANDOM_SETTINGS_HPP
 #define THALWEG_TESTS_SYSTEM_RANDOM_SETTINGS_HPP
 
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "random.hpp"
+
+/// Draws the least length of contiguous reads that need no exchange.
+inline void draw_straight(Random& random) {
+    const auto least = random.pick<const char*>({"128KiB", "1", "200", "1GiB"});
+    setenv("THALWEG_TEST_STRAIGHT", least, 1);
+}
 
 /// A set of settings with their values; a test changes those that it needs otherwise.
 class RandomSettings {
@@ -26,9 +33,12 @@ public:
             .set("alignment", {"auto", "1", "512", "4096", "64KiB"}, 25)
             .set("publish", {"close", "live"}, 20)
             .set("durable", {"yes"}, 3)
-            .set("service", {"inline", "inline", "background", "auto"})
-            .set("background_after", {"auto", "0", "1", "2"}, 50)
-            .set("queue_full", {"wait", "inline"}, 20);
+            .set("service", {"inline", "inline", "background", "auto"});
+        static int cases = 0;  // the same on every rank
+        if (const int after = cases++ % 4; after < 3)
+            setenv("THALWEG_TEST_BACKGROUND_AFTER", std::to_string(after).c_str(), 1);
+        else
+            unsetenv("THALWEG_TEST_BACKGROUND_AFTER");
         return s;
     }
     /// Returns settings for a session that reads.
@@ -38,7 +48,6 @@ public:
             .set("node_size", {"0", "0", "1", "2", "3"})
             .set("piece", {"auto", "auto", "1", "64", "300", "4KiB"})
             .set("readers", {"auto", "auto", "auto", "1", "2", "1/node", "2/node"})
-            .set("straight", {"auto", "1", "200", "1GiB"})
             .set("buffer", {"64KiB"}, 30)
             .set("read_ahead", {"yes"}, 25)
             .set("staging", {"2KiB"}, 25);

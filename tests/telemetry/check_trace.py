@@ -17,7 +17,7 @@ MORE = {
     "pnetcdf": (3, 0, {"storage": STORAGE}),
     "pnetcdf_blocking": (3, 0, {"storage": STORAGE, "pnetcdf_mode": "blocking"}),
     "netcdf4": (3, 0, {"format": "netcdf4", "deflate": "1"}),
-    "tile_files": (4, 0, {"method": "tiles", "tiles": "2x2", "tile_files": "yes"}),
+    "tile_files": (4, 0, {"method": "tiles", "tiles": "2x2", "files": "tiles"}),
 }
 
 
@@ -124,7 +124,7 @@ def check_kind(runs, kind):
 def check_empty(runs):
     """A run without files, and one without calls, whose ranks have no events."""
     settings = {"trace": "trace.json"}
-    for name, more in [("empty", {}), ("no_room", {"trace_memory": "0"})]:
+    for name, more in [("empty", {}), ("no_room", {"test_trace_memory": "0"})]:
         done, folder = runs.run(name, 3, {**settings, **more}, files=[])
         assert done.returncode == 0, done.stderr
         trace = Trace(folder / "trace.json", 3)
@@ -133,7 +133,7 @@ def check_empty(runs):
 
 def check_full(runs):
     """Little memory: events without room are counted, in the file and on standard error."""
-    settings = {"trace": "trace.json", "trace_memory": "4KiB", "service": "background"}
+    settings = {"trace": "trace.json", "test_trace_memory": "4KiB", "service": "background"}
     done, folder = runs.run("full", 3, settings)
     assert done.returncode == 0, done.stderr
     trace = Trace(folder / "trace.json", 3)
@@ -143,7 +143,7 @@ def check_full(runs):
     marks = [e for e in json.loads(text)["traceEvents"] if e["ph"] == "i"]
     assert sum(int(e["name"].split()[3]) for e in marks) == trace.left_out
     check_data(folder)
-    done, folder = runs.run("room", 3, settings | {"trace_memory": "1MiB"})
+    done, folder = runs.run("room", 3, settings | {"test_trace_memory": "1MiB"})
     whole = Trace(folder / "trace.json", 3)
     assert whole.left_out == 0 and len(whole.all) > len(trace.all)
     assert "no room" not in done.stderr

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "run/program.hpp"
+#include "telemetry/report.hpp"
 
 namespace thalweg::app {
 
@@ -26,13 +27,14 @@ namespace {
 constexpr int cannot_run = 2;
 constexpr char report_name[] = "thalweg-report.html";
 
-/// A file for the summary, removed at the end. If THALWEG_SUMMARY names a file, that one is used
-/// and not removed.
+/// A file for the summary, removed at the end. If THALWEG_SUMMARY names a file of JSON, that one is
+/// used and not removed.
 class SummaryFile {
 public:
     SummaryFile() {
         const char* const given = std::getenv("THALWEG_SUMMARY");
-        if (given != nullptr && *given != '\0' && std::strcmp(given, "table") != 0) {
+        if (given != nullptr && *given != '\0' && std::strcmp(given, "table") != 0 &&
+            !std::string_view(given).ends_with(".html")) {
             path_ = given;
             return;
         }
@@ -140,7 +142,6 @@ Variables variables_of(const RunOptions& options) {
         if (!value.empty()) variables.emplace_back(name, value);
     };
     add("THALWEG_SERVICE", options.service);
-    add("THALWEG_REPORT", options.report ? report_name : "");
     add("THALWEG_NETCDF", options.serial.empty()   ? options.netcdf
                           : options.serial == "no" ? "parallel"
                                                    : "all");
@@ -186,6 +187,13 @@ int run_command(const std::vector<std::string>& command) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/// Writes the page of a summary.
+bool write_page(const std::string& summary) {
+    std::string page;
+    std::ofstream out(report_name);
+    return detail::report_page(summary, "Thalweg run", page).ok() && out << page && out.flush();
+}
+
 }  // namespace
 
 int run(RunOptions options) {
@@ -206,6 +214,7 @@ int run(RunOptions options) {
         for (const std::string& line : find_unreachable(options.command))
             fmt::print(stderr, "thalweg: run: {}\n", line);
     if (rank != nullptr) {
+        if (options.report) variables.emplace_back("THALWEG_SUMMARY", report_name);
         set_all(variables, options.command);
         return become(options.command);
     }
@@ -222,7 +231,9 @@ int run(RunOptions options) {
         fmt::print(stderr, "thalweg: no session of the library ended in this run\n");
     else
         fmt::print(stderr, "thalweg: {}{}\n", line,
-                   options.report ? fmt::format("; report: {}", report_name) : "");
+                   options.report && write_page(summary.text())
+                       ? fmt::format("; report: {}", report_name)
+                       : "");
     return code;
 }
 

@@ -94,13 +94,7 @@ void parse_fields(Keys& keys, const Dims& dims, std::vector<DeclaredField>& fiel
 std::vector<Problem> parse_run(std::string_view text, std::string_view name, HistoryRun& run) {
     Problems problems;
     toml::table root;
-    try {
-        root = toml::parse(text, name);
-    } catch (const toml::parse_error& error) {
-        problems.push_back({static_cast<std::int64_t>(error.source().begin.line),
-                            std::string(error.description())});
-        return problems;
-    }
+    if (!read_toml(text, name, problems, root)) return problems;
     run = {};
     Keys keys(root, "", run.times, problems);
     std::string calendar = "proleptic_gregorian";

@@ -73,7 +73,7 @@ void Background::run() {
 
 namespace {
 
-class BackgroundFile final : public Publisher, public UnitWriterHost, public QueueWatcher {
+class BackgroundFile final : public Publisher, public UnitWriterHost {
 public:
     BackgroundFile(Team& team, Background& background, const ServicePlan& plan, const FileMap& map,
                    const std::vector<int>& writers, Storage& storage,
@@ -115,8 +115,9 @@ public:
         far_ = words[1] != 0;
         // A single node has no exchange() that gives writers places in the file.
         if (!far_ || collective()) return {};
-        return with_reserve(
-            [&] { return failure(TW_ENOMEM, "{}: the writers cannot share memory", plan_.path); });
+        return with_reserve([&] {
+            return failure(TW_ENOMEM, "{}: the writers cannot share memory", OfFile{plan_.path});
+        });
     }
 
     bool collective() const override { return team_.topology().nodes > 1; }
@@ -126,7 +127,7 @@ public:
         const bool published = unit_queue_->publish(unit_part, keep);
         if (Status status = alone([&] { return storage_.catch_up(); });
             !status.ok() && unit_writer_) {
-            status.text += fmt::format(" (rank {})", team_.rank());
+            reword(status, "{} (rank {})", status.text, OfRank{team_.rank()});
             unit_writer_->fail(status);
         }
         if (collective()) exchange(unit_part);
@@ -237,13 +238,11 @@ private:
             unit_writer_->sources().add_feeder(others);
             unit_writer_->rounds().others_have(0);
         }
-        if (plan_.queue_inline) unit_queue_->watch(*this);
         return {};
     }
 
     /// The threads of the node's other writers wait for this one's progress.
     void report() override { ring(background_.doorbell()); }
-    bool help() override { return unit_writer_->try_work(); }
 
     /// Returns the interface by which this rank's writer gets places in the file; null if it knows
     /// them.
@@ -336,7 +335,8 @@ private:
     /// next collective call.
     void no_memory_for_messages() {
         fail_here(with_reserve([&] {
-            return failure(TW_ENOMEM, "{}: no memory for messages to other nodes", plan_.path);
+            return failure(TW_ENOMEM, "{}: no memory for messages to other nodes",
+                           OfFile{plan_.path});
         }));
     }
 

@@ -79,9 +79,9 @@ Status InlineService::stage(const Part& part, bool deferred, StagingMemory& memo
         const std::int64_t bytes = bytes_of(v, *part.holding);
         if (copy == nullptr) copy = memory.take(bytes);
         if (copy == nullptr)
-            return failure(TW_ENOMEM,
-                           "{}: variable '{}': out of memory: {} bytes for copies (rank {})",
-                           file_.path, v.name, bytes, file_.team.rank());
+            return failure(
+                TW_ENOMEM, "{}: variable '{}': out of memory: {} bytes for copies (rank {})",
+                OfFile{file_.path}, OfVariable{v.name}, bytes, OfRank{file_.team.rank()});
         Span span("pack");
         span.variable(v.name).bytes(bytes);
         batch_.misfits[part.variable] += pack(file_.packers, v, target_.order, part, copy);
@@ -171,15 +171,6 @@ Status InlineService::merge_now(const Part& part) {
     return rest_->write(parts, progress_.records, false);
 }
 
-Status InlineService::allow_records(int variable) const {
-    if (target_.storage->takes_boxes()) return {};
-    return failure(TW_ESTATE,
-                   "{}: variable '{}': tw_put_box and tw_put_record do not work with storage={}; "
-                   "use posix (rank {})",
-                   file_.path, file_.variable(variable).name, target_.storage->name(),
-                   file_.team.rank());
-}
-
 /// Returns the bytes of the setting "staging" that a part uses, including its boxes' descriptions
 /// in messages.
 std::int64_t InlineService::needed_for(const Part& part) const {
@@ -199,6 +190,7 @@ WaitingPart* InlineService::replaced_by(const Part& part) {
     return again ? &there->front() : nullptr;
 }
 
+/// Checks that there is room for a part, and for similar ones of so many records.
 Status InlineService::check_room(const Part& part, std::int64_t records) {
     if (records == 1 && replaced_by(part) != nullptr) return {};
     const std::int64_t needed = needed_for(part), limit = file_.options.staging;
@@ -226,9 +218,19 @@ Status InlineService::put_part(const Part& part, bool deferred) {
     return {};
 }
 
-/// Returns the error for values that did not fit, and keeps it for the next agreement of all ranks.
-Status InlineService::take_misfits() {
-    Status status = batch_.take_misfits(true);
+Status InlineService::put_parts(const PartsToPut& put) {
+    if (!target_.storage->takes_boxes())
+        return failure(TW_ESTATE,
+                       "{}: variable '{}': tw_put_box and tw_put_record do not work with "
+                       "storage={}; use posix (rank {})",
+                       file_.path, OfVariable{file_.variable(put.part.variable).name},
+                       target_.storage->name(), OfRank{file_.team.rank()});
+    if (put.records == 0) return {};
+    if (Status s = check_room(put.part, put.records); !s.ok()) return s;
+    Status status =
+        batch_.for_parts(put, [&](const Part& part) { return put_part(part, put.deferred); });
+    if (!status.ok()) return status;
+    status = batch_.take_misfits(true);
     if (misfit_.ok()) misfit_ = status;
     return status;
 }

@@ -22,11 +22,7 @@ public:
     Status begin(Status mine);
 
     Status put(Status checked, const Part& part, bool deferred) override;
-    Status allow_records(int variable) const override;
-    Status check_room(const Part& part, std::int64_t records) override;
-    Status put_part(const Part& part, bool deferred) override;
-    Status take_misfits() override;
-    Status poll() override { return {}; }
+    Status put_parts(const PartsToPut& put) override;
     Status agree_to_close(Agreed& agreed) override;
     Status end_step() override;
     Status sync(bool durable) override;
@@ -38,8 +34,12 @@ public:
     }
     Status finish(bool) override { return {}; }
     Status close(bool good) override;
-    bool is_at_rest() const override;
-    Status end_at_rest(std::int64_t& records) override;
+    /// Tests if all puts are in the file, so that another service may continue it. Local.
+    bool is_at_rest() const;
+    /// Prepares for another service: fills the elements of fixed-size variables that were never
+    /// put. @param records  receives the number of complete records
+    /// @note Collective; the status is the same on every rank
+    Status end_at_rest(std::int64_t& records);
     void add_figures(FileFigures& figures) const override;
 
 private:
@@ -51,6 +51,8 @@ private:
     Status stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
                  WaitingPart& waiting);
     std::int64_t needed_for(const Part& part) const;
+    Status check_room(const Part& part, std::int64_t records);
+    Status put_part(const Part& part, bool deferred);
     WaitingPart* replaced_by(const Part& part);
     Status write(const Agreed& agreed, Ends ends, bool durable);
     std::int64_t records_after(const Agreed& agreed, Ends ends) const;

@@ -47,9 +47,9 @@ Status check_calls(std::span<const UnitPart> unit_parts, std::span<const Variabl
         const UnitHead& h = p.head;
         if (h.kind == first.kind && h.variable == first.variable && h.begin == first.begin)
             continue;
-        return failure(TW_EMISMATCH,
-                       "{}: the ranks are in different calls: {} on rank {}, {} on rank {}", path,
-                       call_of(first, variables), first.rank, call_of(h, variables), h.rank);
+        return failure(
+            TW_EMISMATCH, "{}: the ranks are in different calls: {} on rank {}, {} on rank {}",
+            path, call_of(first, variables), OfRank{first.rank}, call_of(h, variables), h.rank);
     }
     return {};
 }
@@ -72,15 +72,18 @@ Status check_units(std::span<const UnitPart> unit_parts, std::span<const Variabl
                 "{}: variable '{}' of record {}: the ranks pass arrays of different forms: without "
                 "halo on rank {}, with halo on rank {}. If the boxes share an array of fixed "
                 "extents, declare them with tw_pad",
-                path, variables[v].name, wording.index(first.record),
-                ranks_with(unit_parts, &UnitPart::bare, v).front(),
+                path, OfVariable{variables[v].name}, OfRecord{wording.index(first.record)},
+                OfRank{ranks_with(unit_parts, &UnitPart::bare, v).front()},
                 ranks_with(unit_parts, &UnitPart::with_halo, v).front());
-        if (has(put, v) && has(lacking, v))
-            return failure(
-                TW_EMISSING,
-                "{}: variable '{}' of record {} was not put on rank {}, but was on others", path,
-                variables[v].name, wording.index(first.record),
-                joined(ranks_with(unit_parts, &UnitPart::lacking, v), ", "));
+        if (has(put, v) && has(lacking, v)) {
+            const auto ranks = ranks_with(unit_parts, &UnitPart::lacking, v);
+            return about(
+                failure(TW_EMISSING,
+                        "{}: variable '{}' of record {} was not put on rank {}, but was on others",
+                        path, OfVariable{variables[v].name}, OfRecord{wording.index(first.record)},
+                        joined(ranks, ", ")),
+                OfRank{ranks.front()});
+        }
     }
     return {};
 }

@@ -32,7 +32,6 @@ struct ServicePlan {
     std::int64_t queue = 0;                ///< bytes per rank
     std::int64_t queue_limit = INT64_MAX;  ///< bytes above which units wait for earlier ones
     bool queue_grows = false;              ///< memory of the queue is allocated on first use
-    bool queue_inline = false;             ///< a rank that finds the queue full writes itself
     bool durable = false;
 };
 

@@ -62,7 +62,7 @@ Status QueueService::put(Status checked, const Part& part, bool deferred) {
     // Every rank passed the whole variable; the values of rank 0 are written.
     if (goes_as_boxes(file_, variable)) {
         batch_.boxed = true;
-        if (Status s = put_part(part, false); !s.ok()) return s;
+        if (Status s = put_part(part); !s.ok()) return s;
     } else if (deferred) {
         WaitingPart waiting;
         static_cast<Part&>(waiting) = part;
@@ -88,7 +88,7 @@ Status QueueService::mismatch(Call call, int variable) {
     if (status.ok())
         status =
             failure(TW_EINTERNAL, "{}: a wait for room in the queue ended without room (rank {})",
-                    file_.path, file_.team.rank());
+                    file_.path, OfRank{file_.team.rank()});
     return status;
 }
 
@@ -99,12 +99,12 @@ Status QueueService::no_room(const Variable& v) {
     Status status =
         unit_queue.no_memory()
             ? failure(TW_ENOMEM, "{}: variable '{}': out of memory for the queue (rank {})",
-                      file_.path, v.name, rank)
+                      OfFile{file_.path}, OfVariable{v.name}, OfRank{rank})
         : unit_.has_boxes() ? no_room_for_boxes(v)
                             : failure(TW_EINTERNAL,
                                       "{}: variable '{}': the queue is too small; increase the "
                                       "setting 'queue' (rank {})",
-                                      file_.path, v.name, rank);
+                                      file_.path, OfVariable{v.name}, OfRank{rank});
     publisher_->fail(status);
     return file_.keep(std::move(status));
 }
@@ -212,7 +212,14 @@ Status QueueService::check_room(const Part& part, std::int64_t records) {
     return fits ? Status{} : no_room_for_boxes(v);
 }
 
-Status QueueService::put_part(const Part& part, bool) {
+Status QueueService::put_parts(const PartsToPut& put) {
+    if (Status s = poll(); !s.ok() || put.records == 0) return s;
+    if (Status s = check_room(put.part, put.records); !s.ok()) return s;
+    Status status = batch_.for_parts(put, [&](const Part& part) { return put_part(part); });
+    return status.ok() ? take_misfits(true) : status;
+}
+
+Status QueueService::put_part(const Part& part) {
     for (std::size_t at = 0; at < part.boxes().size(); ++at)
         if (Status s = queue_box(part, at, part.boxes()[at].box); !s.ok()) return s;
     return {};
@@ -348,7 +355,7 @@ Status QueueService::sync(bool durable) {
     Agreed agreed;
     if (Status s = agree(Call::sync, -1, batch_.check_deferred(false), agreed); !s.ok()) return s;
     Status mine = queue_rest(UnitKind::fixed, agreed);
-    Status status = finish(durable);
+    Status status = drain(durable);
     if (!status.ok()) return file_.keep(std::move(status));
     unit_.gather();
     return agree_on_misfits(std::move(mine));
@@ -357,14 +364,15 @@ Status QueueService::sync(bool durable) {
 Status QueueService::fill(std::span<const int> variables) {
     unit_.publish_fill(variables);
     unit_.meet();
-    return file_.keep(finish(false));
+    return file_.keep(drain(false));
 }
 
 Status QueueService::agree_to_close(Agreed& agreed) {
     return agree(Call::close, -1, batch_.check_deferred(false), agreed);
 }
 
-Status QueueService::finish(bool durable) {
+/// Waits until everything is written.
+Status QueueService::drain(bool durable) {
     Stopwatch watch(drain_);
     return publisher_->finish(durable);
 }
@@ -377,7 +385,7 @@ void QueueService::finish_steps() {
     if (batch_.boxed) unit_.publish_early();
     (void)unit_.publish(UnitKind::fixed);
     unit_.meet();
-    (void)finish(false);
+    (void)drain(false);
 }
 
 Status QueueService::close(bool good) {
@@ -414,7 +422,6 @@ ServicePlan service_plan(const FileContext& file, const Target& target, const Ex
     plan.storage = file.options.storage;
     if (file.options.piece > 0) plan.piece = file.options.piece;
     plan.durable = file.options.durable;
-    plan.queue_inline = file.options.queue_inline;
     plan.options = file.storage_options();
     plan.options.existing = existing;
     if (file.existing.is) plan.map = target.map;

@@ -23,16 +23,8 @@ public:
     ~QueueService() override;
 
     Status put(Status checked, const Part& part, bool deferred) override;
-    Status allow_records(int) const override { return {}; }
-    Status check_room(const Part& part, std::int64_t records) override;
     /// Packs at once, also a deferred array.
-    Status put_part(const Part& part, bool deferred) override;
-    Status take_misfits() override { return take_misfits(true); }
-    /// Returns an error before the writers report it, if all ranks have agreed on it.
-    Status poll() override {
-        (void)file_.keep(publisher_->known_failure());
-        return file_.failed;
-    }
+    Status put_parts(const PartsToPut& put) override;
     Status agree_to_close(Agreed& agreed) override;
     Status end_step() override;
     Status sync(bool durable) override;
@@ -41,15 +33,25 @@ public:
         return batch_.boxed ? publisher_->records() : batch_.record;
     }
     Status write_rest(const Agreed& agreed) override;
-    Status finish(bool durable) override;
-    void finish_steps() override;
+    Status finish(bool good) override {
+        if (!good) finish_steps();
+        return good ? drain(file_.options.durable) : Status{};
+    }
     Status close(bool good) override;
-    bool writes_any_time() const override { return true; }
     bool finished() const override { return publisher_->unit_queue().drained(); }
     void add_figures(FileFigures& figures) const override;
 
 private:
+    /// Returns an error before the writers report it, if all ranks have agreed on it.
+    Status poll() {
+        (void)file_.keep(publisher_->known_failure());
+        return file_.failed;
+    }
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
+    Status check_room(const Part& part, std::int64_t records);
+    Status put_part(const Part& part);
+    Status drain(bool durable);
+    void finish_steps();
     Status queue_variable(const Part& part);
     Status queue_in_ranges(int variable, const Part* part);
     Status queue_range(int variable, ElementRange range, const Part* part, const char*& at);

@@ -21,7 +21,6 @@ inline std::int64_t whole_count(std::uint32_t word, std::int64_t about) {
 struct Region {
     static constexpr int max_agents = 256;  ///< most writers per node
     static constexpr int max_units = 256;   ///< most units that are published and not yet written
-    static constexpr std::size_t max_text = 4096;
 
     // The words below are counts that wrap around; see whole_count().
     Word published;         ///< units that the rank has published
@@ -34,7 +33,8 @@ struct Region {
     Word stuck;
     Word failed;     ///< state of the error text: 0: none; 1: being written; 2: complete
     tw_status code;  ///< code of the first error
-    char text[max_text];
+    std::size_t error_bytes;
+    char error[9216];    ///< text and place of the first error, packed
     std::int64_t queue;  ///< bytes of the data. The rank's holdings follow the data
     std::atomic<std::int64_t> unit_at[max_units];  ///< places of the descriptors of units
 

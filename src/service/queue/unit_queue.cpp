@@ -87,7 +87,6 @@ void UnitQueue::reclaim() {
 
 void UnitQueue::wait_for_more() {
     const Waiting waiting("the writers to make room in the queue");
-    if (watcher_ != nullptr && watcher_->help()) return;
     Region& region = Region::of(*memory_);
     const std::int64_t oldest = units_.front().number;
     for (int a = 0; a < agents_; ++a) {

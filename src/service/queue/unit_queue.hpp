@@ -16,8 +16,6 @@ namespace thalweg::detail {
 class QueueWatcher {
 public:
     virtual ~QueueWatcher() = default;
-    /// Does some of the writers' work in place of waiting; returns true if it did some.
-    virtual bool help() { return false; }
     /// Returns the first unit of which a message is still in transit. The memory of earlier units
     /// may be reused.
     virtual std::int64_t sent() { return INT64_MAX; }

@@ -32,7 +32,7 @@ Status UnitWriter::add_region(std::unique_ptr<Segment> memory) try {
     return {};
 } catch (const std::bad_alloc&) {
     return detail::failure(TW_ENOMEM, "{}: no memory for what the ranks hold (rank {})",
-                           options_.path, options_.rank);
+                           OfFile{options_.path}, OfRank{options_.rank});
 }
 
 Status UnitWriter::stopped() const {
@@ -81,11 +81,6 @@ bool UnitWriter::work() {
     return !retired_ && work_locked();
 }
 
-bool UnitWriter::try_work() {
-    const std::unique_lock lock(working_, std::try_to_lock);
-    return lock.owns_lock() && !retired_ && work_locked();
-}
-
 void UnitWriter::retire() {
     const std::lock_guard lock(working_);
     retired_ = true;
@@ -114,7 +109,8 @@ bool UnitWriter::work_locked() try {
     return discard();
 } catch (const std::exception&) {
     const Status status = exception_status();
-    fail({status.code, fmt::format("{}: {} (rank {})", options_.path, status.text, options_.rank)});
+    fail(detail::failure(status.code, "{}: {} (rank {})", OfFile{options_.path}, status.text,
+                         OfRank{options_.rank}));
     return true;
 }
 
@@ -194,7 +190,7 @@ Status UnitWriter::sync_where_durable() {
 
 /// Stops with an error, and adds this writer's rank to it.
 void UnitWriter::fail_here(Status status) {
-    status.text += fmt::format(" (rank {})", options_.rank);
+    reword(status, "{} (rank {})", status.text, OfRank{options_.rank});
     fail(status);
 }
 

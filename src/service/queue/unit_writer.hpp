@@ -31,8 +31,6 @@ public:
     /// Does some of the work that is possible now, at most one unit. Any thread may call it.
     /// @return true if there was something to do
     bool work();
-    /// Calls work(), unless another thread is working.
-    bool try_work();
     /// Locks the storage against work() in other threads.
     std::unique_lock<WaitingLock> hold() { return std::unique_lock(working_); }
     /// Tests if this writer counts records: the first one does, or each in a file of its own.

@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/wire.hpp"
-#include "service/servers/file_description.hpp"
-
 namespace thalweg::detail {
 
 void Answer::join(Answer other) {
@@ -21,24 +18,11 @@ void Answer::join(Answer other) {
 
 std::vector<char> Answer::bytes() const {
     WireWriter out;
-    put_status(out, status);
-    out.put(failed);
-    out.put(counts);
-    out.put(records);
-    out.put(map);
+    out(*this);
     return std::move(out.bytes);
 }
 
-Answer Answer::of(const std::vector<char>& bytes) {
-    WireReader in(bytes);
-    Answer answer;
-    answer.status = get_status(in);
-    answer.failed = in.get<int>();
-    answer.counts = in.get<WriteCounts>();
-    answer.records = in.get<std::int64_t>();
-    answer.map = in.get_many<std::vector<std::int64_t>>();
-    return answer;
-}
+Answer Answer::of(const std::vector<char>& bytes) { return value_in<Answer>(bytes); }
 
 bool Answers::take(Answer answer) {
     together_.join(std::move(answer));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "base/wire.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
@@ -23,6 +24,17 @@ struct Answer {
     std::vector<char> bytes() const;
     static Answer of(const std::vector<char>& bytes);
 };
+
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, Status> status) {
+    auto& place = status.place;
+    wire(status.code, status.text, place.file, place.variable, place.record, place.rank);
+}
+
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, Answer> answer) {
+    wire(answer.status, answer.failed, answer.counts, answer.records, answer.map);
+}
 
 /// The answers to a command, collected from a server and from those below it in the tree.
 class Answers {

@@ -2,7 +2,6 @@
 #include "service/servers/file_on_server.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <new>
 #include <utility>
 
@@ -11,24 +10,6 @@
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
-
-namespace {
-
-/// Replaces the number of a server in an error by its rank in the session.
-Status renumbered(const ServerRoles& server_roles, Status status) {
-    constexpr std::string_view words = " (rank ";
-    const std::size_t at = status.text.rfind(words);
-    if (at == std::string::npos || !status.text.ends_with(')')) return status;
-    int server = -1;
-    const char* const end = status.text.data() + status.text.size();
-    (void)std::from_chars(status.text.data() + at + words.size(), end, server);
-    if (server < 0 || server >= std::ssize(server_roles.servers())) return status;
-    status.text.resize(at);
-    status.text += fmt::format("{}{})", words, server_roles.servers()[server]);
-    return status;
-}
-
-}  // namespace
 
 // ---- creation -----------------------------------------------------------------------------------
 
@@ -67,9 +48,7 @@ Status FileOnServer::create_storage() {
                    : storage_->create(place_.peers, plan.data_path, definitions, options, true,
                                       map_);
     });
-    if (!status.ok())
-        with_reserve([&] { status = place_.named(renumbered(place_.server_roles, status)); });
-    return status;
+    return status.ok() ? status : with_reserve([&] { return place_.named(status); });
 }
 
 /// Makes the queue that takes the units of the ranks.
@@ -108,7 +87,7 @@ Status FileOnServer::add_regions() {
         SegmentName name;
         if (!place_.node_table.read(server_roles.place_of(address), serial_, name))
             return failure(TW_EINTERNAL, "{}: the queue of rank {} is not known", path(),
-                           server_roles.number_of(address));
+                           OfRank{server_roles.number_of(address)});
         Status status;
         auto segment = Segment::map(name, status);
         if (status.ok()) status = unit_writer_->add_region(std::move(segment));
@@ -154,7 +133,7 @@ void FileOnServer::handle(Message& message) {
             break;
         case MessageKind::room: give_room(message); break;
         case MessageKind::failed: {
-            const Status status = with_reserve([&] { return get_status(in); });
+            const Status status = with_reserve([&] { return value_in<Status>(message.body); });
             spread_failure(status, message.from);
             with_reserve([&] { unit_writer_->hear(status); });
             break;
@@ -172,8 +151,8 @@ void FileOnServer::attend() try {
     tell_deadlock();
 } catch (const std::exception&) {
     const Status why = exception_status();
-    unit_writer_->fail(
-        {why.code, fmt::format("{}: {} (rank {})", path(), why.text, place_.transport.address())});
+    unit_writer_->fail(failure(why.code, "{}: {} (rank {})", OfFile{path()}, why.text,
+                               OfRank{place_.transport.address()}));
 }
 
 /// Answers a finish_file once everything published before it is written, or has failed.
@@ -208,10 +187,10 @@ void FileOnServer::close(const std::vector<char>& body) {
     const TraceFile file(path());
     const Span span("close");
     WireReader in(body);
-    bool good = in.get<bool>();
+    bool good = false;
     LateAttributes late;
     Status status = alone([&]() -> Status {
-        late = get_late(in);
+        in(good, late);
         return {};
     });
     good = good && status.ok();
@@ -320,7 +299,7 @@ void FileOnServer::spread_failure(const Status& status, int from) {
     if (std::exchange(failed_, true)) return;
     const WireWriter out = with_reserve([&] {
         WireWriter made;
-        put_status(made, status);
+        made(status);
         return made;
     });
     place_.neighbours.spread(MessageKind::failed, serial_, out.bytes, from);

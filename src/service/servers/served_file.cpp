@@ -29,9 +29,8 @@ void Port::poll() {
                 ++box.accepted[server_roles_.number_of(message.from)];
                 break;
             case MessageKind::failed: {
-                WireReader in(message.body);
                 if (box.region != nullptr)
-                    box.region->fail(with_reserve([&] { return get_status(in); }));
+                    box.region->fail(with_reserve([&] { return value_in<Status>(message.body); }));
                 break;
             }
             case MessageKind::meets:
@@ -134,7 +133,7 @@ public:
             tell_failure();
         else if (Status status = alone([&] { return send(unit_part); }); !status.ok())
             fail(failure(TW_ENOMEM, "{}: out of memory for the messages to the servers (rank {})",
-                         plan_.path, team_.rank()));
+                         OfFile{plan_.path}, OfRank{team_.rank()}));
         return true;
     }
 
@@ -188,12 +187,7 @@ public:
     Status close(bool good, const LateAttributes& late) override {
         Answer answer;
         Status status = ask(
-            MessageKind::close_file,
-            [&](WireWriter& out) {
-                out.put(good);
-                put_late(out, late);
-            },
-            answer);
+            MessageKind::close_file, [&](WireWriter& out) { out(good, late); }, answer);
         counts_ = answer.counts;
         // After an error, the last answer may belong to an earlier command, so servers may still
         // read the queue.
@@ -238,8 +232,7 @@ private:
     }
 
     void tell_failure() {
-        (void)tell(MessageKind::failed,
-                   [&](WireWriter& out) { put_status(out, unit_queue_->failure()); });
+        (void)tell(MessageKind::failed, [&](WireWriter& out) { out(unit_queue_->failure()); });
     }
 
     /// Sends a unit to all servers.

@@ -55,8 +55,8 @@ bool Server::take_message() {
 /// answers waiting commands.
 void Server::fail_files(const Message& message, const Status& why) {
     with_reserve([&] {
-        const Status status{why.code, fmt::format("{} on a server (rank {})", why.text,
-                                                  place_.transport.address())};
+        const Status status = failure(why.code, "{} on a server (rank {})", why.text,
+                                      OfRank{place_.transport.address()});
         for (auto& [serial, file] : files_) file.fail(status);
         if (message.kind == MessageKind::count_file)
             replies_.join(message.file, place_.answer(status));

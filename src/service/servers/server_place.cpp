@@ -12,6 +12,7 @@ ServerPlace::ServerPlace(const ServerRoles& its_server_roles, int its_writer,
       node_table(its_node_table),
       neighbours(server_roles, writer, transport),
       node(server_roles.node_of(server_roles.servers()[writer])) {
+    peers.show_ranks(server_roles.servers());
     const int servers = server_roles.servers().size();
     for (int w = 0; w < servers && server_roles.has_models(node); ++w)
         if (server_roles.node_of(server_roles.servers()[w]) != node &&
@@ -20,8 +21,8 @@ ServerPlace::ServerPlace(const ServerRoles& its_server_roles, int its_writer,
 }
 
 Status ServerPlace::named(Status status) const {
-    if (!status.ok() && status.text.find("rank ") == std::string::npos)
-        status.text += fmt::format(" (rank {})", transport.address());
+    if (!status.ok() && status.place.rank < 0)
+        reword(status, "{} (rank {})", status.text, OfRank{transport.address()});
     return status;
 }
 

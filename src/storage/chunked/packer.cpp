@@ -25,7 +25,8 @@ Status Packer::add(const Chunk& piece, const Take& take) {
         if (first == begin) part.have = 0;
         if (part.have != first - begin)
             return failure(TW_EINTERNAL, "variable '{}': elements {} to {} are out of order",
-                           definitions_.variables[piece.variable].name, first, first + n);
+                           OfVariable{definitions_.variables[piece.variable].name}, first,
+                           first + n);
         part.bytes.resize(g.band * g.element);
         std::memcpy(part.bytes.data() + part.have * g.element, data, n * g.element);
         part.have += n;

@@ -52,7 +52,7 @@ Status UnpackedBands::for_parts(const Chunk& range, Visit&& visit) const {
     const ChunkGrid& g = grids_[range.variable];
     if (range.box != nullptr)
         return failure(TW_EINTERNAL, "{}: variable '{}': a box where chunks are written whole",
-                       path_, definitions_.variables[range.variable].name);
+                       OfFile{path_}, OfVariable{definitions_.variables[range.variable].name});
     const std::int64_t first_record = g.first_record(range.record);
     const std::int64_t end = range.first + range.elements;
     for (std::int64_t at = range.first; at < end;) {

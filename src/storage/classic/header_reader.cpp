@@ -319,9 +319,9 @@ Status outcome(const Parser& parser, const std::string& path) {
     if (parser.ok()) return {};
     if (errno = parser.bytes().error(); errno != 0) return system_failure(path, "cannot read");
     if (parser.wrong() == nullptr)
-        return failure(TW_EFORMAT, "{}: truncated inside its header, at byte {}", path,
+        return failure(TW_EFORMAT, "{}: truncated inside its header, at byte {}", OfFile{path},
                        parser.bytes().size());
-    return failure(TW_EFORMAT, "{}: not a valid classic netCDF file: {} (byte {})", path,
+    return failure(TW_EFORMAT, "{}: not a valid classic netCDF file: {} (byte {})", OfFile{path},
                    parser.wrong(), parser.bytes().at());
 }
 
@@ -336,7 +336,7 @@ std::int64_t ClassicHeader::records_within(std::int64_t file_size) const {
 Status read_classic_header(int fd, const std::string& path, ClassicHeader& header) {
     struct stat info {};
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
-    if (!S_ISREG(info.st_mode)) return failure(TW_EFORMAT, "{}: not a regular file", path);
+    if (!S_ISREG(info.st_mode)) return failure(TW_EFORMAT, "{}: not a regular file", OfFile{path});
     header = {};
     Parser parser(Bytes(fd, info.st_size), info.st_size, header, nullptr);
     parser.parse();

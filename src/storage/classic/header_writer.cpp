@@ -102,7 +102,7 @@ private:
             refuse(failure(TW_EFORMAT,
                            "variable '{}' begins beyond the 2 GiB that format cdf1 can address; "
                            "use cdf2 or cdf5",
-                           v.name));
+                           OfVariable{v.name}));
         number(offset, format_ == Format::cdf1 ? 4 : 8);
     }
 
@@ -125,11 +125,11 @@ Status check_different(const std::string& path, const char* what,
     std::set<std::string> names;
     for (std::string name : given) {
         if (Status status = normalize(what, name); !status.ok())
-            return failure(status.code, "{}: {}", path, status.text);
+            return failure(status.code, "{}: {}", OfFile{path}, status.text);
         if (!names.insert(name).second)
             return failure(TW_EEXISTS,
                            "{}: there are two {}s '{}': two names that Unicode takes for the same",
-                           path, what, name);
+                           OfFile{path}, what, name);
     }
     return {};
 }
@@ -194,7 +194,7 @@ Status compose_header(const std::string& path, const Definitions& definitions, F
     Status status = compose_header_for(path, definitions, format, nowhere, bytes);
     if (!status.ok()) return status;
     if (!place(definitions, std::ssize(bytes) + header_pad, map))
-        return failure(TW_EFORMAT, "{}: the variables are too large for any format", path);
+        return failure(TW_EFORMAT, "{}: the variables are too large for any format", OfFile{path});
     return compose_header_for(path, definitions, format, map, bytes);
 }
 

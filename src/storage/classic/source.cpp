@@ -51,7 +51,8 @@ public:
         if (status.ok() && (header.format != header_.format || header.bytes != header_.bytes ||
                             header.map.offset != header_.map.offset))
             status = alone([&] {
-                return failure(TW_ESTATE, "{}: its definitions have changed; open it again", path_);
+                return failure(TW_ESTATE, "{}: its definitions have changed; open it again",
+                               OfFile{path_});
             });
         if (status = agree(comm, status); !status.ok()) return status;
         header_ = std::move(header);
@@ -99,7 +100,8 @@ public:
             throttle_.moved(end - begin);
             charged.add(begin, end - begin);
             if (status.ok()) continue;
-            status.text += fmt::format(" (variable '{}')", definitions_.variables[variable].name);
+            reword(status, "{} (variable '{}')", status.text,
+                   OfVariable{definitions_.variables[variable].name});
             return status;
         }
         return {};
@@ -164,7 +166,7 @@ private:
     Status read_header(std::vector<char>& bytes, Found& found) {
         struct stat info {};
         if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
-        if (S_ISDIR(info.st_mode)) return failure(TW_EFORMAT, "{}: is a directory", path_);
+        if (S_ISDIR(info.st_mode)) return failure(TW_EFORMAT, "{}: is a directory", OfFile{path_});
         ClassicHeader header;
         if (Status status = read_classic_header(fd_, path_, header); !status.ok()) return status;
         bytes.resize(header.bytes);

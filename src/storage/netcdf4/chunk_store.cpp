@@ -151,8 +151,8 @@ Status ChunkStore::load(const Band& band, char* to) {
             unpacker_->undo(layout_.filters[v], c.skipped, raw_, g.chunk_bytes(), elements);
         if (wrong == nullptr) return {};
         return failure(TW_EIO, "{}: variable '{}', record {}: the chunk at byte {} is damaged: {}",
-                       path_, definitions_.variables[v].name, wording_.index(band.record),
-                       c.address, wrong);
+                       OfFile{path_}, OfVariable{definitions_.variables[v].name},
+                       OfRecord{wording_.index(band.record)}, c.address, wrong);
     };
     return packer_.unpack_band(band.variable, band.number, to, give);
 }

@@ -96,8 +96,8 @@ private:
     }
 
     Status wrong(int code, const char* what = "its header") const {
-        return failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT, "{}: cannot read {}: {}", path_,
-                       what, nc_strerror(code));
+        return failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT, "{}: cannot read {}: {}",
+                       OfFile{path_}, what, nc_strerror(code));
     }
 
     Status define_dims() {
@@ -114,7 +114,8 @@ private:
             code = nc_inq_dim(ncid_, ids[i], name, &length);
             if (code != NC_NOERR) break;
             if (length > std::size_t(INT64_MAX))
-                return failure(TW_EFORMAT, "{}: dimension '{}' has length {}", path_, name, length);
+                return failure(TW_EFORMAT, "{}: dimension '{}' has length {}", OfFile{path_}, name,
+                               length);
             numbers_[ids[i]] = i;
             const bool grows =
                 std::find(unlimited.begin(), unlimited.end(), ids[i]) != unlimited.end();
@@ -152,8 +153,8 @@ private:
         for (int d = 0; d < nd; ++d) {
             const auto found = numbers_.find(dims[d]);
             if (found == numbers_.end())
-                return failure(TW_EFORMAT, "{}: variable '{}' has an undefined dimension", path_,
-                               name);
+                return failure(TW_EFORMAT, "{}: variable '{}' has an undefined dimension",
+                               OfFile{path_}, OfVariable{name});
             v.dims.push_back(found->second);
             if (d == 0 && found->second == record_) {
                 v.record = true;
@@ -162,7 +163,8 @@ private:
             v.shape.push_back(lengths_[found->second]);
             if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(1, v.shape.back()), &bytes) ||
                 bytes > INT64_MAX / 16)
-                return failure(TW_EFORMAT, "{}: variable '{}' has too many elements", path_, name);
+                return failure(TW_EFORMAT, "{}: variable '{}' has too many elements", OfFile{path_},
+                               OfVariable{name});
         }
         code = define_attributes(id, natts, v.attributes);
         if (code == NC_NOERR && valid_type(type)) {
@@ -427,7 +429,7 @@ Status or_locked(const std::string& path, Status status) {
     return failure(TW_EINUSE,
                    "{}: locked by HDF5: another program is writing it "
                    "(set HDF5_USE_FILE_LOCKING=FALSE in the environment to read it anyway)",
-                   path);
+                   OfFile{path});
 }
 
 Status read_definitions_by_netcdf(const std::string& path, const std::vector<std::string>& sets,
@@ -436,13 +438,14 @@ Status read_definitions_by_netcdf(const std::string& path, const std::vector<std
     int ncid = 0;
     int code = nc_open(path.c_str(), NC_NOWRITE, &ncid);
     if (code != NC_NOERR)
-        return or_locked(
-            path, with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT,
-                                     "{}: netCDF cannot open it: {}", path, nc_strerror(code))));
+        return or_locked(path, with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT,
+                                                  "{}: netCDF cannot open it: {}", OfFile{path},
+                                                  nc_strerror(code))));
     Status status = alone([&] { return Definer(ncid, path, sets, contents).define(); });
     code = nc_close(ncid);
     if (status.ok() && code != NC_NOERR)
-        status = failure(TW_EFORMAT, "{}: netCDF cannot close it: {}", path, nc_strerror(code));
+        status =
+            failure(TW_EFORMAT, "{}: netCDF cannot close it: {}", OfFile{path}, nc_strerror(code));
     return status;
 }
 
@@ -453,7 +456,7 @@ Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents)
         return failure(TW_EINUSE,
                        "{}: a run is changing its definitions, or was killed when it did: try "
                        "again, or restore it with thalweg recover",
-                       path);
+                       OfFile{path});
     Status status;
     // HDF5's errors are clearer than netCDF-C's.
     std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);
@@ -475,69 +478,26 @@ std::string name_in_hdf5(hid_t file, const std::string& name) {
     return H5Lexists(file, other.c_str(), H5P_DEFAULT) > 0 ? other : name;
 }
 
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, StoredVariable> s) {
+    wire(s.way, s.why, s.name, s.big_endian, s.address, s.extent, s.chunked, s.chunk, s.filters,
+         s.unfiltered_edges, s.fill, s.beyond, s.chosen_fill, s.no_append);
+}
+
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, Netcdf4Contents> c) {
+    wire(c.records, c.size, c.format, c.groups, c.no_append, c.other_records, c.definitions.dims,
+         c.definitions.attributes, c.definitions.variables, c.stored);
+}
+
 std::vector<char> to_bytes(const Netcdf4Contents& c) {
     WireWriter out;
-    out.put(c.records);
-    out.put(c.size);
-    out.put(c.format);
-    out.put(c.groups);
-    out.put(c.no_append);
-    out.put(c.other_records);
-    put_dims(out, c.definitions.dims);
-    put_attributes(out, c.definitions.attributes);
-    out.put(std::uint64_t{c.stored.size()});
-    for (std::size_t i = 0; i < c.stored.size(); ++i) {
-        put_variable(out, c.definitions.variables[i]);
-        const StoredVariable& s = c.stored[i];
-        out.put(s.way);
-        out.put(s.why);
-        out.put(s.name);
-        out.put(s.big_endian);
-        out.put(s.address);
-        out.put(s.extent);
-        out.put(s.chunked);
-        out.put(s.chunk);
-        out.put(s.filters);
-        out.put(s.unfiltered_edges);
-        out.put(s.fill);
-        out.put(s.beyond);
-        out.put(s.chosen_fill);
-        out.put(s.no_append);
-    }
+    out(c);
     return std::move(out.bytes);
 }
 
 Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes) {
-    WireReader in(bytes);
-    Netcdf4Contents c;
-    c.records = in.get<std::int64_t>();
-    c.size = in.get<std::int64_t>();
-    c.format = in.get<Format>();
-    c.groups = in.get<int>();
-    c.no_append = in.get_text();
-    c.other_records = in.get_text();
-    c.definitions.dims = get_dims(in);
-    c.definitions.attributes = get_attributes(in);
-    c.stored.resize(in.get<std::uint64_t>());
-    for (std::size_t i = 0; i < c.stored.size(); ++i) {
-        c.definitions.variables.push_back(get_variable(in));
-        StoredVariable& s = c.stored[i];
-        s.way = in.get<StoredVariable::Way>();
-        s.why = in.get_text();
-        s.name = in.get_text();
-        s.big_endian = in.get<bool>();
-        s.address = in.get<std::int64_t>();
-        s.extent = in.get_many<std::vector<std::int64_t>>();
-        s.chunked = in.get<bool>();
-        s.chunk = in.get_many<std::vector<std::int64_t>>();
-        s.filters = in.get_many<std::vector<StoredFilter>>();
-        s.unfiltered_edges = in.get<bool>();
-        s.fill = in.get<FillValue>();
-        s.beyond = in.get<FillValue>();
-        s.chosen_fill = in.get<bool>();
-        s.no_append = in.get_text();
-    }
-    return c;
+    return value_in<Netcdf4Contents>(bytes);
 }
 
 }  // namespace thalweg::detail

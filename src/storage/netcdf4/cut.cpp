@@ -16,14 +16,17 @@ namespace {
 /// @param records  largest length of that dimension
 Status cut_set(hid_t file, const char* name, std::int64_t records, const std::string& path) {
     const hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
-    if (set < 0) return hdf5_failure(path, fmt::format("variable '{}'", name));
+    if (set < 0)
+        return about(hdf5_failure(path, fmt::format("variable '{}'", name)), OfVariable{name});
     const hid_t space = H5Dget_space(set);
     std::array<hsize_t, H5S_MAX_RANK> length{}, most{};
     const int nd = space < 0 ? -1 : H5Sget_simple_extent_dims(space, length.data(), most.data());
     if (space >= 0) H5Sclose(space);
     const hsize_t wanted = records;
     Status status;
-    if (nd < 0) status = hdf5_failure(path, fmt::format("shape of variable '{}'", name));
+    if (nd < 0)
+        status = about(hdf5_failure(path, fmt::format("shape of variable '{}'", name)),
+                       OfVariable{name});
     if (nd > 0 && most[0] == H5S_UNLIMITED && length[0] > wanted) {
         length[0] = wanted;
         if (H5Dset_extent(set, length.data()) < 0)

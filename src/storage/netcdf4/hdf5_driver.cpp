@@ -58,7 +58,7 @@ Status hdf5_failure(const std::string& path, const std::string& what) {
     };
     // The last error in the walk is the cause.
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, take, &text);
-    return failure(TW_EIO, "{}: {}: HDF5: {}", path, what, text);
+    return failure(TW_EIO, "{}: {}: HDF5: {}", OfFile{path}, what, text);
 }
 
 /// HDF5's structure for an open file, and the functions that HDF5 calls with it.
@@ -245,7 +245,7 @@ Status Hdf5Driver::failed(const std::string& what) const {
     if (!thrown_.ok()) return thrown_;
     const std::string trouble = calls_.trouble();
     if (trouble.empty()) return hdf5_failure(path_, what);
-    return failure(TW_EIO, "{}: {}: {}", path_, what, trouble);
+    return failure(TW_EIO, "{}: {}: {}", OfFile{path_}, what, trouble);
 }
 
 }  // namespace thalweg::detail

@@ -50,7 +50,7 @@ std::unique_ptr<Hdf5File> Hdf5File::open(const std::string& path, NextRoom next_
     status = file->driver_.open(H5F_ACC_RDWR);
     if (!status.ok()) return nullptr;
     if (const std::string why = user_block_limit(file->id()); !why.empty()) {
-        status = failure(TW_EUNSUPPORTED, "{}: cannot be changed: {}", path, why);
+        status = failure(TW_EUNSUPPORTED, "{}: cannot be changed: {}", OfFile{path}, why);
         return nullptr;
     }
     return file;
@@ -189,8 +189,8 @@ Status Hdf5File::write_fresh(bool shorter, std::vector<Pending>& others) {
 Status Hdf5File::write_span(std::int64_t begin, std::int64_t end) {
     std::vector<char> bytes(end - begin);
     if (!read(H5FD_MEM_OHDR, begin, end - begin, bytes.data()))
-        return failure(TW_EIO, "{}: cannot read {} bytes at offset {}: {}", path_, end - begin,
-                       begin, trouble_);
+        return failure(TW_EIO, "{}: cannot read {} bytes at offset {}: {}", OfFile{path_},
+                       end - begin, begin, trouble_);
     return write_fully(fd_, path_, bytes.data(), bytes.size(), begin);
 }
 
@@ -313,8 +313,8 @@ Status Hdf5File::close(bool durable) {
 Status Hdf5File::copy(std::int64_t from, std::int64_t to, std::int64_t bytes) {
     std::vector<char> data(bytes);
     if (!read(H5FD_MEM_DRAW, from, bytes, data.data()))
-        return failure(TW_EIO, "{}: cannot read {} bytes at offset {}: {}", path_, bytes, from,
-                       trouble_);
+        return failure(TW_EIO, "{}: cannot read {} bytes at offset {}: {}", OfFile{path_}, bytes,
+                       from, trouble_);
     return write_fully(fd_, path_, data.data(), bytes, to);
 }
 

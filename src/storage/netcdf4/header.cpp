@@ -35,8 +35,8 @@ Status netcdf_status(int code, const std::string& path, const std::string& what)
     if (code == NC_NOERR) return {};
     // netCDF-C keeps no text of a system error, only errno.
     if (errno != 0 && (code == NC_EHDFERR || code > 0)) return system_failure(path, what);
-    return with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_ENETCDF, "{}: {}: {}", path, what,
-                              nc_strerror(code)));
+    return with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_ENETCDF, "{}: {}: {}",
+                              OfFile{path}, what, nc_strerror(code)));
 }
 
 Status put_attribute(int ncid, const std::string& path, int variable, const std::string& owner,
@@ -102,7 +102,7 @@ Status provide_zstd(const std::string& path) {
         provide(hdf5_of_netcdf("H5Zfilter_avail", &H5Zfilter_avail),
                 hdf5_of_netcdf("H5Zregister", &H5Zregister)))
         return {};
-    return failure(TW_ENETCDF, "{}: HDF5 cannot register the filter zstd", path);
+    return failure(TW_ENETCDF, "{}: HDF5 cannot register the filter zstd", OfFile{path});
 }
 
 Status define_variable(int ncid, const std::string& path, const Variable& v, const ChunkGrid& grid,
@@ -111,7 +111,8 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
     for (int i : v.dims) of.push_back(dims[i]);
     int id = 0;
     const auto check = [&](int code, const char* what) {
-        return netcdf_status(code, path, fmt::format("variable '{}'{}", v.name, what));
+        return about(netcdf_status(code, path, fmt::format("variable '{}'{}", v.name, what)),
+                     OfVariable{v.name});
     };
     Status status = check(
         nc_def_var(ncid, v.name.c_str(), static_cast<nc_type>(v.type), of.size(), of.data(), &id),

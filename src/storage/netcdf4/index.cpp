@@ -84,7 +84,7 @@ Status Netcdf4Index::for_chunks(int variable, std::int64_t records,
             if (stored.address < 0) continue;
             if (stored.bytes > file_->end() - stored.address)
                 return failure(TW_EFORMAT, "{}: variable '{}' has data beyond the end of the file",
-                               path_, definitions_.variables[v].name);
+                               OfFile{path_}, OfVariable{definitions_.variables[v].name});
             chunk.address = stored.address;
             chunk.bytes = stored.bytes;
             chunk.skipped = stored.skipped;
@@ -185,8 +185,10 @@ Status Netcdf4Index::write_chunk(const PlacedChunk& c, const hsize_t* offset,
         H5Dwrite_chunk(sets_[c.variable], H5P_DEFAULT, 0, offset, c.bytes, &none) >= 0;
     file_->expect_data(-1);  // HDF5 may not have allocated the expected data
     if (good) return {};
-    return hdf5_failure(path_, fmt::format("a chunk of variable '{}', record {}",
-                                           definitions_.variables[c.variable].name, c.record));
+    const std::string& name = definitions_.variables[c.variable].name;
+    return about(
+        hdf5_failure(path_, fmt::format("a chunk of variable '{}', record {}", name, c.record)),
+        OfVariable{name}, OfRecord{c.record});
 }
 
 namespace {

@@ -49,7 +49,8 @@ Status list_by_netcdf(const std::string& path, KnownNames& listed, Strings& unli
     const QuietHdf5 quiet;
     int ncid = 0;
     if (const int code = nc_open(path.c_str(), NC_NOWRITE, &ncid); code != NC_NOERR)
-        return failure(TW_EFORMAT, "{}: netCDF cannot open it: {}", path, nc_strerror(code));
+        return failure(TW_EFORMAT, "{}: netCDF cannot open it: {}", OfFile{path},
+                       nc_strerror(code));
     Status status = alone([&]() -> Status {
         std::array<char, NC_MAX_NAME + 1> name{};
         int n = 0;
@@ -92,24 +93,19 @@ Strings names_of(herr_t (*iterate)(hid_t, Strings&), hid_t object) {
     return names;
 }
 
+template <class Info>
+herr_t add_name(hid_t, const char* name, const Info*, void* to) {
+    static_cast<Strings*>(to)->emplace_back(name);
+    return 0;
+}
+
 herr_t for_links(hid_t group, Strings& names) {
-    return H5Literate(
-        group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
-        [](hid_t, const char* name, const H5L_info_t*, void* to) -> herr_t {
-            static_cast<Strings*>(to)->emplace_back(name);
-            return 0;
-        },
-        &names);
+    return H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add_name<H5L_info_t>, &names);
 }
 
 herr_t for_attributes(hid_t object, Strings& names) {
-    return H5Aiterate2(
-        object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
-        [](hid_t, const char* name, const H5A_info_t*, void* to) -> herr_t {
-            static_cast<Strings*>(to)->emplace_back(name);
-            return 0;
-        },
-        &names);
+    return H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add_name<H5A_info_t>,
+                       &names);
 }
 
 /// Objects of a file that netCDF-C does not list.

@@ -56,12 +56,13 @@ public:
     Status find(int, const Cell& cell, StoredChunk& place) override {
         const std::lock_guard lock(small_);
         const auto found = places_.find(cell.key);
-        if (found == places_.end()) return failure(TW_ESTATE, "{}: an unknown chunk", path_);
+        if (found == places_.end())
+            return failure(TW_ESTATE, "{}: an unknown chunk", OfFile{path_});
         place = found->second;
         return {};
     }
     Status read_by_hdf5(int, const Cell&, char*) override {
-        return failure(TW_ESTATE, "{}: only HDF5 can read it", path_);
+        return failure(TW_ESTATE, "{}: only HDF5 can read it", OfFile{path_});
     }
     void close() {
         if (fd_ >= 0) ::close(fd_);

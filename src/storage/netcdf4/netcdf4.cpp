@@ -15,9 +15,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 #include "base/clock.hpp"
 #include "base/trace.hpp"
@@ -25,10 +23,9 @@
 #include "storage/netcdf4/chunk_store.hpp"
 #include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/header.hpp"
-#include "storage/netcdf4/index.hpp"
+#include "storage/netcdf4/index_entries.hpp"
 #include "storage/netcdf4/map.hpp"
 #include "storage/netcdf4/page.hpp"
-#include "storage/netcdf4/place_log.hpp"
 #include "storage/posix/plain_file.hpp"
 #include "storage/posix/system.hpp"
 
@@ -185,30 +182,7 @@ public:
         return later_ ? Status{} : catch_up();
     }
 
-    Status catch_up() override {
-        std::int64_t records;
-        bool durable;
-        std::vector<PlacedChunk> chunks;
-        {
-            const std::lock_guard lock(small_);
-            if (!behind_ || !index_) return {};
-            behind_ = false;
-            records = counted_;
-            durable = durable_;
-            chunks.swap(complete_);
-        }
-        const auto enter_all = [&]() -> Status {
-            NoSizeSignal guard;
-            Status status = enter(chunks, records);
-            return status.ok() ? index_->commit(durable) : status;
-        };
-        Status status = alone(enter_all);
-        // After a failure the index is incomplete, so no later call may count records.
-        if (!status.ok()) index_.reset();
-        const std::lock_guard lock(small_);
-        if (log_ && status.ok() && !behind_) log_->clear();
-        return status;
-    }
+    Status catch_up() override { return index_ ? entries_->enter(index_) : Status{}; }
 
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {
@@ -224,7 +198,7 @@ public:
             Status closed = alone([&] { return index_->close(sync_close_); });
             if (status.ok()) status = std::move(closed);
             index_.reset();
-            if (log_ && status.ok()) log_->remove();
+            if (status.ok()) entries_->finish();
         }
         Status closed = close_file();
         if (status.ok()) status = std::move(closed);
@@ -267,6 +241,7 @@ private:
         const auto read = [this](char* to, std::int64_t bytes, std::int64_t address) {
             return read_fully(fd_, path_, to, bytes, address);
         };
+        entries_.emplace(path_, *definitions_, later_, sync_close_);
         store_ =
             std::make_unique<ChunkStore>(*placer_, read, path_, *definitions_, layout_, wording_);
     }
@@ -368,7 +343,7 @@ private:
         if (status.ok() && index_->records() > kept_) status = drop_records();
         for (std::size_t v = 0; v < layout_.grids.size() && status.ok(); ++v)
             status = find_chunks(v, chunks);
-        known_ = kept_;
+        entries_->begin(kept_);
         return status;
     }
 
@@ -460,8 +435,9 @@ private:
         Status status = write_at(data, bytes, address);
         if (status.ok()) return status;
         const Variable& v = definitions_->variables[first.variable];
-        status.text += fmt::format(", variable '{}'", v.name);
-        if (v.record) status.text += fmt::format(", record {}", wording_.index(first.record));
+        reword(status, "{}, variable '{}'", status.text, OfVariable{v.name});
+        if (v.record)
+            reword(status, "{}, record {}", status.text, OfRecord{wording_.index(first.record)});
         return status;
     }
 
@@ -487,40 +463,27 @@ private:
         return store_->place(std::max(records, kept_));
     }
 
-    /// Collects the chunks of complete records for catch_up(), and logs them if that is called
-    /// later.
+    /// Collects the chunks of complete records for catch_up().
     Status count(std::int64_t records, bool durable) {
-        const std::lock_guard lock(small_);
-        counted_ = std::max(records, kept_);
-        durable_ = durable || sync_close_;  // else lost power could harm what is counted already
-        behind_ = true;
-        const bool starts = later_ && !log_ && std::this_thread::get_id() != model_thread_;
-        const std::size_t before = starts ? 0 : complete_.size();
-        if (starts) log_.emplace(path_, *definitions_);
-        for (; known_ < counted_; ++known_)
-            for (std::size_t i = 0; i < layout_.grids.size(); ++i)
-                if (definitions_->variables[i].record && layout_.whole[i] == 0) add_known(i);
-        const std::vector<PlacedChunk> placed = store_->take_placed(counted_);
-        complete_.insert(complete_.end(), placed.begin(), placed.end());
-        if (log_) log_->add(counted_, std::span(complete_).subspan(before), durable);
-        return {};
+        const auto take = [&](std::int64_t from, std::int64_t to,
+                              std::vector<PlacedChunk>& chunks) {
+            for (std::int64_t r = from; r < to; ++r)
+                for (std::size_t i = 0; i < layout_.grids.size(); ++i)
+                    if (definitions_->variables[i].record && layout_.whole[i] == 0)
+                        add_known(i, r, chunks);
+            const std::vector<PlacedChunk> placed = store_->take_placed(to);
+            chunks.insert(chunks.end(), placed.begin(), placed.end());
+        };
+        return entries_->count(std::max(records, kept_), durable, take);
     }
 
     /// Adds the chunks of a record for a variable whose places are known beforehand.
-    void add_known(std::int64_t variable) {
+    void add_known(std::int64_t variable, std::int64_t record, std::vector<PlacedChunk>& chunks) {
         const ChunkGrid& g = layout_.grids[variable];
         const std::int64_t bytes = g.chunk_bytes();
-        const std::int64_t first = in_file(map_.offset[variable] + known_ * map_.record_bytes);
+        const std::int64_t first = in_file(map_.offset[variable] + record * map_.record_bytes);
         for (std::int64_t n = 0; n < g.chunks(); ++n)
-            complete_.push_back({variable, known_, n, first + n * bytes, bytes});
-    }
-
-    /// Enters chunks in the index, sorted in its order, so that the index grows only at its end.
-    Status enter(std::span<const PlacedChunk> chunks, std::int64_t records) {
-        Status status = index_->set_records(records);
-        for (const PlacedChunk& c : chunks)
-            if (status.ok()) status = index_->add(c);
-        return status;
+            chunks.push_back({variable, record, n, first + n * bytes, bytes});
     }
 
     Format format_ = Format::netcdf4;
@@ -540,16 +503,7 @@ private:
     std::unique_ptr<ChunkStore> store_;
 
     std::unique_ptr<Netcdf4Index> index_;  ///< null except on the keeper
-    const std::thread::id model_thread_ = std::this_thread::get_id();
-    std::mutex small_;  ///< guards the members below
-    /// Exists once a thread of the library has counted records.
-    std::optional<PlaceLog> log_;
-    /// Chunks of counted records that are not yet in the index.
-    std::vector<PlacedChunk> complete_;
-    /// Number of records whose known places are in complete_ or in the index.
-    std::int64_t known_ = 0;
-    std::int64_t counted_ = 0;  ///< number of counted records
-    bool durable_ = false, behind_ = false;
+    std::optional<IndexEntries> entries_;
 };
 
 }  // namespace

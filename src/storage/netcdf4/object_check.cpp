@@ -94,7 +94,8 @@ private:
 
     Status wrong(const char* what, std::string name, const char* why) const {
         if (name.size() > 1 && name.back() == '/') name.pop_back();
-        return failure(TW_EFORMAT, "{}: {} '{}': {}", path_, what, name.empty() ? "/" : name, why);
+        return failure(TW_EFORMAT, "{}: {} '{}': {}", OfFile{path_}, what,
+                       name.empty() ? "/" : name, why);
     }
 
     const Hdf5View& view_;

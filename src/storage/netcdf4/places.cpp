@@ -97,8 +97,8 @@ private:
             return status;
         if (chunk.address < 0) return {};
         if (chunk.bytes > size_ - chunk.address)
-            return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}", path_,
-                           chunk.address + chunk.bytes);
+            return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}",
+                           OfFile{path_}, chunk.address + chunk.bytes);
         place = {chunk.address, chunk.bytes};
         if (chunk.skipped != 0)
             places_[variable].why = fmt::format(

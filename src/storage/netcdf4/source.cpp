@@ -112,7 +112,7 @@ public:
             if (!valid_type(v.type)) continue;
             if (!stored_[i].no_append.empty())
                 return failure(TW_EUNSUPPORTED, "mode=append is not possible: variable '{}': {}",
-                               v.name, stored_[i].no_append);
+                               OfVariable{v.name}, stored_[i].no_append);
             writable.variables.push_back(v);
             writable.variables.back().packing = packing_of(v, stored_[i]);
             if (stored_[i].chosen_fill) writable.variables.back().fill = stored_[i].fill;
@@ -125,7 +125,7 @@ public:
         return failure(TW_EUNSUPPORTED,
                        "records cannot be dropped: variable '{}', which the library does not "
                        "write, has records",
-                       other_records_);
+                       OfVariable{other_records_});
     }
 
     Status open(Comm& comm) {
@@ -147,12 +147,12 @@ public:
         OpenedFile opened;
         Status status = look(comm, contents, fd, opened);
         if (status.ok())
-            status =
-                agree(comm, alone([&]() -> Status {
-                          if (same(contents.definitions)) return {};
-                          return failure(TW_ESTATE,
-                                         "{}: its definitions have changed; open it again", path_);
-                      }));
+            status = agree(comm, alone([&]() -> Status {
+                               if (same(contents.definitions)) return {};
+                               return failure(TW_ESTATE,
+                                              "{}: its definitions have changed; open it again",
+                                              OfFile{path_});
+                           }));
         if (status.ok()) {
             close();
             forget_behind();
@@ -241,13 +241,14 @@ private:
         try {
             for (std::size_t i = 0; i < ranges.size() && status.ok(); ++i) {
                 status = reader.read(ranges[i]);
-                if (!status.ok() && status.text.rfind(path_, 0) != 0)
-                    status.text = fmt::format("{}: {}", path_, status.text);
-                if (!status.ok())
-                    status.text += fmt::format(" (variable '{}')", of(ranges[i].variable).name);
+                if (status.ok()) continue;
+                if (status.place.file.empty()) reword(status, "{}: {}", OfFile{path_}, status.text);
+                reword(status, "{} (variable '{}')", status.text,
+                       OfVariable{of(ranges[i].variable).name});
             }
         } catch (const std::bad_alloc&) {
-            status = failure(TW_ENOMEM, "{}: out of memory for decompressing chunks", path_);
+            status =
+                failure(TW_ENOMEM, "{}: out of memory for decompressing chunks", OfFile{path_});
         }
         span.bytes(counts_.bytes - before);
         throttle_.moved(counts_.bytes - before);
@@ -457,7 +458,7 @@ Status Netcdf4Source::check_place(int variable, const StoredChunk& place) const 
     const StoredVariable& s = stored(variable);
     const std::int64_t bytes = volume(s.chunk) * of(variable).element();
     if (place.bytes > view_->size() - place.address)
-        return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}", path_,
+        return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}", OfFile{path_},
                        place.address + place.bytes);
     if (Decompressor::plausible(s.filters, place.skipped, place.bytes, bytes)) return {};
     return failure(TW_EFORMAT,
@@ -480,7 +481,7 @@ Status Netcdf4Source::make_known(int variable, const Cell& cell) {
     Status status = look_up(variable, cell, place);
     if (status.ok()) status = check_place(variable, place);
     if (status.ok() && place.address < 0 && view_->changed())
-        status = failure(TW_ESTATE, "{}: it may have changed", path_);
+        status = failure(TW_ESTATE, "{}: it may have changed", OfFile{path_});
     if (status.ok()) known_.add(cell.key, place);
     return status;
 }

@@ -39,7 +39,8 @@ public:
 private:
     Status data_set(hid_t group, const char* name) {
         const hid_t set = H5Dopen2(group, name, H5P_DEFAULT);
-        if (set < 0) return hdf5_failure(path_, fmt::format("variable '{}'", name));
+        if (set < 0)
+            return about(hdf5_failure(path_, fmt::format("variable '{}'", name)), OfVariable{name});
         const hid_t properties = H5Dget_create_plist(set);
         Status status;
         const H5D_layout_t layout = H5Pget_layout(properties);
@@ -61,7 +62,8 @@ private:
         const int nd = H5Sget_simple_extent_dims(space, length.data(), nullptr);
         H5Sclose(space);
         if (nd < 1 || H5Pget_chunk(properties, H5S_MAX_RANK, chunk.data()) != nd)
-            return hdf5_failure(path_, fmt::format("chunks of variable '{}'", name));
+            return about(hdf5_failure(path_, fmt::format("chunks of variable '{}'", name)),
+                         OfVariable{name});
         if (std::any_of(length.begin(), length.begin() + nd, [](hsize_t n) { return n == 0; }))
             return {};
         // The damaged shape of a data set may mean too many chunks to check.
@@ -69,8 +71,8 @@ private:
         for (std::size_t d = 0; d < static_cast<std::size_t>(nd); ++d)
             all *= static_cast<double>(length[d]) / static_cast<double>(chunk[d]);
         if (!(all < most_chunks))
-            return failure(TW_EFORMAT, "{}: variable '{}': impossible shape (damaged file)", path_,
-                           name);
+            return failure(TW_EFORMAT, "{}: variable '{}': impossible shape (damaged file)",
+                           OfFile{path_}, OfVariable{name});
         for (;;) {
             StoredChunk stored;
             Status status = view_.locate(set, corner.data(), stored);
@@ -92,7 +94,7 @@ private:
         if (address >= 0 && bytes <= end_ - address) return {};
         return failure(TW_EFORMAT,
                        "{}: variable '{}': has {} bytes at byte {}, but the file ends at byte {}",
-                       path_, name, bytes, address, end_);
+                       OfFile{path_}, OfVariable{name}, bytes, address, end_);
     }
 
     Hdf5View& view_;

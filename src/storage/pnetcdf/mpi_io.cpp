@@ -100,7 +100,7 @@ Status check_mpi_io(const std::string& path) {
         "{}: storage=pnetcdf: the MPI-IO of {} (OMPIO) loses bytes: choose ROMIO by "
         "OMPI_MCA_io=^ompio in the environment, or call tw_init before the program opens "
         "a file by MPI-IO",
-        path, mpi_name());
+        OfFile{path}, mpi_name());
 }
 
 }  // namespace thalweg::detail

@@ -23,8 +23,8 @@ namespace {
 
 Status pnetcdf_status(int code, const std::string& path, const std::string& what) {
     if (code == NC_NOERR) return {};
-    return with_cause(failure(TW_ENETCDF, "{}: {}: {} ({})", path, what, ncmpi_strerror(code),
-                              ncmpi_strerrno(code)));
+    return with_cause(failure(TW_ENETCDF, "{}: {}: {} ({})", OfFile{path}, what,
+                              ncmpi_strerror(code), ncmpi_strerrno(code)));
 }
 
 class PnetcdfStorage final : public Storage {
@@ -138,7 +138,7 @@ private:
         return failure(TW_EMPI,
                        "{}: storage=pnetcdf needs MPI, which was not running when tw_init_serial "
                        "was called: call MPI_Init before",
-                       path);
+                       OfFile{path});
     }
 
     Status begin(Comm& comm, const std::string& path, const Definitions& definitions,
@@ -348,8 +348,8 @@ private:
             for (std::int64_t r = existing_.first; r < n && status.ok(); ++r)
                 if (fd < 0 ||
                     pwrite(fd, padding, pad, map_.offset[i] + r * map_.record_bytes + bytes) != pad)
-                    status = failure(TW_EIO, "{}: cannot write the padding of '{}': {}", path_,
-                                     v.name, std::strerror(errno));
+                    status = failure(TW_EIO, "{}: cannot write the padding of '{}': {}",
+                                     OfFile{path_}, v.name, std::strerror(errno));
         }
         if (fd >= 0) ::close(fd);
         return status;

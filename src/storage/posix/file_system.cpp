@@ -73,7 +73,7 @@ Status check_identity(const std::string& path, const FileIdentity& created) {
         return failure(TW_EIO,
                        "{}: host {} does not see the file that rank 0 has opened, so its directory "
                        "is not shared",
-                       path, host_name());
+                       OfFile{path}, host_name());
     if (here.inode == 0 && errno != 0) return system_failure(path, "cannot open");
     const bool same_kernel =
         here.kernel == created.kernel || here.kernel == 0 || created.kernel == 0;
@@ -82,7 +82,7 @@ Status check_identity(const std::string& path, const FileIdentity& created) {
         TW_EIO,
         "{}: on host {} this is another file than on that of rank 0, so its directory is "
         "not shared",
-        path, host_name());
+        OfFile{path}, host_name());
 }
 
 }  // namespace thalweg::detail

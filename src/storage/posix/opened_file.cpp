@@ -64,7 +64,8 @@ Status check_opened(int fd, const std::string& path, const OpenedFile& expected)
     if (at.file.inode == expected.inode && at.file.born == expected.born) return {};
     if (at.changed < expected.found) return {};
     return failure(TW_ESTATE,
-                   "{}: another file has taken this name since it was opened; open it again", path);
+                   "{}: another file has taken this name since it was opened; open it again",
+                   OfFile{path});
 }
 
 }  // namespace thalweg::detail

@@ -76,7 +76,7 @@ Status share_path(Comm& comm, std::string_view mine, std::string& absolute) {
         const std::string_view theirs(given.data(), given.size());
         if (theirs == mine) return {};
         return failure(TW_EMISMATCH, "the path is '{}' on rank 0, but '{}' on rank {}", theirs,
-                       mine, comm.rank());
+                       mine, OfRank{comm.rank()});
     });
     return agree(comm, status);
 }

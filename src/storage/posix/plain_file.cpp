@@ -40,8 +40,9 @@ Status PlainFile::write_range(const Chunk& c, const char* data, std::int64_t byt
     span.variable(v.name).record(v.record ? c.record : -1);
     throttle_.begin();
     if (Status status = write_bytes(data, bytes, in_file(offset)); !status.ok()) {
-        status.text += fmt::format(", variable '{}'", v.name);
-        if (v.record) status.text += fmt::format(", record {}", wording_.index(c.record));
+        reword(status, "{}, variable '{}'", status.text, OfVariable{v.name});
+        if (v.record)
+            reword(status, "{}, record {}", status.text, OfRecord{wording_.index(c.record)});
         return status;
     }
     counts_.count(bytes);

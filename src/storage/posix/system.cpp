@@ -37,7 +37,9 @@ Status with_cause(Status status) {
     for (const int fd : files)
         if (fd >= 0) ::close(fd);
     if (error != EMFILE && error != ENFILE) return status;
-    return {TW_EIO, status.text + ": " + system_words(error)};
+    status.code = TW_EIO;
+    reword(status, "{}: {}", status.text, system_words(error));
+    return status;
 }
 
 Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
@@ -49,8 +51,8 @@ Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
             return system_failure(path,
                                   fmt::format("cannot read {} bytes at offset {}", bytes, offset));
         if (n == 0)
-            return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}", path,
-                           offset + bytes);
+            return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}",
+                           OfFile{path}, offset + bytes);
         to += n;
         offset += n;
         bytes -= n;

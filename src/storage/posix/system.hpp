@@ -20,7 +20,7 @@ std::string host_name();
 
 /// Returns an error with the system's text for errno.
 inline Status system_failure(const std::string& path, const std::string& what) {
-    return failure(TW_EIO, "{}: {}: {}", path, what, system_words(errno));
+    return failure(TW_EIO, "{}: {}: {}", OfFile{path}, what, system_words(errno));
 }
 
 /// Adds to the error of a library that this process cannot open more files, if that is the cause.

@@ -88,7 +88,7 @@ Status TileSet::divide(const std::string& path, const Definitions& tile, int dim
         __builtin_sub_overflow(is[1], is[0], &span) || span == INT64_MAX ||
         is[3] - is[2] + 1 != part.length)
         return failure(TW_EFORMAT, "{}: attribute '{}' does not match dimension '{}' of length {}",
-                       path, at.attribute, part.name, part.length);
+                       OfFile{path}, at.attribute, part.name, part.length);
     division.present = true;
     division.first = is[0];
     place.begin.back() = is[2] - is[0];
@@ -103,8 +103,8 @@ Status TileSet::compare(const std::string& path, const Definitions& whole,
                         const std::vector<Division>& divisions) const {
     const std::string& first = places_.front().path;
     const auto differs = [&](const std::string& how) {
-        return failure(TW_EFORMAT, "{}: its definitions differ from those of {}: {}", path, first,
-                       how);
+        return failure(TW_EFORMAT, "{}: its definitions differ from those of {}: {}", OfFile{path},
+                       first, how);
     };
     for (std::size_t i = 0; i < std::min(divisions.size(), divisions_.size()); ++i) {
         const Dimension &mine = whole.dims[i], &its = whole_.dims[i];
@@ -143,7 +143,8 @@ Status TileSet::add(const std::string& path, const Definitions& tile) {
             const std::size_t dim = v.dims[k + (v.record ? 1 : 0)];
             if (v.shape[k] == tile.dims[dim].length) v.shape[k] = whole.dims[dim].length;
             if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(1, v.shape[k]), &bytes))
-                return failure(TW_EFORMAT, "{}: variable '{}' has too many elements", path, v.name);
+                return failure(TW_EFORMAT, "{}: variable '{}' has too many elements", OfFile{path},
+                               OfVariable{v.name});
         }
     }
     if (places_.empty()) {
@@ -151,7 +152,7 @@ Status TileSet::add(const std::string& path, const Definitions& tile) {
         whole_ = std::move(whole);
         divisions_ = std::move(divisions);
     } else if (set != files_) {
-        return failure(TW_EFORMAT, "{}: belongs to a different set of tiles than {}", path,
+        return failure(TW_EFORMAT, "{}: belongs to a different set of tiles than {}", OfFile{path},
                        places_.front().path);
     } else if (Status status = compare(path, whole, divisions); !status.ok()) {
         return status;
@@ -250,7 +251,7 @@ Status TileSet::check_places() const {
         const auto [at, is_new] = known.try_emplace({place.begin, place.length}, t);
         if (is_new) continue;
         const std::string names = undivided();
-        return failure(TW_EFORMAT, "{}: is the same part of the whole as {}{}", place.path,
+        return failure(TW_EFORMAT, "{}: is the same part of the whole as {}{}", OfFile{place.path},
                        places_[at->second].path,
                        names.empty() ? ""
                                      : fmt::format(": no attribute '{}' divides dimension {}",
@@ -270,7 +271,8 @@ Status TileSet::check_dimension(int dim) const {
     const auto gap = [&](std::int64_t next) {
         const std::int64_t first = divisions_[dim].first;
         return failure(TW_EFORMAT, "{}: beside it, no file has indices {} to {} of dimension '{}'",
-                       places_[last].path, first + end, first + next - 1, whole_.dims[dim].name);
+                       OfFile{places_[last].path}, first + end, first + next - 1,
+                       whole_.dims[dim].name);
     };
     for (const auto& [begin, tile] : begins) {
         if (begin > end) return gap(begin);
@@ -299,8 +301,8 @@ Status TileSet::check_variable(int variable) const {
             while (boxes[a].low[d] == boxes[b].low[d] && boxes[a].count[d] == boxes[b].count[d])
                 ++d;
             return failure(TW_EFORMAT, "{}: overlaps {} along dimension '{}' (variable '{}')",
-                           places_[tiles[a]].path, places_[tiles[b]].path,
-                           whole_.dims[v.dims[d + (v.record ? 1 : 0)]].name, v.name);
+                           OfFile{places_[tiles[a]].path}, places_[tiles[b]].path,
+                           whole_.dims[v.dims[d + (v.record ? 1 : 0)]].name, OfVariable{v.name});
         }
     if (n == v.elements()) return {};
     std::string names;
@@ -310,7 +312,7 @@ Status TileSet::check_variable(int variable) const {
     return failure(TW_EFORMAT,
                    "{}: it and the other files have {} of {} elements of variable '{}', which is "
                    "divided along {}",
-                   places_.front().path, n, v.elements(), v.name, names);
+                   OfFile{places_.front().path}, n, v.elements(), OfVariable{v.name}, names);
 }
 
 Status TileSet::check_cover() const {

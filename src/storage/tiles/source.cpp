@@ -132,8 +132,8 @@ private:
                 return failure(TW_EFORMAT,
                                "{}: has {} records along dimension '{}', but {} has {}; "
                                "common_records=yes reads those that all files have",
-                               tile_path(path_, t), at(t).records(), definitions_.dims[dim].name,
-                               tile_path(path_, 0), at(0).records());
+                               OfFile{tile_path(path_, t)}, at(t).records(),
+                               definitions_.dims[dim].name, tile_path(path_, 0), at(0).records());
         return {};
     }
 
@@ -184,7 +184,7 @@ private:
         return failure(TW_EFORMAT,
                        "{}: variable '{}'{} has other values than in {}, although no attribute "
                        "says that the files have different parts of it{}{}",
-                       tile_path(path_, tile), v.name,
+                       OfFile{tile_path(path_, tile)}, OfVariable{v.name},
                        v.record ? fmt::format(", record {},", record) : "", tile_path(path_, first),
                        dims.empty() ? "" : ": its dimensions are ", dims);
     }
@@ -216,14 +216,14 @@ private:
         if (files_.empty()) files = TileSet::files(tile.definitions());
         if (files == 0)
             return failure(TW_EFORMAT, "{}: not part of a set of tiles: it has no attribute {}",
-                           path, files_attribute);
+                           OfFile{path}, files_attribute);
         files_.push_back(std::move(joined));
         if (Status status = set_.add(path, tile.definitions()); !status.ok()) return status;
         bool same = std::string(tile.format()) == format();
         for (std::size_t v = 0; v < tile.definitions().variables.size(); ++v)
             same &= tile.order(v) == order(v);
         if (same) return {};
-        return failure(TW_EFORMAT, "{}: its format differs from that of {}", path,
+        return failure(TW_EFORMAT, "{}: its format differs from that of {}", OfFile{path},
                        tile_path(path_, 0));
     }
 

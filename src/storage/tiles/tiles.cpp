@@ -124,7 +124,8 @@ private:
         };
         if (!std::equal(expected.variables.begin(), expected.variables.end(),
                         definitions_.variables.begin(), definitions_.variables.end(), same))
-            return failure(TW_ESTATE, "{}: its definitions have changed; open the set again", path);
+            return failure(TW_ESTATE, "{}: its definitions have changed; open the set again",
+                           OfFile{path});
         for (std::size_t i = 0; i < expected.variables.size(); ++i)
             definitions_.variables[i].fill = expected.variables[i].fill;
         StorageOptions own = options;

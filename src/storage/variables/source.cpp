@@ -136,10 +136,10 @@ private:
                 TW_EFORMAT,
                 "{}: is a directory that was not written with files=variable: the last variable "
                 "of '{}' is '{}'; open the file itself",
-                path_, file, v.name);
+                OfFile{path_}, file, v.name);
         if (definitions_.find_variable(v.name) >= 0)
             return failure(TW_EFORMAT, "{}: has variable '{}', like another file of the folder",
-                           file, v.name);
+                           file, OfVariable{v.name});
         if (files_.empty()) definitions_.attributes = its.attributes;
         for (int& dim : v.dims)
             if (Status s = find_dim(its.dims[index(dim)], file, dim); !s.ok()) return s;

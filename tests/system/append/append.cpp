@@ -242,7 +242,7 @@ std::string choose_settings(const Case& c, Random& random, bool servers, bool fi
     const bool tiles = !c.tiles.empty() && (first || random.percent(50));
     if (tiles)
         settings.set("method", {"tiles"})
-            .set("tile_files", {"yes"})
+            .set("files", {"tiles"})
             .set("tiles", {first ? c.tiles : "auto"});
     if (first && c.netcdf4())
         settings.set("deflate", {"0", "0", "1"})

@@ -107,8 +107,8 @@ void whereabouts() {
 
     REFUSED(tw_create(session, path.c_str(), "mode=append", &file), TW_ESETTING, "tw_open");
     REFUSED(tw_open(session, path.c_str(), "mode=write", &file), TW_ESETTING, "read|append");
-    REFUSED(tw_open(session, path.c_str(), "mode=append; method=tiles; tile_files=yes", &file),
-            TW_ESETTING, "tile_files is yes, but there is no set of tiles of this name");
+    REFUSED(tw_open(session, path.c_str(), "mode=append; method=tiles; files=tiles", &file),
+            TW_ESETTING, "files is tiles, but there is no set of tiles of this name");
     refuse_others("cdf2", "cdf5", "netcdf4");
     OK(tw_create(session, (path + ".new").c_str(), nullptr, &file));
     CHECK(tw_set_record(file, 0, TW_KEEP_LATER) == TW_ESTATE);

@@ -20,7 +20,7 @@ int parts() { return std::min(2, ranks()); }
 std::string tile(int k) { return path + ".000" + std::to_string(k); }
 
 std::string settings_of(const std::string& more) {
-    return "method=tiles; tile_files=yes; tiles=" + std::to_string(parts()) + "x1; " + more;
+    return "method=tiles; files=tiles; tiles=" + std::to_string(parts()) + "x1; " + more;
 }
 
 void make_set(const std::string& more, int records = 3) {

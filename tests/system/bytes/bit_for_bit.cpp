@@ -55,11 +55,8 @@ Choices inline_choices(int ranks) {
 Choices service_choices(const std::string& service, int ranks) {
     const std::string name = "posix; service=" + service;
     Choices c{{"auto", "serial", "slabs", "tiles"}, {}, {"1", "3", std::to_string(ranks)}, 5, true};
-    for (const std::string queue : {"auto", "16KiB", "4KiB"}) {
+    for (const std::string queue : {"auto", "16KiB", "4KiB"})
         c.storages.push_back(name + "; queue=" + queue);
-        if (service == "background")
-            c.storages.push_back(name + "; queue_full=inline; queue=" + queue);
-    }
     if (service == "servers") {  // the servers are the writers
         c.writers = {"auto"};
         c.every = 2;

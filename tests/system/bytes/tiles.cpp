@@ -164,7 +164,7 @@ struct Model {
         check::step("watch %s: %s", path.c_str(), settings.c_str());
         tw_file f = nullptr;
         const std::string all =
-            "format=netcdf4; deflate=1; method=tiles; tile_files=yes; "
+            "format=netcdf4; deflate=1; method=tiles; files=tiles; "
             "tiles=2x2; publish=live; " +
             settings;
         expect(tw_create(io, path.c_str(), all.c_str(), &f), "tw_create");
@@ -291,9 +291,8 @@ struct Model {
     void refuse(const std::string& path, const std::string& settings, const char* words) {
         check::step("%s", settings.c_str());
         tw_file f = nullptr;
-        expect(
-            tw_create(io, path.c_str(), ("method=tiles; tile_files=yes; " + settings).c_str(), &f),
-            "tw_create");
+        expect(tw_create(io, path.c_str(), ("method=tiles; files=tiles; " + settings).c_str(), &f),
+               "tw_create");
         expect(tw_def_var(f, "T", TW_FLOAT, "time z y x", deep), "tw_def_var");
         CHECK(tw_enddef(f) == TW_ESETTING);
         CHECK_TEXT(std::string(tw_error_message(io)).find(words) != std::string::npos, "%s",
@@ -306,7 +305,7 @@ struct Model {
 /// Checks that incomplete sets, and files that are not a set, are refused.
 void refuse_sets(Model& model, const std::string& folder) {
     const std::string good = folder + "/good", other = folder + "/other", bad = folder + "/bad";
-    const std::string way = "method=tiles; tile_files=yes; tiles=2x1";
+    const std::string way = "method=tiles; files=tiles; tiles=2x1";
     model.write(good, way, true, true);
     model.write(other, way, false, true);
     model.write(folder + "/single", "", true, true);
@@ -354,9 +353,9 @@ int main(int argc, char** argv) {
                 ways.emplace_back("storage=" PNETCDF "; format=cdf5");
                 ways.emplace_back("service=background; format=cdf1; header_pad=0");
                 ways.emplace_back("durable=yes; publish=live; writers=3");
-                ways.emplace_back("writers=2; writer_first=1; writer_stride=3; service=background");
+                ways.emplace_back("writers=2:1:3; service=background");
                 ways.emplace_back(
-                    "writers=1/node; writer_first=1; stripe_count=2; "
+                    "writers=1/node:1; stripe_count=2; "
                     "stripe_size=64KiB; storage=" PNETCDF);
             }
             for (const std::string& way : ways)
@@ -365,8 +364,8 @@ int main(int argc, char** argv) {
                     const bool axes = number % 3 != 2, records = number % 4 != 3;
                     ++number;
                     model.write(path + ".one.nc", way, axes, records);
-                    model.write(path + ".tiles.nc",
-                                way + "; method=tiles; tile_files=yes; tiles=" + t, axes, records);
+                    model.write(path + ".tiles.nc", way + "; method=tiles; files=tiles; tiles=" + t,
+                                axes, records);
                     model.compare(path + ".one.nc", path + ".tiles.nc");
                 }
             // The chunks are longer than some tiles.
@@ -378,21 +377,21 @@ int main(int argc, char** argv) {
                 const std::string all = "format=netcdf4; " + way;
                 const bool records = ++number % 3 != 0;
                 model.write(path + "one", all, true, records);
-                model.write(path + "set", all + "; method=tiles; tile_files=yes; tiles=2x2", true,
+                model.write(path + "set", all + "; method=tiles; files=tiles; tiles=2x2", true,
                             records);
                 CHECK(::access((path + "set").c_str(), F_OK) != 0);
                 model.compare(path + "one", path + "set");
             }
             for (const char* way : {"", "service=background"})
                 model.watch_packed(folder + "/watched", way);
-            if (servers.empty())
-                model.watch_packed(folder + "/watched", "service=auto; background_after=1");
+            setenv("THALWEG_TEST_BACKGROUND_AFTER", "1", 1);
+            if (servers.empty()) model.watch_packed(folder + "/watched", "service=auto");
+            unsetenv("THALWEG_TEST_BACKGROUND_AFTER");
             if (servers.empty()) refuse_sets(model, folder);
             model.refuse(folder + "/wrong.nc", "tiles=100x100", "tiles is 100x100");
             if (servers.empty())
                 for (const char* impossible :
-                     {"writers=4; writer_first=3; writer_stride=1", "writers=2; writer_first=6",
-                      "writers=1/node; writer_first=2", "writers=2; writer_stride=6"})
+                     {"writers=4:3:1", "writers=2:6", "writers=1/node:2", "writers=2:0:6"})
                     model.refuse(folder + "/wrong.nc", impossible, "are not possible with the");
         }
     }

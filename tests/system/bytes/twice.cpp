@@ -205,7 +205,7 @@ void refused() {
             TW_EEXISTS, "which a list cannot have");
     OK(tw_decompose(session, "n m", 1, shape.data(), none.data(), none.data(), &other));
     tw_file file = nullptr;
-    OK(tw_create(session, path.c_str(), "method=tiles; tiles=1x2; tile_files=yes; service=inline",
+    OK(tw_create(session, path.c_str(), "method=tiles; tiles=1x2; files=tiles; service=inline",
                  &file));
     CHECK(tw_def_var(file, "v", TW_DOUBLE, "n n", other) == TW_ESHAPE);
     CHECK(tw_def_var(file, "v", TW_DOUBLE, "n m", rows.handle) != TW_OK);

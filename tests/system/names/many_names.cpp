@@ -230,7 +230,7 @@ int main(int argc, char** argv) {
             if (path != "files=variable.nc") append(path.c_str(), count);
         });
     };
-    for (const char* settings : {"format=cdf5", "service=background", "tile_files=yes"})
+    for (const char* settings : {"format=cdf5", "service=background", "files=tiles"})
         compare_variables(settings, n);
     compare_variables("format=netcdf4", n / 40);
     compare_variables("files=variable", n / 16);

@@ -55,7 +55,7 @@ void sets_of_files() {
                 tw_file file = nullptr;
                 OK(tw_create(
                     session, "out.nc",
-                    (kind.file + "; writers=auto; method=tiles; tile_files=yes; tiles=" + tiles)
+                    (kind.file + "; writers=auto; method=tiles; files=tiles; tiles=" + tiles)
                         .c_str(),
                     &file));
                 go("away");

@@ -109,7 +109,7 @@ void a_tile_in_use() {
     OK(tw_create(a.session, (path + ".0001").c_str(), nullptr, &file));
     a.define(file);
     session = b.session;
-    OK(tw_create(b.session, path.c_str(), "method=tiles; tile_files=yes; tiles=1x2", &set));
+    OK(tw_create(b.session, path.c_str(), "method=tiles; files=tiles; tiles=1x2", &set));
     b.define(set);
     const int code = tw_enddef(set);
     CHECK_TEXT(code == TW_EINUSE, "%d %s", code, tw_error_message(b.session));

@@ -160,6 +160,7 @@ void random_sections(const std::string& path, std::uint64_t seed) {
     check::step("seed %llu: write", number);
     const Contents contents = write_file(path, mix(seed, 1));
     Random random(mix(seed, 2));  // the same choices on every rank
+    draw_straight(random);
     const std::string settings = RandomSettings::reading().draw(random);
     MPI_Barrier(check::state.comm);
     int id = -1;
@@ -255,14 +256,17 @@ void check_sections(tw_file file, std::uint64_t seed) {
 void tiles(const std::string& folder) {
     const std::string path = folder + "/tiles.nc";
     write_world(path,
-                "method=tiles; tile_files=yes; tiles=" + std::string(ranks() > 1 ? "2x1" : "1x1") +
+                "method=tiles; files=tiles; tiles=" + std::string(ranks() > 1 ? "2x1" : "1x1") +
                     "; writers=" + (ranks() > 1 ? "2" : "1"));
-    for (const char* settings : {"straight=1", "straight=1GiB; piece=100", "readers=1"}) {
+    for (const auto& [settings, straight] :
+         {std::pair("", "1"), std::pair("piece=100", "1GiB"), std::pair("readers=1", "128KiB")}) {
+        setenv("THALWEG_TEST_STRAIGHT", straight, 1);
         tw_file file = nullptr;
         OK(tw_open(session, path.c_str(), settings, &file));
         check_sections(file, 7);
         OK(tw_close(&file));
     }
+    unsetenv("THALWEG_TEST_STRAIGHT");
 }
 
 /// Mistakes on some ranks: all ranks get the error, and the next call works.

@@ -33,14 +33,14 @@ struct Kind {
 };
 const Kind classic_kinds[] = {
     {""},
-    {"method=tiles; tile_files=yes", ".0000"},
+    {"method=tiles; files=tiles", ".0000"},
     {"files=variable", "/U.nc"},
 };
 const Kind netcdf4_kinds[] = {
     {"format=netcdf4"},
     {"format=netcdf4; chunks=y=3,x=7"},
     {"format=netcdf4; deflate=1; chunks=y=4,x=10"},
-    {"format=netcdf4; method=tiles; tile_files=yes; deflate=1", ".0000"},
+    {"format=netcdf4; method=tiles; files=tiles; deflate=1", ".0000"},
     {"format=netcdf4", "", Kind::foreign},
     {"mode=append", "", Kind::continued},
 };

@@ -466,7 +466,7 @@ void with_service(const std::string& of_session, const std::string& service) {
                 write_and_read("service=inline; storage=" PNETCDF, "cdf2");
                 write_and_read("service=inline; method=serial; piece=4KiB", "cdf2");
                 refused("storage=memory", "memory");
-                refused("method=tiles; tile_files=yes; tiles=1x1; writers=1", "tile_files");
+                refused("method=tiles; files=tiles; tiles=1x1; writers=1", "files=tiles");
             }
         }
         model.end();

@@ -201,6 +201,7 @@ public:
     void all() {
         Random random(seed_);  // the same choices on every rank
         contents_ = make_contents(random);
+        draw_straight(random);
         const std::string settings = RandomSettings::reading().draw(random);
         check::step("seed %llu: write", static_cast<unsigned long long>(seed_));
         if (check::state.rank == 0) {

@@ -12,8 +12,9 @@ shift 4
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 folders=()
+export THALWEG_TEST_BACKGROUND_AFTER=1
 for service in "|inline" "node_size=2|inline" "|background" "node_size=2|background" \
-    "|auto; background_after=1" "node_size=2|auto; background_after=1" \
+    "|auto" "node_size=2|auto" \
     "servers=1|servers" "servers=2; node_size=2; server_ranks=last|servers"; do
     for ((seed = first; seed < first + runs; ++seed)); do
         run="$folder/${#folders[@]}"

@@ -415,7 +415,7 @@ void mistakes() {
     // Only the models find this error.
     const std::string one = folder + "/one";
     mistake("one file for two outputs", TW_ESETTING, one.c_str(),
-            "summary=" + one + "; report=" + one, [](Roles&, int&) {});
+            "summary=" + one + "; trace=" + one, [](Roles&, int&) {});
 }
 
 /// The same with the C++ handles.

@@ -96,7 +96,7 @@ void create_fails_on_one() {
             arm("/fails.nc", shape.rank_of(server), 1);
             with_model(shape.settings(), [&](Model& model) {
                 const std::string tiles =
-                    check::text("method=tiles; tiles=1x%d; tile_files=yes", shape.servers);
+                    check::text("method=tiles; tiles=1x%d; files=tiles", shape.servers);
                 const std::int64_t shape_of[] = {14, 6}, start[] = {0, 0}, count[] = {14, 6};
                 tw_decomposition cells = nullptr;
                 CHECK(tw_decompose(model.session, "y x", model.rank == 0 ? 1 : 0, shape_of, start,

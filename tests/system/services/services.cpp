@@ -116,10 +116,16 @@ void choices() {
     chosen("", "", "inline", "free processors on ");
     chosen("", "service=inline", "inline");
     chosen("service=auto", "close=later", at_once, "free processors on ");
-    chosen("", "background_after=0", "background", "after 0 steps");
-    chosen("", "background_after=1", "background", "after 1 steps");
-    chosen("", "background_after=3", "inline", "after 3 steps");
-    chosen("", "background_after=1; staging=64", "inline", "do not fit into the queue");
+    const auto chosen_after = [&](const char* steps, const char* settings, const char* service,
+                                  const char* why) {
+        setenv("THALWEG_TEST_BACKGROUND_AFTER", steps, 1);
+        chosen("", settings, service, why);
+        unsetenv("THALWEG_TEST_BACKGROUND_AFTER");
+    };
+    chosen_after("0", "", "background", "after 0 steps");
+    chosen_after("1", "", "background", "after 1 steps");
+    chosen_after("3", "", "inline", "after 3 steps");
+    chosen_after("1", "staging=64", "inline", "do not fit into the queue");
     chosen("", "service=servers", "inline", "no ranks are set aside as servers");
     chosen("", "service=auto; method=direct", "inline", "every rank writes from its own arrays");
     if (THALWEG_TEST_PNETCDF) chosen("", "service=background; storage=pnetcdf", "inline");
@@ -224,7 +230,9 @@ void whole_variable_goes_on() {
     const std::string path = path_of("whole.nc");
     Model model(MPI_COMM_WORLD, "log=off");
     tw_file file = nullptr;
-    CHECK(tw_create(model.session, path.c_str(), "queue=4KiB; background_after=1", &file) == TW_OK);
+    setenv("THALWEG_TEST_BACKGROUND_AFTER", "1", 1);
+    CHECK(tw_create(model.session, path.c_str(), "queue=4KiB", &file) == TW_OK);
+    unsetenv("THALWEG_TEST_BACKGROUND_AFTER");
     CHECK(tw_def_dim(file, "time", TW_UNLIMITED) == TW_OK);
     CHECK(tw_def_dim(file, "x", n) == TW_OK);
     CHECK(tw_def_var(file, "table", TW_INT, "time x", nullptr) == TW_OK);

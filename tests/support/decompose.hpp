@@ -1,0 +1,62 @@
+// Makes decompositions with the ranks of a communicator, as tw_decompose does with those of a
+// session.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THALWEG_TESTS_SUPPORT_DECOMPOSE_HPP
+#define THALWEG_TESTS_SUPPORT_DECOMPOSE_HPP
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "decomposition/decomposition.hpp"
+
+namespace thalweg::detail {
+
+/// Makes a decomposition from a declaration: check() checks the arguments, take() sets this rank's
+/// part.
+/// @note Collective; the status is the same on every rank
+template <class Check, class Take>
+Status declare(Comm& comm, Decomposition&& given, Check&& check, Take&& take,
+               std::shared_ptr<const Decomposition>& made) {
+    std::shared_ptr<Decomposition> d;
+    std::optional<Declaration> told;
+    Status own;
+    const Status mine = alone([&]() -> Status {
+        d = std::make_shared<Decomposition>(std::move(given));
+        if (Status status = check(*d); !status.ok()) return status;
+        own = take(*d);
+        told.emplace(*d, own);
+        return {};
+    });
+    if (Status status = agree(comm, mine); !status.ok()) return status;
+    comm.all_reduce(told->alike, Reduce::bit_or);
+    comm.all_reduce(told->most, Reduce::max);
+    comm.all_reduce(told->sum_words(), Reduce::sum);
+    Status status = judge(comm, *told, own, *d);
+    if (status.ok()) made = std::move(d);
+    return status;
+}
+
+inline Status make_decomposition(Comm& comm, Decomposition given,
+                                 std::shared_ptr<const Decomposition>& made) {
+    return declare(
+        comm, std::move(given), check_boxes, [](Decomposition&) { return Status{}; }, made);
+}
+
+inline Status make_listed_decomposition(Comm& comm, Decomposition given,
+                                        const std::vector<std::string>& listed,
+                                        std::span<const std::int64_t> indices, bool shared,
+                                        std::shared_ptr<const Decomposition>& made) {
+    const auto check = [&](Decomposition& d) {
+        return check_list(d, listed, std::ssize(indices), shared);
+    };
+    const auto take = [&](Decomposition& d) { return take_list(d, indices, comm.rank()); };
+    return declare(comm, std::move(given), check, take, made);
+}
+
+}  // namespace thalweg::detail
+
+#endif
