@@ -144,6 +144,19 @@ void count_present(const Terms<T>& terms, Test present, double* weights) {
         weights[i] += choose(present(terms.data[i]), terms.weight, 0.0);
 }
 
+/// Adds the weight of the elements of a fixed mask, which are there in all samples or in none.
+/// @return whether other elements are missing than in the samples before
+template <class T, class Test>
+bool count_fixed(const Terms<T>& terms, Test present, bool first, double* weights) {
+    std::uint64_t differs = 0;
+    for (std::int64_t i = 0; i < terms.count; ++i) {
+        const bool there = present(terms.data[i]);
+        differs |= static_cast<std::uint64_t>(!first & (there != (weights[i] > 0)));
+        weights[i] += choose(there, terms.weight, 0.0);
+    }
+    return differs != 0;
+}
+
 // Mean and sum of squared deviations, updated by each sample (West 1979).
 
 /// @param total  weight of all samples of the window, with this one

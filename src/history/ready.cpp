@@ -7,6 +7,7 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "history/history.hpp"
 #include "index/types.hpp"
 
@@ -16,28 +17,36 @@ using detail::failure;
 
 namespace {
 
-Status parse_missing(const std::string& text, Missing& missing) {
-    if (text.empty() || text == "none")
-        missing = Missing::none;
-    else if (text == "fixed")
-        missing = Missing::fixed;
-    else if (text == "varying")
-        missing = Missing::varying;
-    else
-        return failure(TW_EARG, "missing is '{}'; it must be none, fixed or varying", text);
-    return {};
+/// Finds the place of an attribute's word among those that are possible; 0 without the attribute.
+Status take_word(const std::vector<Attribute>& attributes, std::string_view name,
+                 std::span<const std::string_view> words, std::size_t& place) {
+    const auto same = [&](const Attribute& a) { return a.name == name; };
+    const auto found = std::find_if(attributes.begin(), attributes.end(), same);
+    place = 0;
+    if (found == attributes.end()) return {};
+    const auto* const text = std::get_if<std::string>(&found->value);
+    const std::string given = text == nullptr ? "a number" : "'" + *text + "'";
+    while (place < words.size() && given != fmt::format("'{}'", words[place])) ++place;
+    if (place < words.size()) return {};
+    return failure(TW_EARG, "{} is {}; it must be one of: {}", name, given,
+                   detail::joined(words, ", "));
 }
 
 /// Takes the attributes that are not written out of the list.
 Status take_special(std::vector<Attribute>& attributes, DeclaredField& field) {
-    Status status = parse_missing(text_of(attributes, "missing"), field.missing);
+    constexpr std::array<std::string_view, 3> missing{"none", "fixed", "varying"};
+    constexpr std::array<std::string_view, 2> kinds{"intensive", "flux"};
+    std::size_t place = 0, ignored = 0;
+    Status status = take_word(attributes, "missing", missing, place);
+    keep_first(status, take_word(attributes, "kind", kinds, ignored));
+    field.missing = std::array{Missing::none, Missing::fixed, Missing::varying}[place % 3];
     field.missing_value = fill_of(field.type);
     for (const Attribute& attribute : attributes)
         if (attribute.name == "missing_value") {
             if (const auto* numbers = std::get_if<std::vector<double>>(&attribute.value))
                 field.missing_value = value_of(field.type, numbers->front());
             else
-                status = failure(TW_EARG, "missing_value is not a number");
+                keep_first(status, failure(TW_EARG, "missing_value is not a number"));
         }
     std::erase_if(attributes, [](const Attribute& a) {
         return a.name == "missing" || a.name == "missing_value" || a.name == "kind";

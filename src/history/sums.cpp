@@ -154,9 +154,14 @@ void Sums::add_present(const T* data, const Run& run, Test present) {
         add_extremes(data, run, present);
     } else if (used_.whole) {
         if constexpr (!std::is_floating_point_v<T>) {
-            kernels::add_integers(kernels::Terms<T>{data, run.count, 1, 1, nullptr}, present,
-                                  whole_.data() + run.first);
-            add_extremes(data, run, present);  // weights
+            const kernels::Terms<T> terms{data, run.count, 1, sample_weight_, nullptr};
+            kernels::add_integers(terms, present, whole_.data() + run.first);
+            if (statistic_.missing == Missing::fixed)
+                mask_changed_ = kernels::count_fixed(terms, present, samples == 0,
+                                                     weights_.data() + run.first) ||
+                                mask_changed_;
+            else if (used_.weights)
+                kernels::count_present(terms, present, weights_.data() + run.first);
         }
     } else if constexpr (std::is_floating_point_v<T>) {
         if (used_.squares)
@@ -168,7 +173,7 @@ void Sums::add_present(const T* data, const Run& run, Test present) {
     }
 }
 
-/// Updates the extremes and, if no other sum does so, the weights of the valid samples.
+/// Updates the extremes, and the weights of the valid samples.
 template <class T, class Test>
 void Sums::add_extremes(const T* data, const Run& run, Test present) {
     const kernels::Terms<T> terms{data, run.count, 1, sample_weight_, nullptr};

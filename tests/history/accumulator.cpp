@@ -245,6 +245,29 @@ TEST(Accumulator, IntegerSums) {
     EXPECT_EQ(sums.result(0, 1, TW_SHORT, value_of(std::int32_t{-1}), &same).code, TW_ETYPE);
 }
 
+TEST(Accumulator, IntegerSumsOfFixedMask) {
+    Statistic made = statistic(Op::sum, Missing::fixed);
+    made.type = TW_INT;
+    made.missing_value = value_of(std::int32_t{-9});
+    Accumulator sums(made, 2);
+    const auto add = [&](std::int32_t first, std::int32_t second) {
+        const std::int32_t both[2] = {first, second};
+        sums.begin_sample(1);
+        sums.add({0, 2, both, 1, nullptr});
+        return sums.end_sample().code;
+    };
+    EXPECT_EQ(add(-9, 2), TW_OK);
+    EXPECT_EQ(add(-9, 3), TW_OK);
+    std::int32_t found[2] = {0, 0};
+    EXPECT_TRUE(sums.result(0, 2, TW_INT, value_of(std::int32_t{-1}), found).ok());
+    EXPECT_EQ(found[0], -1);
+    EXPECT_EQ(found[1], 5);
+    EXPECT_EQ(add(1, 3), TW_EARG);
+    EXPECT_EQ(add(-9, -9), TW_EARG);
+    sums.reset();
+    EXPECT_EQ(add(1, -9), TW_OK);
+}
+
 // The bytes per element must be those that the documents state.
 TEST(Accumulator, Memory) {
     const auto bytes = [](Statistic made) { return Accumulator::bytes(made, 1000) / 1000; };
