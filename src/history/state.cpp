@@ -32,11 +32,13 @@ std::string hex(std::span<const std::byte> bytes) {
 /// Describes the chosen indices of each dimension by their count and hash.
 std::string choice_text(const Choice& choice) {
     std::string text;
-    for (const auto& [dim, indices] : choice) {
+    const auto add = [&](const std::string& dim, const Integers& indices) {
         const std::string_view bytes(reinterpret_cast<const char*>(indices.data()),
                                      indices.size() * sizeof(std::int64_t));
         text += fmt::format("{} {} of {:016x} ", indices.size(), dim, detail::hash_of(bytes));
-    }
+    };
+    for (const auto& [dim, indices] : choice.along) add(dim, indices);
+    if (!choice.pick.dims.empty()) add(choice.pick.dim, choice.pick.at);
     return text;
 }
 

@@ -11,6 +11,7 @@
 
 #include "history/accumulator.hpp"
 #include "history/field.hpp"
+#include "history/pick.hpp"
 #include "history/resolve.hpp"
 #include "history/window.hpp"
 
@@ -55,6 +56,14 @@ public:
     const Chosen& chosen() const { return *chosen_; }
     tw_decomposition target() const { return target_; }
     void set_target(tw_decomposition target) { target_ = target; }
+    /// Keeps the pick that the elements come from.
+    /// @param names  of coordinates that no longer are those of the dimensions
+    void set_pick(const Pick& pick, std::vector<std::string> names);
+    const Pick& pick() const { return pick_; }
+    /// Returns the attributes of the field that apply to the elements.
+    const std::vector<Attribute>& attributes() const { return attributes_; }
+    /// Returns the names of the dimensions in the file, without time.
+    std::vector<std::string> dims() const { return picked_dims(field_.declared.dims, pick_); }
     const WindowRules& rules() const { return rules_; }
     bool once() const { return about_.statistic.op == Op::once; }
     bool instant() const { return about_.statistic.op == Op::instant || once(); }
@@ -130,6 +139,8 @@ private:
     WindowRules rules_;
     std::shared_ptr<const Chosen> chosen_;
     tw_decomposition target_ = nullptr;  ///< decomposition of the chosen part
+    Pick pick_;
+    std::vector<Attribute> attributes_;
     /// For an instant, exists only between the sample and the end of the record.
     std::optional<Accumulator> sums_;
     VariableState state_;
