@@ -61,7 +61,7 @@ public:
     /// @note Collective
     Status close();
 
-    std::int64_t memory() const { return memory_; }
+    std::int64_t memory() const;
     tw_session session() const { return ranks_.session(); }
     /// Moves the fields out, so that their handles stay valid until the session ends.
     std::deque<Field> release_fields();
@@ -169,7 +169,6 @@ private:
     Status lost_;         ///< reason why the time of this step was refused
     Time lost_time_ = 0;  ///< that time
     bool saved_ = false;  ///< nothing has been sent since the last tw_history_save
-    std::int64_t memory_ = 0;
     /// Variables for which a warning was printed that they were not sent.
     std::set<const Variable*> warned_;
     std::set<std::pair<const Variable*, bool>> sent_in_record_;  ///< with Due::before

@@ -201,7 +201,6 @@ Status History::make_variables(const std::vector<ResolvedStream>& resolved) {
     taken_.clear();
     taken_of_.clear();
     coordinate_data_.clear();
-    memory_ = 0;
     for (Field& field : fields_) {
         field.users.clear();
         field.weighed.clear();
@@ -251,7 +250,6 @@ Status History::make_variable(Stream& stream, const StreamField& about) {
     Status fits =
         check_settings(*made, stream.table().every == Every::once ? std::string() : table_.time);
     if (!fits.ok()) return failure(fits.code, "stream '{}': {}", stream.table().name, fits.text);
-    memory_ += made->bytes();
     stream.variables().push_back(std::move(made));
     return {};
 }

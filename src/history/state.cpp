@@ -218,8 +218,10 @@ Status History::save(tw_restart restart) {
             one["number"] = s;
             one["variables"] = one["outputs"] = json::array();
             if (stream.late_begin()) one["begin"] = *stream.late_begin();
-            for (std::size_t v = 0; v < stream.variables().size(); ++v)
+            for (const auto& variable : stream.variables()) {
+                variable->weigh(state->numbers.weighs);
                 one["variables"].push_back((state++)->to_words());
+            }
             for (const auto& [key, value] : describe(stream)) one["definition"][key] = value;
             for (const auto& output : stream.outputs())
                 one["outputs"].push_back(json_of(output->state()));

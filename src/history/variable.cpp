@@ -67,6 +67,7 @@ VariableState::Words VariableState::to_words() const {
             std::bit_cast<std::int64_t>(numbers.inner_weight),
             numbers.samples,
             numbers.inner_samples,
+            numbers.weighs,
             wanted,
             failed};
 }
@@ -78,9 +79,9 @@ VariableState VariableState::from_words(const Words& words) {
     state.weight = {words[2], words[3]};
     state.inner_weight = {words[4], words[5]};
     state.numbers = {std::bit_cast<double>(words[6]), std::bit_cast<double>(words[7]), words[8],
-                     words[9]};
-    state.wanted = words[10];
-    state.failed = words[11];
+                     words[9], words[10]};
+    state.wanted = words[11];
+    state.failed = words[12];
     return state;
 }
 
@@ -108,9 +109,7 @@ void Variable::set_pick(const Pick& pick, std::vector<std::string> names) {
                   [](const Attribute& a) { return a.name == "mesh" || a.name == "location"; });
 }
 
-std::int64_t Variable::bytes() const {
-    return instant() ? 0 : Accumulator::bytes(about_.statistic, chosen_->elements);
-}
+std::int64_t Variable::bytes() const { return instant() ? 0 : sums_->bytes(); }
 
 void Variable::begin_step(const Step& step) {
     step_ = step;

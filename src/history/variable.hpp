@@ -27,7 +27,7 @@ struct VariableState {
     DurationWeight weight, inner_weight;
     StateNumbers numbers;
 
-    using Words = std::array<std::int64_t, 12>;
+    using Words = std::array<std::int64_t, 13>;
     Words to_words() const;
     static VariableState from_words(const Words& words);
 };
@@ -69,7 +69,7 @@ public:
     bool instant() const { return about_.statistic.op == Op::instant || once(); }
     /// Tests if this rank holds elements of the variable, which it must send.
     bool held() const { return chosen_->elements > 0; }
-    /// Returns the bytes that are kept from step to step.
+    /// Returns the bytes that are kept from step to step now.
     std::int64_t bytes() const;
 
     /// Begins a step: ends the windows that ended before it.
@@ -118,6 +118,10 @@ public:
     /// Counts nothing before a time: the stream was not there.
     void begin_at(Time time);
     std::vector<StateArray> arrays();
+    /// Keeps the state in the form that it has on ranks with elements.
+    void weigh(std::int64_t bits) {
+        if (sums_) sums_->weigh(bits);
+    }
 
 private:
     /// State of a record that is due at the end of the step, although its window ended before the

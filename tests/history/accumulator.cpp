@@ -281,12 +281,18 @@ TEST(Accumulator, Memory) {
     made.missing = Missing::fixed;
     EXPECT_EQ(bytes(made), 16);
     made.missing = Missing::varying;
-    EXPECT_EQ(bytes(made), 24);
-    made.op = Op::mean;
-    EXPECT_EQ(bytes(made), 16);
-    made.inner = Op::max;
     EXPECT_EQ(bytes(made), 20);
+    made.op = Op::mean;
+    EXPECT_EQ(bytes(made), 12);
+    made.inner = Op::max;
+    EXPECT_EQ(bytes(made), 16);
     made.inner.reset();
+    Accumulator uneven(made, 1000);
+    EXPECT_EQ(uneven.bytes(), 12000);
+    uneven.begin_sample(1);
+    EXPECT_EQ(uneven.bytes(), 12000);
+    uneven.begin_sample(3);
+    EXPECT_EQ(uneven.bytes(), 16000);
     made.op = Op::instant;
     EXPECT_EQ(bytes(made), 4);
 }
