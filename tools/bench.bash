@@ -5,6 +5,7 @@ bench() {
     local program="$release/bin/thalweg-bench" target=thalweg-bench read=() ranks=4 arguments=()
     case "${1:-}" in
         pio) set -- "${@:2}"; target=pio-bench; program="$release/bin/pio-bench" ;;
+        history) set -- "${@:2}"; program="$release/bin/history-bench" target=history-bench ranks=1 ;;
         netcdf) bench_netcdf "${@:2}"; return ;;
         overlap) build release thalweg-bench; bench_overlap "${@:2}"; return ;;
         model) build release shallow_water; bench_model "${@:2}"; return ;;
@@ -58,11 +59,12 @@ bench_model() {
 bench_help() {
     local sources=(options.cpp:parse_options) common=(options.cpp:add_workload_options
         options.cpp:add_measuring_options)
-    echo "usage: ./run bench WORKLOAD | restart-read | prefetch | overlap | irregular | model | pio | netcdf [options]"
+    echo "usage: ./run bench WORKLOAD | restart-read | prefetch | overlap | irregular | model | history | pio | netcdf [options]"
     echo "  --ranks N                       Ranks that measure; restart-read: several, as 1,2,4"
     case "${1:-}" in
         model) python3 apps/model-bench/model_bench.py --help; return ;;
         netcdf) python3 apps/netcdf-bench/netcdf_bench.py --help; return ;;
+        history) python3 tools/option_help.py apps/history-bench/main.cpp:usage; return ;;
         pio) python3 tools/option_help.py apps/pio-bench/options.cpp:help; return ;;
         restart-read) sources=(reading.cpp) common=() ;;
         prefetch) sources=(prefetch.cpp) ;;

@@ -31,6 +31,11 @@ network_disk_packages=(
     sshfs openssh-sftp-server
 )
 
+# Only for ./run test --all, which compares the statistics of histories with theirs.
+statistics_packages=(
+    cdo nco
+)
+
 # missing_packages PACKAGES...
 missing_packages() {
     local package

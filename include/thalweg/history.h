@@ -65,7 +65,7 @@ tw_status tw_history_coordinate(tw_history history, const char* name, const char
  *                       order. The field keeps what it needs of it
  * @param attributes     as for tw_history_coordinate. Three are not written: missing=none
  * (default), fixed (the same elements in all samples of a window) or varying; missing_value, which
- * marks missing elements (default 1e20; nan: any NaN); kind
+ * marks missing elements (default 1e20; nan: any NaN); kind=intensive or flux, of no use yet
  * @param field          receives the handle, which belongs to the history
  * @return as tw_history_coordinate
  */
@@ -76,7 +76,7 @@ tw_status tw_history_field(tw_history history, const char* name, tw_type type, c
  * Ends the declarations, checks the configuration against them and reserves the memory of running
  * means and others.
  * @return TW_OK, TW_ESETTING (the text has all errors), TW_EMISMATCH (the declarations differ
- *         between ranks), TW_ENOMEM, TW_ESTATE
+ *         between ranks), TW_ENOMEM, TW_ESTATE, as tw_open (a list of a region)
  * @note Collective
  */
 tw_status tw_history_ready(tw_history history);

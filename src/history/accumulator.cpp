@@ -50,6 +50,8 @@ std::int64_t Accumulator::bytes(const Statistic& statistic, std::int64_t element
     return each * elements;
 }
 
+std::int64_t Accumulator::bytes() const { return outer_->bytes() + (inner_ ? inner_->bytes() : 0); }
+
 void Accumulator::begin_sample(double weight) { (inner_ ? inner_ : outer_)->begin_sample(weight); }
 void Accumulator::add(const Run& run) { (inner_ ? inner_ : outer_)->add(run); }
 Status Accumulator::end_sample() { return (inner_ ? inner_ : outer_)->end_sample(); }
@@ -95,10 +97,17 @@ std::vector<StateArray> Accumulator::arrays() {
 
 StateNumbers Accumulator::numbers() const {
     return {outer_->weight, inner_ ? inner_->weight : 0, outer_->samples,
-            inner_ ? inner_->samples : 0};
+            inner_ ? inner_->samples : 0,
+            (outer_->weighs() ? 1 : 0) | (inner_ && inner_->weighs() ? 2 : 0)};
+}
+
+void Accumulator::weigh(std::int64_t bits) {
+    if ((bits & 1) != 0) outer_->weigh();
+    if ((bits & 2) != 0 && inner_) inner_->weigh();
 }
 
 void Accumulator::set_numbers(const StateNumbers& numbers) {
+    weigh(numbers.weighs);
     outer_->weight = numbers.weight;
     outer_->samples = numbers.samples;
     if (!inner_) return;

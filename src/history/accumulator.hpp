@@ -54,6 +54,7 @@ struct StateArray {
 struct StateNumbers {
     double weight = 0, inner_weight = 0;  ///< sums of the weights of all samples in the window
     std::int64_t samples = 0, inner_samples = 0;
+    std::int64_t weighs = 0;  ///< bits: the weights of valid samples are no numbers; inner: 2
 };
 
 class Sums;
@@ -69,8 +70,12 @@ public:
     Accumulator(Accumulator&&) noexcept;
     Accumulator& operator=(Accumulator&&) noexcept;
 
-    /// Returns the bytes that an accumulator of so many elements takes.
+    /// Returns the bytes that an accumulator of so many elements takes if all samples have the
+    /// weight 1.
     static std::int64_t bytes(const Statistic& statistic, std::int64_t elements);
+
+    /// Returns the bytes that it takes now: weights take more than numbers of samples.
+    std::int64_t bytes() const;
 
     /// Begins a sample.
     /// @param weight  finite and >= 0; 0: the sample counts for nothing
@@ -96,7 +101,10 @@ public:
 
     std::vector<StateArray> arrays();
     StateNumbers numbers() const;
+    /// Sets the numbers, before arrays() is called.
     void set_numbers(const StateNumbers& numbers);
+    /// Makes numbers of valid samples weights, by the bits of StateNumbers.
+    void weigh(std::int64_t bits);
 
 private:
     std::unique_ptr<Sums> outer_, inner_;

@@ -30,6 +30,26 @@ public:
             },
             name_of(call_)));
     }
+    Status least(std::span<std::int64_t> words) override {
+        return status(guarded(
+            session_,
+            [&]() -> Status {
+                session_->team->all_reduce(words, Reduce::min);
+                return {};
+            },
+            name_of(call_)));
+    }
+    Status read(const std::string& path, std::string& text) override {
+        return status(guarded(
+            session_,
+            [&] {
+                std::vector<char> content;
+                Status status = read_on_root(session_->team->world(), path, content);
+                text.assign(content.begin(), content.end());
+                return status;
+            },
+            name_of(call_)));
+    }
     void begin(Call call) { call_ = call; }
 
 private:

@@ -10,8 +10,6 @@ namespace thalweg::history {
 
 using detail::failure;
 
-namespace {
-
 bool is_east(const std::string& units) {
     return units.rfind("degree", 0) == 0 &&
            (units.find("east") != std::string::npos || units.find("_E") != std::string::npos);
@@ -20,6 +18,8 @@ bool is_north(const std::string& units) {
     return units.rfind("degree", 0) == 0 &&
            (units.find("north") != std::string::npos || units.find("_N") != std::string::npos);
 }
+
+namespace {
 
 std::vector<double> numbers_of(const Coordinate& axis) {
     std::vector<double> numbers;
@@ -87,8 +87,8 @@ void make_monotonic(const std::vector<double>& longitudes, const Integers& chose
 
 }  // namespace
 
-/// Tests if longitudes and latitudes of these dimensions are declared.
-bool History::has_coordinates(const std::vector<std::string>& dims) const {
+/// Tests if two of these dimensions are axes of longitude and latitude.
+bool History::has_axes(const std::vector<std::string>& dims) const {
     bool east = false, north = false;
     for (const std::string& dim : dims)
         if (const Coordinate* c = axis(dim)) {
@@ -109,11 +109,17 @@ const Coordinate* History::axis(const std::string& dim) const {
 /// Finds the elements that a stream selects along each of these dimensions of a field or
 /// coordinate.
 Status History::find_choice(const StreamTable& stream, const std::vector<std::string>& dims,
-                            Choice& choice) const {
+                            const Pick& pick, Choice& choice) const {
     const auto& shape = lengths_;
+    choice.pick = restricted(pick, dims);
+    if (stream.levels && std::count(pick.dims.begin(), pick.dims.end(), stream.levels->dim) != 0)
+        return failure(TW_ESETTING,
+                       "stream '{}': the region and the levels both select elements of dimension "
+                       "'{}'; use one of them",
+                       stream.name, stream.levels->dim);
     if (stream.levels && shape.count(stream.levels->dim) != 0 &&
         std::count(dims.begin(), dims.end(), stream.levels->dim) != 0)
-        choice[stream.levels->dim] =
+        choice.along[stream.levels->dim] =
             levels_of(*stream.levels, shape.at(stream.levels->dim), axis(stream.levels->dim));
     if (!stream.map.empty())
         return failure(TW_EUNSUPPORTED, "stream '{}': maps are not supported yet", stream.name);
@@ -122,34 +128,30 @@ Status History::find_choice(const StreamTable& stream, const std::vector<std::st
         for (const IndexRange& range : region.index)
             if (std::count(dims.begin(), dims.end(), range.dim) != 0)
                 for (std::int64_t i = range.first; i <= range.last; ++i)
-                    choice[range.dim].push_back(i);
+                    choice.along[range.dim].push_back(i);
         if (region.box) {
             for (const std::string& dim : dims) {
                 const Coordinate* c = axis(dim);
                 if (c == nullptr) continue;
                 const std::string units = text_of(c->attributes, "units");
                 const std::vector<double> values = numbers_of(*c);
-                if (choice.count(dim) != 0 && (is_east(units) || is_north(units)))
+                if (choice.along.count(dim) != 0 && (is_east(units) || is_north(units)))
                     return failure(TW_ESETTING,
                                    "stream '{}': the region's box and the levels both select "
                                    "elements of dimension '{}'; use one of them",
                                    stream.name, dim);
                 if (is_east(units))
-                    choice[dim] = eastward(values, (*region.box)[0], (*region.box)[1]);
+                    choice.along[dim] = eastward(values, (*region.box)[0], (*region.box)[1]);
                 if (!is_north(units)) continue;
                 Integers inside;
                 for (std::size_t i = 0; i < values.size(); ++i)
                     if (values[i] >= (*region.box)[2] && values[i] <= (*region.box)[3])
                         inside.push_back(static_cast<std::int64_t>(i));
-                choice[dim] = inside;
+                choice.along[dim] = inside;
             }
         }
-        if (region.index.empty() && !region.box)
-            return failure(TW_EUNSUPPORTED,
-                           "stream '{}': region '{}': points and lists are not supported yet",
-                           stream.name, stream.region);
     }
-    for (const auto& [dim, indices] : choice) {
+    for (const auto& [dim, indices] : choice.along) {
         const auto length = shape.find(dim);
         if (length == shape.end()) continue;
         for (const std::int64_t index : indices)
@@ -177,7 +179,7 @@ void History::turn_eastward(const StreamTable& stream, const Coordinate& c, cons
     const Coordinate* along = axis(c.dims.front());
     if (along == nullptr || !is_east(text_of(along->attributes, "units"))) return;
     if (&c != along && text_of(along->attributes, "bounds") != c.name) return;
-    const Integers& chosen = choice.at(c.dims.front());
+    const Integers& chosen = choice.along.at(c.dims.front());
     const double west = (*region.box)[0];
     if (c.type == TW_DOUBLE) make_monotonic<double>(numbers_of(*along), chosen, west, data);
     if (c.type == TW_FLOAT) make_monotonic<float>(numbers_of(*along), chosen, west, data);
@@ -187,9 +189,12 @@ std::vector<WrittenCoordinate> History::coordinates_of(const StreamTable& stream
                                                        const std::vector<Variable*>& variables) {
     std::vector<WrittenCoordinate> all;
     for (const Coordinate* c : needed_coordinates(context_.coordinates, variables)) {
+        Pick pick;
+        for (const Variable* variable : variables)
+            if (pick.dims.empty()) pick = restricted(variable->pick(), c->dims);
         Choice choice;
         // Cannot fail: the fields' choices were found before.
-        (void)find_choice(stream, c->part.dims, choice);
+        (void)find_choice(stream, c->part.dims, pick, choice);
         Taken& t = taken(c->serial, c->part, choice);
         auto& kept = coordinate_data_[{c, &t}];
         if (!kept) {
@@ -205,7 +210,13 @@ std::vector<WrittenCoordinate> History::coordinates_of(const StreamTable& stream
             turn_eastward(stream, *c, choice, *own);
             if (*own != *kept) data = std::move(own);
         }
-        all.push_back({c, t.chosen, data, &t.target});
+        all.push_back({c, picked_dims(c->dims, pick), t.chosen, data, &t.target});
+    }
+    if (const auto names = station_names_.find(stream.region); names != station_names_.end()) {
+        const Coordinate& c = names->second;
+        const Taken& t = taken(0, c.part, {});
+        all.push_back(
+            {&c, c.dims, t.chosen, std::make_shared<std::vector<char>>(c.data), &t.target});
     }
     return all;
 }

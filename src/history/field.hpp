@@ -55,6 +55,11 @@ std::string text_of(const std::vector<Attribute>& attributes, std::string_view n
 /// Adds an attribute, or replaces that of the same name.
 void set_attribute(std::vector<Attribute>& attributes, Attribute attribute);
 
+/// Tests if units are those of longitudes, such as "degrees_east".
+bool is_east(const std::string& units);
+/// Tests if units are those of latitudes.
+bool is_north(const std::string& units);
+
 /// A variable that is written once per file.
 struct Coordinate {
     std::string name;

@@ -33,6 +33,12 @@ std::deque<Field> History::release_fields() {
     return std::move(fields_);
 }
 
+std::int64_t History::memory() const {
+    std::int64_t bytes = 0;
+    for (const Variable* variable : all_variables()) bytes += variable->bytes();
+    return bytes;
+}
+
 std::vector<Variable*> History::all_variables() const {
     std::vector<Variable*> all;
     for (const auto& stream : streams_)

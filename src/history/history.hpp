@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "history/centres.hpp"
 #include "history/stream.hpp"
 
 namespace thalweg::history {
@@ -60,7 +61,7 @@ public:
     /// @note Collective
     Status close();
 
-    std::int64_t memory() const { return memory_; }
+    std::int64_t memory() const;
     tw_session session() const { return ranks_.session(); }
     /// Moves the fields out, so that their handles stay valid until the session ends.
     std::deque<Field> release_fields();
@@ -76,6 +77,20 @@ private:
         std::shared_ptr<const Chosen> chosen;
         tw_decomposition target = nullptr, restart = nullptr;
     };
+    /// Longitudes and latitudes of a field's elements.
+    struct Centres {
+        const Coordinate *longitude = nullptr, *latitude = nullptr;
+        std::vector<std::string> dims;  ///< of the field, which one of them or both have
+        bool complete() const { return longitude != nullptr && latitude != nullptr; }
+        friend bool operator==(const Centres&, const Centres&) = default;
+    };
+    /// The elements that a region picks of fields that are held alike.
+    struct RegionPick {
+        const RegionTable* region;
+        const Field* field;  ///< one of them
+        Centres centres;
+        Pick pick;
+    };
     /// A record that is due.
     struct Due {
         Stream* stream;
@@ -88,16 +103,29 @@ private:
     Status resolve_all(std::vector<ResolvedStream>& resolved);
     std::int64_t declarations_hash() const;
     Status find_choice(const StreamTable& stream, const std::vector<std::string>& dims,
-                       Choice& choice) const;
+                       const Pick& pick, Choice& choice) const;
+    Centres centres(const Field& field) const;
+    const RegionPick* pick_of(const StreamTable& stream, const Field& field) const;
+    Status list_picks(const std::vector<ResolvedStream>& resolved);
+    Status read_regions();
+    Status read_list(RegionTable& region);
+    Status find_centres(const RegionPick& one, std::vector<Centre>& found) const;
+    Status find_nearest(std::vector<Integers>& indices);
+    Status find_picks();
+    Status check_picks(const StreamTable& stream, const RegionPick& one,
+                       const RegionPick& other) const;
+    std::vector<std::string> names_beside(const RegionPick& one) const;
     void turn_eastward(const StreamTable& stream, const Coordinate& c, const Choice& choice,
                        std::vector<char>& data) const;
     std::vector<WrittenCoordinate> coordinates_of(const StreamTable& stream,
                                                   const std::vector<Variable*>& variables);
     const Coordinate* axis(const std::string& dim) const;
-    bool has_coordinates(const std::vector<std::string>& dims) const;
+    bool has_axes(const std::vector<std::string>& dims) const;
     Taken& taken(int serial, const Part& part, const Choice& choice);
     Status declare_all();
+    Status make_variable(Stream& stream, const StreamField& about);
     Status make_variables(const std::vector<ResolvedStream>& resolved);
+    Status agree_on_declarations(const Status& mine);
 
     Status check_samples(const std::vector<Due>& due);
     Status find_differences(const std::vector<Due>& due, std::span<const std::int64_t> words);
@@ -126,6 +154,8 @@ private:
     FileContext context_;
     std::deque<Field> fields_;
     std::map<std::string, std::int64_t> lengths_;  ///< of dimensions
+    std::deque<RegionPick> picks_;
+    std::map<std::string, Coordinate> station_names_;  ///< of regions
     std::deque<Taken> taken_;
     std::map<const Variable*, Taken*> taken_of_;
     std::map<std::pair<const Coordinate*, const Taken*>, std::shared_ptr<const std::vector<char>>>
@@ -139,7 +169,6 @@ private:
     Status lost_;         ///< reason why the time of this step was refused
     Time lost_time_ = 0;  ///< that time
     bool saved_ = false;  ///< nothing has been sent since the last tw_history_save
-    std::int64_t memory_ = 0;
     /// Variables for which a warning was printed that they were not sent.
     std::set<const Variable*> warned_;
     std::set<std::pair<const Variable*, bool>> sent_in_record_;  ///< with Due::before

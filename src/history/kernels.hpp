@@ -109,14 +109,18 @@ bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
     return differs != 0;
 }
 
+/// Counts an element that is there: by its weight, or as one.
+inline void count(bool there, double weight, double& sum) { sum += choose(there, weight, 0.0); }
+inline void count(bool there, double, std::int32_t& number) { number += there ? 1 : 0; }
+
 /// Adds a sample of a varying mask.
-template <int power, class T, class Test>
-void add_varying(const Terms<T>& terms, Test present, double* sum, double* weights) {
+template <int power, class T, class Test, class Weight>
+void add_varying(const Terms<T>& terms, Test present, double* sum, Weight* weights) {
     for (std::int64_t i = 0; i < terms.count; ++i) {
         const bool there = present(terms.data[i]);
         const double value = term<power>(terms.data[i], terms.factor);
         sum[i] += choose(there, value, nothing);
-        weights[i] += choose(there, terms.weight, 0.0);
+        count(there, terms.weight, weights[i]);
     }
 }
 
@@ -138,10 +142,23 @@ bool add_weighted(const Terms<T>& terms, Test present, double* sum, double* weig
 }
 
 /// Adds the weight of valid elements alone.
-template <class T, class Test>
-void count_present(const Terms<T>& terms, Test present, double* weights) {
+template <class T, class Test, class Weight>
+void count_present(const Terms<T>& terms, Test present, Weight* weights) {
     for (std::int64_t i = 0; i < terms.count; ++i)
-        weights[i] += choose(present(terms.data[i]), terms.weight, 0.0);
+        count(present(terms.data[i]), terms.weight, weights[i]);
+}
+
+/// Adds the weight of the elements of a fixed mask, which are there in all samples or in none.
+/// @return whether other elements are missing than in the samples before
+template <class T, class Test, class Weight>
+bool count_fixed(const Terms<T>& terms, Test present, bool first, Weight* weights) {
+    std::uint64_t differs = 0;
+    for (std::int64_t i = 0; i < terms.count; ++i) {
+        const bool there = present(terms.data[i]);
+        differs |= static_cast<std::uint64_t>(!first & (there != (weights[i] > 0)));
+        count(there, terms.weight, weights[i]);
+    }
+    return differs != 0;
 }
 
 // Mean and sum of squared deviations, updated by each sample (West 1979).
@@ -179,9 +196,9 @@ bool deviate_fixed(const Terms<T>& terms, Test present, bool first, double total
 /// Updates mean and squares where any element may be missing.
 /// @param weighted  elements have weights of their own
 /// @return true if a weight is negative
-template <bool weighted, class T, class Test>
+template <bool weighted, class T, class Test, class Weight>
 bool deviate_varying(const Terms<T>& terms, Test present, double* mean, double* squares,
-                     double* weights) {
+                     Weight* weights) {
     std::uint64_t negative = 0;
     for (std::int64_t i = 0; i < terms.count; ++i) {
         const double x = static_cast<double>(terms.data[i]);
@@ -193,9 +210,9 @@ bool deviate_varying(const Terms<T>& terms, Test present, double* mean, double* 
             there = there & (own > 0);
             negative |= static_cast<std::uint64_t>(own < 0);
         }
-        weights[i] += choose(there, weight, 0.0);
+        count(there, weight, weights[i]);
         const double delta = x - mean[i];
-        const double next = mean[i] + weight * delta / weights[i];
+        const double next = mean[i] + weight * delta / static_cast<double>(weights[i]);
         const double add = weight * delta * (x - next);
         squares[i] += choose(there, add, nothing);
         mean[i] = choose(there, next, mean[i]);

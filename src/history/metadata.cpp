@@ -104,7 +104,7 @@ std::vector<const Coordinate*> needed_coordinates(const Declared& declared,
                                                   const std::vector<Variable*>& variables) {
     std::set<std::string> names;
     for (const Variable* variable : variables)
-        add_named(declared, variable->chosen().part.dims, variable->field().attributes, names);
+        add_named(declared, variable->chosen().part.dims, variable->attributes(), names);
     for (const Variable* variable : variables) names.erase(variable->name());
     std::vector<const Coordinate*> needed;
     for (const std::string& name : names) needed.push_back(&declared.at(name));
@@ -114,7 +114,7 @@ std::vector<const Coordinate*> needed_coordinates(const Declared& declared,
 std::vector<Attribute> variable_attributes(const FileContext& context, const StreamTable& stream,
                                            const Variable& variable) {
     const StreamField& about = variable.about();
-    std::vector<Attribute> attributes = variable.field().attributes;
+    std::vector<Attribute> attributes = variable.attributes();
     const auto set = [&](const char* name, const std::string& text) {
         if (!text.empty()) set_attribute(attributes, {name, text});
     };
@@ -177,7 +177,7 @@ Status check_settings(const Variable& variable, const std::string& time) {
     v.record = !time.empty();
     if (v.record) file.dims.push_back({time, 0});
     const Part& part = variable.chosen().part;
-    for (const std::string& dim : variable.field().declared.dims) {
+    for (const std::string& dim : variable.dims()) {
         const auto at = std::find(part.dims.begin(), part.dims.end(), dim) - part.dims.begin();
         file.dims.push_back({dim, part.shape[at]});
         v.shape.push_back(part.shape[at]);

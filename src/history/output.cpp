@@ -185,7 +185,7 @@ bool Output::can_fill(const Variable& variable) const {
 }
 
 Status Output::define_variable(const Variable& variable) {
-    std::vector<std::string> dims = variable.field().declared.dims;
+    std::vector<std::string> dims = variable.dims();
     Status status = define_dims(variable.chosen().part, dims);
     if (!timeless()) dims.insert(dims.begin(), context_.table->time);
     const tw_type type = variable.about().type;
@@ -204,10 +204,10 @@ Status Output::define_variable(const Variable& variable) {
 
 Status Output::define() {
     Status status = timeless() ? Status{} : define_time();
-    for (const auto& [c, chosen, data, target] : coordinates_) {
-        keep_first(status, define_dims(chosen->part, c->dims));
+    for (const auto& [c, dims, chosen, data, target] : coordinates_) {
+        keep_first(status, define_dims(chosen->part, dims));
         keep_first(status, check(tw_def_var(file_, c->name.c_str(), c->type,
-                                            joined_names(c->dims).c_str(), *target)));
+                                            joined_names(dims).c_str(), *target)));
         keep_first(status, put_attributes(c->name, c->attributes));
     }
     for (const Variable* variable : variables_) keep_first(status, define_variable(*variable));
@@ -217,7 +217,7 @@ Status Output::define() {
 
 Status Output::put_coordinates() {
     Status status;
-    for (const auto& [c, chosen, data, target] : coordinates_)
+    for (const auto& [c, dims, chosen, data, target] : coordinates_)
         keep_first(status,
                    check(tw_put(file_, c->name.c_str(), c->type, data->data(), chosen->elements)));
     return status;

@@ -33,6 +33,7 @@ struct FileContext {
 /// A coordinate, or the elements of it that a stream takes.
 struct WrittenCoordinate {
     const Coordinate* about = nullptr;
+    std::vector<std::string> dims;  ///< in the file
     std::shared_ptr<const Chosen> chosen;
     std::shared_ptr<const std::vector<char>> data;
     const tw_decomposition* target = nullptr;

@@ -53,9 +53,24 @@ struct ChosenBox {
     Integers step;        ///< distances in the dense array along each dimension
 };
 
+/// Elements that are picked along some dimensions, which one dimension of them replaces. An element
+/// may be picked twice.
+struct Pick {
+    std::string dim;                ///< the new dimension
+    std::vector<std::string> dims;  ///< those that it replaces; empty: nothing is picked
+    Integers at;                    ///< [elements * dims] global indices
+
+    std::int64_t size() const { return dims.empty() ? 0 : std::ssize(at) / std::ssize(dims); }
+    friend bool operator==(const Pick&, const Pick&) = default;
+};
+
 /// The global indices that are chosen along some dimensions, by name. Along other dimensions, all
 /// are chosen. Chosen indices are numbered anew in this order.
-using Choice = std::map<std::string, Integers>;
+struct Choice {
+    std::map<std::string, Integers> along;
+    Pick pick;
+    friend bool operator==(const Choice&, const Choice&) = default;
+};
 
 /// The chosen elements of a part, and where they lie in memory. They form a dense part without
 /// halos and holes.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "base/status.hpp"
 #include "thalweg/session.h"
@@ -28,6 +29,10 @@ public:
     /// @param any     words that are combined by `or`
     /// @return the same on every rank @note Collective
     virtual Status meet(const Status& mine, std::int64_t detail, std::span<std::int64_t> any) = 0;
+    /// Combines words by the minimum. @return the same on every rank @note Collective
+    virtual Status least(std::span<std::int64_t> words) = 0;
+    /// Reads a file of text on rank 0 for all. @return the same on every rank @note Collective
+    virtual Status read(const std::string& path, std::string& text) = 0;
 
     /// Returns the status of a call of the public interface, with its text.
     Status status(tw_status code) const {

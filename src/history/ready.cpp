@@ -7,6 +7,7 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "history/history.hpp"
 #include "index/types.hpp"
 
@@ -16,28 +17,36 @@ using detail::failure;
 
 namespace {
 
-Status parse_missing(const std::string& text, Missing& missing) {
-    if (text.empty() || text == "none")
-        missing = Missing::none;
-    else if (text == "fixed")
-        missing = Missing::fixed;
-    else if (text == "varying")
-        missing = Missing::varying;
-    else
-        return failure(TW_EARG, "missing is '{}'; it must be none, fixed or varying", text);
-    return {};
+/// Finds the place of an attribute's word among those that are possible; 0 without the attribute.
+Status take_word(const std::vector<Attribute>& attributes, std::string_view name,
+                 std::span<const std::string_view> words, std::size_t& place) {
+    const auto same = [&](const Attribute& a) { return a.name == name; };
+    const auto found = std::find_if(attributes.begin(), attributes.end(), same);
+    place = 0;
+    if (found == attributes.end()) return {};
+    const auto* const text = std::get_if<std::string>(&found->value);
+    const std::string given = text == nullptr ? "a number" : "'" + *text + "'";
+    while (place < words.size() && given != fmt::format("'{}'", words[place])) ++place;
+    if (place < words.size()) return {};
+    return failure(TW_EARG, "{} is {}; it must be one of: {}", name, given,
+                   detail::joined(words, ", "));
 }
 
 /// Takes the attributes that are not written out of the list.
 Status take_special(std::vector<Attribute>& attributes, DeclaredField& field) {
-    Status status = parse_missing(text_of(attributes, "missing"), field.missing);
+    constexpr std::array<std::string_view, 3> missing{"none", "fixed", "varying"};
+    constexpr std::array<std::string_view, 2> kinds{"intensive", "flux"};
+    std::size_t place = 0, ignored = 0;
+    Status status = take_word(attributes, "missing", missing, place);
+    keep_first(status, take_word(attributes, "kind", kinds, ignored));
+    field.missing = std::array{Missing::none, Missing::fixed, Missing::varying}[place % 3];
     field.missing_value = fill_of(field.type);
     for (const Attribute& attribute : attributes)
         if (attribute.name == "missing_value") {
             if (const auto* numbers = std::get_if<std::vector<double>>(&attribute.value))
                 field.missing_value = value_of(field.type, numbers->front());
             else
-                status = failure(TW_EARG, "missing_value is not a number");
+                keep_first(status, failure(TW_EARG, "missing_value is not a number"));
         }
     std::erase_if(attributes, [](const Attribute& a) {
         return a.name == "missing" || a.name == "missing_value" || a.name == "kind";
@@ -146,12 +155,12 @@ std::int64_t History::declarations_hash() const {
     std::uint64_t hash = detail::hash_of_nothing;
     const auto add = [&](const std::string& text) { hash = detail::hash_of(text + "\n", hash); };
     for (const auto& [name, c] : context_.coordinates)
-        add(fmt::format("{} {} {} {}", name, static_cast<int>(c.type), joined_names(c.dims),
-                        c.serial));
+        add(fmt::format("{} {} {} {} {}", name, static_cast<int>(c.type), joined_names(c.dims),
+                        c.serial, text_of(c.attributes, "units")));
     for (const Field& f : fields_)
-        add(fmt::format("{} {} {} {} {}", f.declared.name, static_cast<int>(f.declared.type),
+        add(fmt::format("{} {} {} {} {} {}", f.declared.name, static_cast<int>(f.declared.type),
                         joined_names(f.declared.dims), static_cast<int>(f.declared.missing),
-                        f.serial));
+                        f.serial, text_of(f.attributes, "coordinates")));
     return static_cast<std::int64_t>(hash);
 }
 
@@ -159,7 +168,8 @@ Status History::resolve_all(std::vector<ResolvedStream>& resolved) {
     std::vector<DeclaredField> declared;
     for (Field& field : fields_) {
         DeclaredField& f = field.declared;
-        f.has_coordinates = has_coordinates(f.dims);
+        f.has_axes = has_axes(f.dims);
+        f.has_centres = centres(field).complete();
         declared.push_back(f);
     }
     std::vector<std::string> warnings;
@@ -191,47 +201,56 @@ Status History::make_variables(const std::vector<ResolvedStream>& resolved) {
     taken_.clear();
     taken_of_.clear();
     coordinate_data_.clear();
-    memory_ = 0;
     for (Field& field : fields_) {
         field.users.clear();
         field.weighed.clear();
     }
     for (const ResolvedStream& one : resolved) {
         streams_.push_back(std::make_unique<Stream>(context_, table_.streams[one.table]));
-        Stream& stream = *streams_.back();
+        const RegionPick* first = nullptr;
         for (const StreamField& about : one.fields) {
-            Field& field = fields_[about.declared];
-            Choice choice;
-            if (Status s = find_choice(stream.table(), field.declared.dims, choice); !s.ok())
-                return s;
-            Weights weights;
-            if (about.weight >= 0) {
-                weights.field = &fields_[about.weight];
-                Choice own;
-                if (Status s = find_choice(stream.table(), weights.field->declared.dims, own);
-                    !s.ok())
+            const RegionPick* own = pick_of(streams_.back()->table(), fields_[about.declared]);
+            if (first == nullptr) first = own;
+            if (own != nullptr)
+                if (Status s = check_picks(streams_.back()->table(), *own, *first); !s.ok())
                     return s;
-                weights.chosen = taken(weights.field->serial, weights.field->part, own).chosen;
-            }
-            Taken& t = taken(field.serial, field.part, choice);
-            if (weights.field != nullptr)
-                if (Status s = match_weights(*t.chosen, weights); !s.ok()) return s;
-            const WindowRules rules =
-                window_rules(table_, stream.table(), context_.run, about.inner);
-            auto made = std::make_unique<Variable>(about, field, weights, rules, t.chosen);
-            const tw_type type = about.type;
-            made->set_fill(about.keys.fill ? value_of(type, *about.keys.fill) : fill_of(type));
-            taken_of_[made.get()] = &t;
-            field.users.push_back(made.get());
-            if (weights.field != nullptr) weights.field->weighed.push_back(made.get());
-            Status fits = check_settings(
-                *made, stream.table().every == Every::once ? std::string() : table_.time);
-            if (!fits.ok())
-                return failure(fits.code, "stream '{}': {}", stream.table().name, fits.text);
-            memory_ += made->bytes();
-            stream.variables().push_back(std::move(made));
+            if (Status s = make_variable(*streams_.back(), about); !s.ok()) return s;
         }
     }
+    return {};
+}
+
+Status History::make_variable(Stream& stream, const StreamField& about) {
+    Field& field = fields_[about.declared];
+    const RegionPick* const picked = pick_of(stream.table(), field);
+    const Pick pick = picked == nullptr ? Pick{} : picked->pick;
+    Choice choice;
+    if (Status s = find_choice(stream.table(), field.declared.dims, pick, choice); !s.ok())
+        return s;
+    Weights weights;
+    if (about.weight >= 0) {
+        weights.field = &fields_[about.weight];
+        Choice own;
+        if (Status s = find_choice(stream.table(), weights.field->declared.dims, pick, own);
+            !s.ok())
+            return s;
+        weights.chosen = taken(weights.field->serial, weights.field->part, own).chosen;
+    }
+    Taken& t = taken(field.serial, field.part, choice);
+    if (weights.field != nullptr)
+        if (Status s = match_weights(*t.chosen, weights); !s.ok()) return s;
+    const WindowRules rules = window_rules(table_, stream.table(), context_.run, about.inner);
+    auto made = std::make_unique<Variable>(about, field, weights, rules, t.chosen);
+    if (picked != nullptr) made->set_pick(pick, names_beside(*picked));
+    const tw_type type = about.type;
+    made->set_fill(about.keys.fill ? value_of(type, *about.keys.fill) : fill_of(type));
+    taken_of_[made.get()] = &t;
+    field.users.push_back(made.get());
+    if (weights.field != nullptr) weights.field->weighed.push_back(made.get());
+    Status fits =
+        check_settings(*made, stream.table().every == Every::once ? std::string() : table_.time);
+    if (!fits.ok()) return failure(fits.code, "stream '{}': {}", stream.table().name, fits.text);
+    stream.variables().push_back(std::move(made));
     return {};
 }
 
@@ -244,23 +263,8 @@ Status History::declare_all() {
     return status;
 }
 
-Status History::ready() {
-    Status mine = detail::alone([&]() -> Status {
-        if (ready_) return failure(TW_ESTATE, "tw_history_ready has been called before");
-        std::vector<ResolvedStream> resolved;
-        if (Status status = resolve_all(resolved); !status.ok()) return status;
-        if (Status status = make_variables(resolved); !status.ok()) return status;
-        for (const auto& stream : streams_)
-            stream->make_outputs([&](const std::vector<Variable*>& variables) {
-                return coordinates_of(stream->table(), variables);
-            });
-        std::int64_t most = 0;
-        for (const Variable* variable : all_variables())
-            most = std::max(most,
-                            variable->chosen().elements * detail::size_of(variable->about().type));
-        values_.reserve(most);
-        return {};
-    });
+/// Agrees that the ranks have the same declarations, and on the stamp of files. @note Collective
+Status History::agree_on_declarations(const Status& mine) {
     const std::int64_t hash = declarations_hash();
     std::array<std::int64_t, 5> words{hash, ~hash, 0, 0, 0};
     if (ranks_.rank() == 0) {
@@ -273,6 +277,32 @@ Status History::ready() {
     if ((words[0] & words[1]) != 0)
         return failure(TW_EMISMATCH,
                        "history: the declared coordinates or fields differ between ranks");
+    return {};
+}
+
+Status History::ready() {
+    std::vector<ResolvedStream> resolved;
+    Status mine = detail::alone([&]() -> Status {
+        if (ready_) return failure(TW_ESTATE, "tw_history_ready has been called before");
+        if (Status status = resolve_all(resolved); !status.ok()) return status;
+        return list_picks(resolved);
+    });
+    if (Status status = agree_on_declarations(mine); !status.ok()) return status;
+    if (Status status = find_picks(); !status.ok()) return status;
+    mine = detail::alone([&]() -> Status {
+        if (Status status = make_variables(resolved); !status.ok()) return status;
+        for (const auto& stream : streams_)
+            stream->make_outputs([&](const std::vector<Variable*>& variables) {
+                return coordinates_of(stream->table(), variables);
+            });
+        std::int64_t most = 0;
+        for (const Variable* variable : all_variables())
+            most = std::max(most,
+                            variable->chosen().elements * detail::size_of(variable->about().type));
+        values_.reserve(most);
+        return {};
+    });
+    if (Status status = ranks_.meet(mine, 0, {}); !status.ok()) return status;
     Status status = declare_all();
     ready_ = status.ok();
     return status;

@@ -299,12 +299,12 @@ private:
         const auto found = table_.regions.find(stream.region);
         if (found == table_.regions.end()) return;
         const RegionTable& region = found->second;
-        if ((region.box || !region.points.empty() || !region.points_file.empty()) &&
-            !declared.has_coordinates)
+        const bool points = !region.points.empty() || !region.points_file.empty();
+        if ((region.box && !declared.has_axes) || (points && !declared.has_centres))
             fail(stream.line_of("region"),
-                 fmt::format("{}: region '{}' needs longitudes and latitudes, which field '{}' has "
-                             "not",
-                             where_, region.name, declared.name));
+                 fmt::format("{}: region '{}' needs {}longitudes and latitudes, which field '{}' "
+                             "has not",
+                             where_, region.name, points ? "" : "axes of ", declared.name));
         for (const IndexRange& range : region.index) {
             const auto dim = std::ranges::find(declared.dims, range.dim);
             const auto place = static_cast<std::size_t>(dim - declared.dims.begin());

@@ -20,8 +20,9 @@ struct DeclaredField {
     std::vector<std::int64_t> shape;
     Missing missing = Missing::none;
     Value missing_value{};
-    bool has_coordinates = false;  ///< longitudes and latitudes of its elements are declared
-    std::int64_t horizontal = 0;   ///< number of its horizontal elements, for maps; 0: not known
+    bool has_axes = false;        ///< of longitude and latitude
+    bool has_centres = false;     ///< longitudes and latitudes of its elements are declared
+    std::int64_t horizontal = 0;  ///< number of its horizontal elements, for maps; 0: not known
 };
 
 /// One variable of a stream.

@@ -32,11 +32,13 @@ std::string hex(std::span<const std::byte> bytes) {
 /// Describes the chosen indices of each dimension by their count and hash.
 std::string choice_text(const Choice& choice) {
     std::string text;
-    for (const auto& [dim, indices] : choice) {
+    const auto add = [&](const std::string& dim, const Integers& indices) {
         const std::string_view bytes(reinterpret_cast<const char*>(indices.data()),
                                      indices.size() * sizeof(std::int64_t));
         text += fmt::format("{} {} of {:016x} ", indices.size(), dim, detail::hash_of(bytes));
-    }
+    };
+    for (const auto& [dim, indices] : choice.along) add(dim, indices);
+    if (!choice.pick.dims.empty()) add(choice.pick.dim, choice.pick.at);
     return text;
 }
 
@@ -216,8 +218,10 @@ Status History::save(tw_restart restart) {
             one["number"] = s;
             one["variables"] = one["outputs"] = json::array();
             if (stream.late_begin()) one["begin"] = *stream.late_begin();
-            for (std::size_t v = 0; v < stream.variables().size(); ++v)
+            for (const auto& variable : stream.variables()) {
+                variable->weigh(state->numbers.weighs);
                 one["variables"].push_back((state++)->to_words());
+            }
             for (const auto& [key, value] : describe(stream)) one["definition"][key] = value;
             for (const auto& output : stream.outputs())
                 one["outputs"].push_back(json_of(output->state()));

@@ -48,10 +48,12 @@ SumArrays::SumArrays(const Statistic& statistic)
       whole(sums_integers(statistic)),
       least(statistic.op == Op::min || statistic.op == Op::range),
       greatest(is_extreme(statistic.op) && statistic.op != Op::min),
-      weights(weighs_elements(statistic)) {}
+      weights(weighs_elements(statistic)),
+      counts(weights && !statistic.weight_field) {}
 
 std::int64_t SumArrays::bytes(tw_type type) const {
-    return 8 * (sum + squares + whole + weights) + type_size(type) * (least + greatest);
+    return 8 * (sum + squares + whole) + (counts ? 4 : 8 * weights) +
+           type_size(type) * (least + greatest);
 }
 
 Sums::Sums(const Statistic& statistic, std::int64_t elements, bool exact)
@@ -61,13 +63,17 @@ Sums::Sums(const Statistic& statistic, std::int64_t elements, bool exact)
       nan_missing_(!exact && statistic.missing != Missing::none && is_real(statistic.type) &&
                    (statistic.type == TW_FLOAT
                         ? std::isnan(value_as<float>(statistic.missing_value))
-                        : std::isnan(value_as<double>(statistic.missing_value)))) {
+                        : std::isnan(value_as<double>(statistic.missing_value)))),
+      counting_(used_.counts) {
     const auto size = static_cast<std::size_t>(elements);
     const std::size_t extreme = size * static_cast<std::size_t>(type_size(statistic.type));
     if (used_.sum) sum_.resize(size);
     if (used_.squares) squares_.resize(size);
     if (used_.whole) whole_.resize(size);
-    if (used_.weights) weights_.resize(size);
+    if (used_.counts)
+        counts_.resize(size);
+    else if (used_.weights)
+        weights_.resize(size);
     if (used_.least) least_.resize(extreme);
     if (used_.greatest) greatest_.resize(extreme);
     reset();
@@ -80,6 +86,7 @@ void Sums::reset() {
     std::ranges::fill(squares_, 0);
     std::ranges::fill(whole_, 0);
     std::ranges::fill(weights_, 0);
+    std::ranges::fill(counts_, 0);
     with_type(statistic_.type, [&](auto named) {
         using T = typename decltype(named)::type;
         for (std::vector<std::byte>* extreme : {&least_, &greatest_})
@@ -88,7 +95,20 @@ void Sums::reset() {
     });
 }
 
+std::int64_t Sums::bytes() const {
+    return elements_ * (used_.bytes(statistic_.type) + (weighs() ? 4 : 0));
+}
+
+void Sums::weigh() {
+    if (!counting_) return;
+    weights_.assign(counts_.begin(), counts_.end());
+    counts_ = {};
+    counting_ = false;
+}
+
 void Sums::begin_sample(double sample_weight) {
+    const bool one = sample_weight == 1 || sample_weight == 0;
+    if (!one || samples == std::numeric_limits<std::int32_t>::max()) weigh();
     sample_weight_ = sample_weight;
     mask_changed_ = negative_ = false;
     weight += sample_weight;
@@ -154,9 +174,17 @@ void Sums::add_present(const T* data, const Run& run, Test present) {
         add_extremes(data, run, present);
     } else if (used_.whole) {
         if constexpr (!std::is_floating_point_v<T>) {
-            kernels::add_integers(kernels::Terms<T>{data, run.count, 1, 1, nullptr}, present,
-                                  whole_.data() + run.first);
-            add_extremes(data, run, present);  // weights
+            const kernels::Terms<T> terms{data, run.count, 1, sample_weight_, nullptr};
+            kernels::add_integers(terms, present, whole_.data() + run.first);
+            if (used_.weights)
+                with_weights(*this, run.first, [&](auto* weights) {
+                    if (statistic_.missing == Missing::fixed)
+                        mask_changed_ =
+                            kernels::count_fixed(terms, present, samples == 0, weights) ||
+                            mask_changed_;
+                    else
+                        kernels::count_present(terms, present, weights);
+                });
         }
     } else if constexpr (std::is_floating_point_v<T>) {
         if (used_.squares)
@@ -168,7 +196,7 @@ void Sums::add_present(const T* data, const Run& run, Test present) {
     }
 }
 
-/// Updates the extremes and, if no other sum does so, the weights of the valid samples.
+/// Updates the extremes, and the weights of the valid samples.
 template <class T, class Test>
 void Sums::add_extremes(const T* data, const Run& run, Test present) {
     const kernels::Terms<T> terms{data, run.count, 1, sample_weight_, nullptr};
@@ -184,7 +212,9 @@ void Sums::add_extremes(const T* data, const Run& run, Test present) {
     if (used_.greatest) extreme(greatest_, std::true_type{});
     // Before the first sample all elements count as missing.
     if (statistic_.missing == Missing::fixed && samples > 0 && differs) mask_changed_ = true;
-    if (used_.weights) kernels::count_present(terms, present, weights_.data() + run.first);
+    if (used_.weights)
+        with_weights(*this, run.first,
+                     [&](auto* weights) { kernels::count_present(terms, present, weights); });
 }
 
 template <int power, class T, class Test>
@@ -202,7 +232,9 @@ void Sums::add_terms(const T* data, const Run& run, Test present) {
     else if (statistic_.missing == Missing::fixed)
         differs = kernels::add_fixed<power>(terms, present, samples == 0, sum);
     else
-        kernels::add_varying<power>(terms, present, sum, weights_.data() + run.first);
+        with_weights(*this, run.first, [&](auto* weights) {
+            kernels::add_varying<power>(terms, present, sum, weights);
+        });
     mask_changed_ = mask_changed_ || differs;
 }
 
@@ -221,7 +253,9 @@ void Sums::add_deviations(const T* data, const Run& run, Test present) {
     else if (statistic_.missing == Missing::fixed)
         differs = kernels::deviate_fixed(terms, present, samples == 0, weight, mean, squares);
     else
-        kernels::deviate_varying<false>(terms, present, mean, squares, weights_.data() + run.first);
+        with_weights(*this, run.first, [&](auto* weights) {
+            kernels::deviate_varying<false>(terms, present, mean, squares, weights);
+        });
     mask_changed_ = mask_changed_ || differs;
 }
 
@@ -232,7 +266,8 @@ void Sums::list_arrays(const std::string& prefix, std::vector<StateArray>& array
     list(used_.sum, statistic_.op == Op::std ? "mean" : "sum", TW_DOUBLE, sum_.data());
     list(used_.squares, "squares", TW_DOUBLE, squares_.data());
     list(used_.whole, "sum", TW_INT64, whole_.data());
-    list(used_.weights, "weight", TW_DOUBLE, weights_.data());
+    list(counting_, "weight", TW_INT, counts_.data());
+    list(used_.weights && !counting_, "weight", TW_DOUBLE, weights_.data());
     list(used_.least, "min", statistic_.type, least_.data());
     list(used_.greatest, "max", statistic_.type, greatest_.data());
 }

@@ -19,6 +19,7 @@ struct SumArrays {
     bool whole = false;                    ///< sums of integers
     bool least = false, greatest = false;  ///< extremes in the samples' type
     bool weights = false;                  ///< weights of the valid samples
+    bool counts = false;  ///< their numbers, as long as all samples have the weight 1
 
     explicit SumArrays(const Statistic& statistic);
     std::int64_t bytes(tw_type type) const;  ///< an element
@@ -40,6 +41,11 @@ public:
     void reset();
 
     std::int64_t elements() const { return elements_; }
+    std::int64_t bytes() const;
+    /// Tests if the weights of valid samples are no numbers any more.
+    bool weighs() const { return used_.counts && !counting_; }
+    /// Makes numbers of samples weights.
+    void weigh();
     /// Appends the arrays of the state.
     void list_arrays(const std::string& prefix, std::vector<StateArray>& arrays);
 
@@ -60,6 +66,11 @@ private:
     template <class T, class Test>
     void add_deviations(const T* data, const Run& run, Test present);
 
+    /// Calls act with the weights or numbers of valid samples.
+    template <class Own, class Act>
+    static auto with_weights(Own& own, std::int64_t first, Act&& act) {
+        return own.counting_ ? act(own.counts_.data() + first) : act(own.weights_.data() + first);
+    }
     /// Sets `valid` for each element.
     /// @return true if all are valid
     bool find_valid(std::int64_t first, std::int64_t count, bool* valid) const;
@@ -77,7 +88,9 @@ private:
     std::int64_t elements_;
     SumArrays used_;
     bool nan_missing_;  ///< every NaN is missing
+    bool counting_;     ///< the weights are still numbers of samples
     std::vector<double> sum_, squares_, weights_;
+    std::vector<std::int32_t> counts_;
     std::vector<std::int64_t> whole_;
     std::vector<std::byte> least_, greatest_;
     double sample_weight_ = 1;

@@ -20,8 +20,10 @@ bool Sums::find_valid(std::int64_t first, std::int64_t count, bool* valid) const
     if (used_.weights) {
         const double share = statistic_.weight_field ? 0 : statistic_.min_valid * weight;
         const double least = std::max(share, least_weight);
-        const double* const own = weights_.data() + first;
-        for (std::int64_t i = 0; i < count; ++i) valid[i] = (own[i] > 0) & (own[i] >= least);
+        with_weights(*this, first, [&](const auto* own) {
+            for (std::int64_t i = 0; i < count; ++i)
+                valid[i] = (own[i] > 0) & (static_cast<double>(own[i]) >= least);
+        });
     } else if (used_.sum) {
         for (std::int64_t i = 0; i < count; ++i) valid[i] = !kernels::is_missing(sum_[first + i]);
     }
@@ -46,7 +48,9 @@ void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
     // Call with the weight of the element, or with the common one if there is no array of weights.
     const auto weighted = [&](auto value) {
         if (used_.weights)
-            each([&, own = weights_.data() + first](std::int64_t i) { return value(i, own[i]); });
+            with_weights(*this, first, [&](const auto* own) {
+                each([&](std::int64_t i) { return value(i, static_cast<double>(own[i])); });
+            });
         else
             each([&, all = weight](std::int64_t i) { return value(i, all); });
     };

@@ -133,7 +133,11 @@ struct RegionTable {
 
     std::vector<std::string> names;  ///< name of each point
     std::string list_var;
-    std::int64_t base = 0;  ///< index of the first element in the list
+    std::int64_t base = 0;           ///< index of the first element in the list
+    std::vector<std::int64_t> list;  ///< when the file has been read
+
+    /// Tests if the elements are picked one by one.
+    bool picks() const { return index.empty() && !box; }
 };
 
 struct MapTable {

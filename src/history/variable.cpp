@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <unordered_map>
 #include <utility>
 
 #include "base/hash.hpp"
+#include "history/places.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::history {
@@ -48,43 +48,6 @@ double number_of(tw_type type, const char* data) {
 
 namespace {
 
-/// Calls visit(element, global indices by dimension) for the elements of a dense part.
-template <class Visit>
-void for_elements(const Part& part, Visit&& visit) {
-    std::map<std::string, std::int64_t> at;
-    std::int64_t element = 0;
-    const auto along = [&](const auto& self, int d, const std::int64_t* start,
-                           const std::int64_t* count) -> void {
-        if (d == part.nd()) {
-            visit(element++, at);
-            return;
-        }
-        if (part.listed > 0 && d == part.first_listed) {
-            for (std::int64_t index : part.indices) {
-                for (int i = part.listed; i-- > 0;) {
-                    at[part.dims[d + i]] = index % part.shape[d + i];
-                    index /= part.shape[d + i];
-                }
-                self(self, d + part.listed, start, count);
-            }
-            return;
-        }
-        const std::int64_t first = part.listed > 0 ? 0 : start[d];
-        const std::int64_t n = part.listed > 0 ? part.shape[d] : count[d];
-        for (std::int64_t i = 0; i < n; ++i) {
-            at[part.dims[d]] = first + i;
-            self(self, d + 1, start, count);
-        }
-    };
-    for (int b = 0; b < std::max(part.boxes, part.listed > 0 ? 1 : 0); ++b)
-        along(along, 0, part.start.data() + b * part.nd(), part.count.data() + b * part.nd());
-}
-
-bool same_part(const Part& a, const Part& b) {
-    return a.dims == b.dims && a.shape == b.shape && a.start == b.start && a.count == b.count &&
-           a.first_listed == b.first_listed && a.listed == b.listed && a.indices == b.indices;
-}
-
 std::int64_t add_to_log(std::int64_t log, Time now, double weight) {
     const std::int64_t words[] = {log, now, std::bit_cast<std::int64_t>(weight)};
     const std::string_view bytes(reinterpret_cast<const char*>(words), sizeof words);
@@ -104,6 +67,7 @@ VariableState::Words VariableState::to_words() const {
             std::bit_cast<std::int64_t>(numbers.inner_weight),
             numbers.samples,
             numbers.inner_samples,
+            numbers.weighs,
             wanted,
             failed};
 }
@@ -115,9 +79,9 @@ VariableState VariableState::from_words(const Words& words) {
     state.weight = {words[2], words[3]};
     state.inner_weight = {words[4], words[5]};
     state.numbers = {std::bit_cast<double>(words[6]), std::bit_cast<double>(words[7]), words[8],
-                     words[9]};
-    state.wanted = words[10];
-    state.failed = words[11];
+                     words[9], words[10]};
+    state.wanted = words[11];
+    state.failed = words[12];
     return state;
 }
 
@@ -127,14 +91,25 @@ Variable::Variable(const StreamField& about, Field& field, Weights weights,
       field_(field),
       weights_(std::move(weights)),
       rules_(rules),
-      chosen_(std::move(chosen)) {
+      chosen_(std::move(chosen)),
+      attributes_(field.attributes) {
     if (!instant()) sums_.emplace(about_.statistic, chosen_->elements);
     state_.weight.previous = state_.inner_weight.previous = rules_.begin();
 }
 
-std::int64_t Variable::bytes() const {
-    return instant() ? 0 : Accumulator::bytes(about_.statistic, chosen_->elements);
+void Variable::set_pick(const Pick& pick, std::vector<std::string> names) {
+    pick_ = pick;
+    std::string list = text_of(attributes_, "coordinates");
+    const std::vector<std::string> listed = split_dims(list.c_str());
+    for (const std::string& name : names)
+        if (std::find(listed.begin(), listed.end(), name) == listed.end())
+            list += (list.empty() ? "" : " ") + name;
+    if (!list.empty()) set_attribute(attributes_, {"coordinates", list});
+    std::erase_if(attributes_,
+                  [](const Attribute& a) { return a.name == "mesh" || a.name == "location"; });
 }
+
+std::int64_t Variable::bytes() const { return instant() ? 0 : sums_->bytes(); }
 
 void Variable::begin_step(const Step& step) {
     step_ = step;
@@ -293,25 +268,9 @@ std::vector<StateArray> Variable::arrays() {
 }
 
 Status match_weights(const Chosen& chosen, Weights& weights) {
-    if (same_part(chosen.part, weights.chosen->part)) return {};
-    const Part& theirs = weights.chosen->part;
-    const auto key_of = [&](const std::map<std::string, std::int64_t>& at) {
-        std::int64_t key = 0;
-        for (int d = 0; d < theirs.nd(); ++d) {
-            const auto found = at.find(theirs.dims[d]);
-            key = key * theirs.shape[d] + (found == at.end() ? 0 : found->second);
-        }
-        return key;
-    };
-    std::unordered_map<std::int64_t, std::int64_t> held;
-    for_elements(theirs, [&](std::int64_t i, const auto& at) { held[key_of(at)] = i; });
-    bool all = true;
-    for_elements(chosen.part, [&](std::int64_t, const auto& at) {
-        const auto found = held.find(key_of(at));
-        all &= found != held.end();
-        weights.places.push_back(all ? found->second : 0);
-    });
-    if (all) return {};
+    if (same_part(chosen.part, weights.chosen->part) ||
+        find_places(chosen.part, weights.chosen->part, weights.places))
+        return {};
     return detail::failure(TW_ESETTING, "a rank does not hold the same elements of the weight '{}'",
                            weights.field->declared.name);
 }

@@ -11,6 +11,7 @@
 
 #include "history/accumulator.hpp"
 #include "history/field.hpp"
+#include "history/pick.hpp"
 #include "history/resolve.hpp"
 #include "history/window.hpp"
 
@@ -26,7 +27,7 @@ struct VariableState {
     DurationWeight weight, inner_weight;
     StateNumbers numbers;
 
-    using Words = std::array<std::int64_t, 12>;
+    using Words = std::array<std::int64_t, 13>;
     Words to_words() const;
     static VariableState from_words(const Words& words);
 };
@@ -55,12 +56,20 @@ public:
     const Chosen& chosen() const { return *chosen_; }
     tw_decomposition target() const { return target_; }
     void set_target(tw_decomposition target) { target_ = target; }
+    /// Keeps the pick that the elements come from.
+    /// @param names  of coordinates that no longer are those of the dimensions
+    void set_pick(const Pick& pick, std::vector<std::string> names);
+    const Pick& pick() const { return pick_; }
+    /// Returns the attributes of the field that apply to the elements.
+    const std::vector<Attribute>& attributes() const { return attributes_; }
+    /// Returns the names of the dimensions in the file, without time.
+    std::vector<std::string> dims() const { return picked_dims(field_.declared.dims, pick_); }
     const WindowRules& rules() const { return rules_; }
     bool once() const { return about_.statistic.op == Op::once; }
     bool instant() const { return about_.statistic.op == Op::instant || once(); }
     /// Tests if this rank holds elements of the variable, which it must send.
     bool held() const { return chosen_->elements > 0; }
-    /// Returns the bytes that are kept from step to step.
+    /// Returns the bytes that are kept from step to step now.
     std::int64_t bytes() const;
 
     /// Begins a step: ends the windows that ended before it.
@@ -109,6 +118,10 @@ public:
     /// Counts nothing before a time: the stream was not there.
     void begin_at(Time time);
     std::vector<StateArray> arrays();
+    /// Keeps the state in the form that it has on ranks with elements.
+    void weigh(std::int64_t bits) {
+        if (sums_) sums_->weigh(bits);
+    }
 
 private:
     /// State of a record that is due at the end of the step, although its window ended before the
@@ -130,6 +143,8 @@ private:
     WindowRules rules_;
     std::shared_ptr<const Chosen> chosen_;
     tw_decomposition target_ = nullptr;  ///< decomposition of the chosen part
+    Pick pick_;
+    std::vector<Attribute> attributes_;
     /// For an instant, exists only between the sample and the end of the record.
     std::optional<Accumulator> sums_;
     VariableState state_;

@@ -217,6 +217,7 @@ def check_packages(root: Path) -> list[str]:
         "build/venv",
         "docs/site/requirements.txt",
         "build/site-venv",
+        "build/cf-venv",
     }
     return [f"docs/dependencies.md: {p} is not in both it and run" for p in named ^ installed]
 

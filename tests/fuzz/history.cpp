@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
         field.name = name;
         field.dims = {"lat", "lon"};
         field.shape = {10, 20};
-        field.has_coordinates = true;
+        field.has_axes = field.has_centres = true;
         fields.push_back(field);
     }
     for (long long i = 0; i < count; ++i) {

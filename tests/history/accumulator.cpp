@@ -245,6 +245,29 @@ TEST(Accumulator, IntegerSums) {
     EXPECT_EQ(sums.result(0, 1, TW_SHORT, value_of(std::int32_t{-1}), &same).code, TW_ETYPE);
 }
 
+TEST(Accumulator, IntegerSumsOfFixedMask) {
+    Statistic made = statistic(Op::sum, Missing::fixed);
+    made.type = TW_INT;
+    made.missing_value = value_of(std::int32_t{-9});
+    Accumulator sums(made, 2);
+    const auto add = [&](std::int32_t first, std::int32_t second) {
+        const std::int32_t both[2] = {first, second};
+        sums.begin_sample(1);
+        sums.add({0, 2, both, 1, nullptr});
+        return sums.end_sample().code;
+    };
+    EXPECT_EQ(add(-9, 2), TW_OK);
+    EXPECT_EQ(add(-9, 3), TW_OK);
+    std::int32_t found[2] = {0, 0};
+    EXPECT_TRUE(sums.result(0, 2, TW_INT, value_of(std::int32_t{-1}), found).ok());
+    EXPECT_EQ(found[0], -1);
+    EXPECT_EQ(found[1], 5);
+    EXPECT_EQ(add(1, 3), TW_EARG);
+    EXPECT_EQ(add(-9, -9), TW_EARG);
+    sums.reset();
+    EXPECT_EQ(add(1, -9), TW_OK);
+}
+
 // The bytes per element must be those that the documents state.
 TEST(Accumulator, Memory) {
     const auto bytes = [](Statistic made) { return Accumulator::bytes(made, 1000) / 1000; };
@@ -258,12 +281,18 @@ TEST(Accumulator, Memory) {
     made.missing = Missing::fixed;
     EXPECT_EQ(bytes(made), 16);
     made.missing = Missing::varying;
-    EXPECT_EQ(bytes(made), 24);
-    made.op = Op::mean;
-    EXPECT_EQ(bytes(made), 16);
-    made.inner = Op::max;
     EXPECT_EQ(bytes(made), 20);
+    made.op = Op::mean;
+    EXPECT_EQ(bytes(made), 12);
+    made.inner = Op::max;
+    EXPECT_EQ(bytes(made), 16);
     made.inner.reset();
+    Accumulator uneven(made, 1000);
+    EXPECT_EQ(uneven.bytes(), 12000);
+    uneven.begin_sample(1);
+    EXPECT_EQ(uneven.bytes(), 12000);
+    uneven.begin_sample(3);
+    EXPECT_EQ(uneven.bytes(), 16000);
     made.op = Op::instant;
     EXPECT_EQ(bytes(made), 4);
 }

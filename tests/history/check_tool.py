@@ -146,15 +146,15 @@ def check(config, described):
     assert out == f"{config}: 4 streams, no problems\n", out
     out, _ = run(config, "--run", described)
     lines = out.splitlines()
-    # tas, ta and tasmax in float, ice; the means in 8 bytes, a maximum in 4, a mask 8 more.
+    # tas, ta and tasmax in float, ice; the means in 8 bytes, a maximum in 4, a mask 4 more.
     elements = 90 * 180
-    sizes = dict(record=4 * elements * 13, memory=elements * (8 * 11 + 16 + 12))
-    assert sizes == dict(record=842400, memory=1879200)
+    sizes = dict(record=4 * elements * 13, memory=elements * (8 * 11 + 12 + 12))
+    assert sizes == dict(record=842400, memory=1814400)
     assert lines[0] == "stream 'month': 24 records, 842 kB each", out
     assert lines[1] == (
         "    2 files of 20.2 MB in all before compression: atm/month_2000.nc ... atm/month_2001.nc"
     ), out
-    assert lines[2] == "    1.88 MB of memory on all ranks together", out
+    assert lines[2] == "    1.81 MB of memory on all ranks together", out
     assert lines[3] == "stream 'noon': 730 records, 130 kB each", out
     assert lines[4].startswith("    8 files of 94.6 MB in all before compression: noon_2000-01-"), (
         out

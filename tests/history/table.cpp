@@ -299,7 +299,7 @@ std::vector<DeclaredField> model() {
             field.dims = {"lev", "lat", "lon"};
             field.shape = {5, 18, 36};
         }
-        field.has_coordinates = true;
+        field.has_axes = field.has_centres = true;
         fields.push_back(field);
     }
     DeclaredField count;

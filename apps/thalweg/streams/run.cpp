@@ -58,7 +58,7 @@ Status parse_declared(const std::string& text, const Dims& dims, DeclaredField& 
         field.dims.push_back(word);
         field.shape.push_back(dim->second);
     }
-    field.has_coordinates = true;
+    field.has_axes = field.has_centres = true;
     return {};
 }
 

@@ -35,6 +35,7 @@ void read(T* to, std::size_t n = 1) {
 
 void restart(const Statistic& statistic, std::int64_t elements, Accumulator& accumulator) {
     Accumulator next(statistic, elements);
+    next.set_numbers(accumulator.numbers());
     auto from = accumulator.arrays(), to = next.arrays();
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -42,8 +43,7 @@ void restart(const Statistic& statistic, std::int64_t elements, Accumulator& acc
         bytes += size;
         std::memcpy(to[i].data, from[i].data, size);
     }
-    if (bytes != static_cast<std::size_t>(Accumulator::bytes(statistic, elements))) std::exit(3);
-    next.set_numbers(accumulator.numbers());
+    if (bytes != static_cast<std::size_t>(accumulator.bytes())) std::exit(3);
     accumulator = std::move(next);
 }
 

@@ -283,6 +283,23 @@ std::vector<Case> all_cases() {
         {"february", "standard", "2000-01-01", files, days60, "s_2000-02.nc", february_records});
     cases.push_back({"boundary", "standard", "2000-01-01", files + "boundary = \"next\"\n", days60,
                      "s_2000-01.nc", january_next});
+    // Windows of five days: the one that begins on 31 December lies in the file of its end.
+    const std::string five =
+        "[[stream]]\nname = \"s\"\nfields = [\"T\"]\ntype = \"double\"\n"
+        "every = \"5 days\"\nanchor = \"2000-01-01\"\nnew_file = \"1 year\"\n";
+    std::vector<Record> year;
+    for (int k = 1; k <= 73; ++k) year.push_back({5. * k - 2.5, 5. * k - 5, 5. * k, 5. * k - 2});
+    for (const char* calendar : {"standard", "noleap"}) {
+        const std::vector<Step> days370 = every(day, 370, number);
+        cases.push_back({"five days", calendar, "2000-01-01", five, days370, "s_2000.nc", year});
+        cases.push_back({"five days",
+                         calendar,
+                         "2000-01-01",
+                         five,
+                         days370,
+                         "s_2001.nc",
+                         {{367.5, 365, 370, 368}}});
+    }
     cases.push_back({"records a file",
                      "standard",
                      "2000-01-01",

@@ -4,6 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
 
+#include <limits>
+#include <tuple>
+
 #include "history.hpp"
 #include "support/count_mpi.h"
 
@@ -52,6 +55,9 @@ void opening() {
     CHECK(h == nullptr);
     REFUSED(open(daily.c_str(), "mayan", "2000-01-01"), TW_EARG, "mayan");
     REFUSED(open(daily.c_str(), "noleap", "2000-02-29"), TW_EARG, "2000-02-29");
+    REFUSED(open(daily.c_str(), "standard", "0000-01-01"), TW_EARG, "0000-01-01");
+    OK(open(daily.c_str(), "noleap", "0000-01-01"));
+    OK(tw_history_close(&h));
     REFUSED(open("nowhere.toml", "noleap", "2000-01-01"), TW_ESETTING, "nowhere.toml");
     REFUSED(open(nullptr, "noleap", "2000-01-01"), TW_EARG, "missing");
     if (size > 1)
@@ -72,10 +78,9 @@ void declaring() {
               TW_ENOTFOUND);
         CHECK(tw_history_field(f.history, "V", TW_CHAR, "x", f.decomposition, "", &other) ==
               TW_ETYPE);
-        CHECK(tw_history_field(f.history, "V", TW_DOUBLE, "x", f.decomposition, "missing=some",
-                               &other) == TW_EARG);
-        CHECK(tw_history_field(f.history, "V", TW_DOUBLE, "x", f.decomposition, "nothing",
-                               &other) == TW_EARG);
+        for (const char* wrong : {"missing=some", "missing=1", "kind=banana", "nothing"})
+            CHECK(tw_history_field(f.history, "V", TW_DOUBLE, "x", f.decomposition, wrong,
+                                   &other) == TW_EARG);
         CHECK(f.time(1) == TW_ESTATE);
         OK(tw_history_ready(f.history));
         CHECK(tw_history_field(f.history, "V", TW_DOUBLE, "x", f.decomposition, "", &other) ==
@@ -130,6 +135,39 @@ void stepping() {
     CHECK(Fields::send(f.t) == TW_ECLOSED && tw_wants(f.t) == 0);
     const Contents file("errors.nc", "U");
     CHECK(file.values == std::vector<double>(size, 2));
+}
+
+/// Results beyond the file's type are filled, and every rank is told.
+void out_of_range() {
+    std::string text;
+    for (const char* type : {"double", "float", "same"})
+        text += std::string("[[stream]]\nname = \"") + type + "\"\nevery = \"1 day\"\ntype = \"" +
+                type + "\"\npath = \"range_" + type + ".nc\"\nfields = [\"I\"]\nop = \"sum\"\n" +
+                "field.M = { of = \"T\", op = \"mean\" }\n";
+    Fields f(text);
+    tw_field whole = nullptr;
+    OK(tw_history_field(f.history, "I", TW_INT, "x", f.decomposition, "", &whole));
+    OK(tw_history_ready(f.history));
+    const std::int32_t most = std::numeric_limits<std::int32_t>::max();
+    for (const double time : {0.5, 1.}) {
+        OK(f.time(time));
+        OK(Fields::send(f.t, rank == size - 1 ? 1e308 : 1));
+        OK(tw_send(whole, TW_INT, &most, 1));
+        if (time < 1) OK(tw_history_end_step(f.history));
+    }
+    REFUSED(tw_history_end_step(f.history), TW_ERANGE, "out of range");
+    OK(tw_history_close(&f.history));
+    const double infinity = std::numeric_limits<double>::infinity();
+    for (const auto& [path, sum, mean] :
+         {std::tuple{"range_double.nc", 2. * most, infinity},
+          {"range_float.nc", static_cast<double>(2.F * static_cast<float>(most)), 1e20F},
+          {"range_same.nc", -2147483647., infinity}}) {
+        const Contents sums(path, "I"), means(path, "M");
+        CHECK_TEXT(sums.values == std::vector<double>(size, sum), "%s: %.17g", path,
+                   sums.values.front());
+        CHECK_TEXT(means.values.front() == (size > 1 ? 1 : mean) && means.values.back() == mean,
+                   "%s: %.17g", path, means.values.back());
+    }
 }
 
 void not_alike() {
@@ -236,6 +274,7 @@ int main(int argc, char** argv) {
     opening();
     declaring();
     stepping();
+    out_of_range();
     not_alike();
     weights();
     changed_definition();

@@ -75,6 +75,13 @@ public:
         OK(tw_history_field(history, "T", TW_DOUBLE, dims, d_, "units=K", &field));
         OK(tw_history_ready(history));
     }
+    /// Checks the memory of means: only ranks with elements of a region keep any for it.
+    void check_memory() const {
+        const std::int64_t rows = rank == 0 ? 2 : 0;  // of the box
+        std::int64_t now = 0;
+        OK(tw_history_memory(history, &now, nullptr));
+        CHECK_TEXT(now == 8 * nz * (2 * nx + rows * 3), "%lld bytes", static_cast<long long>(now));
+    }
     void end(const std::string& folder) {
         OK(tw_history_close(&history));
         OK(tw_free_decomposition(&d_));
@@ -150,6 +157,7 @@ void boxes(bool strided) {
     tw_decomposition d = nullptr;
     OK(tw_decompose_halo(session, "x z y", 1, shape, start, count, low, high, &d));
     Layout layout(folder, d, "z y x");
+    layout.check_memory();
     run(layout, [&](int step) {
         const std::int64_t extent[3] = {nx + 1, nz + 1, 5};
         const std::int64_t apart = strided ? 2 : 1;

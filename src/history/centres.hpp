@@ -1,0 +1,33 @@
+// Points on the sphere, and the centres of elements that are nearest to them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace thalweg::history {
+
+/// The centre of an element, on the unit sphere.
+struct Centre {
+    std::array<double, 3> at{};
+    std::int64_t index = 0;  ///< global index of the element
+};
+
+/// Tests if numbers are a place in degrees; fill values are not.
+bool is_place(double longitude, double latitude);
+Centre centre_of(double longitude, double latitude, std::int64_t index);
+
+/// Returns the square of the distance from each point to its nearest centre; infinity without one.
+std::vector<double> nearest_squares(std::span<const std::array<double, 2>> points,
+                                    std::span<const Centre> centres);
+
+/// Returns for each point the lowest index of the centres that are as near, but for rounding, as
+/// the nearest of all ranks; the largest integer without one.
+/// @param squares  of the distances to the nearest of all ranks
+std::vector<std::int64_t> lowest_nearest(std::span<const std::array<double, 2>> points,
+                                         std::span<const Centre> centres,
+                                         std::span<const double> squares);
+
+}  // namespace thalweg::history

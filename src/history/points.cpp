@@ -1,0 +1,318 @@
+// The elements that regions of points and lists pick.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <sstream>
+
+#include "history/centres.hpp"
+#include "history/history.hpp"
+#include "history/places.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::history {
+
+using detail::failure;
+
+namespace {
+
+bool is_subset(const std::vector<std::string>& some, const std::vector<std::string>& all) {
+    return std::all_of(some.begin(), some.end(), [&](const std::string& name) {
+        return std::count(all.begin(), all.end(), name) != 0;
+    });
+}
+
+/// Reads lines of a longitude, a latitude and, in all or none, a name.
+Status read_points(const std::string& path, const std::string& text, RegionTable& region) {
+    region.points.clear();
+    region.names.clear();
+    std::istringstream lines(text);
+    std::int64_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        std::istringstream words(line.substr(0, line.find('#')));
+        double longitude = 0, latitude = 0;
+        std::string name, all;
+        if (!(words >> name)) continue;
+        words.seekg(0);
+        if (!(words >> longitude >> latitude) || !is_place(longitude, latitude))
+            return failure(TW_ESETTING,
+                           "{}:{}: expected a longitude and a latitude in degrees, and a name",
+                           path, number);
+        while (words >> name) all += (all.empty() ? "" : " ") + name;
+        region.points.push_back({longitude, latitude});
+        if (!all.empty()) region.names.push_back(all);
+        if (!region.names.empty() && region.names.size() != region.points.size())
+            return failure(TW_ESETTING, "{}:{}: some points have a name, and some have none", path,
+                           number);
+    }
+    if (region.points.empty()) return failure(TW_ESETTING, "{}: it has no points", path);
+    return {};
+}
+
+/// Returns names as an array of text that every rank has all of.
+Coordinate station_names(const std::vector<std::string>& names) {
+    Coordinate c;
+    c.name = "station_name";
+    c.type = TW_CHAR;
+    c.dims = {"station", "station_name_length"};
+    c.attributes = {{"long_name", "name of the station"}};
+    c.size = 1;
+    std::size_t length = 1;
+    for (const std::string& name : names) length = std::max(length, name.size());
+    for (const std::string& name : names) {
+        c.data.insert(c.data.end(), name.begin(), name.end());
+        c.data.resize(c.data.size() + length - name.size(), '\0');
+    }
+    c.part =
+        choose(replicated_part(c.dims, {std::ssize(names), static_cast<std::int64_t>(length)}), {})
+            .part;
+    return c;
+}
+
+}  // namespace
+
+/// Finds the longitudes and latitudes of a field: those that its attribute names, or its axes.
+History::Centres History::centres(const Field& field) const {
+    Centres found;
+    std::vector<std::string> names = split_dims(text_of(field.attributes, "coordinates").c_str());
+    names.insert(names.end(), field.declared.dims.begin(), field.declared.dims.end());
+    for (const std::string& name : names) {
+        const auto declared = context_.coordinates.find(name);
+        if (declared == context_.coordinates.end()) continue;
+        const Coordinate& c = declared->second;
+        if (c.type == TW_CHAR || c.dims.empty() || !is_subset(c.dims, field.declared.dims))
+            continue;
+        const std::string units = text_of(c.attributes, "units");
+        if (is_east(units) && found.longitude == nullptr) found.longitude = &c;
+        if (is_north(units) && found.latitude == nullptr) found.latitude = &c;
+    }
+    if (!found.complete()) return {};
+    for (const std::string& dim : field.declared.dims)
+        if (std::count(found.longitude->dims.begin(), found.longitude->dims.end(), dim) != 0 ||
+            std::count(found.latitude->dims.begin(), found.latitude->dims.end(), dim) != 0)
+            found.dims.push_back(dim);
+    return found;
+}
+
+const History::RegionPick* History::pick_of(const StreamTable& stream, const Field& field) const {
+    const auto same = [&](const RegionPick& one) {
+        return one.region->name == stream.region && one.field->serial == field.serial &&
+               one.field->declared.dims == field.declared.dims &&
+               one.field->part.dims == field.part.dims && one.centres == centres(field);
+    };
+    const auto found = std::find_if(picks_.begin(), picks_.end(), same);
+    return found == picks_.end() ? nullptr : &*found;
+}
+
+/// Lists the regions of points and lists, each with the fields of which it picks elements. Local.
+Status History::list_picks(const std::vector<ResolvedStream>& resolved) {
+    picks_.clear();
+    for (const ResolvedStream& one : resolved) {
+        const StreamTable& stream = table_.streams[one.table];
+        if (stream.region.empty()) continue;
+        RegionTable& region = table_.regions.at(stream.region);
+        if (!region.picks()) continue;
+        const std::string dim = region.list_file.empty() ? "station" : region.name;
+        for (const std::string& name : {table_.time, table_.bounds, table_.bounds_dim})
+            if (dim == name || lengths_.count(dim) != 0 || context_.coordinates.count(dim) != 0)
+                return failure(TW_ESETTING,
+                               "stream '{}': region '{}' makes a dimension '{}', a name that the "
+                               "model or the history uses",
+                               stream.name, region.name, dim);
+        for (const StreamField& about : one.fields) {
+            const Field& field = fields_[about.declared];
+            if (pick_of(stream, field) != nullptr) continue;
+            RegionPick made{&region, &field, centres(field), {dim, {}, {}}};
+            made.pick.dims = made.centres.dims;
+            for (int d = 0; d < field.part.nd() && !made.centres.complete(); ++d)
+                if (field.part.lists(d)) made.pick.dims.push_back(field.part.dims[d]);
+            if (made.pick.dims.empty())
+                return failure(TW_ESETTING,
+                               "stream '{}': region '{}' needs longitudes and latitudes, which "
+                               "field '{}' has not, to find the dimensions of the list",
+                               stream.name, region.name, field.declared.name);
+            picks_.push_back(std::move(made));
+        }
+    }
+    return {};
+}
+
+/// Reads the files of points and lists. @note Collective
+Status History::read_regions() {
+    station_names_.clear();
+    std::set<std::string> done;
+    for (const RegionPick& one : picks_) {
+        RegionTable& region = table_.regions.at(one.region->name);
+        if (!done.insert(region.name).second) continue;
+        Status status;
+        if (!region.points_file.empty()) {
+            std::string text;
+            status = ranks_.read(region.points_file, text);
+            if (status.ok()) status = read_points(region.points_file, text, region);
+        }
+        if (!region.list_file.empty()) status = read_list(region);
+        if (!status.ok()) {
+            status.text = fmt::format("region '{}': {}", region.name, status.text);
+            return status;
+        }
+        if (!region.names.empty()) station_names_.emplace(region.name, station_names(region.names));
+    }
+    return {};
+}
+
+Status History::read_list(RegionTable& region) {
+    tw_file file = nullptr;
+    const char* var = region.list_var.c_str();
+    Status status =
+        ranks_.status(tw_open(ranks_.session(), region.list_file.c_str(), nullptr, &file));
+    if (!status.ok()) return status;
+    int dims = 0;
+    std::int64_t n = 0;
+    keep_first(status, ranks_.status(tw_inq_var(file, var, nullptr, &dims, nullptr)));
+    if (status.ok() && dims != 1)
+        status = failure(TW_ESHAPE, "{}: '{}' has {} dimensions; a list has one", region.list_file,
+                         var, dims);
+    if (status.ok()) status = ranks_.status(tw_inq_var_dim(file, var, 0, nullptr, &n));
+    if (status.ok()) {
+        region.list.resize(n);
+        status = ranks_.status(tw_get(file, var, nullptr, 0, TW_INT64, region.list.data(), n));
+    }
+    keep_first(status, ranks_.status(tw_close(&file)));
+    if (status.ok() && n == 0)
+        status = failure(TW_ESETTING, "{}: '{}' is empty", region.list_file, var);
+    return status;
+}
+
+/// Finds the centres of the elements that this rank holds of a field.
+Status History::find_centres(const RegionPick& one, std::vector<Centre>& found) const {
+    const Field& field = *one.field;
+    Choice surface;
+    for (const std::string& dim : field.declared.dims)
+        if (std::count(one.pick.dims.begin(), one.pick.dims.end(), dim) == 0)
+            surface.along[dim] = {0};
+    const Part part = choose(field.part, surface).part;
+    std::array<std::vector<double>, 2> degrees;
+    for (const int i : {0, 1}) {
+        const Coordinate& c = *(i == 0 ? one.centres.longitude : one.centres.latitude);
+        Integers places;
+        if (!find_places(part, c.part, places))
+            return failure(TW_ESETTING,
+                           "region '{}': a rank does not hold '{}' of all elements that it holds "
+                           "of field '{}'",
+                           one.region->name, c.name, field.declared.name);
+        for (const std::int64_t place : places)
+            degrees[i].push_back(number_of(c.type, c.data.data() + place * c.size));
+    }
+    for_elements(part, [&](std::int64_t i, const auto& at) {
+        std::int64_t index = 0;
+        for (const std::string& dim : one.pick.dims)
+            index = index * lengths_.at(dim) + at.find(dim)->second;
+        if (is_place(degrees[0][i], degrees[1][i]))
+            found.push_back(centre_of(degrees[0][i], degrees[1][i], index));
+    });
+    return {};
+}
+
+/// Finds the elements that are nearest to points, of all ranks. @note Collective
+Status History::find_nearest(std::vector<Integers>& indices) {
+    std::vector<std::vector<Centre>> centres(picks_.size());
+    Integers
+        words;  // squares of distances, whose bits have the same order, as they are not negative
+    const Status mine = detail::alone([&]() -> Status {
+        for (std::size_t p = 0; p < picks_.size(); ++p) {
+            if (picks_[p].region->points.empty()) continue;
+            if (Status s = find_centres(picks_[p], centres[p]); !s.ok()) return s;
+            for (const double square : nearest_squares(picks_[p].region->points, centres[p]))
+                words.push_back(std::bit_cast<std::int64_t>(square));
+        }
+        return {};
+    });
+    if (Status status = ranks_.meet(mine, 0, {}); !status.ok() || words.empty()) return status;
+    if (Status status = ranks_.least(words); !status.ok()) return status;
+    Integers lowest;
+    auto square = words.begin();
+    for (std::size_t p = 0; p < picks_.size(); ++p) {
+        std::vector<double> squares;
+        for (std::size_t i = 0; i < picks_[p].region->points.size(); ++i)
+            squares.push_back(std::bit_cast<double>(*square++));
+        const Integers own = lowest_nearest(picks_[p].region->points, centres[p], squares);
+        lowest.insert(lowest.end(), own.begin(), own.end());
+    }
+    if (Status status = ranks_.least(lowest); !status.ok()) return status;
+    auto index = lowest.begin();
+    for (std::size_t p = 0; p < picks_.size(); ++p) {
+        const auto end = index + std::ssize(picks_[p].region->points);
+        indices[p].assign(index, end);
+        index = end;
+    }
+    return {};
+}
+
+/// Finds the elements of all picks. @note Collective
+Status History::find_picks() {
+    if (picks_.empty()) return {};
+    if (Status status = read_regions(); !status.ok()) return status;
+    std::vector<Integers> indices(picks_.size());
+    if (Status status = find_nearest(indices); !status.ok()) return status;
+    for (std::size_t p = 0; p < picks_.size(); ++p) {
+        const RegionTable& region = *picks_[p].region;
+        std::int64_t elements = 1;
+        for (const std::string& dim : picks_[p].pick.dims) elements *= lengths_.at(dim);
+        for (const std::int64_t index : region.list) indices[p].push_back(index - region.base);
+        for (const std::int64_t index : indices[p]) {
+            if (index == std::numeric_limits<std::int64_t>::max())
+                return failure(TW_ESETTING, "region '{}': field '{}' has no elements", region.name,
+                               picks_[p].field->declared.name);
+            if (index < 0 || index >= elements)
+                return failure(TW_ESETTING,
+                               "region '{}': {}: '{}' has the index {}; those of field '{}' are "
+                               "{} to {}",
+                               region.name, region.list_file, region.list_var, index + region.base,
+                               picks_[p].field->declared.name, region.base,
+                               elements - 1 + region.base);
+            Integers at;
+            std::int64_t rest = index;
+            for (std::size_t d = picks_[p].pick.dims.size(); d-- > 0;) {
+                const std::int64_t length = lengths_.at(picks_[p].pick.dims[d]);
+                at.insert(at.begin(), rest % length);
+                rest /= length;
+            }
+            picks_[p].pick.at.insert(picks_[p].pick.at.end(), at.begin(), at.end());
+        }
+    }
+    return {};
+}
+
+/// Checks that two fields of a file do not pick different elements of the same dimensions.
+Status History::check_picks(const StreamTable& stream, const RegionPick& one,
+                            const RegionPick& other) const {
+    if (&one == &other || stream.file_per_variable ||
+        restricted(one.pick, other.pick.dims) == restricted(other.pick, one.pick.dims))
+        return {};
+    return failure(TW_ESETTING,
+                   "stream '{}': region '{}': the elements of the fields '{}' and '{}' that are "
+                   "nearest to the points differ: write them in two streams",
+                   stream.name, stream.region, one.field->declared.name,
+                   other.field->declared.name);
+}
+
+/// Returns the coordinates that are no longer those of a dimension, as one of stations replaces it.
+std::vector<std::string> History::names_beside(const RegionPick& one) const {
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& name) {
+        if (std::count(names.begin(), names.end(), name) == 0) names.push_back(name);
+    };
+    if (one.centres.complete()) {
+        add(one.centres.longitude->name);
+        add(one.centres.latitude->name);
+    }
+    for (const std::string& dim : one.pick.dims)
+        if (const auto found = context_.coordinates.find(dim);
+            found != context_.coordinates.end() && is_subset(found->second.dims, one.pick.dims))
+            add(dim);
+    if (station_names_.count(one.region->name) != 0) add("station_name");
+    return names;
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares histories of random configurations and schedules with the model of history_model.py,
+bit for bit. Arguments: program, number of cases, launcher and its flags up to -n. Prints the seed,
+which THALWEG_TEST_SEED sets."""
+
+import os
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+import netCDF4
+import numpy as np
+from history_model import Case, Field, Stream, run
+
+CALENDARS = ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"]
+EVERY = [(6, "hour"), (12, "hour"), (1, "day"), (2, "day"), (5, "day"), (1, "week"), (1, "month")]
+# Inner windows that divide those of the stream, if both are counted alike.
+INNER = {(1, "day"): (6, "hour"), (2, "day"): (1, "day"), (1, "month"): (1, "day")}
+
+
+def random_stream(choose: random.Random, number: int, always: list[str], some: list[str]) -> Stream:
+    every = choose.choice([*EVERY, ("run",)])
+    fixed = every not in ((1, "month"), ("run",))
+    stream = Stream(f"s{number}", [], every)
+    stream.op = choose.choice(["mean", "mean", "min", "max", "sum", "rms", "mean_square", "std"])
+    if len(every) == 2:
+        stream.anchor = choose.choice(["calendar", "start", "1999-12-30T05:00:00"])
+    stream.counts = choose.random() < 0.4
+    stream.partial = choose.choice(["write", "drop"])
+    stream.at_close = "write" if every == ("run",) else choose.choice(["write", "drop"])
+    stream.stamp = choose.choice(["begin", "middle", "end"])
+    stream.fields = choose.sample(always, 2)
+    if choose.random() < 0.25:
+        stream.start = choose.choice(["2000-02-02", "2000-02-02T13:00:00"])
+    elif every != ("run",) and stream.partial == "write":
+        stream.fields += some
+    if choose.random() < 0.2:
+        stream.to = choose.choice(["2000-03-01", "2000-02-20T06:00:00"])
+    if stream.op in ("mean", "rms") and choose.random() < 0.3:
+        stream.weight = "W"
+    elif every in INNER and choose.random() < 0.4:
+        stream.inner = (choose.choice(["max", "min", "mean"]), INNER[every])
+    elif choose.random() < 0.3:
+        stream.min_valid = choose.choice([0.25, 0.5, 1.0])
+    if stream.op == "std" and stream.counts and not stream.inner and choose.random() < 0.5:
+        stream.ddof = 1
+    if fixed and choose.random() < 0.3:
+        stream.new_file = choose.choice([(1, "month"), (10, "day")])
+    return stream
+
+
+def random_case(folder: Path, choose: random.Random) -> Case:
+    numbers = np.random.default_rng(choose.randrange(1 << 32))
+    missing = ["none", "fixed", "varying"]
+    fields = [
+        Field("W"),
+        *(Field(f"A{i}", choose.choice(["f8", "f4"]), m) for i, m in enumerate(missing)),
+    ]
+    fields += [Field("I", "i4", choose.choice(missing)), Field("S", "f8", choose.choice(missing))]
+    step = choose.choice([3600, 7200, 10800, 18000, 21600])
+    length = choose.choice([70, 150, 300])
+    case = Case(
+        folder,
+        choose.choice(CALENDARS),
+        choose.choice(["2000-01-30", "2000-01-29T12:00:00", "2000-02-01"]),
+        fields,
+        [],
+        choose.choice([1, 5, 40]),
+        [step * (i + 1) for i in range(length)],
+    )
+    for n in range(choose.randint(1, 4)):
+        case.streams.append(random_stream(choose, n, ["A0", "A1", "A2", "I"], ["S"]))
+    mask = numbers.random(case.elements) < 0.3
+    for i in range(length):
+        sent = {}
+        for f in fields:
+            if f.name == "S" and i > 0 and choose.random() < 0.4:
+                continue
+            x = (100 * numbers.standard_normal(case.elements)).astype(f.type)
+            if f.missing == "fixed":
+                x[mask] = f.value
+            if f.missing == "varying":
+                x[numbers.random(case.elements) < 0.4] = f.value
+            sent[f.name] = np.maximum(x, 0) if f.name == "W" else x
+        case.sent.append(sent)
+    case.restarts = set(choose.sample(range(length - 1), choose.choice([0, 0, 1, 3])))
+    return case
+
+
+def same(a, b) -> bool:
+    return a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def check(case: Case) -> list[str]:
+    wrong = []
+    for stream in case.streams:
+        expected = case.expected(stream)
+        found = {p.stem for p in case.folder.glob(f"{stream.name}*.nc")}
+        if found != {stream.name + key for key in expected}:
+            wrong.append(f"{stream}: the files are {sorted(found)}, not {sorted(expected)}")
+            continue
+        for key, records in expected.items():
+            with netCDF4.Dataset(case.folder / f"{stream.name}{key}.nc") as file:
+                file.set_auto_mask(False)
+                times, bounds = file["time"][:], file["time_bnds"][:]
+                if times.tolist() != [r[0] for r in records] or bounds.tolist() != [
+                    [r[1], r[2]] for r in records
+                ]:
+                    wrong.append(
+                        f"{stream}: {key}: {bounds.tolist()}, not {[r[:3] for r in records]}"
+                    )
+                    continue
+                for name in stream.fields:
+                    right = np.array([r[3][name] for r in records])
+                    if not same(file[name][:], right):
+                        bad = np.argwhere(file[name][:] != right)[:3].tolist()
+                        wrong.append(f"{stream}: {name}{key} differs at {bad}")
+    return wrong
+
+
+def main() -> None:
+    program, count, launcher = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+    seed = int(os.environ.get("THALWEG_TEST_SEED") or random.SystemRandom().randrange(1 << 32))
+    print(f"seed {seed}", flush=True)
+    wrong = 0
+    for first in range(0, count, 50):
+        with tempfile.TemporaryDirectory() as root:
+            numbers = range(first, min(count, first + 50))
+            cases = [random_case(Path(root, str(n)), random.Random(seed + n)) for n in numbers]
+            run(launcher, 1 + first // 50 % 3, program, cases, Path(root, "schedule"))
+            for number, case in zip(numbers, cases, strict=True):
+                problems = check(case)
+                wrong += bool(problems)
+                for problem in problems:
+                    print(
+                        f"case {number} ({case.calendar}, {case.start}, step {case.times[0]} s,"
+                        f" restarts {sorted(case.restarts)}): {problem}"
+                    )
+    print(f"{count} cases, {wrong} wrong")
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()

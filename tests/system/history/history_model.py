@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a history writes, computed from its rules (docs/history.md) by numpy and cftime; and cases
+for history_schedules.cpp, which runs them. Times are whole seconds since the start."""
+
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import cftime
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "history/oracle"))
+from check_numbers import Model, missing_in
+
+SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+FILL = 1e20
+
+
+class Clock:
+    def __init__(self, calendar: str, start: str):
+        self.calendar, self.start = calendar, self.parse(start, calendar)
+        self.units = f"seconds since {start.replace('T', ' ')}"
+
+    @staticmethod
+    def parse(text: str, calendar: str):
+        day, _, time = text.partition("T")
+        numbers = [int(n) for n in day.split("-") + (time or "0:0:0").split(":")]
+        return cftime.datetime(*numbers, calendar=calendar)
+
+    def seconds(self, date) -> int:
+        return round(float(cftime.date2num(date, self.units, self.calendar)))
+
+    def date(self, seconds: int):
+        return cftime.num2date(seconds, self.units, self.calendar)
+
+    def midnight(self, year, month=1, day=1) -> int:
+        return self.seconds(cftime.datetime(year, month, day, calendar=self.calendar))
+
+    def months_later(self, date, months: int) -> int:
+        year, month = divmod(date.year * 12 + date.month - 1 + months, 12)
+        for day in range(date.day, 0, -1):
+            try:
+                later = date.replace(year=year, month=month + 1, day=day)
+                return self.seconds(later)
+            except ValueError:
+                continue
+        raise AssertionError
+
+    def boundaries(self, every: tuple, anchor: str, end: int) -> list[int]:
+        """All that are needed for samples from 0 to the end, in order."""
+        n, unit = every
+        origin = self.start
+        if anchor not in ("calendar", "start"):
+            origin = self.parse(anchor, self.calendar)
+        elif anchor == "calendar":
+            first = unit == "month" or unit == "year"
+            origin = origin.replace(hour=0, minute=0, second=0)
+            origin = origin.replace(month=1, day=1) if first else origin
+        if unit in SECONDS:
+            length, phase = n * SECONDS[unit], self.seconds(origin)
+            first = (0 - phase) // length - 1
+            return [phase + k * length for k in range(first, (end - phase) // length + 3)]
+        n *= 12 if unit == "year" else 1
+        first = (self.start.year - origin.year - 1) * 12 // n - 1
+        found = []
+        while not found or found[-1] <= end:
+            found.append(self.months_later(origin, n * (first + len(found))))
+        return found
+
+
+@dataclass
+class Field:
+    name: str
+    type: str = "f8"
+    missing: str = "none"
+    value: float = -999.0
+
+    def attributes(self) -> str:
+        return f"missing={self.missing};missing_value={self.value}"
+
+
+@dataclass
+class Stream:
+    name: str
+    fields: list[str]
+    every: tuple  # or ("run",)
+    op: str = "mean"
+    anchor: str = "calendar"
+    start: str = ""  # 'from'
+    to: str = ""
+    counts: bool = False
+    partial: str = "write"
+    at_close: str = "drop"
+    stamp: str = "middle"
+    min_valid: float = 0.0
+    ddof: int = 0
+    weight: str = ""
+    inner: tuple = ()  # op, every
+    new_file: tuple = ()
+
+    def toml(self, folder: Path) -> str:
+        def text(every):
+            return every[0] if len(every) == 1 else f"{every[0]} {every[1]}"
+
+        keys = {
+            "name": self.name,
+            "fields": self.fields,
+            "every": text(self.every),
+            "op": self.op,
+            "type": "double",
+            "path": str(
+                folder / (self.name + ("_{start:YYYYMMDD}.nc" if self.new_file else ".nc"))
+            ),
+            "stamp": self.stamp,
+            "partial": self.partial,
+            "at_close": self.at_close,
+            "weights": "count" if self.counts else "duration",
+        }
+        for name, value in (("from", self.start), ("to", self.to), ("weight", self.weight)):
+            if value:
+                keys[name] = value
+        if len(self.every) == 2:
+            keys["anchor"] = self.anchor
+        if self.new_file:
+            keys["new_file"] = text(self.new_file)
+        lines = [f"{name} = {str(value)!r}" for name, value in keys.items() if name != "fields"]
+        lines.append(f"fields = {self.fields}")
+        for name, value in (("min_valid", self.min_valid), ("ddof", self.ddof)):
+            if value:
+                lines.append(f"{name} = {value}")
+        if self.inner:
+            lines.append(f"inner = {{ op = '{self.inner[0]}', every = '{text(self.inner[1])}' }}")
+        return "[[stream]]\n" + "\n".join(lines) + "\n"
+
+
+@dataclass
+class Case:
+    folder: Path
+    calendar: str
+    start: str
+    fields: list[Field]
+    streams: list[Stream]
+    elements: int
+    times: list[int]
+    sent: list[dict] = field(default_factory=list)  # arrays by name, of each step
+    restarts: set = field(default_factory=set)  # numbers of steps
+    more: str = ""  # TOML
+
+    def write(self, schedule) -> None:
+        self.folder.mkdir()
+        config, data = self.folder / "history.toml", self.folder / "data"
+        units = '[history]\ntime_units = "seconds since START"\n'
+        config.write_text(units + "".join(s.toml(self.folder) for s in self.streams) + self.more)
+        print("case", self.calendar, self.start, config, data, self.elements, file=schedule)
+        for f in self.fields:
+            print("field", f.name, f.type, f.attributes(), file=schedule)
+        with data.open("wb") as out:
+            for step, (time, sent) in enumerate(zip(self.times, self.sent, strict=True)):
+                words = []
+                for name, values in sent.items():
+                    words += [name, str(out.tell())]
+                    out.write(values.tobytes())
+                    out.write(b"\0" * (-out.tell() % 8))
+                print("step", time, *words, file=schedule)
+                if step in self.restarts:
+                    print("restart", self.folder / "restart.nc", file=schedule)
+        print("end", file=schedule)
+
+    def expected(self, stream: Stream) -> dict:
+        """Records by the date in the name of their file: (time, begin, end, values by field)."""
+        clock, last = Clock(self.calendar, self.start), self.times[-1]
+        begin = (
+            max(0, clock.seconds(clock.parse(stream.start, clock.calendar))) if stream.start else 0
+        )
+        to = clock.seconds(clock.parse(stream.to, clock.calendar)) if stream.to else None
+        if stream.every == ("run",):
+            windows = [(begin, begin, last if to is None or to > last else to)]
+        else:
+            b = clock.boundaries(stream.every, stream.anchor, last)
+            windows = [(c, max(c, begin), d) for c, d in pairwise(b)]
+        files = {}
+        for nominal, first, end in windows:
+            inside = [i for i, t in enumerate(self.times) if first < t <= end]
+            if not inside or (to is not None and end > to):
+                continue
+            if stream.partial == "drop" and nominal < first and stream.every != ("run",):
+                continue
+            stop = min(end, last)
+            if end > last and stream.at_close == "drop":
+                continue
+            values = {
+                name: self.result(stream, name, inside, first, stop) for name in stream.fields
+            }
+            stamp = {"begin": first, "middle": (first + stop) / 2, "end": stop}[stream.stamp]
+            key = ""
+            if stream.new_file:
+                periods = clock.boundaries(stream.new_file, stream.anchor, end)
+                date = clock.date(max(p for p in periods if p < end))
+                key = f"_{date.year:04}{date.month:02}{date.day:02}"
+            files.setdefault(key, []).append((stamp, first, stop, values))
+        return files
+
+    def result(self, stream: Stream, name: str, inside: list[int], first: int, stop: int):
+        f = next(f for f in self.fields if f.name == name)
+        integers = f.type == "i4"
+        outer = Model(
+            stream.op, self.elements, integers and not stream.inner, stream.min_valid, stream.ddof
+        )
+        weigh = Durations(stream.counts)
+        if not stream.inner:
+            self.add_all(outer, stream, f, inside, first, weigh)
+        else:
+            clock = Clock(self.calendar, self.start)
+            b = clock.boundaries(stream.inner[1], stream.anchor, stop)
+            of_inner = Durations(stream.counts)
+            for c, d in pairwise(b):
+                own = [i for i in inside if c < self.times[i] <= d]
+                inner = Model(stream.inner[0], self.elements, integers)
+                weigh.unit = None
+                self.add_all(inner, stream, f, own, max(c, first), weigh)
+                if inner.samples > 0:
+                    values, valid = inner.result()
+                    w = of_inner.next(first, min(d, stop))
+                    outer.add(np.array(values, "f8"), valid, w, None)
+        if outer.total == 0:
+            return np.full(self.elements, FILL)
+        values, valid = outer.result()
+        return np.where(valid, np.array(values, "f8"), FILL)
+
+    def add_all(self, to: Model, stream: Stream, f: Field, steps, first: int, weigh) -> None:
+        for i in steps:
+            x = self.sent[i].get(f.name)
+            if x is None:
+                continue
+            valid = np.ones(self.elements, bool)
+            if f.missing != "none":
+                valid = ~missing_in(x, np.array(f.value, f.type))
+            own = self.sent[i][stream.weight] if stream.weight else None
+            to.add(x, valid, weigh.next(first, self.times[i]), own)
+
+
+def run(launcher: list[str], ranks: int, program: str, cases: list[Case], schedule: Path) -> None:
+    with schedule.open("w") as out:
+        for case in cases:
+            case.write(out)
+    done = subprocess.run(
+        [*launcher, str(ranks), program, schedule],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode != 0:
+        lines = [line for line in done.stdout.splitlines() if "is not complete" not in line]
+        sys.exit("\n".join(lines[-30:]))
+
+
+class Durations:
+    """Weights of samples that stand for the time since the one before, in units of the first."""
+
+    def __init__(self, counts: bool):
+        self.counts, self.previous, self.unit = counts, None, None
+
+    def next(self, begin: int, now: int) -> float:
+        since = now - (begin if self.previous is None else max(begin, self.previous))
+        self.previous = now
+        self.unit = self.unit or since
+        return 1.0 if self.counts else since / self.unit
