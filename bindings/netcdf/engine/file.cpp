@@ -384,7 +384,8 @@ int File::get(const Request& r, void* values) {
         const Variable& v = variable_for_data(r.varid);
         if (!together) records();
         s = section_of(v, r);
-        if (is_classic() && table_.is_record(v) && s.start[0] > table_.length(v.dims[0]))
+        const bool beyond = is_classic() && table_.is_record(v);
+        if (beyond && s.start[0] + (s.count[0] > 0 ? 1 : 0) > table_.length(v.dims[0]))
             throw Error{NC_EEDGE, path_ + ": variable " + v.name + ": there is no such record"};
         check(v, s, true);
         const Index n = volume(s.count);

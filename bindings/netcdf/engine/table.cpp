@@ -107,14 +107,11 @@ int inq(int ncid, int* dims, int* vars, int* attributes, int* unlimited) {
     });
 }
 
-constexpr const char* type_names[] = {"byte",  "char",   "short", "int",   "float", "double",
-                                      "ubyte", "ushort", "uint",  "int64", "uint64"};
-
 int inq_type(int ncid, int type, char* name, std::size_t* size) {
     return on_file(ncid, [&](File&) {
         if (size_of(type) == 0)
             throw Error{NC_EBADTYPE, "there is no type " + std::to_string(type)};
-        set(name, std::string(type_names[type - 1]));
+        set(name, std::string(name_of_type(type)));
         set(size, size_of(type));
     });
 }
