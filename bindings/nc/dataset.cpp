@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/normal_form.hpp"
+#include "ranks.hpp"
 #include "storage.hpp"
 #include "types.hpp"
 
@@ -464,7 +465,7 @@ void Dataset::keep_late(const Error& error) {
 // A rank whose call was wrong may have put fewer sections than the others.
 Dataset::News Dataset::compare() const {
     Index most[] = {late_put_, -late_put_, dirty_ ? 1 : 0, pending_};
-    MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_INT64_T, MPI_MAX, session_.comm());
+    reduce(session_.comm(), MPI_MAX, most, 4);
     return {most[0] != -most[1], most[2] != 0, most[3] > 0};
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "ranks.hpp"
 #include "types.hpp"
 
 namespace thalweg::nc {
@@ -134,8 +135,7 @@ int QueuedFile::join(Reason reason, int varid) {
                                     has_failed_ ? -1 : 0,
                                     number_,
                                     -number_};
-        MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T,
-                      MPI_MIN, session_.comm());
+        reduce(session_.comm(), MPI_MIN, least.data(), least.size());
         mixed_ = least[12] != -least[13];
         if (mixed_)
             throw Error{different_calls, path_ + ": the ranks are in calls for different files"};
@@ -210,7 +210,7 @@ Batch QueuedFile::next_batch() {
     const bool records = own.first != Plans::no_record;
     Index least[] = {own.plan, -own.plan, own.first, records ? -own.first : own.first,
                      error.code != 0 ? -1 : 0};
-    MPI_Allreduce(MPI_IN_PLACE, least, 5, MPI_INT64_T, MPI_MIN, session_.comm());
+    reduce(session_.comm(), MPI_MIN, least, 5);
     if (least[4] != 0) agree(session_.comm(), error);
     const bool same_first = least[2] == Plans::no_record || least[2] == -least[3];
     if (least[0] >= 0 && least[0] == -least[1] && same_first) {
@@ -272,7 +272,7 @@ void QueuedFile::write_by_root(const Batch& batch) {
         }
         for (Shape* const shape : {&s.start, &s.count, &s.stride}) shape->reserve(NC_MAX_VAR_DIMS);
     });
-    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, comm);
+    reduce(comm, MPI_MAX, &most, 1);
     on_rank(comm, root_, [&] { received.resize(static_cast<std::size_t>(most)); });
     const auto receive = [&](int rank, Index bytes) {
         for (Index done = 0; done < bytes; done += INT_MAX / 2)
@@ -285,11 +285,11 @@ void QueuedFile::write_by_root(const Batch& batch) {
             const bool mine = rank == session_.rank();
             const std::vector<const Entry*>& entries = mine_of_step[static_cast<std::size_t>(step)];
             int n = static_cast<int>(entries.size());
-            MPI_Bcast(&n, 1, MPI_INT, rank, comm);
+            share(comm, rank, &n, 1);
             for (int i = 0; i < n; i++) {
                 const Entry* const e = mine ? entries[static_cast<std::size_t>(i)] : nullptr;
                 int varid = mine ? e->varid : 0;
-                MPI_Bcast(&varid, 1, MPI_INT, rank, comm);
+                share(comm, rank, &varid, 1);
                 const Variable& v = table_.variable(varid);
                 const std::size_t dims = v.dims.size();
                 s.start.resize(dims);
@@ -301,7 +301,7 @@ void QueuedFile::write_by_root(const Batch& batch) {
                     if (!e->stride.empty()) s.stride = e->stride;
                 }
                 for (Shape* const shape : {&s.start, &s.count, &s.stride})
-                    MPI_Bcast(shape->data(), static_cast<int>(dims), MPI_INT64_T, rank, comm);
+                    share(comm, rank, shape->data(), dims);
                 const Index bytes = volume(s.count) * static_cast<Index>(size_of(v.type));
                 const bool root = session_.rank() == root_;
                 if (mine && !root) send(*e, bytes);
