@@ -77,7 +77,7 @@ void lay_over(const Entry& e, std::size_t bytes, const Section& section, void* v
 QueuedFile::QueuedFile(Session& session, std::string path)
     : Dataset(session, {}, std::move(path)),
       number_(session.files_made++),
-      reductions_(session.comm()),
+      reductions_(session.comm(), session.lanes()),
       queue_(path_) {
     shares_attributes_ = false;
 }

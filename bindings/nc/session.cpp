@@ -120,8 +120,15 @@ void Session::set_comm(MPI_Comm comm) {
     MPI_Comm_size(comm_, &ranks_);
 }
 
+Lanes* Session::lanes() {
+    if (!asked_for_lanes_ && ranks_ > 1) lanes_ = Lanes::make(comm_);
+    asked_for_lanes_ = true;
+    return lanes_.get();
+}
+
 int Session::finalize() {
     grids.clear();
+    lanes_.reset();
     return tw_finalize(&handle_);
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "lanes.hpp"
 
 namespace thalweg::nc {
 
@@ -46,6 +47,10 @@ public:
     // that a copy in this layer saves one in the library. Only a hint for speed.
     bool keeps_arrays() const;
 
+    // Returns memory that the ranks share; null if they do not.
+    // @note Collective
+    Lanes* lanes();
+
     // Calls tw_finalize.
     // @note Collective
     int finalize();
@@ -69,7 +74,9 @@ private:
     tw_session handle_ = nullptr;
     MPI_Comm comm_ = MPI_COMM_NULL;
     int rank_ = 0, ranks_ = 1;
-    bool served_ = false;
+    std::unique_ptr<Lanes> lanes_;
+    bool asked_for_lanes_ = false;
+    bool served_ = false, ends_with_mpi_ = true;
 
     void set_comm(MPI_Comm comm);
 };
