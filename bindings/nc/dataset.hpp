@@ -96,8 +96,9 @@ protected:
     State state_ = State::defining;
     bool writable_ = true, define_ = true;
     bool fill_is_free_ = false;  // values of `_FillValue` are not checked before definitions end
-    bool shares_attributes_ = true;  // inquiries about attributes return those of the root
-    bool dirty_ = false;             // data were put since the last sync
+    bool continues_in_place_ = false;  // files that it opens, if the library can
+    bool shares_attributes_ = true;    // inquiries about attributes return those of the root
+    bool dirty_ = false;               // data were put since the last sync
     int fill_mode_ = NC_NOFILL;
     Table table_;
     tw_file file_ = nullptr;

@@ -20,6 +20,7 @@ namespace thalweg::nc {
 
 namespace {
 
+constexpr std::size_t most_entries = 1 << 16;  // of a process by itself
 constexpr int different_dimensions = -253, different_variables = -259, different_calls = -250;
 
 template <class T>
@@ -80,6 +81,9 @@ QueuedFile::QueuedFile(Session& session, std::string path)
       reductions_(session.comm(), session.lanes()),
       queue_(path_) {
     shares_attributes_ = false;
+    continues_in_place_ = true;
+    // Programs by themselves have readers that look for the file while it is written.
+    if (session_.comm() == MPI_COMM_NULL) settings_ += "; publish=live";
 }
 
 Index QueuedFile::own_records() const {
@@ -358,7 +362,9 @@ void QueuedFile::after_put(bool collective, bool at_once) {
     if (!collective) return;
     const auto before = reductions_.post({own_records(), queue_.bytes()});
     const bool since = reductions_.posted() - handed_over_ > 8;
-    if (at_once || (since && before && before->bytes > staging_limit() / 2)) join(Reason::full);
+    const bool many = session_.ranks() == 1 && queue_.entries().size() >= most_entries;
+    if (at_once || many || (since && before && before->bytes > staging_limit() / 2))
+        join(Reason::full);
 }
 
 // ---- the others ---------------------------------------------------------------------------------

@@ -21,21 +21,10 @@ namespace {
 
 // ---- files --------------------------------------------------------------------------------------
 
-bool mpi_runs() {
-    int began = 0, ended = 0;
-    MPI_Initialized(&began);
-    if (began != 0) MPI_Finalized(&ended);
-    return began != 0 && ended == 0;
-}
-
 template <class Make>
 int begin(void* parameters, int ncid, Make make) {
     Call& call = *static_cast<Call*>(parameters);
-    if (!call.parallel && !mpi_runs()) {
-        call.reason = "MPI is not running";
-        return step_aside;
-    }
-    return attempt([&] { add_file(ncid, make(call, call.parallel ? call.comm : MPI_COMM_SELF)); });
+    return attempt([&] { add_file(ncid, make(call, call.parallel ? call.comm : MPI_COMM_NULL)); });
 }
 
 int create(const char*, int, std::size_t, int, std::size_t*, void* parameters, const Table*,
@@ -406,13 +395,15 @@ namespace thalweg::netcdf {
 
 const Table engine_table = engine::make();
 
-bool engine_prepare(const char* path, int, Use use) {
-    if (use == Use::open) engine::recover_killed(path);
+bool engine_prepare(const char* path, int mode, Use use) {
+    engine::wait_for_closing();
+    if (use != Use::open) return false;
+    if (engine::File* const own = engine::find_written(path))
+        return engine::is_redirected(*own, mode);
+    engine::recover_killed(path);
     return false;
 }
 
-void engine_finish() {
-    if (engine::mpi_runs()) engine::tell_unclosed_files();
-}
+void engine_finish() { engine::tell_unclosed_files(); }
 
 }  // namespace thalweg::netcdf
