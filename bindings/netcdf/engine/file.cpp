@@ -136,7 +136,7 @@ std::unique_ptr<File> File::open(Call& call, MPI_Comm comm) {
         struct stat info {};
         if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
             throw Error{NC_ENOTNC, path + " is a directory"};
-        beyond = beyond_engine(path, (call.mode & NC_WRITE) != 0);
+        beyond = beyond_engine(path);
     });
     beyond = broadcast(comm, 0, beyond);
     if (!beyond.empty()) {
