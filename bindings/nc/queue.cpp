@@ -51,6 +51,7 @@ char* Queue::take_mapped(std::size_t bytes) {
 
 void Queue::clear() {
     entries_.clear();
+    has_values_ = false;
     copies_.give_back();
     for (const Mapping& m : mappings_) munmap(m.at, m.size);
     mappings_.clear();

@@ -32,13 +32,18 @@ public:
     Queue& operator=(const Queue&) = delete;
 
     const std::vector<Entry>& entries() const { return entries_; }
+    // Tests if an entry holds an element.
+    bool has_values() const { return has_values_; }
     Index bytes() const { return bytes_; }
 
     // Returns memory for the next entry. Throws std::bad_alloc; Error if the unnamed file cannot be
     // extended.
     char* take(Index bytes);
     // Appends an entry whose values are in the memory that was taken last, or in the program's.
-    void push(Entry entry) { entries_.push_back(std::move(entry)); }
+    void push(Entry entry) {
+        has_values_ |= !entry.empty;
+        entries_.push_back(std::move(entry));
+    }
     void clear();
 
 private:
@@ -49,6 +54,7 @@ private:
 
     std::string path_;
     std::vector<Entry> entries_;
+    bool has_values_ = false;
     Copies copies_;
     Index bytes_ = 0;  // taken
     std::vector<Mapping> mappings_;

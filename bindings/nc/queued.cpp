@@ -128,7 +128,7 @@ int QueuedFile::join(Reason reason, int varid) {
         std::array<Index, 14> least{full ? none : why,
                                     full ? none : -why,
                                     full ? 0 : 1,
-                                    -static_cast<Index>(queue_.entries().size()),
+                                    queue_.has_values() ? -1 : 0,
                                     dims,
                                     -dims,
                                     vars,
@@ -150,14 +150,17 @@ int QueuedFile::join(Reason reason, int varid) {
             Index& length = table_.dimension(unlimited).length;
             length = std::max({length, -least[9], reductions_.wait()});
         }
-        if (least[0] != none && least[0] != -least[1])
+        apart_ = least[0] != none && least[0] != -least[1];
+        if (apart_)
             throw Error{different_calls, path_ + ": the ranks are in different collective calls"};
         const bool failed = least[11] != 0;
-        if (failed)
+        if (!failed) check_definitions(&least[4]);
+        if (least[3] < 0 && !failed) {
+            write_queue();
+            if (least[2] == 0) commit();
+        } else {
             queue_.clear();
-        else
-            check_definitions(&least[4]);
-        if (least[3] < 0 && !failed) write_queue();
+        }
         if (full || least[2] == 1) return least[10] == none ? -1 : static_cast<int>(least[10]);
     }
 }
@@ -192,6 +195,14 @@ void QueuedFile::write_queue() {
         fail({out_of_memory, path_ + ": out of memory for what waits to be written"});
     }
     queue_.clear();
+}
+
+// Lets a rank by itself read what was written in the call. What is written later it cannot read.
+void QueuedFile::commit() {
+    if (state_ != State::writing || !session_.keeps_arrays()) return;
+    const int status = tw_sync(file_, 0);
+    if (status != TW_OK) fail({code_of(status), tw_error_message(session_.handle())});
+    dirty_ = false;
 }
 
 // Keeps an error; from then on the file drops all puts.
@@ -406,7 +417,10 @@ void QueuedFile::close() {
         attempt([&] { check_sizes(); });
         define_ = false;
     }
-    if (writable_) attempt([&] { join(Reason::close); });
+    // Ranks that are in another call come to their close later.
+    if (writable_) do
+            attempt([&] { join(Reason::close); });
+        while (apart_ && !mixed_);
     if (mixed_) throw error;
     if (has_failed_ && error.code == 0) error = failed_;
     attempt([&] { Dataset::close(); });
