@@ -38,12 +38,11 @@ public:
 
     // Returns memory for the next entry. Throws std::bad_alloc; Error if the unnamed file cannot be
     // extended.
-    char* take(Index bytes);
+    // @param alignment  of the variable's type
+    char* take(Index bytes, std::size_t alignment);
     // Appends an entry whose values are in the memory that was taken last, or in the program's.
-    void push(Entry entry) {
-        has_values_ |= !entry.empty;
-        entries_.push_back(std::move(entry));
-    }
+    // @param element  bytes of an element, if the entry may become one with that before it; else 0
+    void push(Entry entry, std::size_t element = 0);
     void clear();
 
 private:
@@ -60,6 +59,7 @@ private:
     std::vector<Mapping> mappings_;
     std::size_t used_ = 0;  // bytes used of the last mapping
 
+    void join_last(std::size_t element);
     char* take_mapped(std::size_t bytes);
 };
 

@@ -199,7 +199,8 @@ void QueuedFile::write_queue() {
 
 // Lets a rank by itself read what was written in the call. What is written later it cannot read.
 void QueuedFile::commit() {
-    if (state_ != State::writing || !session_.keeps_arrays()) return;
+    const bool wanted = session_.ranks() > 1 && session_.keeps_arrays();
+    if (state_ != State::writing || !wanted) return;
     const int status = tw_sync(file_, 0);
     if (status != TW_OK) fail({code_of(status), tw_error_message(session_.handle())});
     dirty_ = false;
@@ -354,7 +355,8 @@ void QueuedFile::put(int varid, bool collective, Section section, const void* va
         section.stride.clear();
     const Error error = error_of([&] {
         queue_.push({varid, collective, std::move(section.start), std::move(section.count),
-                     std::move(section.stride), static_cast<const char*>(values), empty});
+                     std::move(section.stride), static_cast<const char*>(values), empty},
+                    session_.ranks() == 1 ? size_of(v.type) : 0);
     });
     after_put(collective, at_once);
     if (error.code != 0) throw error;

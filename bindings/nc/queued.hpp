@@ -56,7 +56,7 @@ protected:
     void leave_define_mode();  // ends define mode of a netCDF-4 file; local
 
     // Returns memory for the values of a put.
-    char* take(Index bytes) { return queue_.take(bytes); }
+    char* take(Index bytes, std::size_t alignment) { return queue_.take(bytes, alignment); }
     // Queues values of the variable's type. They must stay in place until the next call of join().
     void put(int varid, bool collective, Section section, const void* values);
     // Takes part in a collective put whose arguments are wrong here.

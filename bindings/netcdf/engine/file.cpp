@@ -380,7 +380,7 @@ int File::put(const Request& r, const void* values) {
                 });
                 ready = gathered.data();
             }
-            char* const own = take(n * static_cast<Index>(size_of(v.type)));
+            char* const own = take(n * static_cast<Index>(size_of(v.type)), size_of(v.type));
             code = convert(r.type, ready, v.type, own, n, nc::Table::fill_of(v), any_sign());
             ready = own;
         }
