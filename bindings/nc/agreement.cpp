@@ -3,31 +3,60 @@
 
 #include <algorithm>
 
+#include "lanes.hpp"
+
 namespace thalweg::nc {
 
-Reductions::~Reductions() {
-    wait();
-    MPI_Comm_free(&comm_);
+Reductions::Reductions(MPI_Comm comm, Lanes* lanes) : lanes_(lanes) {
+    if (lanes != nullptr) lane_ = lanes->take();
+    if (lane_ >= 0)
+        before_ = lanes->own(lane_).posted.load(std::memory_order_relaxed);
+    else if (comm != MPI_COMM_NULL)
+        MPI_Comm_dup(comm, &comm_);
 }
 
-void Reductions::finish(Running& r) {
-    MPI_Wait(&r.request, MPI_STATUS_IGNORE);
-    records_ = std::max(records_, r.values[0]);
+Reductions::~Reductions() {
+    if (lane_ >= 0)
+        lanes_->give_back(lane_);
+    else
+        wait();
+    if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+}
+
+// Waits for a reduction and those before it.
+void Reductions::end(Index number) {
+    for (; ended_ <= number; ended_++) {
+        Running& r = running_[static_cast<std::size_t>(ended_ % most)];
+        if (lane_ >= 0) r.values = lanes_->most(lane_, before_ + ended_);
+        if (r.request != MPI_REQUEST_NULL) MPI_Wait(&r.request, MPI_STATUS_IGNORE);
+        records_ = std::max(records_, r.values[0]);
+    }
 }
 
 std::optional<Progress> Reductions::post(Progress mine) {
+    static_assert(2 * most <= Lane::kept);  // a rank is at most so far before another
     Running& r = running_[static_cast<std::size_t>(posted_ % most)];
-    finish(r);
     std::optional<Progress> before;
-    if (posted_ >= most) before = {r.values[0], r.values[1]};
+    if (posted_ >= most) {
+        end(posted_ - most);
+        before = {r.values[0], r.values[1]};
+    }
     r.values = {mine.records, mine.bytes};
-    MPI_Iallreduce(MPI_IN_PLACE, r.values.data(), 2, MPI_INT64_T, MPI_MAX, comm_, &r.request);
+    if (lane_ >= 0) {
+        Lane& lane = lanes_->own(lane_);
+        auto& values = lane.values[static_cast<std::size_t>((before_ + posted_) % Lane::kept)];
+        for (std::size_t i = 0; i < values.size(); i++)
+            values[i].store(r.values[i], std::memory_order_relaxed);
+        lane.posted.store(before_ + posted_ + 1, std::memory_order_release);
+    } else if (comm_ != MPI_COMM_NULL) {
+        MPI_Iallreduce(MPI_IN_PLACE, r.values.data(), 2, MPI_INT64_T, MPI_MAX, comm_, &r.request);
+    }
     posted_++;
     return before;
 }
 
 Index Reductions::wait() {
-    for (Running& r : running_) finish(r);
+    end(posted_ - 1);
     return records_;
 }
 

@@ -1,5 +1,5 @@
 // The values that the ranks of a file exchange while the program goes on: each collective put
-// starts a reduction that nobody waits for before the eighth put after it.
+// posts some that nobody waits for before the eighth put after it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,6 +13,8 @@
 
 namespace thalweg::nc {
 
+class Lanes;
+
 // The largest values of all ranks.
 struct Progress {
     Index records = 0;
@@ -21,13 +23,14 @@ struct Progress {
 
 class Reductions {
 public:
+    // @param lanes  of the ranks if they share memory; else null
     // @note Collective
-    explicit Reductions(MPI_Comm comm) { MPI_Comm_dup(comm, &comm_); }
+    Reductions(MPI_Comm comm, Lanes* lanes);
     ~Reductions();
     Reductions(const Reductions&) = delete;
     Reductions& operator=(const Reductions&) = delete;
 
-    // Starts the reduction of a collective put. Returns the result of the eighth one before it, for
+    // Posts the values of a collective put. Returns the result of the eighth one before it, for
     // which it waits; the same on every rank.
     std::optional<Progress> post(Progress mine);
     Index posted() const { return posted_; }
@@ -46,12 +49,16 @@ private:
         std::array<Index, 2> values{};
     };
 
-    MPI_Comm comm_ = MPI_COMM_NULL;
+    MPI_Comm comm_ = MPI_COMM_NULL;  // where there is no lane
+    Lanes* lanes_ = nullptr;
+    int lane_ = -1;
+    Index before_ = 0;  // posted in the lane for other files
     std::array<Running, most> running_;
     Index posted_ = 0;
+    Index ended_ = 0;
     Index records_ = 0;  // number of records according to the reductions that have ended
 
-    void finish(Running& r);
+    void end(Index number);
 };
 
 }  // namespace thalweg::nc

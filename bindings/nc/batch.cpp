@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "grid.hpp"
+#include "ranks.hpp"
 #include "types.hpp"
 
 namespace thalweg::nc {
@@ -90,8 +91,7 @@ void Maker::align() {
             numbers[4 * v + 3] = -numbers[4 * v + 2];
         }
     });
-    MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(4 * n), MPI_INT64_T, MPI_MIN,
-                  session_.comm());
+    reduce(session_.comm(), MPI_MIN, numbers.data(), numbers.size());
     on_all(session_.comm(), [&] { make_slots(mine, numbers); });
 }
 
@@ -123,8 +123,7 @@ Shape Maker::inner_lengths(const Variable& v) const {
 void Maker::compare_bounds() {
     std::vector<Index> words;
     on_all(session_.comm(), [&] { words = words_of_slots(); });
-    MPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T, MPI_MIN,
-                  session_.comm());
+    reduce(session_.comm(), MPI_MIN, words.data(), words.size());
     on_all(session_.comm(), [&] { take_bounds(words.data()); });
 }
 
@@ -190,8 +189,7 @@ void Maker::take_bounds(const Index* w) {
 void Maker::sum_keys() {
     std::vector<std::uint64_t> sums;
     on_all(session_.comm(), [&] { sums = own_keys(); });
-    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM,
-                  session_.comm());
+    reduce(session_.comm(), MPI_SUM, sums.data(), sums.size());
     for (std::size_t i = 0; i < slots_.size(); i++) slots_[i].key = {sums[2 * i], sums[2 * i + 1]};
 }
 

@@ -13,7 +13,6 @@ namespace thalweg::nc {
 namespace {
 
 constexpr std::size_t usual = 4 << 20;  // bytes of a normal block
-constexpr std::size_t alignment = 64;
 
 std::mutex& spare_mutex() {
     static auto* const mutex = new std::mutex;
@@ -43,7 +42,7 @@ Copies::Block Copies::block_of(std::size_t bytes) {
     return found;
 }
 
-char* Copies::take(std::size_t bytes) {
+char* Copies::take(std::size_t bytes, std::size_t alignment) {
     used_ = (used_ + alignment - 1) / alignment * alignment;
     if (blocks_.empty() || used_ + bytes > blocks_.back().size) {
         blocks_.reserve(blocks_.size() + 1);

@@ -19,7 +19,7 @@ public:
     Copies& operator=(const Copies&) = delete;
 
     // Returns memory that stays in place until all of it is given back. Throws std::bad_alloc.
-    char* take(std::size_t bytes);
+    char* take(std::size_t bytes, std::size_t alignment = 64);
     // Gives back the piece that was taken last.
     void undo(const char* taken) { used_ = static_cast<std::size_t>(taken - blocks_.back().get()); }
     void give_back();

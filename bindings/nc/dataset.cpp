@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/normal_form.hpp"
+#include "ranks.hpp"
 #include "storage.hpp"
 #include "types.hpp"
 
@@ -340,7 +341,8 @@ int Dataset::set_fill(int mode) {
 
 // ---- states -------------------------------------------------------------------------------------
 
-void Dataset::define_all() {
+// @param adopted  the file is there, with its storage
+void Dataset::define_all(bool adopted) {
     for (const Dimension& d : table_.dimensions)
         check(tw_def_dim(file_, joined({d.name}).c_str(), d.unlimited ? TW_UNLIMITED : d.length));
     const auto put = [&](const std::string& var, const std::vector<Attribute>& attributes) {
@@ -353,8 +355,8 @@ void Dataset::define_all() {
     for (const Variable& v : table_.variables) {
         check(tw_def_var(file_, v.name.c_str(), static_cast<tw_type>(v.type),
                          joined(table_.names(v)).c_str(), nullptr));
-        if (const std::string settings = settings_of(table_, v); is_netcdf4() && !settings.empty())
-            check(tw_set_var(file_, v.name.c_str(), settings.c_str()));
+        const std::string settings = adopted || !is_netcdf4() ? "" : settings_of(table_, v);
+        if (!settings.empty()) check(tw_set_var(file_, v.name.c_str(), settings.c_str()));
         put(v.name, v.attributes);
     }
     check(tw_enddef(file_));
@@ -364,7 +366,7 @@ void Dataset::define_all() {
 void Dataset::hand_over() {
     const std::string why = is_netcdf4() ? beyond_library(table_) : "";
     if (why.empty()) {
-        define_all();
+        define_all(false);
         state_ = State::writing;
         dirty_ = true;
         return;
@@ -382,10 +384,23 @@ void Dataset::complete() {
     check(tw_wait(session_.handle(), 0));
 }
 
+// Tests if the edits are attributes that the library changes in a classic file as it appends.
+bool Dataset::keeps_definitions() const {
+    return continues_in_place_ && state_ == State::reading && !is_netcdf4() &&
+           std::all_of(edits_.begin(), edits_.end(), [](const Edit& e) {
+               return e.kind == Edit::Kind::attribute && e.attribute.name != fill_attribute;
+           });
+}
+
 // Closes the file, changes it on one rank, and opens it again.
 void Dataset::make_edits() {
     if (edits_.empty()) return;
     edits_begin();
+    if (keeps_definitions()) {
+        edits_.clear();
+        open_for_writing();
+        return;
+    }
     const std::vector<Edit> edits = std::exchange(edits_, {});
     if (file_ != nullptr) complete();
     try {
@@ -405,28 +420,37 @@ void Dataset::make_edits() {
     variables_in_file_ = table_.variables.size();
 }
 
-// If that fails, the file stays open for reading.
+// If that fails, the file stays open for reading. netCDF-4 files that the library cannot continue
+// are written by one rank.
 void Dataset::open_for_writing() {
-    if (is_netcdf4()) {
-        if (serial_) {
-            check(tw_close(&file_));
-            serial_->resume();
-        } else {
-            auto serial = std::make_unique<Serial>(session_.comm(), root_);
-            serial->open(path_, table_);
-            inform(session_.comm(),
-                   path_ + " is written by one rank: it is an existing netCDF-4 file");
-            check(tw_close(&file_));
-            serial_ = std::move(serial);
-        }
+    if (serial_) {
+        check(tw_close(&file_));
+        serial_->resume();
         state_ = State::serial;
         return;
     }
+    try {
+        if (is_netcdf4() && !continues_in_place_)
+            throw Error{NC_EPERM, "it is an existing netCDF-4 file"};
+        continue_file();
+    } catch (const Error& error) {
+        if (!is_netcdf4()) throw;
+        auto serial = std::make_unique<Serial>(session_.comm(), root_);
+        serial->open(path_, table_);
+        inform(session_.comm(), path_ + " is written by one rank: " + error.text);
+        check(tw_close(&file_));
+        serial_ = std::move(serial);
+        state_ = State::serial;
+    }
+}
+
+// If that fails, the file stays open for reading.
+void Dataset::continue_file() {
     check(tw_close(&file_));
     const std::string settings = settings_ + "; mode=append";
     try {
         check(tw_open(session_.handle(), path_.c_str(), settings.c_str(), &file_));
-        define_all();
+        define_all(true);
     } catch (const Error&) {
         if (file_ != nullptr) tw_close(&file_);
         open_for_reading();
@@ -466,7 +490,7 @@ void Dataset::keep_late(const Error& error) {
 // A rank whose call was wrong may have put fewer sections than the others.
 Dataset::News Dataset::compare() const {
     Index most[] = {late_put_, -late_put_, dirty_ ? 1 : 0, pending_};
-    MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_INT64_T, MPI_MAX, session_.comm());
+    reduce(session_.comm(), MPI_MAX, most, 4);
     return {most[0] != -most[1], most[2] != 0, most[3] > 0};
 }
 

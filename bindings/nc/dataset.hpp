@@ -5,8 +5,8 @@
 //           data come, so that redef costs nothing until then
 // writing   a file of the library that is written (new, or appended to)
 // reading   a file of the library that is read; also one opened for writing, until something is put
-// serial    a netCDF-4 file that the root writes with netCDF-C: one that was there before, or whose
-//           definitions the library does not have
+// serial    a netCDF-4 file that the root writes with netCDF-C, as the library does not have its
+//           definitions or cannot continue it
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -96,8 +96,9 @@ protected:
     State state_ = State::defining;
     bool writable_ = true, define_ = true;
     bool fill_is_free_ = false;  // values of `_FillValue` are not checked before definitions end
-    bool shares_attributes_ = true;  // inquiries about attributes return those of the root
-    bool dirty_ = false;             // data were put since the last sync
+    bool continues_in_place_ = false;  // files that it opens, if the library can
+    bool shares_attributes_ = true;    // inquiries about attributes return those of the root
+    bool dirty_ = false;               // data were put since the last sync
     int fill_mode_ = NC_NOFILL;
     Table table_;
     tw_file file_ = nullptr;
@@ -119,13 +120,15 @@ protected:
     void settle_attributes();  // passes new attributes to the library
     void add_attribute_edits(const std::vector<std::pair<int, std::string>>& put);
     void hand_over();
-    void define_all();
+    void define_all(bool adopted);
     void check_sizes() const;
     void add_rename(Edit::Kind kind, int id, const std::string& old, const std::string& name);
+    bool keeps_definitions() const;
     void make_edits();
     void complete();  // closes the library's file, and waits until it is complete
     void open_for_reading();
     void open_for_writing();
+    void continue_file();
     void begin_writing();
     void begin_reading();
     void end_step();

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "dataset.hpp"
+#include "ranks.hpp"
 #include "storage.hpp"
 #include "types.hpp"
 
@@ -153,12 +154,11 @@ void Dataset::ask_netcdf(Variable& v) {
     on_rank(session_.comm(), root_, [&] { s = stored(path, v.name); });
     int numbers[] = {s.layout, s.shuffle,   s.deflate,        s.level,
                      s.endian, s.zstandard, s.zstandard_level};
-    MPI_Bcast(numbers, 7, MPI_INT, root_, session_.comm());
+    share(session_.comm(), root_, numbers, 7);
     s.layout = numbers[0], s.shuffle = numbers[1], s.deflate = numbers[2], s.level = numbers[3];
     s.endian = numbers[4], s.zstandard = numbers[5] != 0, s.zstandard_level = numbers[6];
     s.chunks.resize(v.dims.size());
-    MPI_Bcast(s.chunks.data(), static_cast<int>(v.dims.size() * sizeof(std::size_t)), MPI_BYTE,
-              root_, session_.comm());
+    share(session_.comm(), root_, s.chunks.data(), v.dims.size());
     // Number of filters, then for each its id, its number of parameters, and these.
     std::vector<unsigned> filters;
     for (const Filter& f : s.others) {

@@ -38,28 +38,24 @@ std::string broadcast(MPI_Comm comm, int root, std::string text) {
     constexpr auto most = static_cast<std::int64_t>(sizeof head.first);
     head.size = static_cast<std::int64_t>(text.size());
     std::copy_n(text.begin(), std::min(head.size, most), head.first);
-    MPI_Bcast(&head, sizeof head, MPI_BYTE, root, comm);
+    share(comm, root, reinterpret_cast<char*>(&head), sizeof head);
     const std::int64_t size = head.size;
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    if (rank != root) text.assign(head.first, std::min(size, most));
+    if (rank_in(comm) != root) text.assign(head.first, std::min(size, most));
     text.resize(static_cast<std::size_t>(size));
     for (std::int64_t done = most; done < size; done += INT_MAX / 2) {
-        const int part = static_cast<int>(std::min<std::int64_t>(size - done, INT_MAX / 2));
-        MPI_Bcast(text.data() + done, part, MPI_CHAR, root, comm);
+        const auto part = std::min<std::int64_t>(size - done, INT_MAX / 2);
+        share(comm, root, text.data() + done, static_cast<std::size_t>(part));
     }
     return text;
 }
 
 void agree(MPI_Comm comm, const Error& error) {
-    int rank = 0, ranks = 1;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    int first = error.code != 0 ? rank : ranks;
-    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
+    const int ranks = size_of_comm(comm);
+    int first = error.code != 0 ? rank_in(comm) : ranks;
+    reduce(comm, MPI_MIN, &first, 1);
     if (first == ranks) return;
     Error shared = error;
-    MPI_Bcast(&shared.code, 1, MPI_INT, first, comm);
+    share(comm, first, &shared.code, 1);
     shared.text = broadcast(comm, first, shared.text);
     throw shared;
 }

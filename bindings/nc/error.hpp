@@ -9,6 +9,8 @@
 #include <new>
 #include <string>
 
+#include "ranks.hpp"
+
 namespace thalweg::nc {
 
 struct Error {
@@ -43,9 +45,7 @@ Error error_of(Action action) try {
 // @note Collective
 template <class Action>
 void on_rank(MPI_Comm comm, int root, Action action) {
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    agree(comm, rank == root ? error_of(action) : Error{});
+    agree(comm, rank_in(comm) == root ? error_of(action) : Error{});
 }
 
 // Runs an action on every rank, and throws the error of the first rank that has one on all.

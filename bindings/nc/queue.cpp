@@ -15,9 +15,49 @@
 
 namespace thalweg::nc {
 
-char* Queue::take(Index bytes) {
+namespace {
+
+// Tests if a section begins where another one of the same variable ends, in the file and in memory,
+// and if both are one section.
+bool continues(const Entry& a, const Entry& b, std::size_t element) {
+    if (a.varid != b.varid || a.collective != b.collective || a.empty || b.empty) return false;
+    if (!a.stride.empty() || !b.stride.empty()) return false;
+    if (a.values + static_cast<std::size_t>(volume(a.count)) * element != b.values) return false;
+    const std::size_t dims = a.start.size();
+    std::size_t d = 0;
+    for (; d < dims && a.start[d] == b.start[d]; d++)
+        if (a.count[d] != 1 || b.count[d] != 1) return false;
+    if (d == dims || a.start[d] + a.count[d] != b.start[d]) return false;
+    for (std::size_t inner = d + 1; inner < dims; inner++)
+        if (a.start[inner] != b.start[inner] || a.count[inner] != b.count[inner]) return false;
+    return true;
+}
+
+}  // namespace
+
+// Rows that are put one by one become a level, and levels a record.
+void Queue::join_last(std::size_t element) {
+    while (entries_.size() > 1) {
+        Entry& before = entries_[entries_.size() - 2];
+        const Entry& last = entries_.back();
+        if (!continues(before, last, element)) return;
+        std::size_t d = 0;
+        while (before.start[d] == last.start[d]) d++;
+        before.count[d] += last.count[d];
+        entries_.pop_back();
+    }
+}
+
+void Queue::push(Entry entry, std::size_t element) {
+    has_values_ |= !entry.empty;
+    entries_.push_back(std::move(entry));
+    if (element != 0) join_last(element);
+}
+
+char* Queue::take(Index bytes, std::size_t alignment) {
     const auto size = static_cast<std::size_t>(bytes);
-    char* const taken = bytes_ + bytes <= staging_limit() ? copies_.take(size) : take_mapped(size);
+    char* const taken =
+        bytes_ + bytes <= staging_limit() ? copies_.take(size, alignment) : take_mapped(size);
     bytes_ += bytes;
     return taken;
 }
@@ -51,6 +91,7 @@ char* Queue::take_mapped(std::size_t bytes) {
 
 void Queue::clear() {
     entries_.clear();
+    has_values_ = false;
     copies_.give_back();
     for (const Mapping& m : mappings_) munmap(m.at, m.size);
     mappings_.clear();

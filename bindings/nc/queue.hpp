@@ -32,13 +32,17 @@ public:
     Queue& operator=(const Queue&) = delete;
 
     const std::vector<Entry>& entries() const { return entries_; }
+    // Tests if an entry holds an element.
+    bool has_values() const { return has_values_; }
     Index bytes() const { return bytes_; }
 
     // Returns memory for the next entry. Throws std::bad_alloc; Error if the unnamed file cannot be
     // extended.
-    char* take(Index bytes);
+    // @param alignment  of the variable's type
+    char* take(Index bytes, std::size_t alignment);
     // Appends an entry whose values are in the memory that was taken last, or in the program's.
-    void push(Entry entry) { entries_.push_back(std::move(entry)); }
+    // @param element  bytes of an element, if the entry may become one with that before it; else 0
+    void push(Entry entry, std::size_t element = 0);
     void clear();
 
 private:
@@ -49,11 +53,13 @@ private:
 
     std::string path_;
     std::vector<Entry> entries_;
+    bool has_values_ = false;
     Copies copies_;
     Index bytes_ = 0;  // taken
     std::vector<Mapping> mappings_;
     std::size_t used_ = 0;  // bytes used of the last mapping
 
+    void join_last(std::size_t element);
     char* take_mapped(std::size_t bytes);
 };
 

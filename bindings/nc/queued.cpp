@@ -13,12 +13,14 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "ranks.hpp"
 #include "types.hpp"
 
 namespace thalweg::nc {
 
 namespace {
 
+constexpr std::size_t most_entries = 1 << 16;  // of a process by itself
 constexpr int different_dimensions = -253, different_variables = -259, different_calls = -250;
 
 template <class T>
@@ -76,9 +78,12 @@ void lay_over(const Entry& e, std::size_t bytes, const Section& section, void* v
 QueuedFile::QueuedFile(Session& session, std::string path)
     : Dataset(session, {}, std::move(path)),
       number_(session.files_made++),
-      reductions_(session.comm()),
+      reductions_(session.comm(), session.lanes()),
       queue_(path_) {
     shares_attributes_ = false;
+    continues_in_place_ = true;
+    // Programs by themselves have readers that look for the file while it is written.
+    if (session_.comm() == MPI_COMM_NULL) settings_ += "; publish=live";
 }
 
 Index QueuedFile::own_records() const {
@@ -123,7 +128,7 @@ int QueuedFile::join(Reason reason, int varid) {
         std::array<Index, 14> least{full ? none : why,
                                     full ? none : -why,
                                     full ? 0 : 1,
-                                    -static_cast<Index>(queue_.entries().size()),
+                                    queue_.has_values() ? -1 : 0,
                                     dims,
                                     -dims,
                                     vars,
@@ -134,8 +139,7 @@ int QueuedFile::join(Reason reason, int varid) {
                                     has_failed_ ? -1 : 0,
                                     number_,
                                     -number_};
-        MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T,
-                      MPI_MIN, session_.comm());
+        reduce(session_.comm(), MPI_MIN, least.data(), least.size());
         mixed_ = least[12] != -least[13];
         if (mixed_)
             throw Error{different_calls, path_ + ": the ranks are in calls for different files"};
@@ -146,14 +150,17 @@ int QueuedFile::join(Reason reason, int varid) {
             Index& length = table_.dimension(unlimited).length;
             length = std::max({length, -least[9], reductions_.wait()});
         }
-        if (least[0] != none && least[0] != -least[1])
+        apart_ = least[0] != none && least[0] != -least[1];
+        if (apart_)
             throw Error{different_calls, path_ + ": the ranks are in different collective calls"};
         const bool failed = least[11] != 0;
-        if (failed)
+        if (!failed) check_definitions(&least[4]);
+        if (least[3] < 0 && !failed) {
+            write_queue();
+            if (least[2] == 0) commit();
+        } else {
             queue_.clear();
-        else
-            check_definitions(&least[4]);
-        if (least[3] < 0 && !failed) write_queue();
+        }
         if (full || least[2] == 1) return least[10] == none ? -1 : static_cast<int>(least[10]);
     }
 }
@@ -190,6 +197,15 @@ void QueuedFile::write_queue() {
     queue_.clear();
 }
 
+// Lets a rank by itself read what was written in the call. What is written later it cannot read.
+void QueuedFile::commit() {
+    const bool wanted = session_.ranks() > 1 && session_.keeps_arrays();
+    if (state_ != State::writing || !wanted) return;
+    const int status = tw_sync(file_, 0);
+    if (status != TW_OK) fail({code_of(status), tw_error_message(session_.handle())});
+    dirty_ = false;
+}
+
 // Keeps an error; from then on the file drops all puts.
 void QueuedFile::fail(const Error& error) {
     failed_ = error;
@@ -210,7 +226,7 @@ Batch QueuedFile::next_batch() {
     const bool records = own.first != Plans::no_record;
     Index least[] = {own.plan, -own.plan, own.first, records ? -own.first : own.first,
                      error.code != 0 ? -1 : 0};
-    MPI_Allreduce(MPI_IN_PLACE, least, 5, MPI_INT64_T, MPI_MIN, session_.comm());
+    reduce(session_.comm(), MPI_MIN, least, 5);
     if (least[4] != 0) agree(session_.comm(), error);
     const bool same_first = least[2] == Plans::no_record || least[2] == -least[3];
     if (least[0] >= 0 && least[0] == -least[1] && same_first) {
@@ -272,7 +288,7 @@ void QueuedFile::write_by_root(const Batch& batch) {
         }
         for (Shape* const shape : {&s.start, &s.count, &s.stride}) shape->reserve(NC_MAX_VAR_DIMS);
     });
-    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, comm);
+    reduce(comm, MPI_MAX, &most, 1);
     on_rank(comm, root_, [&] { received.resize(static_cast<std::size_t>(most)); });
     const auto receive = [&](int rank, Index bytes) {
         for (Index done = 0; done < bytes; done += INT_MAX / 2)
@@ -285,11 +301,11 @@ void QueuedFile::write_by_root(const Batch& batch) {
             const bool mine = rank == session_.rank();
             const std::vector<const Entry*>& entries = mine_of_step[static_cast<std::size_t>(step)];
             int n = static_cast<int>(entries.size());
-            MPI_Bcast(&n, 1, MPI_INT, rank, comm);
+            share(comm, rank, &n, 1);
             for (int i = 0; i < n; i++) {
                 const Entry* const e = mine ? entries[static_cast<std::size_t>(i)] : nullptr;
                 int varid = mine ? e->varid : 0;
-                MPI_Bcast(&varid, 1, MPI_INT, rank, comm);
+                share(comm, rank, &varid, 1);
                 const Variable& v = table_.variable(varid);
                 const std::size_t dims = v.dims.size();
                 s.start.resize(dims);
@@ -301,7 +317,7 @@ void QueuedFile::write_by_root(const Batch& batch) {
                     if (!e->stride.empty()) s.stride = e->stride;
                 }
                 for (Shape* const shape : {&s.start, &s.count, &s.stride})
-                    MPI_Bcast(shape->data(), static_cast<int>(dims), MPI_INT64_T, rank, comm);
+                    share(comm, rank, shape->data(), dims);
                 const Index bytes = volume(s.count) * static_cast<Index>(size_of(v.type));
                 const bool root = session_.rank() == root_;
                 if (mine && !root) send(*e, bytes);
@@ -339,7 +355,8 @@ void QueuedFile::put(int varid, bool collective, Section section, const void* va
         section.stride.clear();
     const Error error = error_of([&] {
         queue_.push({varid, collective, std::move(section.start), std::move(section.count),
-                     std::move(section.stride), static_cast<const char*>(values), empty});
+                     std::move(section.stride), static_cast<const char*>(values), empty},
+                    session_.ranks() == 1 ? size_of(v.type) : 0);
     });
     after_put(collective, at_once);
     if (error.code != 0) throw error;
@@ -358,7 +375,9 @@ void QueuedFile::after_put(bool collective, bool at_once) {
     if (!collective) return;
     const auto before = reductions_.post({own_records(), queue_.bytes()});
     const bool since = reductions_.posted() - handed_over_ > 8;
-    if (at_once || (since && before && before->bytes > staging_limit() / 2)) join(Reason::full);
+    const bool many = session_.ranks() == 1 && queue_.entries().size() >= most_entries;
+    if (at_once || many || (since && before && before->bytes > staging_limit() / 2))
+        join(Reason::full);
 }
 
 // ---- the others ---------------------------------------------------------------------------------
@@ -400,7 +419,10 @@ void QueuedFile::close() {
         attempt([&] { check_sizes(); });
         define_ = false;
     }
-    if (writable_) attempt([&] { join(Reason::close); });
+    // Ranks that are in another call come to their close later.
+    if (writable_) do
+            attempt([&] { join(Reason::close); });
+        while (apart_ && !mixed_);
     if (mixed_) throw error;
     if (has_failed_ && error.code == 0) error = failed_;
     attempt([&] { Dataset::close(); });

@@ -56,7 +56,7 @@ protected:
     void leave_define_mode();  // ends define mode of a netCDF-4 file; local
 
     // Returns memory for the values of a put.
-    char* take(Index bytes) { return queue_.take(bytes); }
+    char* take(Index bytes, std::size_t alignment) { return queue_.take(bytes, alignment); }
     // Queues values of the variable's type. They must stay in place until the next call of join().
     void put(int varid, bool collective, Section section, const void* values);
     // Takes part in a collective put whose arguments are wrong here.
@@ -90,7 +90,8 @@ private:
     Error failed_;            // error after which nothing more is written
     bool has_failed_ = false;
     bool mixed_ = false;
-    bool ended_once_ = false;                               // the definitions
+    bool apart_ = false;       // the last call of join() met other calls for this file
+    bool ended_once_ = false;  // the definitions
     std::size_t kept_dimensions_ = 0, kept_variables_ = 0;  // definitions that abort() keeps
     Index handed_over_ = 0;    // number of reductions posted before the last call of join()
     tw_file alone_ = nullptr;  // handle for reading without the other ranks
@@ -103,6 +104,7 @@ private:
     void hash_definitions();
     void check_definitions(const Index* hashes) const;
     void write_queue();
+    void commit();
     [[noreturn]] void fail(const Error& error);
     Batch next_batch();
     Error put_call(const PutCall& call);

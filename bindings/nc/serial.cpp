@@ -53,7 +53,7 @@ int define_variable(int ncid, const Variable& v) {
                                    s.chunks.empty() ? nullptr : s.chunks.data());
     if (code == NC_NOERR && !v.dims.empty() && (s.deflate != 0 || s.shuffle != 0))
         code = nc_def_var_deflate(ncid, varid, s.shuffle, s.deflate, s.level);
-#ifdef NC_HAS_QUANTIZE
+#ifdef NC_QUANTIZE_BITGROOM
     if (code == NC_NOERR && s.quantize != 0)
         code = nc_def_var_quantize(ncid, varid, s.quantize, s.digits);
 #endif

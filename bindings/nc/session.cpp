@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.hpp"
 
+#include <hdf5.h>
 #include <netcdf.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -25,13 +27,23 @@ std::mutex& sessions_mutex() {
     return *mutex;
 }
 
-void (*before_end)() = nullptr;
+void (*before_end)(bool with_mpi) = nullptr;
 
-// Ends the sessions in MPI_Finalize, which first deletes the attributes of MPI_COMM_SELF, the
-// newest first, while MPI still works.
-int end_sessions(MPI_Comm, int, void*, void*) {
-    if (before_end != nullptr) before_end();
-    while (!sessions().empty()) sessions().erase(sessions().begin());
+void end_sessions(bool with_mpi) {
+    if (before_end != nullptr) before_end(with_mpi);
+    for (;;) {
+        const auto found = std::find_if(sessions().begin(), sessions().end(), [&](const auto& s) {
+            return s->ends_with_mpi() == with_mpi;
+        });
+        if (found == sessions().end()) return;
+        sessions().erase(found);
+    }
+}
+
+// Runs in MPI_Finalize, which first deletes the attributes of MPI_COMM_SELF, the newest first,
+// while MPI still works.
+int mpi_ends(MPI_Comm, int, void*, void*) {
+    end_sessions(true);
     return MPI_SUCCESS;
 }
 
@@ -39,9 +51,29 @@ int end_sessions(MPI_Comm, int, void*, void*) {
 // incomplete.
 void end_with_mpi() {
     int key = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_sessions, &key, nullptr);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, mpi_ends, &key, nullptr);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
     MPI_Comm_free_keyval(&key);
+}
+
+// Registers the end of sessions that began without MPI, in this process and not in its children.
+// HDF5 has to begin before: what began last ends first.
+void end_with_process() {
+    static const pid_t process = getpid();
+    static const bool registered = [] {
+        H5open();
+        return std::atexit([] {
+                   if (process == getpid()) end_sessions(false);
+               }) == 0;
+    }();
+    (void)registered;
+}
+
+bool mpi_runs() {
+    int began = 0, ended = 0;
+    MPI_Initialized(&began);
+    if (began != 0) MPI_Finalized(&ended);
+    return began != 0 && ended == 0;
 }
 
 // Throws if the settings ask for servers: the program counts on all ranks of its iosystem, so none
@@ -65,14 +97,13 @@ constexpr char settings[] = "staging=8GiB; attributes=first";
 
 }  // namespace
 
-void at_end(void (*action)()) { before_end = action; }
+void at_end(void (*action)(bool with_mpi)) { before_end = action; }
 
 void inform(MPI_Comm comm, const std::string& text) {
     const char* const level = std::getenv("THALWEG_LOG");
     if (level == nullptr || (std::string(level) != "info" && std::string(level) != "debug")) return;
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0) std::fprintf(stderr, "thalweg: info: %s: %s\n", interface_name, text.c_str());
+    if (rank_in(comm) == 0)
+        std::fprintf(stderr, "thalweg: info: %s: %s\n", interface_name, text.c_str());
 }
 
 // Returns a quarter of the setting `staging`, as the library holds data several times while it
@@ -100,7 +131,10 @@ bool Session::keeps_arrays() const {
 
 Session::Session(MPI_Comm comm) {
     refuse_servers(false);
-    const int status = tw_init(comm, settings, &handle_);
+    const bool alone = comm == MPI_COMM_NULL;
+    ends_with_mpi_ = !alone || mpi_runs();
+    const int status =
+        alone ? tw_init_serial(settings, &handle_) : tw_init(comm, settings, &handle_);
     if (status != TW_OK) {
         const Error error{code_of(status), tw_error_message(handle_)};
         tw_finalize(&handle_);
@@ -114,14 +148,22 @@ Session::Session(MPI_Comm comm, tw_session served) : handle_(served), served_(tr
 }
 
 void Session::set_comm(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL) return;
     MPI_Comm_dup(comm, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &ranks_);
 }
 
+Lanes* Session::lanes() {
+    if (!asked_for_lanes_ && ranks_ > 1) lanes_ = Lanes::make(comm_);
+    asked_for_lanes_ = true;
+    return lanes_.get();
+}
+
 int Session::finalize() {
     grids.clear();
+    lanes_.reset();
     return tw_finalize(&handle_);
 }
 
@@ -141,12 +183,14 @@ void Session::check(int status, const std::string& where) const {
     throw Error{code_of(status), where.empty() ? text : where + ": " + text};
 }
 
-namespace {
-
 Session* find_session(MPI_Comm comm) {
     const std::lock_guard lock(sessions_mutex());
     for (const auto& session : sessions()) {
         if (session->is_served()) continue;
+        if (comm == MPI_COMM_NULL || session->comm() == MPI_COMM_NULL) {
+            if (comm == session->comm()) return session.get();
+            continue;
+        }
         int same = MPI_UNEQUAL;
         MPI_Comm_compare(comm, session->comm(), &same);
         if (same == MPI_IDENT || same == MPI_CONGRUENT) return session.get();
@@ -154,15 +198,16 @@ Session* find_session(MPI_Comm comm) {
     return nullptr;
 }
 
-}  // namespace
-
 // Two threads may start sessions of different ranks at a time: both are collective.
 Session& session_of(MPI_Comm comm) {
     if (Session* const found = find_session(comm)) return *found;
     auto made = std::make_unique<Session>(comm);
     const std::lock_guard lock(sessions_mutex());
     sessions().push_back(std::move(made));
-    end_with_mpi();
+    if (sessions().back()->ends_with_mpi())
+        end_with_mpi();
+    else
+        end_with_process();
     return *sessions().back();
 }
 

@@ -1,6 +1,6 @@
 // Sessions of the library, one per group of ranks. They outlive the files, because programs open
-// many in turn, and end with MPI_Finalize. Sessions with servers, for asynchronous I/O, belong to
-// one user and end with it.
+// many in turn, and end with MPI_Finalize, or with a process that does without MPI. Sessions with
+// servers, for asynchronous I/O, belong to one user and end with it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "lanes.hpp"
 
 namespace thalweg::nc {
 
@@ -29,6 +30,7 @@ class Session {
 public:
     // Starts a session.
     // @note Collective
+    // @param comm  MPI_COMM_NULL: of this process alone, which needs no MPI
     explicit Session(MPI_Comm comm);
     // Takes over a started session with servers.
     Session(MPI_Comm comm, tw_session served);
@@ -41,10 +43,16 @@ public:
     int rank() const { return rank_; }
     int ranks() const { return ranks_; }
     bool is_served() const { return served_; }
+    // Tests if it ends with MPI. One that began without MPI ends when the process exits.
+    bool ends_with_mpi() const { return ends_with_mpi_; }
 
     // Tests if the library reads deferred arrays only in its collective calls (service inline), so
     // that a copy in this layer saves one in the library. Only a hint for speed.
     bool keeps_arrays() const;
+
+    // Returns memory that the ranks share; null if they do not.
+    // @note Collective
+    Lanes* lanes();
 
     // Calls tw_finalize.
     // @note Collective
@@ -69,17 +77,23 @@ private:
     tw_session handle_ = nullptr;
     MPI_Comm comm_ = MPI_COMM_NULL;
     int rank_ = 0, ranks_ = 1;
-    bool served_ = false;
+    std::unique_ptr<Lanes> lanes_;
+    bool asked_for_lanes_ = false;
+    bool served_ = false, ends_with_mpi_ = true;
 
     void set_comm(MPI_Comm comm);
 };
 
-// Registers an action before the sessions end with MPI, for files that are still open.
-void at_end(void (*action)());
+// Registers an action before sessions end, for their files that are still open.
+// @param action  its argument tells if those sessions end that end with MPI; else the other ones
+void at_end(void (*action)(bool with_mpi));
 
 // Returns the session of these ranks, in this order: an existing one, or a new one.
+// @param comm  MPI_COMM_NULL: of this process alone, which needs no MPI
 // @note Collective
 Session& session_of(MPI_Comm comm);
+// Returns the existing one; null if there is none. Local.
+Session* find_session(MPI_Comm comm);
 
 // Starts the sessions of components that share servers. On a server it returns when they have
 // ended.

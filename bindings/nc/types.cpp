@@ -88,6 +88,12 @@ std::size_t size_of(nc_type type) {
     return size;
 }
 
+const char* name_of_type(nc_type type) {
+    static const char* const names[] = {"byte",  "char",   "short", "int",   "float", "double",
+                                        "ubyte", "ushort", "uint",  "int64", "uint64"};
+    return names[type - NC_BYTE];
+}
+
 std::string default_fill(nc_type type) {
     std::string bytes(type == NC_CHAR ? 1 : 0, NC_FILL_CHAR);
     with_type(type, [&](auto fill) {

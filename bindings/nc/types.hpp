@@ -37,6 +37,9 @@ namespace thalweg::nc {
 // Returns the bytes of a value; 0 if the type cannot be read or written.
 std::size_t size_of(nc_type type);
 
+// Returns the name of an atomic type in netCDF-C: "int64".
+const char* name_of_type(nc_type type);
+
 // Returns netCDF's default fill value as bytes.
 std::string default_fill(nc_type type);
 

@@ -41,7 +41,7 @@ Kind& find(std::map<int, Kind>& all, int id, const char* what) {
 }
 
 // Closes iosystems that the program has not finalized.
-void close_all() {
+void close_all(bool) {
     while (!ids().iosystems.empty()) {
         const int id = ids().iosystems.begin()->first;
         try {

@@ -21,8 +21,7 @@ bool has_strings(int ncid, int varid, int attributes) {
     return false;
 }
 
-std::string beyond(int ncid, bool writable) {
-    if (writable) return "a netCDF-4 file is opened for writing";
+std::string beyond(int ncid) {
     int n = 0, dims = 0, vars = 0, attributes = 0, unlimited = -1;
     if (nc_inq_grps(ncid, &n, nullptr) != NC_NOERR || n > 0) return "the file has groups";
     if (nc_inq_typeids(ncid, &n, nullptr) != NC_NOERR || n > 0) return "the file has user types";
@@ -47,12 +46,12 @@ std::string beyond(int ncid, bool writable) {
 
 }  // namespace
 
-std::string beyond_engine(const std::string& path, bool writable) {
+std::string beyond_engine(const std::string& path) {
     int ncid = -1, format = 0;
     if (nc_open(path.c_str(), NC_NOWRITE, &ncid) != NC_NOERR) return "";
     nc_inq_format(ncid, &format);
     const bool netcdf4 = format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC;
-    std::string reason = netcdf4 ? beyond(ncid, writable) : "";
+    std::string reason = netcdf4 ? beyond(ncid) : "";
     nc_close(ncid);
     return reason;
 }

@@ -9,7 +9,7 @@ namespace thalweg::netcdf::engine {
 
 // Returns the reason why the engine cannot open a file; empty if it can, or if the file is no
 // netCDF-4 file that netCDF-C opens. On one rank.
-std::string beyond_engine(const std::string& path, bool writable);
+std::string beyond_engine(const std::string& path);
 
 // Completes what a killed run left, if there is no file of the name. On one rank.
 void recover_killed(const std::string& path);

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "contents.hpp"
+#include "files.hpp"
 #include "storage.hpp"
 #include "types.hpp"
 
@@ -103,19 +104,39 @@ std::unique_ptr<File> File::create(Call& call, MPI_Comm comm) {
     return file;
 }
 
+std::string File::place() const {
+    const std::string part = path_ + ".part";
+    return access(part.c_str(), F_OK) == 0 ? part : path_;
+}
+
+// Returns where the data are: a file that this process is writing can be read, too.
+std::string File::place_to_read(Session& session, const Call& call, const std::string& path) {
+    File* const own = find_written(path);
+    std::string place = path;
+    on_all(session.comm(), [&] {
+        if (own == nullptr) return;
+        if ((call.mode & NC_WRITE) != 0 || own->state_ == State::serial)
+            throw Error{NC_EPERM, path + " is open and cannot be opened a second time in this way"};
+    });
+    if (own != nullptr && &own->session_ == &session) (void)error_of([&] { own->sync(); });
+    if (own != nullptr) place = own->place();
+    return broadcast(session.comm(), 0, place);
+}
+
 std::unique_ptr<File> File::open(Call& call, MPI_Comm comm) {
     Session& session = session_of(comm);
     const std::lock_guard lock(session.mutex);
-    const std::string path = broadcast(comm, 0, call.path);
+    const std::string name = broadcast(comm, 0, call.path);
+    const std::string path = place_to_read(session, call, name);
     std::unique_ptr<File> file(new File(session, path));
     session.check(tw_wait(session.handle(), 0));
     std::string beyond;
     on_rank(comm, 0, [&] {
-        recover_killed(path);
+        if (path == name) recover_killed(path);
         struct stat info {};
         if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
             throw Error{NC_ENOTNC, path + " is a directory"};
-        beyond = beyond_engine(path, (call.mode & NC_WRITE) != 0);
+        beyond = beyond_engine(path);
     });
     beyond = broadcast(comm, 0, beyond);
     if (!beyond.empty()) {
@@ -359,7 +380,7 @@ int File::put(const Request& r, const void* values) {
                 });
                 ready = gathered.data();
             }
-            char* const own = take(n * static_cast<Index>(size_of(v.type)));
+            char* const own = take(n * static_cast<Index>(size_of(v.type)), size_of(v.type));
             code = convert(r.type, ready, v.type, own, n, nc::Table::fill_of(v), any_sign());
             ready = own;
         }
@@ -384,7 +405,8 @@ int File::get(const Request& r, void* values) {
         const Variable& v = variable_for_data(r.varid);
         if (!together) records();
         s = section_of(v, r);
-        if (is_classic() && table_.is_record(v) && s.start[0] > table_.length(v.dims[0]))
+        const bool beyond = is_classic() && table_.is_record(v);
+        if (beyond && s.start[0] + (s.count[0] > 0 ? 1 : 0) > table_.length(v.dims[0]))
             throw Error{NC_EEDGE, path_ + ": variable " + v.name + ": there is no such record"};
         check(v, s, true);
         const Index n = volume(s.count);

@@ -39,6 +39,8 @@ public:
     bool is_set_collective(int varid) const;  // the program has chosen collective access
     std::recursive_mutex& mutex() { return session_.mutex; }
     bool in_define_mode() const { return define_; }
+    bool ends_with_mpi() const { return session_.ends_with_mpi(); }
+    std::string place() const;  // of the data while the file is being written
 
     long opened = 0;  // position among the files that the process has opened
 
@@ -77,7 +79,9 @@ private:
     std::size_t settled_ = 0;  // variables that were defined when definitions last ended
 
     bool is_collective(int varid) const;
-    bool any_sign() const { return format_ == Format::cdf1 || format_ == Format::cdf2; }
+    // Tests if signed and unsigned bytes are not told apart.
+    bool any_sign() const { return format_ != Format::cdf5 && format_ != Format::netcdf4; }
+    static std::string place_to_read(Session& session, const Call& call, const std::string& path);
     void need_data_mode();
     Variable& variable_for_data(int varid);
     Section section_of(const Variable& v, const Request& request) const;

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -122,15 +124,22 @@ bool has_same_ids(int ncid, const nc::Table& definitions) {
     return true;
 }
 
-// Returns the open files in the order in which they were opened, which all ranks have: their ids
-// may differ.
-std::vector<std::unique_ptr<File>> take_files() {
+// Returns the open files that end with MPI, or the others, in the order in which they were opened,
+// which all ranks have: their ids may differ.
+std::vector<std::unique_ptr<File>> take_files(bool with_mpi) {
     std::vector<std::unique_ptr<File>> open;
     for (std::unique_ptr<File>& file : files())
-        if (file != nullptr) open.push_back(std::move(file));
+        if (file != nullptr && file->ends_with_mpi() == with_mpi) open.push_back(std::move(file));
     std::sort(open.begin(), open.end(),
               [](const auto& a, const auto& b) { return a->opened < b->opened; });
     return open;
+}
+
+bool mpi_runs() {
+    int began = 0, ended = 0;
+    MPI_Initialized(&began);
+    if (began != 0) MPI_Finalized(&ended);
+    return began != 0 && ended == 0;
 }
 
 void close_unclosed(std::unique_ptr<File> file) {
@@ -165,13 +174,39 @@ std::unique_ptr<File> remove_file(int ncid) {
     return std::move(slot(ncid));
 }
 
-void close_files() {
-    for (std::unique_ptr<File>& file : take_files()) close_unclosed(std::move(file));
+File* find_written(const std::string& path) {
+    const auto full = [](const std::string& p) {
+        std::error_code none;
+        return std::filesystem::absolute(p, none).lexically_normal();
+    };
+    if (process != getpid()) return nullptr;
+    for (const std::unique_ptr<File>& file : files())
+        if (file != nullptr && file->is_writable() && full(file->path()) == full(path))
+            return file.get();
+    return nullptr;
+}
+
+bool is_redirected(File& file, int mode) {
+    if ((mode & NC_WRITE) != 0 || file.place() != file.path()) return true;
+    const std::lock_guard lock(file.mutex());
+    if (file.comm() == MPI_COMM_NULL) (void)error_of([&] { file.sync(); });
+    return false;
+}
+
+void wait_for_closing() {
+    Session* const alone = find_session(MPI_COMM_NULL);
+    if (alone == nullptr || process != getpid()) return;
+    const std::lock_guard lock(alone->mutex);
+    tw_wait(alone->handle(), 0);
+}
+
+void close_files(bool with_mpi) {
+    for (std::unique_ptr<File>& file : take_files(with_mpi)) close_unclosed(std::move(file));
 }
 
 void tell_unclosed_files() {
-    if (process != getpid()) return;
-    std::vector<std::unique_ptr<File>> left = take_files();
+    if (process != getpid() || !mpi_runs()) return;
+    std::vector<std::unique_ptr<File>> left = take_files(true);
     if (!left.empty())
         std::fprintf(stderr, "thalweg: the program ended without MPI_Finalize: %s%s incomplete\n",
                      left.front()->path().c_str(), left.size() == 1 ? " is" : " and others are");

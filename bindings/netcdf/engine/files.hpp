@@ -16,17 +16,25 @@ namespace thalweg::netcdf::engine {
 
 // Returns the file with an id. Throws NC_EBADID.
 File& file_of(int ncid);
+// Returns the open file that this process writes at a path; null if there is none.
+File* find_written(const std::string& path);
+// Tests if an open without communicator of a file that this process writes has to come to the
+// engine. Writes what was put if netCDF-C can read the file.
+bool is_redirected(File& file, int mode);
+// Waits for files of this process alone that are being completed.
+void wait_for_closing();
 void add_file(int ncid, std::unique_ptr<File> file);
 std::unique_ptr<File> remove_file(int ncid);
 // Closes the file, or ends it by another action.
 // @note Collective
 template <class Action>
 void end_file(std::unique_ptr<File> file, Action action);
-// Closes all files, in the order in which they were opened.
+// Closes the files whose sessions end, in the order in which they were opened.
+// @param with_mpi  those that end with MPI, or those that began without it
 // @note Collective
-void close_files();
-// Prints which files were left open. A process that exits without MPI_Finalize closes none of them;
-// in a child process there are none.
+void close_files(bool with_mpi);
+// Prints which files were left open and need MPI. A process that exits without MPI_Finalize closes
+// none of them; in a child process there are none.
 void tell_unclosed_files();
 
 // Logs the text of an error at level info, and returns its code.

@@ -80,11 +80,15 @@ int inq_type_equal(int ncid, int type, int, int other_type, int* equal) {
 }
 
 int inq_user_type(int ncid, int, char*, std::size_t*, int*, std::size_t*, int*) {
-    return on_file(ncid, [](File&) { return NC_EBADTYPE; });
+    return on_file(ncid, [](File& file) { return file.is_classic() ? NC_ENOTNC4 : NC_EBADTYPE; });
 }
 
-int inq_typeid(int ncid, const char*, int*) {
-    return on_file(ncid, [](File&) { return NC_EBADTYPE; });
+int inq_typeid(int ncid, const char* name, int* type) {
+    return on_file(ncid, [&](File& file) {
+        for (int t = NC_BYTE; t <= NC_UINT64; t++)
+            if (name != nullptr && name == std::string(name_of_type(t))) return set(type, t), 0;
+        return file.is_classic() ? NC_ENOTNC4 : NC_EBADTYPE;
+    });
 }
 
 // ---- what the engine does not have --------------------------------------------------------------

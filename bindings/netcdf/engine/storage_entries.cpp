@@ -79,8 +79,8 @@ int def_var_quantize(int ncid, int varid, int mode, int digits) {
 
 int inq_var_quantize(int ncid, int varid, int* mode, int* digits) {
     return on_file(ncid, [&](File& file) {
-        Storage s;
-        if (!file.is_classic()) s = file.storage_of(varid);
+        need_netcdf4(file);
+        const Storage s = file.storage_of(varid);
         set(mode, s.quantize);
         set(digits, s.digits);
     });
@@ -98,8 +98,8 @@ int def_var_fill(int ncid, int varid, int no_fill, const void* value) {
 
 int inq_var_filter_ids(int ncid, int varid, std::size_t* n, unsigned* ids) {
     return on_file(ncid, [&](File& file) {
-        need_netcdf4(file);
-        const std::vector<Filter> all = filters_of(file.storage_of(varid));
+        std::vector<Filter> all;
+        if (!file.is_classic()) all = filters_of(file.storage_of(varid));
         for (std::size_t i = 0; ids != nullptr && i < all.size(); i++) ids[i] = all[i].id;
         set(n, all.size());
     });
@@ -107,8 +107,9 @@ int inq_var_filter_ids(int ncid, int varid, std::size_t* n, unsigned* ids) {
 
 int inq_var_filter_info(int ncid, int varid, unsigned id, std::size_t* n, unsigned* values) {
     return on_file(ncid, [&](File& file) {
-        need_netcdf4(file);
-        for (const Filter& f : filters_of(file.storage_of(varid))) {
+        std::vector<Filter> all;
+        if (!file.is_classic()) all = filters_of(file.storage_of(varid));
+        for (const Filter& f : all) {
             if (f.id != id) continue;
             set(n, f.parameters.size());
             if (values != nullptr) std::copy(f.parameters.begin(), f.parameters.end(), values);

@@ -21,21 +21,10 @@ namespace {
 
 // ---- files --------------------------------------------------------------------------------------
 
-bool mpi_runs() {
-    int began = 0, ended = 0;
-    MPI_Initialized(&began);
-    if (began != 0) MPI_Finalized(&ended);
-    return began != 0 && ended == 0;
-}
-
 template <class Make>
 int begin(void* parameters, int ncid, Make make) {
     Call& call = *static_cast<Call*>(parameters);
-    if (!call.parallel && !mpi_runs()) {
-        call.reason = "MPI is not running";
-        return step_aside;
-    }
-    return attempt([&] { add_file(ncid, make(call, call.parallel ? call.comm : MPI_COMM_SELF)); });
+    return attempt([&] { add_file(ncid, make(call, call.parallel ? call.comm : MPI_COMM_NULL)); });
 }
 
 int create(const char*, int, std::size_t, int, std::size_t*, void* parameters, const Table*,
@@ -107,14 +96,11 @@ int inq(int ncid, int* dims, int* vars, int* attributes, int* unlimited) {
     });
 }
 
-constexpr const char* type_names[] = {"byte",  "char",   "short", "int",   "float", "double",
-                                      "ubyte", "ushort", "uint",  "int64", "uint64"};
-
 int inq_type(int ncid, int type, char* name, std::size_t* size) {
     return on_file(ncid, [&](File&) {
         if (size_of(type) == 0)
             throw Error{NC_EBADTYPE, "there is no type " + std::to_string(type)};
-        set(name, std::string(type_names[type - 1]));
+        set(name, std::string(name_of_type(type)));
         set(size, size_of(type));
     });
 }
@@ -409,13 +395,15 @@ namespace thalweg::netcdf {
 
 const Table engine_table = engine::make();
 
-bool engine_prepare(const char* path, int, Use use) {
-    if (use == Use::open) engine::recover_killed(path);
+bool engine_prepare(const char* path, int mode, Use use) {
+    engine::wait_for_closing();
+    if (use != Use::open) return false;
+    if (engine::File* const own = engine::find_written(path))
+        return engine::is_redirected(*own, mode);
+    engine::recover_killed(path);
     return false;
 }
 
-void engine_finish() {
-    if (engine::mpi_runs()) engine::tell_unclosed_files();
-}
+void engine_finish() { engine::tell_unclosed_files(); }
 
 }  // namespace thalweg::netcdf

@@ -6,6 +6,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Returns the loaded object that contains an address; null if there is none. */
@@ -108,7 +109,8 @@ int soname_among(const struct link_map* map, const char* sonames) {
 /* Largest number of libraries that are recognized; calls of further ones are passed on. */
 enum { most_records = 32 };
 
-static struct library libraries[most_records];
+/* Every process of a job maps the shim: its data fit into one page. */
+static struct library* libraries[most_records];
 static _Atomic int library_count;
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -117,20 +119,20 @@ static struct library* record_of(struct link_map* map) {
     struct library* record = NULL;
     pthread_mutex_lock(&library_lock);
     for (int i = 0; i < library_count; ++i)
-        if (libraries[i].map == map) record = &libraries[i];
+        if (libraries[i]->map == map) record = libraries[i];
     /* Keep the handle, so that the functions stay loaded. */
     void* const handle = record == NULL && library_count < most_records
                              ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD)
                              : NULL;
-    if (handle != NULL) {
-        record = &libraries[library_count];
+    if (handle != NULL) record = calloc(1, sizeof *record);
+    if (record != NULL && handle != NULL) {
         record->shared = (struct thalweg_netcdf){handle, map->l_name, library_count, 0, 0};
         record->map = map;
         record->refused = library_count >= thalweg_most_libraries;
 #define X(name, arguments) record->name = (int(*) arguments)dlsym(handle, #name);
         THALWEG_REAL_FUNCTIONS(X)
 #undef X
-        ++library_count;
+        libraries[library_count++] = record;
     }
     pthread_mutex_unlock(&library_lock);
     return record;
@@ -143,7 +145,7 @@ static const struct link_map* _Atomic front_object;
 
 void set_front(const void* address) { front_object = object_at(address); }
 
-void act(struct thalweg_netcdf* library) { acting = &libraries[library->index]; }
+void act(struct thalweg_netcdf* library) { acting = libraries[library->index]; }
 
 /* Returns the library of a caller that has not been looked up. */
 static struct library* look_up(const void* caller) {
@@ -160,7 +162,7 @@ static int is_own(const void* caller) {
 
 struct library* library_of(const void* caller) {
     /* Each calling place in the program is looked up once. */
-    enum { places = 256 };
+    enum { places = 64 };
     static struct {
         const void* _Atomic caller;
         struct library* _Atomic library;

@@ -1,0 +1,58 @@
+// Memory that the ranks of a session share if all are on one node, in which each says how far it is
+// in a file. A file has a lane of it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+
+#include "map.hpp"
+
+namespace thalweg::nc {
+
+// The values that a rank has posted for a file; only the latest ones are kept.
+struct Lane {
+    static constexpr Index kept = 16;
+
+    std::atomic<Index> posted;  // in total, for all files that have had the lane
+    std::array<std::array<std::atomic<Index>, 2>, kept> values;
+};
+
+class Lanes {
+public:
+    // Returns null if the ranks are not on one node, or have no memory.
+    // @note Collective
+    static std::unique_ptr<Lanes> make(MPI_Comm comm);
+    ~Lanes();
+    Lanes(const Lanes&) = delete;
+    Lanes& operator=(const Lanes&) = delete;
+
+    // Takes a lane for a file; -1 if there is none that all ranks can use.
+    // @note Collective
+    int take();
+    void give_back(int lane) { taken_[static_cast<std::size_t>(lane)] = false; }
+
+    Lane& own(int lane) { return at(rank_, lane); }
+    // Returns the largest values that any rank has posted with a number. Waits for ranks that have
+    // not come so far; MPI goes on meanwhile.
+    // @param number  among those of all files that have had the lane
+    std::array<Index, 2> most(int lane, Index number) const;
+
+private:
+    static constexpr int number_of_lanes = 32;
+
+    explicit Lanes(MPI_Comm comm);
+    Lane& at(int rank, int lane) const;
+
+    MPI_Comm comm_;
+    MPI_Win window_ = MPI_WIN_NULL;
+    Lane* first_ = nullptr;  // of rank 0; those of the others follow
+    int rank_ = 0, ranks_ = 1;
+    std::array<bool, number_of_lanes> taken_{};
+};
+
+}  // namespace thalweg::nc
