@@ -35,6 +35,7 @@ SEE = {
     "zarr_references": "[Zarr](zarr.md)",
     "zarr_stream": "[a stream of files](zarr.md#a-stream-of-files)",
     "checksum": "[restarts](restarts.md)",
+    "checksums": "[checksums](recovery.md#checksums)",
     "report": "[seeing a run](report.md)",
     "trace": "[a timeline](report.md#a-timeline)",
 }

@@ -333,6 +333,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.stream = s.text("zarr_stream");
     o.live = s.text("publish") == "live";
     o.durable = s.flag("durable");
+    o.checksums = s.flag("checksums");
     o.service = s.text("service");
     o.background_after = s.number("background_after");
     o.close_later = s.text("close") == "later";

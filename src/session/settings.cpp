@@ -209,6 +209,10 @@ const std::vector<SettingRow>& setting_table() {
         {"durable", "no", flags, "sync the file to the device after every step and at close", true},
         {"checksum", "yes", flags,
          "tw_restart_write adds checksums, and tw_restart_read verifies them", true},
+        {"checksums", "no", flags,
+         "write checksums of the file's data beside it, as NAME.sums, which thalweg verify "
+         "--checksums compares with the data",
+         true},
         {"node_size", "0", integers,
          "largest number of ranks treated as one node; 0: the nodes of the machine. Small values "
          "test communication between nodes on one machine",

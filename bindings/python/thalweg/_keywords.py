@@ -18,6 +18,7 @@ FILE_SETTINGS = (
     "background_after",
     "bandwidth",
     "checksum",
+    "checksums",
     "close",
     "common_records",
     "durable",

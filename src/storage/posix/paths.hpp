@@ -49,6 +49,9 @@ std::string lock_path(const std::string& own);
 /// its data: .NAME.places.
 std::string place_log_path(const std::string& data);
 
+/// Returns the name of the checksums of a file, given the path of its data: NAME.sums.
+std::string sums_path(const std::string& data);
+
 /// Returns the path to which a temporary or kept path belongs; empty if it is neither, or is
 /// shortened.
 std::string own_path(const std::string& temporary);
