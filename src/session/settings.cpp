@@ -207,11 +207,10 @@ const std::vector<SettingRow>& setting_table() {
          "one data set; not for restarts",
          true},
         {"durable", "no", flags, "sync the file to the device after every step and at close", true},
-        {"checksum", "yes", flags,
-         "tw_restart_write adds checksums, and tw_restart_read verifies them", true},
         {"checksums", "no", flags,
          "write checksums of the file's data beside it, as NAME.sums, which thalweg verify "
-         "--checksums compares with the data",
+         "--checksums and tw_restart_read compare with the data; restarts have them unless this is "
+         "no",
          true},
         {"node_size", "0", integers,
          "largest number of ranks treated as one node; 0: the nodes of the machine. Small values "

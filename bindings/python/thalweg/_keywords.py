@@ -17,7 +17,6 @@ FILE_SETTINGS = (
     "attributes",
     "background_after",
     "bandwidth",
-    "checksum",
     "checksums",
     "close",
     "common_records",
