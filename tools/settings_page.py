@@ -35,6 +35,7 @@ SEE = {
     "zarr_references": "[Zarr](zarr.md)",
     "zarr_stream": "[a stream of files](zarr.md#a-stream-of-files)",
     "checksums": "[checksums](recovery.md#checksums)",
+    "manifest": "[a list of complete files](recovery.md#a-list-of-complete-files)",
     "report": "[seeing a run](report.md)",
     "trace": "[a timeline](report.md#a-timeline)",
 }

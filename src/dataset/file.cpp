@@ -199,7 +199,9 @@ Status File::publish() {
     // Publishes the references that could be made.
     Status published = references_.publish(named.ok());
     if (!named.ok()) return named;
-    return referred.ok() ? published : referred;
+    Status listed = add_to_manifest(file_);
+    if (!referred.ok()) return referred;
+    return published.ok() ? listed : published;
 }
 
 Status File::complete(Status status) {

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <new>
 
 #include "session/calls.hpp"
+#include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
@@ -50,6 +54,7 @@ tw_status begin_session(tw_session* session, Begin&& begin,
     if (*session == nullptr) return begin_without(begin);
     const tw_status code = guarded(*session, begin, call);
     (*session)->begun = now();
+    (*session)->run = fmt::format("{}-{}-{}", host_name(), getpid(), time(nullptr));
     (*session)->in_calls = 0;
     if (code == TW_OK && (*session)->role == TW_MODEL && (*session)->team->rank() == 0 &&
         (*session)->settings.flag("print_config"))

@@ -12,6 +12,7 @@
 
 #include "base/log.hpp"
 #include "session/calls.hpp"
+#include "storage/posix/paths.hpp"
 
 using namespace thalweg::detail;
 
@@ -334,6 +335,8 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.live = s.text("publish") == "live";
     o.durable = s.flag("durable");
     o.checksums = s.flag("checksums");
+    if (!s.text("manifest").empty()) (void)make_absolute(s.text("manifest"), o.manifest);
+    o.run = run;
     o.service = s.text("service");
     o.background_after = s.number("background_after");
     o.close_later = s.text("close") == "later";

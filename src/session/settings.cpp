@@ -212,6 +212,8 @@ const std::vector<SettingRow>& setting_table() {
          "--checksums and tw_restart_read compare with the data; restarts have them unless this is "
          "no",
          true},
+        {"manifest", "", "a path",
+         "file to which a line of JSON is added for each file that is complete", true},
         {"node_size", "0", integers,
          "largest number of ranks treated as one node; 0: the nodes of the machine. Small values "
          "test communication between nodes on one machine",
@@ -332,7 +334,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "zarr_references") return !value.empty();
     if (name == "summary" || name == "report" || name == "trace" || name == "config" ||
-        name == "zarr_stream" || name == "only" || name == "skip")
+        name == "zarr_stream" || name == "manifest" || name == "only" || name == "skip")
         return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)

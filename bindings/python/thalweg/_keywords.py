@@ -23,6 +23,7 @@ FILE_SETTINGS = (
     "durable",
     "format",
     "header_pad",
+    "manifest",
     "method",
     "mode",
     "piece",

@@ -281,6 +281,34 @@ void without(const std::string& folder) {
     if (rank() == 0) CHECK(fs::exists(path + ".sums"));
 }
 
+void manifest(const std::string& folder) {
+    const std::string list = folder + "/done.jsonl";
+    write(folder + "/a.nc", "manifest=" + list + "; checksums=yes");
+    write(folder + "/b.nc", "durable=yes; manifest=" + list);
+    MPI_Barrier(check::state.comm);
+    if (rank() == 0) {
+        std::ifstream in(list);
+        std::string first, second, third;
+        std::getline(in, first);
+        std::getline(in, second);
+        CHECK(!std::getline(in, third));
+        const auto a = nlohmann::json::parse(first), b = nlohmann::json::parse(second);
+        CHECK(a["name"] == folder + "/a.nc" && b["name"] == folder + "/b.nc");
+        CHECK(a["records"] == 4 && a["time"][0] == 10.0 && a["time"][1] == 11.5);
+        CHECK(a["bytes"] == fs::file_size(folder + "/a.nc"));
+        CHECK(a["checksum"].get<std::string>().size() == 32 && !b.contains("checksum"));
+        CHECK(a["run"] == b["run"] && !a["run"].get<std::string>().empty());
+    }
+    Writer w;
+    OK(tw_create(session, (folder + "/c.nc").c_str(),
+                 ("manifest=" + folder + "/no/such/list").c_str(), &w.file));
+    w.define();
+    w.put_step(0);
+    REFUSED(tw_close(&w.file), TW_EIO, "not in the manifest");
+    MPI_Barrier(check::state.comm);
+    CHECK(fs::exists(folder + "/c.nc"));
+}
+
 [[noreturn]] void die(const std::string& path, const std::string& settings) {
     write(path, "checksums=yes; " + settings, [](Writer& w) {
         OK(tw_sync(w.file, 0));
@@ -316,6 +344,7 @@ int main(int argc, char** argv) {
             all_ways(folder);
             rewritten(folder);
             without(folder);
+            manifest(folder);
         }
     }
     OK(tw_finalize(&session));
