@@ -33,7 +33,8 @@ SEE = {
     "zarr_shards": "[a Zarr store](zarr.md#a-zarr-store-of-netcdf-files)",
     "zarr_references": "[Zarr](zarr.md)",
     "zarr_stream": "[a stream of files](zarr.md#a-stream-of-files)",
-    "checksum": "[restarts](restarts.md)",
+    "checksums": "[checksums](recovery.md#checksums)",
+    "manifest": "[a list of complete files](recovery.md#a-list-of-complete-files)",
     "summary": "[seeing a run](report.md)",
     "trace": "[a timeline](report.md#a-timeline)",
 }

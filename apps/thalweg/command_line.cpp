@@ -76,10 +76,13 @@ CLI::App* add_zarr(CLI::App& app, ZarrOptions& options) {
 CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
     CLI::App* const command = app.add_subcommand(
         "verify",
-        "Compare the contents of two files of any format, or sets of tiles; in parallel under "
-        "mpirun. Exit code: 0 equal, 1 different, 2 error");
-    command->add_option("A", options.a, "First file")->required();
-    command->add_option("B", options.b, "Second file")->required();
+        "Compare the contents of two files of any format, or sets of tiles, or files with their "
+        "checksums; in parallel under mpirun. Exit code: 0 equal, 1 different, 2 error");
+    command->add_option("FILE", options.files, "Two files; with --checksums any number")
+        ->required();
+    command->add_flag("--checksums", options.checksums,
+                      "Compare each file with its checksums, which it has if it was written with "
+                      "checksums=yes");
     command
         ->add_option("--tolerance", options.tolerance,
                      "Numbers that differ by at most this are equal; so are NaNs of any kind")

@@ -231,6 +231,20 @@ int main(int argc, char** argv) try {
         return with_mpi("compare", exit_wrong, [&] { return thalweg::app::compare(comparison); });
     if (repacks->parsed())
         return with_mpi("repack", exit_wrong, [&] { return thalweg::app::repack(repacking); });
+    if (verifies->parsed() && verification.checksums)
+        return with_mpi("verify", exit_usage, [&] {
+            const auto comm = thalweg::detail::make_mpi_comm(MPI_COMM_WORLD);
+            return thalweg::app::verify_checksums(*comm, verification);
+        });
+    if (verifies->parsed() && verification.files.size() != 2) {
+        fmt::print(stderr, "thalweg: verify: {} files are given, and not two\n",
+                   verification.files.size());
+        return exit_usage;
+    }
+    if (verifies->parsed()) {
+        verification.a = verification.files.front();
+        verification.b = verification.files.back();
+    }
     if (verifies->parsed())
         return with_mpi("verify", exit_usage, [&] { return thalweg::app::verify(verification); });
     return recovers->parsed() ? recover(files, force) : print_settings();

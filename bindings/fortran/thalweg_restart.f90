@@ -98,7 +98,7 @@ module thalweg_restart
 contains
 
   !> restart = tw_restart_new(io [, settings] [, ierr]): creates a restart.
-  !>   settings  as for tw_create; here durable=yes is the default; checksum=no omits the checksums
+  !>   settings  as for tw_create; here durable=yes is the default; checksums=no omits the checksums
   !> Errors: TW_EARG, TW_ESETTING, TW_EMISMATCH. Collective.
   function tw_restart_new(io, settings, ierr) result(restart)
     type(tw_session), intent(in) :: io

@@ -16,8 +16,8 @@ extern "C" {
 /**
  * Creates a restart: the model registers its arrays once, and one call writes them all to a file,
  * or reads them from it, on any number of ranks. See docs/restarts.md.
- * @param settings  NULL or "name=value; ..." as for tw_create. Here durable=yes is the default;
- *                  checksum=no omits the checksums; publish, files and quantize have no effect
+ * @param settings  NULL or "name=value; ..." as for tw_create. Here durable=yes and
+ *                  checksums=yes are the defaults; publish, files and quantize have no effect
  * @param restart   receives the handle, which belongs to the session; tw_finalize frees it
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_EMISMATCH
  * @note Collective

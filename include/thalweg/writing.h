@@ -183,8 +183,9 @@ tw_status tw_wait(tw_session session, int64_t most);
 /**
  * Completes the file that a killed run left under its temporary name: keeps the records counted in
  * its header, cuts off everything after them, and gives the file its final name. An existing file
- * of that name is replaced, unless it has more records. See docs/recovery.md. Local: one process
- * calls it, without a session and without MPI.
+ * of that name is replaced, unless it has more records. If the file has checksums, it keeps the
+ * records before the first that is not whole. See docs/recovery.md. Local: one process calls it,
+ * without a session and without MPI.
  * @param path    the final name or the temporary one, PATH.part or PATH.part.N; a file that exists
  *                only under its final name (publish=live) is completed in place if necessary
  * @param longer  what to do if the file with the final name has more records
@@ -193,7 +194,8 @@ tw_status tw_wait(tw_session session, int64_t most);
  * @return TW_OK; TW_ENOTFOUND if there is no such file; TW_EFORMAT if it cannot be read (the run
  *         was killed before the definitions were written, or the file is damaged); TW_EEXISTS if
  *         the file of the final name has more records; TW_EINUSE if a run is still writing it;
- *         TW_EIO; TW_EARG; TW_ENOMEM. After an error nothing has been changed
+ *         TW_EIO; TW_EARG; TW_ENOMEM. After these errors nothing has been changed. TW_ECHECKSUM:
+ *         the file was completed, but has damaged data that were not cut off; the text names them
  */
 tw_status tw_recover(const char* path, tw_recovery longer, char* text, int64_t length);
 

@@ -39,6 +39,7 @@ class Thalweg(CMakePackage):
     depends_on("spdlog@1.10:+fmt_external")
     depends_on("tomlplusplus@3.3:")
     depends_on("nlohmann-json@3.11:")
+    depends_on("xxhash@0.8:")
     depends_on("cli11@2.1:", when="+tools")
     depends_on("netcdf-c@4.9:+mpi", when="+netcdf +mpi")
     depends_on("netcdf-c@4.9:~mpi", when="+netcdf ~mpi")

@@ -73,7 +73,7 @@ tw_status tw_restart_new(tw_session session, const char* settings, tw_restart* r
             if (restart == nullptr)
                 return failure(TW_EARG, "the pointer for the restart's handle is null");
             return session->settings.for_file(
-                std::string("durable=yes; ") + text_or_empty(settings), own);
+                std::string("durable=yes; checksums=yes; ") + text_or_empty(settings), own);
         });
         if (status = enter(session, Call::restart_new, "", status); !status.ok()) return status;
         if (status = own.compare(world); !status.ok()) return status;
@@ -141,7 +141,7 @@ tw_status tw_restart_write(tw_restart restart, const char* path) {
             return {};
         }));
         if (!status.ok()) return status;
-        status = restart->restart.write(*file, absolute, restart->settings.flag("checksum"),
+        status = restart->restart.write(*file, absolute,
                                         restart->settings.text("attributes") == "first");
         (void)alone([&]() -> Status {  // a failure here is not worth an error
             session->finished.add(file->figures());
@@ -160,7 +160,7 @@ tw_status tw_restart_read(tw_restart restart, const char* path, tw_file* file) {
         std::string absolute;
         Status status = begin(session, Call::restart_read, path, keep ? 1 : 0, absolute);
         if (!status.ok()) return status;
-        const bool checksums = restart->settings.flag("checksum");
+        const bool checksums = restart->settings.flag("checksums");
         NewHandle handle(session);
         status = session->team->agree(alone(
             [&] { return handle.make(absolute, restart->settings, options_of(*restart), false); }));

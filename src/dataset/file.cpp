@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "base/reserve.hpp"
 #include "base/trace.hpp"
+#include "dataset/completion.hpp"
 
 namespace thalweg::detail {
 
@@ -195,11 +196,14 @@ Status File::close_later(bool& later) {
 Status File::publish() {
     const Status referred = references_.prepare();
     if (Status status = variables_.make_shards(); !status.ok()) return status;
+    if (Status status = complete_checksums(file_); !status.ok()) return status;
     Status named = file_.team.agree(alone([&] { return names_.publish(); }));
     // Publishes the references that could be made.
     Status published = references_.publish(named.ok());
     if (!named.ok()) return named;
-    return referred.ok() ? published : referred;
+    Status listed = add_to_manifest(file_);
+    if (!referred.ok()) return referred;
+    return published.ok() ? listed : published;
 }
 
 Status File::complete(Status status) {

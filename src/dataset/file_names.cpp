@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "base/reserve.hpp"
+#include "publish/sums.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
@@ -15,7 +16,8 @@ namespace {
 
 /// The file whose name rank 0 has taken, as words for a broadcast.
 struct Taken {
-    std::int64_t is_set = 0;  ///< 1: the name is that of a set of tiles
+    std::int64_t is_set = 0;    ///< 1: the name is that of a set of tiles
+    std::int64_t has_sums = 0;  ///< 1: the file is there, with checksums
     FileIdentity identity;
     AskedFileSystem file_system;
 };
@@ -62,6 +64,7 @@ Status FileNames::tell(Take&& take) {
         std::string path;
         if (Status own = take(is_set, path); !own.ok()) return own;
         taken.is_set = is_set ? 1 : 0;
+        taken.has_sums = file_.options.append && has_sums(path) ? 1 : 0;
         taken.file_system = ask_file_system(path, file_.options.stripe_size);
         // Writers of other nodes need the identity to recognize the file.
         if (on_several_nodes() && !is_set && !file_.in_files()) taken.identity = identity_at(path);
@@ -76,6 +79,8 @@ Status FileNames::tell(Take&& take) {
         file_.data_path.assign(told.begin() + sizeof taken, told.end());
         file_.claimed = taken.identity;
         file_.file_system = taken.file_system;
+        file_.has_checksums = taken.has_sums != 0;
+        file_.options.checksums |= file_.has_checksums;
         if (taken.is_set == 0) return;
         file_.options.tile_files = true;
         file_.options.method = "tiles";

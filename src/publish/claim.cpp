@@ -18,6 +18,7 @@
 #include "storage/posix/paths.hpp"
 #include "storage/posix/redo.hpp"
 #include "storage/posix/system.hpp"
+#include "storage/sums/table.hpp"
 
 namespace thalweg::detail {
 
@@ -40,6 +41,21 @@ void move_logs(const std::string& data, const std::string& to) {
         if (to.empty() || std::rename(log.c_str(), path_of(to).c_str()) != 0)
             (void)unlink(log.c_str());
     }
+}
+
+/// Moves the checksums of a file along with it, or removes them if `to` is empty. Those of an older
+/// file at `to` are removed in any case.
+Status move_sums(const std::string& data, const std::string& to) {
+    const std::string from = sums_path(data);
+    const std::string target = to.empty() ? from : sums_path(to);
+    if (is_sums_file(target)) (void)unlink(target.c_str());
+    struct stat info {};
+    if (to.empty() || (stat(from.c_str(), &info) != 0 && errno == ENOENT)) return {};
+    if (stat(target.c_str(), &info) == 0)
+        return failure(TW_EEXISTS, "{}: this file holds no checksums, and is not replaced by {}",
+                       target, from);
+    if (std::rename(from.c_str(), target.c_str()) == 0) return {};
+    return system_failure(from, "cannot rename to " + target);
 }
 
 /// Tests if the system lets this process replace a file with that owner.
@@ -108,6 +124,7 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
                                     request.stripe_size, said_of_stripes);
         if (!status.ok()) return status;
         move_logs(made->data_, "");
+        (void)move_sums(made->data_, "");
         made->restore_permissions(true);
     } else {  // enter in the index the chunks that a killed run has written
         if (status = redo(made->own_); !status.ok()) return status;
@@ -193,6 +210,7 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
         if (std::rename(data_.c_str(), to.c_str()) != 0)
             return system_failure(data_, "cannot rename to " + to);
         move_logs(data_, to);
+        (void)move_sums(data_, to);
         said.push_back(fmt::format("kept the unfinished file of an earlier run as {}", to));
         return Status{};
     };
@@ -218,6 +236,7 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
     std::error_code error;
     std::filesystem::remove_all(least, error);
     move_logs(least, "");
+    (void)move_sums(least, "");
     errno = error.value();
     if (error) return system_failure(least, "cannot remove");
     said.push_back(fmt::format(
@@ -268,8 +287,11 @@ Status Claim::publish(bool durable) {
     if (data_ != own_) {
         restore_permissions(false);
         remove_references_beside(own_);
+        // At no time are there checksums of another file beside the data.
+        (void)move_sums(own_, "");
         if (std::rename(data_.c_str(), own_.c_str()) != 0)
             return system_failure(data_, "cannot rename to " + own_);
+        if (Status status = move_sums(data_, own_); !status.ok()) return status;
     }
     return durable ? sync_folder_of(own_) : Status{};
 }
@@ -277,6 +299,7 @@ Status Claim::publish(bool durable) {
 void Claim::discard() {
     std::error_code ignored;
     if (data_ != own_) std::filesystem::remove_all(data_, ignored);
+    if (data_ != own_) (void)move_sums(data_, "");
     move_logs(data_, "");
     lock_.release();
 }

@@ -14,6 +14,7 @@
 
 #include "publish/claim.hpp"
 #include "publish/committed.hpp"
+#include "publish/sums.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/netcdf4/undo.hpp"
 #include "storage/netcdf4/whole.hpp"
@@ -123,7 +124,59 @@ struct Mended {
     /// Number of records that only some variables had, and that were cut off.
     std::int64_t uneven = 0;
     bool undone = false;  ///< an incomplete change of metadata was undone
+    /// Number of records from the first one on that its checksums show to be incomplete.
+    std::int64_t damaged = 0;
+    std::string first_damage;  ///< description of the first damage
+    std::string unchecked;     ///< reason why the checksums could not be compared
 };
+
+/// Sets the record count and finds the contents again. @param records  fewer than there are
+Status keep_before(const std::string& data, std::int64_t records, Committed& found) {
+    if (found.netcdf4) {
+        Status status = cut_netcdf4(data, records);
+        return status.ok() ? find_committed(data, found) : status;
+    }
+    found.lost += found.records - records;
+    const std::int64_t actual = found.actual, lost = found.lost;
+    const int fd = ::open(data.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) return system_failure(data, "cannot open for writing");
+    Status status = write_record_count(fd, data, found.format, records);
+    ::close(fd);
+    if (status.ok()) status = find_committed(data, found);
+    found.actual = actual;
+    found.lost = lost;
+    return status;
+}
+
+/// Compares the data with their checksums, if there are any. Of a file under its temporary name,
+/// keeps the records before the first one that is not whole. Under its own name nothing is cut off,
+/// as the records behind may be older ones.
+/// @param remains  receives a failure that names what is damaged and stays so
+Status check_whole(const std::string& own, const std::string& data, Committed& found,
+                   Mended& mended, Status& remains) {
+    if (!has_sums(data)) return {};
+    // Sources and checksums go by the header's record count.
+    if (found.lost > 0)
+        if (Status s = keep_before(data, found.records, found); !s.ok()) return s;
+    SumsReport report;
+    const std::unique_ptr<Comm> comm = make_serial_comm();
+    if (Status s = check_sums(*comm, data, {}, report); !s.ok()) {
+        mended.unchecked = s.text;
+        return s.code == TW_ENOMEM ? s : Status{};
+    }
+    for (const SumsFault& f : report.faults) {
+        if (f.kind != SumsFault::mismatch) continue;
+        const std::string text = describe(own, report, f);
+        if (f.record >= 0 && data != own) {
+            mended.damaged = found.records - f.record;
+            mended.first_damage = text.substr(own.size() + 2);
+            if (Status s = keep_before(data, f.record, found); !s.ok()) return s;
+            break;
+        }
+        if (remains.ok()) remains = {TW_ECHECKSUM, text};
+    }
+    return complete_sums(data, 0, 1, true);
+}
 
 std::string describe(const std::string& own, const Committed& found, bool whole,
                      const Mended& mended) {
@@ -131,11 +184,17 @@ std::string describe(const std::string& own, const Committed& found, bool whole,
         own + (found.has_records ? ": " + count(found.records, "record") : ": no record variables");
     done += whole ? ", already complete" : found.has_records ? " recovered" : ", recovered";
     if (mended.undone) done += "; an incomplete change of its definitions was undone";
-    if (found.lost > 0)
-        done += fmt::format("; {} more counted in the header but missing", found.lost);
+    if (found.lost > mended.damaged)
+        done +=
+            fmt::format("; {} more counted in the header but missing", found.lost - mended.damaged);
     if (mended.uneven > 0)
         done += fmt::format("; {} that only some variables had cut off",
                             count(mended.uneven, "record"));
+    if (!mended.unchecked.empty())
+        done += fmt::format("; not compared with its checksums: {}", mended.unchecked);
+    if (mended.damaged > 0)
+        done += fmt::format("; {} cut off, from the first on that is not whole ({})",
+                            count(mended.damaged, "record"), mended.first_damage);
     if (found.actual > found.size)
         done += fmt::format("; {} cut off", count(found.actual - found.size, "byte"));
     for (const std::string& kept : kept_paths(own))
@@ -165,12 +224,15 @@ Status recover(const std::string& path, bool force, std::string& done) {
     if (data != own && !force)
         if (status = compare(own, data, found); !status.ok()) return status;
     if (status = level(own, data, found, mended.uneven); !status.ok()) return status;
+    Status remains;
+    if (status = check_whole(own, data, found, mended, remains); !status.ok()) return status;
     const bool whole =
         data == own && !mended.undone && found.lost == 0 && found.size == found.actual;
     if (status = complete(data, found); !status.ok()) return status;
     if (status = claim->publish(true); !status.ok()) return status;
     done = describe(own, found, whole, mended);
-    return {};
+    if (!remains.ok()) remains.text = fmt::format("{}; but {} is damaged", done, remains.text);
+    return remains;
 }
 
 }  // namespace thalweg::detail

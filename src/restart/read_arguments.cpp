@@ -64,7 +64,7 @@ Status check_exact(const Source& source, tw_type type, const Variable& theirs) {
 
 Status ask_for(const Source& source, const std::string& path, const Definitions& definitions,
                const Variable& own, const Wording& wording, const RegisteredArray& a,
-               GetArguments& arguments, std::vector<ExpectedChecksum>& checks) {
+               GetArguments& arguments) {
     const int at = source.definitions().find_variable(own.name);
     if (at < 0) return no_variable(source.definitions(), path, own.name);
     const Variable& theirs = source.definitions().variables[at];
@@ -75,13 +75,6 @@ Status ask_for(const Source& source, const std::string& path, const Definitions&
         arguments.order = a.holding->order;  // match by position, as names may differ
     }
     arguments.array = a.array;
-    for (const Attribute& attribute : theirs.attributes)
-        if (attribute.name == checksum_attribute)
-            checks.push_back({&own,
-                              a.holding.get(),
-                              &a.view,
-                              at,
-                              {attribute.values.begin(), attribute.values.end()}});
     return {};
 }
 

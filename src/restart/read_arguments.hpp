@@ -2,17 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "restart/file_checksums.hpp"
+#include "reading/reader.hpp"
+#include "restart/registry.hpp"
 
 namespace thalweg::detail {
 
 /// Tests if a type can represent every value of a variable in a file.
 Status check_exact(const Source& source, tw_type type, const Variable& theirs);
 
-/// Prepares the read of one array, and the comparison with its checksum if it has one. Local.
+/// Prepares the read of one array. Local.
 /// @param definitions  definitions to which `own` belongs
 Status ask_for(const Source& source, const std::string& path, const Definitions& definitions,
                const Variable& own, const Wording& wording, const RegisteredArray& array,
-               GetArguments& arguments, std::vector<ExpectedChecksum>& checks);
+               GetArguments& arguments);
 
 }  // namespace thalweg::detail

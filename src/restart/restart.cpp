@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "restart/restart.hpp"
 
+#include <algorithm>
+
+#include "base/text.hpp"
 #include "definitions/first_attributes.hpp"
+#include "publish/sums.hpp"
 #include "restart/read_arguments.hpp"
 
 namespace thalweg::detail {
@@ -19,8 +23,9 @@ Status put_all(const Registry& registry, File& file) {
 }
 
 /// Requests all arrays of the model. Local.
+/// @param asked  receives the names of the arrays
 Status ask(Registry& registry, const Wording& wording, Reader& reader, const std::string& path,
-           std::vector<ExpectedChecksum>& checks) {
+           std::vector<std::string>& asked) {
     const Source& source = reader.contents();
     for (std::size_t i = 0; i < registry.arrays().size(); ++i) {
         RegisteredArray& a = registry.arrays()[i];
@@ -28,17 +33,42 @@ Status ask(Registry& registry, const Wording& wording, Reader& reader, const std
         if (a.copied) continue;
         if (a.optional && source.definitions().find_variable(own.name) < 0) continue;
         GetArguments arguments;
-        Status status =
-            ask_for(source, path, registry.definitions(), own, wording, a, arguments, checks);
+        Status status = ask_for(source, path, registry.definitions(), own, wording, a, arguments);
+        asked.push_back(own.name);
         if (status.ok()) status = reader.get_deferred(arguments);
         if (!status.ok()) return status;
     }
     return {};
 }
 
+/// Compares variables with the checksums of their file, if it has any.
+/// @note Collective
+Status verify_checksums(Team& team, const std::string& path, std::span<const std::string> names) {
+    char has = team.rank() == 0 && has_sums(path) ? 1 : 0;
+    team.world().broadcast(&has, sizeof has, 0);
+    if (has == 0 || names.empty()) return {};
+    SumsReport report;
+    if (Status s = check_sums(team.world(), path, names, report); !s.ok()) return s;
+    return team.agree(alone([&]() -> Status {
+        std::vector<std::string> wrong;
+        for (const SumsFault& f : report.faults) {
+            const std::string name = "'" + report.variables[f.variable] + "'";
+            const bool is_known = f.kind != SumsFault::unknown;
+            if (is_known && std::find(wrong.begin(), wrong.end(), name) == wrong.end())
+                wrong.push_back(name);
+        }
+        if (wrong.empty()) return {};
+        constexpr std::size_t most = 8;
+        const std::size_t more = wrong.size() > most ? wrong.size() - most : 0;
+        wrong.resize(wrong.size() - more);
+        return failure(TW_ECHECKSUM, "{}: checksum mismatch: variable {}{}", path,
+                       joined(wrong, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+    }));
+}
+
 }  // namespace
 
-Status Restart::write(File& file, const std::string& path, bool checksums, bool first_attributes) {
+Status Restart::write(File& file, const std::string& path, bool first_attributes) {
     Definitions definitions;
     Holdings holdings;
     std::vector<std::string> lines;
@@ -58,9 +88,6 @@ Status Restart::write(File& file, const std::string& path, bool checksums, bool 
     }));
     if (!status.ok()) return status;
     if (status = check_alike(team_, path, lines); !status.ok()) return status;
-    if (checksums)
-        if (status = add_checksums(team_, registry_.arrays(), definitions); !status.ok())
-            return status;
     if (status = file.begin(); !status.ok()) return status;
     status = team_.agree(
         alone([&] { return file.define(std::move(definitions), std::move(holdings)); }));
@@ -75,13 +102,13 @@ Status Restart::write(File& file, const std::string& path, bool checksums, bool 
 Status Restart::read(Reader& reader, const std::string& path, bool checksums) {
     Status status = reader.open();
     if (!status.ok()) return status;
-    std::vector<ExpectedChecksum> checks;
+    std::vector<std::string> asked;
     status = team_.agree(alone([&] {
         Status usable = registry_.use_decompositions();
-        return usable.ok() ? ask(registry_, wording_, reader, path, checks) : usable;
+        return usable.ok() ? ask(registry_, wording_, reader, path, asked) : usable;
     }));
     if (status.ok()) status = reader.read();
-    if (status.ok() && checksums) status = verify_checksums(team_, reader, path, checks);
+    if (status.ok() && checksums) status = verify_checksums(team_, path, asked);
     if (!status.ok()) (void)reader.close();
     return status;
 }
@@ -94,29 +121,9 @@ Status read_exactly(Team& team, Reader& reader, const std::string& path, GetArgu
         arguments.wrong = alone([&] {
             return check_exact(reader.contents(), arguments.array.type, definitions.variables[at]);
         });
-    ReadRequest request;
-    Status status = reader.get(arguments, request);
+    const Status status = reader.get(arguments);
     if (!status.ok() || !checksums) return status;
-    const Variable& theirs = definitions.variables[at];
-    Variable own;
-    std::shared_ptr<const Holding> holding;
-    std::vector<ExpectedChecksum> checks;
-    status = team.agree(alone([&]() -> Status {
-        const Attribute* const sum = theirs.attributes.get(checksum_attribute);
-        if (sum == nullptr) return {};
-        own.name = theirs.name;
-        own.type = request.view.type;
-        own.shape = theirs.shape;
-        holding = arguments.decomposition
-                      ? make_holding(request.decomposition, request.order, own.shape)
-                      : hold_whole(team.rank(), 0, definitions.fixed_dims(theirs), own.shape,
-                                   request.decomposition->wording);
-        checks.push_back(
-            {&own, holding.get(), &request.view, at, {sum->values.begin(), sum->values.end()}});
-        return {};
-    }));
-    if (!status.ok() || checks.empty()) return status;
-    return verify_checksums(team, reader, path, checks);
+    return verify_checksums(team, path, {&arguments.name, 1});
 }
 
 }  // namespace thalweg::detail

@@ -33,7 +33,7 @@ public:
     /// Creates, fills and closes a file.
     /// @param first_attributes  attributes may differ between ranks; those of rank 0 are written
     /// @note Collective
-    Status write(File& file, const std::string& path, bool checksums, bool first_attributes);
+    Status write(File& file, const std::string& path, bool first_attributes);
     /// Opens a file and reads all arrays; closes it after a failure. @note Collective
     Status read(Reader& reader, const std::string& path, bool checksums);
 

@@ -103,6 +103,8 @@ StorageOptions FileContext::storage_options() const {
     o.durable = options.durable;
     o.wording = options.wording;
     o.live = options.live;
+    o.checksums = options.checksums;
+    o.has_checksums = has_checksums;
     o.claimed = claimed;
     o.is_there = !existing.is && !several_files();
     return o;

@@ -32,6 +32,7 @@ struct FileContext {
     Holdings holdings;  ///< holding of each variable, as defined
     LateAttributes late;
     Existing existing;
+    bool has_checksums = false;  ///< the existing file has checksums
     Format format = Format::cdf2;
     Status failed;         ///< the first error after which data may be missing
     bool closed = false;   ///< tw_close has ended the file, with or without an error

@@ -46,6 +46,9 @@ struct FileOptions {
     std::string stream;
     bool append = false;  ///< the file exists, and is continued in place
     bool pnetcdf_blocking = false, live = false, durable = false;
+    bool checksums = false;              ///< write checksums beside the file
+    std::string manifest;                ///< path of a list of complete files; empty: none
+    std::string run;                     ///< the run's name in this list
     std::string service = "inline";      ///< auto, inline, background or servers
     std::int64_t background_after = -1;  ///< service=auto: number of steps; -1: measured
     bool close_later = false;            ///< tw_close does not wait until a service has written

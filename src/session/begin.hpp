@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
+#include <ctime>
 #include <functional>
 #include <new>
 
 #include "session/calls.hpp"
+#include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
@@ -47,6 +51,7 @@ tw_status begin_session(tw_session* session, Begin&& begin,
     if (*session == nullptr) return begin_without(begin);
     const tw_status code = guarded(*session, begin, call);
     (*session)->begun = now();
+    (*session)->run = fmt::format("{}-{}-{}", host_name(), getpid(), time(nullptr));
     (*session)->in_calls = 0;
     return code;
 }

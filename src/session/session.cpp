@@ -13,6 +13,7 @@
 #include "base/log.hpp"
 #include "base/size.hpp"
 #include "session/calls.hpp"
+#include "storage/posix/paths.hpp"
 
 using namespace thalweg::detail;
 
@@ -343,6 +344,9 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.stream = s.text("zarr_stream");
     o.live = s.text("publish") == "live";
     o.durable = s.flag("durable");
+    o.checksums = s.flag("checksums");
+    if (!s.text("manifest").empty()) (void)make_absolute(s.text("manifest"), o.manifest);
+    o.run = run;
     o.service = s.text("service");
     o.background_after = tested("BACKGROUND_AFTER", o.background_after);
     o.close_later = s.text("close") == "later";

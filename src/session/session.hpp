@@ -163,7 +163,9 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     };
     std::vector<Late> late;
     thalweg::detail::AllFigures finished;
-    double begun = 0;     ///< time when tw_init returned
+    double begun = 0;  ///< time when tw_init returned
+    /// Names the run in manifests: host and process of this rank, and the time of tw_init.
+    std::string run;
     double in_calls = 0;  ///< seconds in calls since then, except the current call
     double entered = 0;   ///< time at which the current call began
     int created = 0;      ///< number of files created so far

@@ -188,8 +188,13 @@ const std::vector<SettingRow>& setting_table() {
          "one data set; not for restarts",
          true},
         {"durable", "no", flags, "sync the file to the device after every step and at close", true},
-        {"checksum", "yes", flags,
-         "tw_restart_write adds checksums, and tw_restart_read verifies them", true},
+        {"checksums", "no", flags,
+         "write checksums of the file's data beside it, as NAME.sums, which thalweg verify "
+         "--checksums and tw_restart_read compare with the data; restarts have them unless this is "
+         "no",
+         true},
+        {"manifest", "", "a path",
+         "file to which a line of JSON is added for each file that is complete", true},
         {"node_size", "0", integers,
          "largest number of ranks treated as one node; 0: the nodes of the machine. Small values "
          "test communication between nodes on one machine",
@@ -289,7 +294,8 @@ bool allowed(const SettingRow& row, const std::string& value) {
     // The allowed values depend on the variables, so these are checked later.
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "zarr_references") return !value.empty();
-    if (name == "summary" || name == "trace" || name == "config" || name == "zarr_stream")
+    if (name == "summary" || name == "trace" || name == "config" || name == "zarr_stream" ||
+        name == "manifest")
         return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)

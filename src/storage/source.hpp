@@ -149,6 +149,14 @@ public:
     /// Reads ranges, which are sorted by position and part. Reads ranges that are adjacent in file
     /// and memory by one call. Local; called only on readers, by one thread at a time.
     virtual Status read(std::span<const ReadRange> ranges) = 0;
+    /// Reads a chunk as it is stored, filtered; of the chunks that hold a record, the one of this
+    /// number in row-major order. Local; called only on readers.
+    /// @param bytes  empty if the chunk was never written
+    virtual Status read_stored(int variable, std::int64_t record, std::int64_t number,
+                               std::vector<char>& bytes) {
+        (void)variable, (void)record, (void)number, (void)bytes;
+        return failure(TW_EUNSUPPORTED, "its variables are not stored in chunks");
+    }
     /// Frees the caches of read(), and closes the file until it is read again. Local; not to be
     /// called while a thread reads.
     virtual void forget() {}

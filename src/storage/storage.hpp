@@ -87,8 +87,10 @@ struct StorageOptions {
     bool is_there = false;  ///< an empty file was created at the path to claim the name
     /// create() and open() may return this rank's own failure; the caller lets the ranks agree.
     bool alone = false;
-    bool inspects = false;      ///< this rank checks that the file has the identity `claimed`
-    FileIdentity claimed = {};  ///< identity that every rank should find when it opens the file
+    bool inspects = false;       ///< this rank checks that the file has the identity `claimed`
+    FileIdentity claimed = {};   ///< identity that every rank should find when it opens the file
+    bool checksums = false;      ///< write checksums beside the file (storage/sums)
+    bool has_checksums = false;  ///< the existing file has checksums, which are continued
 };
 
 class Storage {

@@ -42,7 +42,7 @@ PLAN = {
     "drop": ("drop", 2, "durable=yes"),
     "restart": ("restart", 3, ""),
     "restart-nc4": ("restart", 3, "format=netcdf4; deflate=1"),
-    "tiles": ("write", 4, "method=tiles; tiles=1x2; tile_files=yes; durable=yes"),
+    "tiles": ("write", 4, "method=tiles; tiles=1x2; files=tiles; durable=yes"),
     "variables": ("write", 4, "files=variable; durable=yes"),
     "asked": ("write", 4, "service=background"),
     "asked-inline": ("write", 4, "method=direct"),
@@ -154,7 +154,7 @@ class Scenario:
 
     def judge(self, judge: Judge, point: Point, choice: Choice, promise: Promise) -> Verdict:
         judge.live = "publish=live" in self.settings or self.mode in ("append", "rewrite", "drop")
-        tiled = "tile_files=yes" in self.settings
+        tiled = "files=tiles" in self.settings
         judge.tile_names = [f"{NAME}.000{k}" for k in range(2)] if tiled else []
         verdict = judge.judge(point.state(choice), promise, self.mode == "restart", self.durable)
         self.counts["states"] += 1

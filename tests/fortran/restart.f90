@@ -19,6 +19,7 @@ program restarts
   integer(int64), target :: clock
   character(len=8), target :: title
   integer :: ny, status, i0, ni, values(3)
+  logical :: there
   character(len=:), allocatable :: text
 
   call begin()
@@ -61,8 +62,8 @@ program restarts
   call expect(all(values == [2026, 11, 21]), 'numbers of an attribute')
   text = tw_get_att_text(file, 't', 'units')
   call expect(text == 'K', 'the text of an attribute')
-  call tw_inq_att(file, 't', 'thalweg_checksum', n=clock)
-  call expect(clock == 16, 'the checksum')
+  inquire(file='restart.nc.sums', exist=there)
+  call expect(there, 'the checksums')
   call tw_close(file)
 
   ! The whole array with its halo, filled; registered anew, and before the halo is asked for.

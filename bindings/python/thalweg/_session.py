@@ -360,7 +360,7 @@ class Session:
         """A restart: arrays that are registered once, and written and read together.
 
         Args:
-            settings: as for create; durable=True is the default, checksum=False leaves them out
+            settings: as for create; durable=True is the default, checksums=False leaves them out
         Raises:
             Error: TW_ESETTING, TW_EMISMATCH
         Note: Collective.

@@ -6,6 +6,7 @@
 #include "storage/classic/header.hpp"
 #include "storage/posix/plain_file.hpp"
 #include "storage/posix/system.hpp"
+#include "storage/sums/writer.hpp"
 
 namespace thalweg::detail {
 
@@ -42,6 +43,22 @@ public:
         return begin_writing(comm, options, writer, std::move(status));
     }
 
+    void begin_boxes() override { sums_.leave_piece(); }
+
+    Status write(std::span<const Chunk> chunks) override {
+        Status status = sums_.before(chunks);
+        if (status.ok()) status = PlainFile::write(chunks);
+        return status.ok() ? sums_.note(chunks) : status;
+    }
+
+    Status complete() override { return sums_.end_step(); }
+    Status end_unit(std::int64_t, bool) override { return sums_.end_step(); }
+
+    Status sync() override {
+        Status status = PlainFile::sync();
+        return status.ok() ? sums_.sync() : status;
+    }
+
     Status set_records(std::int64_t records, bool durable) override {
         if (!keeper_) return {};
         Status status = write_record_count(fd_, path_, format_, std::max(records, kept_));
@@ -53,6 +70,7 @@ public:
                  const std::vector<std::pair<int, Attribute>>& late) override {
         NoSizeSignal guard;
         Status status = close_file();
+        if (Status closed = sums_.close(); status.ok()) status = std::move(closed);
         records = std::max(records, kept_);
         if (first_ && status.ok()) status = extend(path_, map_.size(records));
         if (first_ && status.ok())
@@ -66,6 +84,8 @@ private:
         if (status.ok())
             status = alone([&] {
                 Status own = options.inspects ? check_identity(path_, options.claimed) : Status{};
+                if (!own.ok() || !(writer || keeper_ || first_)) return own;
+                own = sums_.begin(path_, *definitions_, {}, options, first_);
                 return own.ok() && (writer || keeper_) ? open_file() : own;
             });
         return options.alone ? status : agree(comm, status);
@@ -84,6 +104,7 @@ private:
         keeper_ = comm.rank() == options.keeper;
     }
 
+    SumsWriter sums_;
     Format format_ = Format::cdf2;
     std::int64_t kept_ = 0;  ///< number of records that the file had before
     bool first_ = false, durable_ = false;

@@ -210,6 +210,10 @@ Status ChunkStore::know(std::vector<PlacedChunk> chunks) {
 Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
                        const FilteredChunk& chunk) {
     PlacedChunk placed{variable, record, number};
+    if (sums_ != nullptr)
+        if (Status s = sums_->note_stored(variable, record, number, chunk.data, chunk.bytes);
+            !s.ok())
+            return s;
     // A chunk without filters has a fixed length, so it is overwritten in place.
     Status status;
     const bool stays = layout_.filters[variable].empty() && !move_;

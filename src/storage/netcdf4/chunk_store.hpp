@@ -14,6 +14,7 @@
 #include "storage/chunked/packer.hpp"
 #include "storage/chunked/unpacked_bands.hpp"
 #include "storage/netcdf4/chunk_placer.hpp"
+#include "storage/sums/writer.hpp"
 
 namespace thalweg::detail {
 
@@ -35,6 +36,8 @@ public:
     ChunkStore(ChunkPlacer& placer, Read read, std::string path, const Definitions& definitions,
                const ChunkLayout& layout, Wording wording);
 
+    /// Notes the checksums of chunks from now on. @param sums  must outlive this object
+    void note_to(SumsWriter& sums) { sums_ = &sums; }
     /// Makes this writer write together with others from now on.
     /// @param writers  communicator of the writers; the first is the keeper
     void join(std::unique_ptr<Comm> writers) { writers_ = std::move(writers); }
@@ -95,6 +98,7 @@ private:
     const Definitions& definitions_;
     const ChunkLayout& layout_;
     Wording wording_;
+    SumsWriter* sums_ = nullptr;
     Packer packer_;
     /// Receives each chunk from the Packer, to place and write it.
     Packer::Take take_ = [this](int variable, std::int64_t record, std::int64_t number,

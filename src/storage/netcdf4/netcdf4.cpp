@@ -28,6 +28,7 @@
 #include "storage/netcdf4/page.hpp"
 #include "storage/posix/plain_file.hpp"
 #include "storage/posix/system.hpp"
+#include "storage/sums/writer.hpp"
 
 namespace thalweg::detail {
 
@@ -96,6 +97,7 @@ public:
                          map_ = map;
                          if (!writer && !first_) return {};
                          Status status = open_file();
+                         if (status.ok()) status = begin_sums(options);
                          return status.ok() && first_ ? open_new_index() : status;
                      }));
     }
@@ -129,6 +131,7 @@ public:
             if (!writer && !first_) return {};
             NoSizeSignal guard;
             Status status = open_file();
+            if (status.ok()) status = begin_sums(options);
             return status.ok() && first_ ? open_existing(chunks) : status;
         };
         if (Status status = agree(comm, alone(open_all)); !status.ok()) return status;
@@ -137,7 +140,10 @@ public:
     }
 
     /// Allocates nothing, so that it cannot fail on some ranks: collective() depends on it.
-    void begin_boxes() override { store_->begin_boxes(); }
+    void begin_boxes() override {
+        store_->begin_boxes();
+        sums_.leave_piece();
+    }
 
     Status write(std::span<const Chunk> chunks) override {
         Status status = write_all(chunks);
@@ -151,12 +157,14 @@ public:
 
     Status complete() override {
         Stopwatch watch(counts_.seconds);
-        return store_->boxes() ? Status{} : store_->complete();
+        Status status = store_->boxes() ? Status{} : store_->complete();
+        return status.ok() ? sums_.end_step() : status;
     }
 
     Status end_unit(std::int64_t records, bool mark) override {
         Stopwatch watch(counts_.seconds);
-        return store_->end_unit(records, mark);
+        Status status = store_->end_unit(records, mark);
+        return status.ok() ? sums_.end_step() : status;
     }
 
     Placement* placement() override { return apart_ && layout_.any_whole() ? &*placer_ : nullptr; }
@@ -176,6 +184,7 @@ public:
 
     Status set_records(std::int64_t records, bool durable) override {
         if (Status status = place(records); !status.ok()) return status;
+        if (Status status = sums_.end_step(); !status.ok()) return status;
         if (!first_) return {};
         if (Status status = alone([&] { return count(records, durable); }); !status.ok())
             return status;
@@ -183,6 +192,11 @@ public:
     }
 
     Status catch_up() override { return index_ ? entries_->enter(index_) : Status{}; }
+
+    Status sync() override {
+        Status status = PlainFile::sync();
+        return status.ok() ? sums_.sync() : status;
+    }
 
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {
@@ -202,6 +216,7 @@ public:
         }
         Status closed = close_file();
         if (status.ok()) status = std::move(closed);
+        if (closed = sums_.close(); status.ok()) status = std::move(closed);
         if (first_ && status.ok() && sync_close_) status = sync_closed(path_);
         return status;
     }
@@ -244,6 +259,14 @@ private:
         entries_.emplace(path_, *definitions_, later_, sync_close_);
         store_ =
             std::make_unique<ChunkStore>(*placer_, read, path_, *definitions_, layout_, wording_);
+        store_->note_to(sums_);
+    }
+
+    Status begin_sums(const StorageOptions& options) {
+        std::vector<std::int64_t> chunks;
+        for (std::size_t i = 0; i < layout_.grids.size(); ++i)
+            chunks.push_back(layout_.whole[i] != 0 ? layout_.grids[i].chunks() : 0);
+        return sums_.begin(path_, *definitions_, chunks, options, first_);
     }
 
     /// Tests if the writers ask for room in collective calls.
@@ -415,11 +438,11 @@ private:
     // ---- data ----
 
     Status write_all(std::span<const Chunk> chunks) {
-        if (!layout_.any_whole()) return PlainFile::write(chunks);
+        if (!layout_.any_whole()) return write_ranges(chunks);
         for (const Chunk& c : chunks) {
             Status status;
             if (layout_.whole[c.variable] == 0) {
-                status = PlainFile::write({&c, 1});
+                status = write_ranges({&c, 1});
             } else {
                 Stopwatch watch(counts_.seconds);
                 status = store_->write(c);
@@ -427,6 +450,13 @@ private:
             if (!status.ok()) return status;
         }
         return {};
+    }
+
+    /// Writes ranges of variables whose elements have known places.
+    Status write_ranges(std::span<const Chunk> chunks) {
+        Status status = sums_.before(chunks);
+        if (status.ok()) status = PlainFile::write(chunks);
+        return status.ok() ? sums_.note(chunks) : status;
     }
 
     /// Writes adjacent chunks. @param first  the first of them, named in error messages
@@ -499,6 +529,7 @@ private:
     std::int64_t kept_ = 0;       ///< number of records that the file had
     std::int64_t size_ = 0;       ///< size of the file when it was opened
     std::vector<int> unwritten_;  ///< on the keeper: variables that were without a place
+    SumsWriter sums_;
     std::optional<ChunkPlacer> placer_;
     std::unique_ptr<ChunkStore> store_;
 

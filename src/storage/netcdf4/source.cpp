@@ -343,6 +343,8 @@ private:
     }
 
     Status open_set(int variable, hid_t& set);
+    Status read_stored(int variable, std::int64_t record, std::int64_t number,
+                       std::vector<char>& bytes) override;
     Status look_up(int variable, const Cell& cell, StoredChunk& place);
     Status check_place(int variable, const StoredChunk& place) const;
     Status make_known(int variable, const Cell& cell);
@@ -471,6 +473,29 @@ Status Netcdf4Source::find(int variable, const Cell& cell, StoredChunk& place) {
     if ((!status.ok() || place.address < 0) && look_again())
         status = look_up(variable, cell, place);
     return status.ok() ? check_place(variable, place) : status;
+}
+
+Status Netcdf4Source::read_stored(int variable, std::int64_t record, std::int64_t number,
+                                  std::vector<char>& bytes) {
+    const StoredVariable& s = stored(variable);
+    const Variable& v = of(variable);
+    const std::size_t lead = v.record ? 1 : 0;
+    if (s.way != Way::chunks)
+        return failure(TW_EUNSUPPORTED, "variable '{}' is not stored in chunks", v.name);
+    Cell cell;
+    cell.corner.resize(lead + v.shape.size());
+    if (v.record) cell.corner[0] = record / s.chunk[0] * s.chunk[0];
+    for (std::size_t d = v.shape.size(); d-- > 0;) {
+        const std::int64_t chunk = s.chunk[d + lead], n = (v.shape[d] + chunk - 1) / chunk;
+        cell.corner[d + lead] = number % n * chunk;
+        number /= n;
+    }
+    StoredChunk place;
+    if (Status status = find(variable, cell, place); !status.ok()) return status;
+    bytes.resize(place.address < 0 ? 0 : place.bytes);
+    int fd = -1;
+    if (Status status = descriptor(fd); !status.ok() || bytes.empty()) return status;
+    return read_fully(fd, path_, bytes.data(), std::ssize(bytes), place.address);
 }
 
 /// Adds the place of a chunk for the thread that reads ahead. Fails if HDF5 does not find the chunk

@@ -16,6 +16,7 @@
 #include "storage/classic/header.hpp"
 #include "storage/pnetcdf/mpi_io.hpp"
 #include "storage/posix/system.hpp"
+#include "storage/sums/writer.hpp"
 
 namespace thalweg::detail {
 
@@ -97,7 +98,9 @@ public:
                 for_boxes_of_range(v.shape, c.first, c.first + c.elements,
                                    [&](const Box& box) { r.boxes.push_back(box); });
         }
-        return blocking_ ? write_blocking(requests) : write_posted(requests);
+        Status status = sums_.note_open(chunks);
+        Status written = blocking_ ? write_blocking(requests) : write_posted(requests);
+        return status.ok() ? written : status;
     }
 
     Status set_records(std::int64_t records, bool durable) override {
@@ -117,9 +120,12 @@ public:
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {
         NoSizeSignal guard;
-        Status status;
+        Status status = sums_.close();
         records = std::max(records, existing_.kept);
-        if (open_) status = pnetcdf_status(ncmpi_close(ncid_), path_, "cannot close");
+        if (open_) {
+            Status closed = pnetcdf_status(ncmpi_close(ncid_), path_, "cannot close");
+            if (!closed.ok()) status = std::move(closed);
+        }
         open_ = false;
         if (fd_ >= 0) ::close(fd_);
         fd_ = -1;
@@ -175,6 +181,8 @@ private:
     /// @note Collective over comm
     Status open_for_writing(Comm& comm, const StorageOptions& options, bool writer) {
         Status status;
+        if (writer || first_) status = sums_.begin(path_, *definitions_, {}, options, first_);
+        if (status = agree(comm, status); !status.ok()) return status;
         if (writer) {
             MPI_Info hints = hints_of(options);
             const int code = ncmpi_open(writers_->handle(), path_.c_str(), NC_WRITE, hints, &ncid_);
@@ -363,6 +371,7 @@ private:
     Existing existing_;
     int ncid_ = -1;
     int fd_ = -1;  ///< file descriptor on rank 0, to reserve space
+    SumsWriter sums_;
     bool open_ = false, blocking_ = false, first_ = false, durable_ = false;
 };
 

@@ -119,6 +119,10 @@ std::string redo_path(const std::string& data) {
     return fmt::format("{}.{}.redo", before_name(data), stem_of(data));
 }
 
+std::string sums_path(const std::string& data) {
+    return fmt::format("{}{}.sums", before_name(data), stem_of(data));
+}
+
 std::string own_path(const std::string& temporary) {
     std::string own = temporary;
     const std::size_t n = own.size();

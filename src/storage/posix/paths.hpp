@@ -52,6 +52,9 @@ std::string place_log_path(const std::string& data);
 /// Returns the path of the change that is kept beside an unfinished file (redo.hpp).
 std::string redo_path(const std::string& data);
 
+/// Returns the name of the checksums of a file, given the path of its data: NAME.sums.
+std::string sums_path(const std::string& data);
+
 /// Returns the path to which a temporary or kept path belongs; empty if it is neither, or is
 /// shortened.
 std::string own_path(const std::string& temporary);

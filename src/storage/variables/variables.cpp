@@ -58,6 +58,16 @@ public:
         return status;
     }
 
+    void begin_boxes() override {
+        for (Part& part : parts_) part.storage->begin_boxes();
+    }
+    Status complete() override {
+        return each([](Part& p) { return p.storage->complete(); });
+    }
+    Status end_unit(std::int64_t records, bool mark) override {
+        return each([&](Part& p) { return p.storage->end_unit(records, mark); });
+    }
+
     Status read(const Chunk& chunk, char* to) override {
         const Holder& own = holders(chunk).back();
         return parts_[own.part].storage->read(placed(chunk, own), to);

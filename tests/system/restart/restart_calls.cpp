@@ -326,7 +326,7 @@ void narrower_types() {
 void corrupted() {
     const std::string path = path_of("corrupted.nc");
     Session s;
-    State state(s), no_checks(s, "checksum=no");
+    State state(s), no_checks(s, "checksums=no");
     const std::int64_t y = state.ny - 1;
     const auto flip = [&](double value, int byte) {
         change(path, [&](std::string& bytes) {
@@ -357,11 +357,11 @@ void corrupted() {
     flip(-state.value(1, y, 2), 3);
     ALL(s, CODES(TW_ECHECKSUM), WORDS("'h'", "'u'"), state.read(path));
     rewrite();
-    change(path, [&](std::string& bytes) {
-        const auto at = bytes.find("thalweg_checksum");
-        bytes[at + 16 + 8] = 'x';  // in the attribute's text, behind its type and length
-    });
-    ALL(s, CODES(TW_ECHECKSUM), WORDS("'h'"), state.read(path));
+    change(path + ".sums", [&](std::string& bytes) { bytes[bytes.size() - 20] ^= 1; });
+    ALL(s, CODES(TW_ECHECKSUM), WORDS("'u'"), state.read(path));
+    rewrite();
+    change(path + ".sums", [&](std::string& bytes) { bytes.resize(40); });
+    ALL(s, CODES(TW_EFORMAT), WORDS("corrupted.nc.sums"), state.read(path));
     // A part that none of the readers holds counts, too.
     rewrite();
     State less(s, "durable=no", 2);
@@ -403,8 +403,7 @@ void corrupted() {
     ALL(s, CODES(TW_EIO), WORDS("corrupted.nc", "'u'"), state.read(path));
 }
 
-/// Writes that fail leave the existing file. A file's checksum is computed in rounds of so many
-/// bytes per rank.
+/// A variable of many pieces, each with a checksum.
 void long_variable() {
     if (!base_settings.empty() || ranks() > 3) return;
     const std::string path = path_of("long.nc");
@@ -430,6 +429,7 @@ void long_variable() {
     ALL(s, CODES(TW_ECHECKSUM), WORDS("'b'"), tw_restart_read(reads, path.c_str(), nullptr));
 }
 
+/// Writes that fail leave the existing file.
 void failing_writes() {
     const std::string path = path_of("failing.nc");
     Session s;

@@ -184,7 +184,7 @@ void checksums(const std::string& folder) {
     REFUSED(tw_get(m.file, "vvel", nullptr, 0, TW_DOUBLE, whole.data(), m.nj * ni), TW_ECHECKSUM,
             "variable 'vvel'");
     OK(tw_get(m.file, "uvel", nullptr, 0, TW_DOUBLE, whole.data(), m.nj * ni));
-    // Every rank reads the first row twice, so no checksum can be computed.
+    // Every rank reads the first row, twice.
     Numbers indices;
     for (std::int64_t i = 0; i < 2 * ni; ++i) indices.push_back(i % ni);
     tw_decomposition shared = nullptr;
@@ -195,7 +195,7 @@ void checksums(const std::string& folder) {
     CHECK(whole[static_cast<std::size_t>(ni)] == Model::value(0, 0, 0));
     OK(tw_close(&m.file));
     tw_restart unchecked = nullptr;
-    OK(tw_restart_new(session, "checksum=no", &unchecked));
+    OK(tw_restart_new(session, "checksums=no", &unchecked));
     OK(tw_restart_read(unchecked, path.c_str(), &m.file));
     OK(m.get("vvel"));
     OK(tw_close(&m.file));

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "publish/sums.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <tuple>
+#include <utility>
+
+#include "storage/posix/paths.hpp"
+#include "storage/posix/system.hpp"
+#include "storage/source.hpp"
+#include "storage/sums/table.hpp"
+#include "storage/tiles/tiles.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Checksums that are read at a time.
+constexpr std::int64_t block = 4096;
+/// Checksums for which one rank more is worth opening the file.
+constexpr std::int64_t worth_a_rank = 1024;
+
+/// Finds the path of a file's checksums, which are beside the file itself, not beside a link to it.
+Status sums_of(const std::string& data, std::string& path) {
+    std::string own;
+    Status status = follow_links(data, own);
+    path = sums_path(own);
+    return status;
+}
+
+/// A data file, its table of checksums, and which variables they have in common.
+class SummedFile {
+public:
+    ~SummedFile() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+
+    Status open_table(const std::string& data, int flags) {
+        data_ = data;
+        if (Status s = sums_of(data, path_); !s.ok()) return s;
+        fd_ = ::open(path_.c_str(), flags | O_CLOEXEC);
+        if (fd_ < 0 && errno == ENOENT)
+            return failure(TW_ENOTFOUND, "{}: it has no checksums: {} does not exist", data, path_);
+        if (fd_ < 0) return system_failure(path_, "cannot open");
+        if (Status s = table_.read(fd_, path_); !s.ok()) return s;
+        struct stat info {};
+        if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
+        pieces_ = (info.st_size - table_.offset(0)) / std::int64_t(sizeof(Sum));
+        if (table_.pieces(1) == table_.pieces(0)) pieces_ = std::min(pieces_, table_.pieces(0));
+        return {};
+    }
+
+    Status open_data() {
+        Status status;
+        source_ = open_source(*comm_, data_, true, status);
+        if (!source_) return status;
+        for (const SummedVariable& v : table_.variables()) of_.push_back(find(v));
+        return {};
+    }
+
+    const SumsTable& table() const { return table_; }
+    Source& source() { return *source_; }
+    /// Returns the number of checksums in the table.
+    std::int64_t pieces() const { return pieces_; }
+    /// Returns the number of a summed variable in the file; -1 if the file lacks it.
+    int in_file(int variable) const { return of_[variable]; }
+    const std::string& path() const { return path_; }
+    int descriptor() const { return fd_; }
+
+    /// Reads checksums. Those past the end of the table, which may become shorter, are missing.
+    Status read(std::int64_t index, std::span<Sum> sums) {
+        std::fill(sums.begin(), sums.end(), no_sum);
+        auto* const to = reinterpret_cast<char*>(sums.data());
+        for (std::size_t done = 0; done < sums.size_bytes();) {
+            const ssize_t n = pread(fd_, to + done, sums.size_bytes() - done,
+                                    table_.offset(index) + static_cast<std::int64_t>(done));
+            if (n < 0 && errno == EINTR) continue;
+            if (n < 0) return system_failure(path_, "cannot read");
+            if (n == 0) break;
+            done += static_cast<std::size_t>(n);
+        }
+        return {};
+    }
+
+    /// Reads a piece of the data and computes its checksum.
+    /// @param sum  receives no_sum if it is a chunk that was never written
+    Status sum(const SumsTable::Place& at, Sum& sum, std::int64_t& bytes) {
+        const SummedVariable& v = table_.variables()[at.variable];
+        const int variable = of_[at.variable];
+        if (v.chunks) {
+            if (Status s = source_->read_stored(variable, at.record, at.number, data_bytes_);
+                !s.ok())
+                return s;
+        } else {
+            const Variable& of = source_->definitions().variables[variable];
+            const std::int64_t begin = at.number * SumsTable::piece;
+            data_bytes_.resize(std::min(SumsTable::piece, v.bytes - begin));
+            whole_.box = whole_box(of.shape);
+            ReadRange range{variable, at.record, &whole_, begin / of.element()};
+            range.elements = std::ssize(data_bytes_) / of.element();
+            range.to = data_bytes_.data();
+            Status status = source_->check(variable, at.record);
+            if (status.ok()) status = source_->read({&range, 1});
+            if (!status.ok()) return status;
+        }
+        bytes = std::ssize(data_bytes_);
+        sum = v.chunks && bytes == 0 ? no_sum : sum_of(data_bytes_.data(), bytes);
+        return {};
+    }
+
+    /// Tests if a chunk belongs to an earlier record, with which this one shares it.
+    bool is_shared(const SumsTable::Place& at) const {
+        const SummedVariable& v = table_.variables()[at.variable];
+        if (!v.chunks || !v.record) return false;
+        const auto chunk = source_->storage(of_[at.variable]).chunk;
+        return !chunk.empty() && at.record % chunk.front() != 0;
+    }
+
+private:
+    int find(const SummedVariable& v) const {
+        const Definitions& d = source_->definitions();
+        const int at = d.find_variable(v.name);
+        if (at < 0) return -1;
+        const Variable& there = d.variables[at];
+        if (there.record != v.record || there.elements() * there.element() != v.bytes) return -1;
+        return v.chunks && chunks_of(at) != v.pieces ? -1 : at;
+    }
+
+    std::int64_t chunks_of(int variable) const {
+        const Variable& v = source_->definitions().variables[variable];
+        std::vector<std::int64_t> chunk = source_->storage(variable).chunk;
+        if (v.record && !chunk.empty()) chunk.erase(chunk.begin());
+        if (chunk.size() != v.shape.size()) return 0;
+        std::int64_t n = 1;
+        for (std::size_t d = 0; d < chunk.size(); ++d) n *= (v.shape[d] + chunk[d] - 1) / chunk[d];
+        return n;
+    }
+
+    std::string data_, path_;
+    int fd_ = -1;
+    SumsTable table_;
+    std::int64_t pieces_ = 0;
+    std::unique_ptr<Comm> comm_ = make_serial_comm();
+    std::unique_ptr<Source> source_;
+    std::vector<int> of_;
+    std::vector<char> data_bytes_;
+    SourcePart whole_;
+};
+
+/// Calls visit(index, checksum) for the checksums of a part of a table, until one fails.
+template <class Visit>
+Status for_sums(SummedFile& file, std::int64_t begin, std::int64_t end, Visit&& visit) {
+    std::vector<Sum> sums;
+    Status status;
+    for (std::int64_t at = begin; at < end && status.ok(); at += block) {
+        sums.resize(std::min(block, end - at));
+        status = file.read(at, sums);
+        for (std::int64_t i = 0; i < std::ssize(sums) && status.ok(); ++i)
+            status = visit(at + i, sums[i]);
+    }
+    return status;
+}
+
+/// One rank's part of a comparison.
+class SumsCheck {
+public:
+    SumsCheck(SummedFile& file, std::span<const std::string> only, SumsReport& report)
+        : file_(file), report_(report) {
+        for (const SummedVariable& v : file.table().variables())
+            wanted_.push_back(is_wanted(only, v.name));
+    }
+
+    static bool is_wanted(std::span<const std::string> only, const std::string& name) {
+        return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
+    }
+
+    Status compare(std::int64_t begin, std::int64_t end) {
+        return for_sums(file_, begin, end, [&](std::int64_t index, const Sum& expected) {
+            compare_one(file_.table().place(index), expected);
+            return Status{};
+        });
+    }
+
+private:
+    void compare_one(const SumsTable::Place& at, const Sum& expected) {
+        if (wanted_[at.variable] == 0 || file_.in_file(at.variable) < 0) return;
+        if (expected == open_sum) return add(at, SumsFault::unknown);
+        Sum found;
+        std::int64_t bytes = 0;
+        // Bytes that cannot be read, or chunks whose place is damaged, are not what was written.
+        const Status status = file_.sum(at, found, bytes);
+        ++report_.pieces;
+        report_.bytes += bytes;
+        if (status.ok() && found == expected) return;
+        if (status.ok() && expected == no_sum)
+            return file_.is_shared(at) ? void() : add(at, SumsFault::unknown);
+        add(at, SumsFault::mismatch);
+    }
+
+    void add(const SumsTable::Place& at, SumsFault::Kind kind) {
+        const SummedVariable& v = file_.table().variables()[at.variable];
+        SumsFault fault{at.variable, v.record ? at.record : -1, kind, 1};
+        fault.begin = v.chunks ? at.number : at.number * SumsTable::piece;
+        fault.end = v.chunks ? -1 : std::min(fault.begin + SumsTable::piece, v.bytes);
+        report_.faults.push_back(fault);
+    }
+
+    SummedFile& file_;
+    SumsReport& report_;
+    std::vector<char> wanted_;
+};
+
+/// Joins the faults of each variable, record and kind.
+void join_faults(std::vector<SumsFault>& faults) {
+    const auto key = [](const SumsFault& f) { return std::tie(f.record, f.variable, f.kind); };
+    std::sort(faults.begin(), faults.end(), [&](const SumsFault& a, const SumsFault& b) {
+        return std::tuple_cat(key(a), std::tie(a.begin)) <
+               std::tuple_cat(key(b), std::tie(b.begin));
+    });
+    std::size_t n = 0;
+    for (const SumsFault& f : faults) {
+        if (n > 0 && key(faults[n - 1]) == key(f))
+            faults[n - 1].pieces += f.pieces;
+        else
+            faults[n++] = f;
+    }
+    faults.resize(n);
+}
+
+/// Adds the faults that concern whole variables and records. The same on every rank.
+void add_whole(SummedFile& file, std::span<const std::string> only, SumsReport& report) {
+    const SumsTable& table = file.table();
+    const Definitions& d = file.source().definitions();
+    for (std::size_t i = 0; i < table.variables().size(); ++i)
+        if (file.in_file(i) < 0 && SumsCheck::is_wanted(only, table.variables()[i].name))
+            report.faults.push_back({std::int64_t(i), -1, SumsFault::missing});
+    for (const Variable& v : d.variables)
+        if (table.find(v.name) < 0 && SumsCheck::is_wanted(only, v.name)) {
+            report.faults.push_back({std::ssize(report.variables), -1, SumsFault::unknown});
+            report.variables.push_back(v.name);
+        }
+    const std::int64_t last = table.records(file.pieces());
+    for (std::int64_t record = report.records; record < last; ++record)
+        for (std::size_t i = 0; i < table.variables().size(); ++i)
+            if (table.variables()[i].record && file.in_file(i) >= 0 &&
+                SumsCheck::is_wanted(only, table.variables()[i].name))
+                report.faults.push_back({std::int64_t(i), record, SumsFault::missing});
+}
+
+template <class T>
+std::span<const char> bytes_of_items(const std::vector<T>& items) {
+    return {reinterpret_cast<const char*>(items.data()), items.size() * sizeof(T)};
+}
+
+template <class T>
+std::vector<T> items_of_bytes(std::span<const char> bytes) {
+    std::vector<T> items(bytes.size() / sizeof(T));
+    if (!bytes.empty()) std::memcpy(items.data(), bytes.data(), items.size() * sizeof(T));
+    return items;
+}
+
+/// Collects the faults of all ranks on all of them. @note Collective
+void share_faults(Comm& comm, std::vector<SumsFault>& faults) {
+    const auto all = comm.gather(bytes_of_items(faults), 0);
+    std::vector<char> joined;
+    if (comm.rank() == 0) {
+        faults.clear();
+        for (const std::vector<char>& of : all)
+            for (const SumsFault& f : items_of_bytes<SumsFault>(of)) faults.push_back(f);
+        join_faults(faults);
+        const auto bytes = bytes_of_items(faults);
+        joined.assign(bytes.begin(), bytes.end());
+    }
+    comm.broadcast(joined, 0);
+    faults = items_of_bytes<SumsFault>(joined);
+}
+
+}  // namespace
+
+bool has_sums(const std::string& data) {
+    std::string path;
+    return sums_of(data, path).ok() && access(path.c_str(), F_OK) == 0;
+}
+
+std::vector<std::string> files_at(const std::string& path) {
+    std::vector<std::string> files;
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
+             at.increment(error))
+            if (at->path().extension() == ".nc") files.push_back(at->path().string());
+        std::sort(files.begin(), files.end());
+        return files;
+    }
+    if (!is_tile_set(path)) return {path};
+    for (int k = 0; access(tile_path(path, k).c_str(), F_OK) == 0; ++k)
+        files.push_back(tile_path(path, k));
+    return files;
+}
+
+Status check_sums(Comm& comm, const std::string& data, std::span<const std::string> only,
+                  SumsReport& report) {
+    report = {};
+    SummedFile file;
+    const Status mine = alone([&]() -> Status {
+        if (Status s = file.open_table(data, O_RDONLY); !s.ok()) return s;
+        if (Status s = file.open_data(); !s.ok()) return s;
+        for (const SummedVariable& v : file.table().variables()) report.variables.push_back(v.name);
+        report.records = file.source().records();
+        add_whole(file, only, report);
+        if (comm.rank() != 0) report.faults.clear();  // they are counted once
+        const std::int64_t n = file.table().pieces(report.records);
+        SumsCheck check(file, only, report);
+        const std::int64_t size = comm.size(), rank = comm.rank();
+        return check.compare(n / size * rank + std::min(n % size, rank),
+                             n / size * (rank + 1) + std::min(n % size, rank + 1));
+    });
+    if (Status status = agree(comm, mine); !status.ok()) return status;
+    std::array<std::int64_t, 2> sums{report.pieces, report.bytes};
+    comm.all_reduce(sums, Reduce::sum);
+    report.pieces = sums[0];
+    report.bytes = sums[1];
+    share_faults(comm, report.faults);
+    return {};
+}
+
+std::string describe(const std::string& path, const SumsReport& report, const SumsFault& fault) {
+    const std::size_t v = fault.variable;
+    std::string text = path + ": variable '" +
+                       (v < report.variables.size() ? report.variables[v] : std::string()) + "'";
+    if (fault.record >= 0) text += fmt::format(", record {}", fault.record + report.first_record);
+    if (fault.kind == SumsFault::unknown) return text + ": it has no checksum";
+    if (fault.kind == SumsFault::missing)
+        return text + (fault.record >= 0 ? ": the file lacks the record"
+                                         : ": the file has no such variable of the same shape");
+    text += ": checksum mismatch in ";
+    text += fault.end < 0 ? fmt::format("chunk {}", fault.begin)
+                          : fmt::format("bytes {} to {}", fault.begin, fault.end - 1);
+    if (fault.pieces > 1) text += fmt::format(" and {} more", fault.pieces - 1);
+    return text;
+}
+
+Status complete_sums(const std::string& data, int part, int parts, bool durable) {
+    SummedFile file;
+    if (Status s = file.open_table(data, O_RDWR); !s.ok()) return s;
+    const std::int64_t n = file.pieces();
+    NoSizeSignal guard;
+    // Records that were begun, but not counted, are not part of the file.
+    bool opened = part == 0;
+    if (opened) {
+        if (Status s = file.open_data(); !s.ok()) return s;
+        const std::int64_t kept = file.table().pieces(file.source().records());
+        if (kept < n && ftruncate(file.descriptor(), file.table().offset(kept)) != 0)
+            return system_failure(file.path(), "cannot drop checksums");
+    }
+    const auto complete = [&](std::int64_t index, const Sum& sum) -> Status {
+        if (sum != open_sum) return {};
+        if (!std::exchange(opened, true))
+            if (Status s = file.open_data(); !s.ok()) return s;
+        const SumsTable::Place at = file.table().place(index);
+        if (file.in_file(at.variable) < 0)
+            return failure(TW_EFORMAT, "{}: variable '{}' is not in the file", file.path(),
+                           file.table().variables()[at.variable].name);
+        if (file.table().variables()[at.variable].record && at.record >= file.source().records())
+            return {};
+        Sum found;
+        std::int64_t bytes = 0;
+        if (Status s = file.sum(at, found, bytes); !s.ok()) return s;
+        return write_fully(file.descriptor(), file.path(),
+                           reinterpret_cast<const char*>(found.data()), sizeof found,
+                           file.table().offset(index));
+    };
+    Status status = for_sums(file, n * part / parts, n * (part + 1) / parts, complete);
+    return status.ok() && durable ? sync_file(file.descriptor(), file.path(), true) : status;
+}
+
+int parts_of_sums(const std::string& data, int most) {
+    SummedFile file;
+    if (!file.open_table(data, O_RDONLY).ok()) return 1;
+    return static_cast<int>(std::clamp<std::int64_t>(file.pieces() / worth_a_rank, 1, most));
+}
+
+Status sum_of_sums(const std::string& data, Sum& sum) {
+    SummedFile file;
+    if (Status s = file.open_table(data, O_RDONLY); !s.ok()) return s;
+    SumStream stream;
+    stream.begin();
+    Status status = for_sums(file, 0, file.pieces(), [&](std::int64_t, const Sum& of) {
+        stream.add(reinterpret_cast<const char*>(of.data()), sizeof of);
+        return Status{};
+    });
+    sum = stream.end();
+    return status;
+}
+
+}  // namespace thalweg::detail

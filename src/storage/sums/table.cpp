@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/sums/table.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "storage/posix/system.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr std::string_view magic = "TWSUMS1\n";
+/// The magic text, the size of the header, and the checksum of the JSON that follows.
+constexpr std::int64_t before_json = 32;
+constexpr std::int64_t longest_header = std::int64_t(1) << 30;
+
+void put_size(std::string& header) {
+    std::uint64_t size = header.size();
+    for (std::size_t i = 0; i < 8; ++i, size >>= 8) header[8 + i] = static_cast<char>(size & 0xFF);
+}
+
+std::int64_t get_size(const char* header) {
+    std::uint64_t size = 0;
+    for (std::size_t i = 8; i-- > 0;) size = size << 8 | static_cast<unsigned char>(header[8 + i]);
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(size, longest_header + 1));
+}
+
+Status damaged(const std::string& path) {
+    return failure(TW_EFORMAT, "{}: these checksums are damaged, or are none", path);
+}
+
+}  // namespace
+
+bool is_sums_file(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    std::array<char, magic.size()> begin{};
+    const ssize_t n = fd < 0 ? -1 : pread(fd, begin.data(), begin.size(), 0);
+    if (fd >= 0) ::close(fd);
+    return n == 0 || (n == std::ssize(begin) && magic == std::string_view(begin.data(), n));
+}
+
+void SumsTable::add(SummedVariable v) {
+    std::int64_t& pieces = v.record ? per_record_ : fixed_;
+    v.first = pieces;
+    pieces += v.pieces;
+    if (v.pieces > 0) (v.record ? record_ones_ : fixed_ones_).push_back(variables_.size());
+    variables_.push_back(std::move(v));
+}
+
+SumsTable SumsTable::of(const Definitions& definitions, std::span<const std::int64_t> chunks) {
+    SumsTable table;
+    for (std::size_t i = 0; i < definitions.variables.size(); ++i) {
+        const Variable& v = definitions.variables[i];
+        SummedVariable made{v.name, v.record};
+        made.bytes = v.elements() * v.element();
+        made.chunks = !chunks.empty() && chunks[i] > 0;
+        made.pieces = made.chunks ? chunks[i] : (made.bytes + piece - 1) / piece;
+        table.add(std::move(made));
+    }
+    table.make_header();
+    return table;
+}
+
+void SumsTable::make_header() {
+    nlohmann::ordered_json json{{"piece", piece}, {"variables", nlohmann::ordered_json::array()}};
+    for (const SummedVariable& v : variables_)
+        json["variables"].push_back({{"name", v.name},
+                                     {"record", v.record},
+                                     {"chunks", v.chunks},
+                                     {"bytes", v.bytes},
+                                     {"pieces", v.pieces}});
+    std::string text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    text.append((sizeof(Sum) - text.size() % sizeof(Sum)) % sizeof(Sum), ' ');
+    const Sum sum = sum_of(text.data(), std::ssize(text));
+    header_ = magic;
+    header_.append(8, '\0');
+    header_.append(reinterpret_cast<const char*>(sum.data()), sum.size());
+    header_ += text;
+    put_size(header_);
+}
+
+Status SumsTable::write(int fd, const std::string& path) const {
+    return write_fully(fd, path, header_.data(), std::ssize(header_), 0);
+}
+
+Status SumsTable::read(int fd, const std::string& path) {
+    *this = {};
+    std::array<char, before_json> begin{};
+    if (!read_fully(fd, path, begin.data(), before_json, 0).ok() ||
+        !std::string_view(begin.data(), begin.size()).starts_with(magic))
+        return damaged(path);
+    const std::int64_t size = get_size(begin.data());
+    if (size < before_json || size > longest_header) return damaged(path);
+    header_.resize(size);
+    if (!read_fully(fd, path, header_.data(), size, 0).ok()) return damaged(path);
+    const Sum sum = sum_of(header_.data() + before_json, size - before_json);
+    if (std::memcmp(sum.data(), begin.data() + 16, sum.size()) != 0) return damaged(path);
+    try {
+        const auto json = nlohmann::json::parse(header_.begin() + before_json, header_.end());
+        if (json.at("piece").get<std::int64_t>() != piece) return damaged(path);
+        for (const auto& of : json.at("variables")) {
+            SummedVariable v{of.at("name"), of.at("record"), of.at("chunks"), of.at("bytes"),
+                             of.at("pieces")};
+            const bool fits = v.chunks ? v.pieces >= 0 : v.pieces == (v.bytes + piece - 1) / piece;
+            if (v.bytes < 0 || !fits) return damaged(path);
+            add(std::move(v));
+        }
+    } catch (const nlohmann::json::exception&) {
+        return damaged(path);
+    }
+    return {};
+}
+
+int SumsTable::find(const std::string& name) const {
+    for (std::size_t i = 0; i < variables_.size(); ++i)
+        if (variables_[i].name == name) return static_cast<int>(i);
+    return -1;
+}
+
+SumsTable::Place SumsTable::place(std::int64_t index) const {
+    Place found;
+    const bool record = index >= fixed_;
+    if (record) {
+        found.record = (index - fixed_) / per_record_;
+        index = (index - fixed_) % per_record_;
+    }
+    const std::vector<int>& of = record ? record_ones_ : fixed_ones_;
+    const auto after = std::upper_bound(of.begin(), of.end(), index, [&](std::int64_t at, int v) {
+        return at < variables_[v].first;
+    });
+    found.variable = *std::prev(after);
+    found.number = index - variables_[found.variable].first;
+    return found;
+}
+
+}  // namespace thalweg::detail
