@@ -1,4 +1,4 @@
-// Calls of netCDF by this layer itself, in a process whose own calls are taken.
+// The library's own calls of netCDF and PnetCDF, in a process whose calls are taken.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,9 +7,9 @@
 // there: above 0 the calls reach netCDF.
 extern "C" [[gnu::weak]] int* thalweg_shim_depth();
 
-namespace thalweg::nc {
+namespace thalweg::detail {
 
-// Keeps netCDF's calls of this thread from being taken, for a scope.
+/// Keeps calls of netCDF and PnetCDF of this thread from being taken, for a scope.
 class Untaken {
 public:
     Untaken() { change(1); }
@@ -23,4 +23,4 @@ private:
     }
 };
 
-}  // namespace thalweg::nc
+}  // namespace thalweg::detail
