@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 
 #include "grid.hpp"
 
@@ -25,12 +26,16 @@ std::mutex& sessions_mutex() {
     return *mutex;
 }
 
-void (*before_end)() = nullptr;
+// Actions before the end, of each interface, in an order that all ranks have.
+std::set<void (*)()>& before_end() {
+    static auto* const all = new std::set<void (*)()>;
+    return *all;
+}
 
 // Ends the sessions in MPI_Finalize, which first deletes the attributes of MPI_COMM_SELF, the
 // newest first, while MPI still works.
 int end_sessions(MPI_Comm, int, void*, void*) {
-    if (before_end != nullptr) before_end();
+    for (auto* const action : before_end()) action();
     while (!sessions().empty()) sessions().erase(sessions().begin());
     return MPI_SUCCESS;
 }
@@ -65,7 +70,7 @@ constexpr char settings[] = "staging=8GiB; attributes=first";
 
 }  // namespace
 
-void at_end(void (*action)()) { before_end = action; }
+void at_end(void (*action)()) { before_end().insert(action); }
 
 void inform(MPI_Comm comm, const std::string& text) {
     const char* const level = std::getenv("THALWEG_LOG");
