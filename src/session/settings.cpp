@@ -236,12 +236,18 @@ const std::vector<SettingRow>& setting_table() {
          "communicator, all that are created, or none; forward leaves all to netCDF, but passes "
          "their calls on one by one, to find the cause of a problem; from the environment alone",
          false},
+        {"pnetcdf", "on", "on|forward|off",
+         "of programs that call PnetCDF under thalweg run: whether its files are taken; forward "
+         "leaves all to PnetCDF, but passes their calls on one by one; from the environment alone",
+         false},
         {"only", "", "globs separated by colons",
-         "with netcdf: only files whose path or name fits one are taken; from the environment "
+         "with netcdf and pnetcdf: only files whose path or name fits one are taken; from the "
+         "environment "
          "alone",
          false},
         {"skip", "", "globs separated by colons",
-         "with netcdf: files whose path or name fits one are not taken; from the environment alone",
+         "with netcdf and pnetcdf: files whose path or name fits one are not taken; from the "
+         "environment alone",
          false},
         {"tell", "end", "no|end|file",
          "with netcdf: lines on standard error, none, one at the end of the program, or one for "
