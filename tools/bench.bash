@@ -6,7 +6,7 @@ bench() {
     case "${1:-}" in
         pio) set -- "${@:2}"; target=pio-bench; program="$release/bin/pio-bench" ;;
         history) set -- "${@:2}"; program="$release/bin/history-bench" target=history-bench ranks=1 ;;
-        netcdf) bench_netcdf "${@:2}"; return ;;
+        netcdf | pnetcdf) bench_netcdf "$@"; return ;;
         overlap) build release thalweg-bench; bench_overlap "${@:2}"; return ;;
         model) build release shallow_water; bench_model "${@:2}"; return ;;
         restart-read) set -- "${@:2}"; read=(read) ;;
@@ -36,15 +36,16 @@ bench_overlap() {
     mpi_run "$ranks" "$program" overlap "$@"
 }
 
-# The same program plain and with the shim preloaded. --ranks comes first.
+# The same program plain and with the shim preloaded: bench_netcdf netcdf|pnetcdf [--ranks N] ...
 bench_netcdf() {
-    local mpi_launch ranks=4
+    local mpi_launch ranks=4 names="$1"
+    shift
     if [[ "${1:-}" == --ranks ]]; then ranks="$2"; shift 2; fi
     build release netcdf-bench thalweg_shim thalweg_fronts
     find_launcher
     python3 apps/netcdf-bench/netcdf_bench.py --program "$root/$release/bin/netcdf-bench" \
         --shim "$root/$release/lib/libthalweg_shim.so" \
-        --launch "${mpi_launch[*]} -n $ranks" "$@"
+        --launch "${mpi_launch[*]} -n $ranks" "$names" "$@"
 }
 
 # The example model as a whole.
@@ -59,11 +60,11 @@ bench_model() {
 bench_help() {
     local sources=(options.cpp:parse_options) common=(options.cpp:add_workload_options
         options.cpp:add_measuring_options)
-    echo "usage: ./run bench WORKLOAD | restart-read | prefetch | overlap | irregular | model | history | pio | netcdf [options]"
+    echo "usage: ./run bench WORKLOAD | restart-read | prefetch | overlap | irregular | model | history | pio | netcdf | pnetcdf [options]"
     echo "  --ranks N                       Ranks that measure; restart-read: several, as 1,2,4"
     case "${1:-}" in
         model) python3 apps/model-bench/model_bench.py --help; return ;;
-        netcdf) python3 apps/netcdf-bench/netcdf_bench.py --help; return ;;
+        netcdf | pnetcdf) python3 apps/netcdf-bench/netcdf_bench.py --help; return ;;
         history) python3 tools/option_help.py apps/history-bench/main.cpp:usage; return ;;
         pio) python3 tools/option_help.py apps/pio-bench/options.cpp:help; return ;;
         restart-read) sources=(reading.cpp) common=() ;;

@@ -232,7 +232,8 @@ CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
 CLI::App* add_run(CLI::App& app, RunOptions& options) {
     CLI::App* const command = app.add_subcommand(
         "run",
-        "Run a command whose calls of netCDF the library takes, with settings of the library, and "
+        "Run a command whose calls of netCDF and PnetCDF the library takes, with settings of the "
+        "library, and "
         "print one line about what it wrote: thalweg run mpirun -n 4 model. Exit code: that of the "
         "command");
     command
@@ -246,6 +247,10 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
             ->add_option("--netcdf", options.netcdf,
                          "Which files of netCDF's calls are taken: parallel, all, forward or off")
             ->check(CLI::IsMember({"parallel", "all", "forward", "off"}));
+    command
+        ->add_option("--pnetcdf", options.pnetcdf,
+                     "Whether files of PnetCDF's calls are taken: on, forward or off")
+        ->check(CLI::IsMember({"on", "forward", "off"}));
     command
         ->add_option("--serial", options.serial, "Take files without communicator, too: yes or no")
         ->check(CLI::IsMember({"yes", "no"}))

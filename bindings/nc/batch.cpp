@@ -15,6 +15,7 @@ namespace {
 constexpr Index none = std::numeric_limits<Index>::max();  // neutral in a minimum
 constexpr std::size_t most_decompositions = 256;
 constexpr std::size_t most_compared = 64;  // slots of one variable in one step
+constexpr Index most_boxes = 16;           // of a decomposition that is no list
 
 // A put that all ranks make: the j-th one of a variable.
 struct Slot {
@@ -24,6 +25,7 @@ struct Slot {
     bool before = false;  // some rank has a put of its own before this slot
     // The first index and the end along each dimension, over all ranks.
     Shape low, high;
+    Index most_pieces = 0;  // on any rank; 0: all have single boxes
     bool empty = true, plain = true, whole = true, same_records = true;
     int step = 0;
 };
@@ -101,8 +103,14 @@ void Maker::make_slots(std::vector<std::vector<int>>& mine, const std::vector<In
         if (all[1] == 0) continue;
         Sequence s;
         s.varid = static_cast<int>(v);
-        s.aligned = all[0] == -all[1];
+        const bool alone = all[3] == 0;  // no put is collective
+        s.aligned = all[0] == -all[1] && (alone || all[2] == all[0]);
         s.mine = std::move(mine[v]);
+        // Ranks with fewer puts of their own take part in the last ones with nothing.
+        if (!s.aligned && alone && -all[1] <= static_cast<Index>(most_compared)) {
+            s.aligned = true;
+            s.mine.resize(static_cast<std::size_t>(-all[1]), -1);
+        }
         s.first = slots_.size();
         if (s.aligned || all[2] == -all[3]) {
             for (const int e : s.mine)
@@ -127,6 +135,12 @@ void Maker::compare_bounds() {
     on_all(session_.comm(), [&] { take_bounds(words.data()); });
 }
 
+Entry empty_entry() {
+    Entry e;
+    e.empty = true;
+    return e;
+}
+
 std::vector<Index> Maker::words_of_slots() {
     std::vector<Index> words;
     for (Sequence& s : sequences_) {
@@ -135,7 +149,8 @@ std::vector<Index> Maker::words_of_slots() {
         std::size_t slot = s.first;
         Index before = 0;
         for (const int number : s.mine) {
-            const Entry& e = entries_[static_cast<std::size_t>(number)];
+            static const Entry nothing = empty_entry();
+            const Entry& e = number < 0 ? nothing : entries_[static_cast<std::size_t>(number)];
             if (s.slots == 0 || !is_slot(s, number)) {
                 before = -1;
                 continue;
@@ -149,13 +164,14 @@ std::vector<Index> Maker::words_of_slots() {
             }
             words.push_back(e.empty || record == 0 ? none : -e.start[0]);
             words.push_back(e.empty || record == 0 ? none : e.start[0] + e.count[0]);
-            bool whole = !e.empty;
+            bool whole = !e.empty && e.pieces == nullptr;
             for (std::size_t d = record; d < v.dims.size() && whole; d++)
                 whole = e.start[d] == 0 && e.count[d] == table_.length(v.dims[d]);
             words.push_back(whole ? 1 : 0);
             words.push_back(e.stride.empty() ? 1 : 0);
             words.push_back(before);
             words.push_back(e.empty ? 0 : -1);
+            words.push_back(e.pieces == nullptr ? 0 : -e.pieces->n);
             before = 0;
         }
         words.push_back(before);
@@ -179,7 +195,8 @@ void Maker::take_bounds(const Index* w) {
             slot.whole = w[2] != 0;
             slot.plain = w[3] != 0;
             slot.before = w[4] != 0;
-            w += 6;
+            slot.most_pieces = -w[6];
+            w += 7;
         }
         s.after = *w++ != 0;
     }
@@ -203,9 +220,14 @@ std::vector<std::uint64_t> Maker::own_keys() const {
         numbers.push_back(slot.entry >= 0 ? 1 : 0);
         if (slot.entry >= 0) {
             const Entry& e = entries_[static_cast<std::size_t>(slot.entry)];
-            numbers.insert(numbers.end(), e.start.begin() + record, e.start.end());
-            numbers.insert(numbers.end(), e.count.begin() + record, e.count.end());
-            numbers.insert(numbers.end(), e.stride.begin(), e.stride.end());
+            if (e.pieces != nullptr) {
+                numbers.push_back(static_cast<Index>(e.pieces->key.first));
+                numbers.push_back(static_cast<Index>(e.pieces->key.second));
+            } else {
+                numbers.insert(numbers.end(), e.start.begin() + record, e.start.end());
+                numbers.insert(numbers.end(), e.count.begin() + record, e.count.end());
+                numbers.insert(numbers.end(), e.stride.begin(), e.stride.end());
+            }
         }
         const Session::Key key =
             hash_of(numbers, 2 * static_cast<std::uint64_t>(session_.rank()) + 1);
@@ -213,6 +235,22 @@ std::vector<std::uint64_t> Maker::own_keys() const {
         sums.push_back(key.second);
     }
     return sums;
+}
+
+// Appends the indices of a box in an array, row by row.
+void add_indices(const Shape& shape, const Shape& start, const Shape& count, Shape& list) {
+    const std::size_t dims = shape.size();
+    Shape at(dims, 0);
+    const Index row = count.back(), rows = row == 0 ? 0 : volume(count) / row;
+    for (Index r = 0; r < rows; r++) {
+        Index first = 0;
+        for (std::size_t d = 0; d < dims; d++) first = first * shape[d] + start[d] + at[d];
+        for (Index i = 0; i < row; i++) list.push_back(first + i);
+        for (std::size_t d = dims - 1; d-- > 0;) {
+            if (++at[d] < count[d]) break;
+            at[d] = 0;
+        }
+    }
 }
 
 bool overlap(const Slot& a, const Slot& b) {
@@ -295,19 +333,10 @@ PutCall Maker::call_of(const Slot& slot) {
     auto& known = session_.decompositions;
     auto found = known.find(slot.key);
     if (found == known.end()) {
-        Shape start, count;
-        if (slot.entry >= 0) {
-            const Entry& e = entries_[static_cast<std::size_t>(slot.entry)];
-            start.assign(e.start.begin() + (record ? 1 : 0), e.start.end());
-            count.assign(e.count.begin() + (record ? 1 : 0), e.count.end());
-        }
-        std::string names = "*";
-        for (std::size_t d = 1; d < shape.size(); d++) names += " *";
-        tw_decomposition made = nullptr;
-        const int status = tw_decompose(session_.handle(), names.c_str(), slot.entry >= 0 ? 1 : 0,
-                                        shape.data(), start.data(), count.data(), &made);
-        if (status != TW_OK && status != TW_EOVERLAP) session_.check(status);
-        found = known.emplace(slot.key, made).first;
+        const Entry* const e =
+            slot.entry >= 0 ? &entries_[static_cast<std::size_t>(slot.entry)] : nullptr;
+        found =
+            known.emplace(slot.key, decompose(session_, shape, e, slot.most_pieces, false)).first;
     }
     call.decomposition = found->second;
     if (call.decomposition != nullptr) call.form = Form::decomposed;
@@ -341,6 +370,37 @@ Batch Maker::make() {
 }
 
 }  // namespace
+
+tw_decomposition decompose(Session& session, const Shape& shape, const Entry* entry, Index pieces,
+                           bool reading) {
+    const bool listed = pieces > most_boxes || reading;
+    const std::size_t dims = shape.size();
+    Shape start, count, list;
+    Index boxes = 0;
+    on_all(session.comm(), [&] {
+        if (entry == nullptr) return;
+        entry->for_boxes([&](const Shape& first, const Shape& lengths, Index) {
+            const auto outer = static_cast<std::ptrdiff_t>(first.size() - dims);
+            boxes++;
+            const Shape low(first.begin() + outer, first.end());
+            const Shape n(lengths.begin() + outer, lengths.end());
+            if (listed) return add_indices(shape, low, n, list);
+            start.insert(start.end(), low.begin(), low.end());
+            count.insert(count.end(), n.begin(), n.end());
+        });
+    });
+    std::string names = "*";
+    for (std::size_t d = 1; d < dims; d++) names += " *";
+    tw_decomposition made = nullptr;
+    const int status =
+        listed ? tw_decompose_list(session.handle(), names.c_str(), shape.data(), names.c_str(),
+                                   static_cast<Index>(list.size()), list.data(),
+                                   reading ? TW_LIST_SHARED : TW_LIST_UNIQUE, &made)
+               : tw_decompose(session.handle(), names.c_str(), static_cast<int>(boxes),
+                              shape.data(), start.data(), count.data(), &made);
+    if (status != TW_OK && status != TW_EOVERLAP) session.check(status);
+    return made;
+}
 
 Batch make_batch(Session& session, const Table& table, const std::vector<Entry>& entries,
                  bool boxes) {

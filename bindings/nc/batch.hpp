@@ -37,6 +37,14 @@ struct Batch {
     int steps = 1;
 };
 
+// Returns the decomposition of an array whose boxes the ranks hold; null if they overlap and it is
+// for writing.
+// @param entry  this rank's boxes along the last dimensions; null: none
+// @param pieces  most boxes of a rank
+// @note Collective
+tw_decomposition decompose(Session& session, const Shape& shape, const Entry* entry, Index pieces,
+                           bool reading);
+
 // Makes the library's calls for all that the ranks have queued.
 // @param boxes  use no other form of call
 Batch make_batch(Session& session, const Table& table, const std::vector<Entry>& entries,

@@ -24,6 +24,9 @@ Plans::Own Plans::find(const Session& session, const Table& table,
         if (has_record(e)) numbers[at] -= own.first;
         numbers.insert(numbers.end(), e.count.begin(), e.count.end());
         numbers.insert(numbers.end(), e.stride.begin(), e.stride.end());
+        if (e.pieces == nullptr) continue;
+        numbers.push_back(static_cast<Index>(e.pieces->key.first));
+        numbers.push_back(static_cast<Index>(e.pieces->key.second));
     }
     own.key = hash_of(numbers, entries.size());
     for (std::size_t i = plans_.size(); i-- > 0 && own.plan < 0;)

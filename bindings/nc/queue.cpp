@@ -22,6 +22,7 @@ namespace {
 bool continues(const Entry& a, const Entry& b, std::size_t element) {
     if (a.varid != b.varid || a.collective != b.collective || a.empty || b.empty) return false;
     if (!a.stride.empty() || !b.stride.empty()) return false;
+    if (a.pieces != nullptr || b.pieces != nullptr) return false;
     if (a.values + static_cast<std::size_t>(volume(a.count)) * element != b.values) return false;
     const std::size_t dims = a.start.size();
     std::size_t d = 0;

@@ -5,13 +5,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "copies.hpp"
 #include "map.hpp"
 
 namespace thalweg::nc {
+
+// The boxes of a put that has several, along the dimensions after that of the records. Their values
+// follow one another.
+struct Pieces {
+    std::vector<Index> numbers;  // start and count of each
+    Index n = 0, elements = 0;
+    std::pair<std::uint64_t, std::uint64_t> key{};  // hash of the numbers
+};
 
 // A section that was put.
 struct Entry {
@@ -21,7 +33,30 @@ struct Entry {
     Shape stride;  // empty: 1 along all dimensions
     const char* values = nullptr;
     bool empty = false;  // the section has no elements
+    // Null: one box. Else the section is of one record, and the smallest that holds them all.
+    std::shared_ptr<const Pieces> pieces = nullptr;
+
+    Index elements() const { return pieces != nullptr ? pieces->elements : volume(count); }
+    // Calls act(start, count, first value of this piece) for each box.
+    template <class Act>
+    void for_boxes(Act act) const;
 };
+
+template <class Act>
+void Entry::for_boxes(Act act) const {
+    if (pieces == nullptr) return act(start, count, Index{0});
+    const auto inner = pieces->numbers.size() / static_cast<std::size_t>(2 * pieces->n);
+    const auto outer = static_cast<std::ptrdiff_t>(start.size() - inner);
+    Shape first = start, lengths = count;
+    const auto dims = static_cast<std::ptrdiff_t>(inner);
+    auto at = pieces->numbers.begin();
+    for (Index i = 0, value = 0; i < pieces->n; i++, at += 2 * dims) {
+        std::copy(at, at + dims, first.begin() + outer);
+        std::copy(at + dims, at + 2 * dims, lengths.begin() + outer);
+        act(first, lengths, value);
+        value += volume(lengths);
+    }
+}
 
 class Queue {
 public:

@@ -47,25 +47,26 @@ Index hash_of_variables(const Table& table) {
     return static_cast<Index>(detail::hash_of(text) >> 1U);
 }
 
-// Copies the elements of an entry that are in a section, which has the same dimensions.
-void lay_over(const Entry& e, std::size_t bytes, const Section& section, void* values) {
-    const std::size_t dims = e.start.size();
+// Copies the elements of a box that are in a section, which has the same dimensions.
+void lay_over(const Shape& start, const Shape& count, const Shape& stride, const char* box,
+              std::size_t bytes, const Section& section, void* values) {
+    const std::size_t dims = start.size();
     Shape at(dims, 0);
     const Index n = volume(section.count);
     for (Index i = 0; i < n; i++) {
         Index from = 0;
         bool in = true;
         for (std::size_t d = 0; d < dims && in; d++) {
-            const Index step = e.stride.empty() ? 1 : e.stride[d];
+            const Index step = stride.empty() ? 1 : stride[d];
             const Index wanted =
                 section.start[d] + at[d] * (section.stride.empty() ? 1 : section.stride[d]);
-            const Index k = wanted - e.start[d];
-            in = k >= 0 && k % step == 0 && k / step < e.count[d];
-            from = from * e.count[d] + k / step;
+            const Index k = wanted - start[d];
+            in = k >= 0 && k % step == 0 && k / step < count[d];
+            from = from * count[d] + k / step;
         }
         if (in)
             std::memcpy(static_cast<char*>(values) + static_cast<std::size_t>(i) * bytes,
-                        e.values + static_cast<std::size_t>(from) * bytes, bytes);
+                        box + static_cast<std::size_t>(from) * bytes, bytes);
         for (std::size_t d = dims; d-- > 0;) {
             if (++at[d] < section.count[d]) break;
             at[d] = 0;
@@ -245,11 +246,14 @@ Error QueuedFile::put_call(const PutCall& call) try {
     const auto type = static_cast<tw_type>(v.type);
     int status = TW_OK;
     if (call.form == Form::box) {
-        status = tw_put_box(file_, v.name.c_str(), type, e->start.data(), e->count.data(),
-                            e->stride.empty() ? nullptr : e->stride.data(), e->values);
+        e->for_boxes([&](const Shape& start, const Shape& count, Index first) {
+            if (status != TW_OK) return;
+            status = tw_put_box(file_, v.name.c_str(), type, start.data(), count.data(),
+                                e->stride.empty() ? nullptr : e->stride.data(),
+                                e->values + static_cast<std::size_t>(first) * size_of(v.type));
+        });
     } else {
-        const std::size_t inner = table_.is_record(v) ? 1 : 0;
-        const Index n = e == nullptr ? 0 : volume(e->count, inner);
+        const Index n = e == nullptr ? 0 : e->elements() / call.records;
         for (Index r = 0; r < call.records && status == TW_OK; r++) {
             const char* const values =
                 e == nullptr ? nullptr
@@ -344,20 +348,24 @@ bool QueuedFile::writes_at_once(const Variable& v) const {
 }
 
 void QueuedFile::put(int varid, bool collective, Section section, const void* values) {
-    Variable& v = table_.variable(varid);
-    const bool empty = volume(section.count) == 0;
-    const bool at_once = writes_at_once(v);
-    if (!empty) table_.grow(v, section.start.data(), section.count.data(), section.steps());
+    put({varid, collective, std::move(section.start), std::move(section.count),
+         std::move(section.stride), static_cast<const char*>(values)});
+}
+
+void QueuedFile::put(Entry entry) {
+    Variable& v = table_.variable(entry.varid);
+    entry.empty = volume(entry.count) == 0;
+    const bool collective = entry.collective, at_once = writes_at_once(v);
+    if (!entry.empty)
+        table_.grow(v, entry.start.data(), entry.count.data(),
+                    entry.stride.empty() ? nullptr : entry.stride.data());
     if (has_failed_) return;  // the same on all ranks
-    if (empty && !collective) return;
+    if (entry.empty && !collective) return;
     const auto one = [](Index step) { return step == 1; };
-    if (empty || std::all_of(section.stride.begin(), section.stride.end(), one))
-        section.stride.clear();
-    const Error error = error_of([&] {
-        queue_.push({varid, collective, std::move(section.start), std::move(section.count),
-                     std::move(section.stride), static_cast<const char*>(values), empty},
-                    session_.ranks() == 1 ? size_of(v.type) : 0);
-    });
+    if (entry.empty || std::all_of(entry.stride.begin(), entry.stride.end(), one))
+        entry.stride.clear();
+    const std::size_t element = session_.ranks() == 1 ? size_of(v.type) : 0;
+    const Error error = error_of([&] { queue_.push(std::move(entry), element); });
     after_put(collective, at_once);
     if (error.code != 0) throw error;
 }
@@ -460,6 +468,38 @@ void QueuedFile::redef() {
     Dataset::redef();
 }
 
+// In data mode, a classic file accepts only names that are not longer than the old ones.
+template <class Rename>
+void QueuedFile::rename(const std::string& old, std::string name, bool taken, Rename action) {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    check_name(name);
+    if (taken) throw Error{NC_ENAMEINUSE, path_ + ": the name " + name + " is in use"};
+    const bool defining = define_;
+    if (!defining && format_ != Format::netcdf4) {
+        if (name.size() > old.size())
+            throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+        define_ = true;
+    }
+    action(name);
+    define_ = defining || format_ == Format::netcdf4;
+}
+
+void QueuedFile::rename_dim(int dimid, const std::string& name) {
+    rename(table_.dimension(dimid).name, name, table_.find_dimension(name) >= 0,
+           [&](const std::string& n) { Dataset::rename_dim(dimid, n); });
+}
+
+void QueuedFile::rename_var(int varid, const std::string& name) {
+    rename(table_.variable(varid).name, name, table_.find_variable(name) >= 0,
+           [&](const std::string& n) { Dataset::rename_var(varid, n); });
+}
+
+void QueuedFile::rename_att(int varid, const std::string& name, const std::string& new_name) {
+    const std::string old = table_.attribute(varid, name).name;
+    rename(old, new_name, table_.attributes_of(varid).find(new_name) >= 0,
+           [&](const std::string& n) { Dataset::rename_att(varid, old, n); });
+}
+
 void QueuedFile::remember_definitions() {
     ended_once_ = true;
     kept_dimensions_ = table_.dimensions.size();
@@ -509,20 +549,35 @@ void QueuedFile::get_alone(int varid, const Section& section, void* values) {
     const Variable& v = table_.variable(varid);
     const Index n = volume(section.count);
     if (n == 0) return;
-    if (state_ == State::defining) {  // the file has no values yet
-        const std::string fill = Table::fill_of(v);
-        for (Index i = 0; i < n; i++)
-            std::memcpy(static_cast<char*>(values) + i * static_cast<Index>(fill.size()),
-                        fill.data(), fill.size());
-    } else {
-        Session& own = session_of(MPI_COMM_SELF);
-        const std::lock_guard lock(own.mutex);
-        open_alone();
-        own.check(tw_get_box(alone_, v.name.c_str(), static_cast<tw_type>(v.type),
-                             section.start.data(), section.count.data(), section.steps(), values));
+    const bool written = state_ != State::defining;
+    Session& own = session_of(MPI_COMM_SELF);
+    const std::lock_guard lock(own.mutex);
+    Section there = section;
+    if (written) open_alone();
+    if (written && table_.is_record(v)) {  // some records may be in this rank's queue alone
+        Index records = 0;
+        const std::string& name = table_.dimension(v.dims.front()).name;
+        own.check(tw_inq_dim(alone_, name.c_str(), &records));
+        const Index step = section.stride.empty() ? 1 : section.stride.front();
+        const Index after = records - section.start.front();
+        there.count.front() =
+            std::clamp<Index>((after + step - 1) / step, 0, section.count.front());
     }
+    const std::string fill = Table::fill_of(v);
+    const bool all = written && volume(there.count) == n;
+    for (Index i = 0; i < n && !all; i++)
+        std::memcpy(static_cast<char*>(values) + i * static_cast<Index>(fill.size()), fill.data(),
+                    fill.size());
+    if (written && volume(there.count) > 0)
+        own.check(tw_get_box(alone_, v.name.c_str(), static_cast<tw_type>(v.type),
+                             there.start.data(), there.count.data(), there.steps(), values));
+    const std::size_t bytes = size_of(v.type);
     for (const Entry& e : queue_.entries())
-        if (e.varid == varid && !e.empty) lay_over(e, size_of(v.type), section, values);
+        if (e.varid == varid && !e.empty)
+            e.for_boxes([&](const Shape& start, const Shape& count, Index first) {
+                lay_over(start, count, e.stride, e.values + static_cast<std::size_t>(first) * bytes,
+                         bytes, section, values);
+            });
 }
 
 }  // namespace thalweg::nc

@@ -36,11 +36,24 @@ public:
     // Writes what the ranks have queued, and lets all know if the file has data.
     // @note Collective
     void write_puts() { join(Reason::leave); }
+    // Writes what ranks have put, in the call that all wait in for their requests.
+    void write_requests() { join(Reason::wait); }
     // Tests if in the last collective call other ranks called for other files; then this file
     // cannot be written any more.
     bool is_mixed() const { return mixed_; }
 
     void redef();  // local
+
+    // In data mode a classic file takes names that are not longer.
+    void rename_dim(int dimid, const std::string& name);
+    void rename_var(int varid, const std::string& name);
+    void rename_att(int varid, const std::string& name, const std::string& new_name);
+
+    // Tests if signed and unsigned bytes are not told apart, as in netCDF's classic data model.
+    bool any_sign() const { return format_ != Format::cdf5 && format_ != Format::netcdf4; }
+    bool is_writable() const { return writable_; }
+    bool in_define_mode() const { return define_; }
+    bool is_new() const { return state_ == State::defining; }
 
     // Returns the number of records that this rank knows: its own, and those of earlier collective
     // puts.
@@ -59,8 +72,11 @@ protected:
     char* take(Index bytes, std::size_t alignment) { return queue_.take(bytes, alignment); }
     // Queues values of the variable's type. They must stay in place until the next call of join().
     void put(int varid, bool collective, Section section, const void* values);
+    void put(Entry entry);
     // Takes part in a collective put whose arguments are wrong here.
     void put_nothing(int varid);
+    // The same, of a variable that this rank does not know.
+    void put_nowhere() { after_put(true, false); }
     // Tests if a collective put of this variable writes at once, so that the program's own array
     // can be used.
     bool writes_at_once(const Variable& v) const;
@@ -79,7 +95,7 @@ protected:
     void get_alone(int varid, const Section& section, void* values);
 
 private:
-    enum class Reason { full = 1, edit, sync, read, close, leave };
+    enum class Reason { full = 1, edit, sync, read, close, leave, wait };
 
     Index number_;  // position among the files of the session
     Reductions reductions_;
@@ -111,6 +127,8 @@ private:
     void write_by_root(const Batch& batch);
     void edits_begin() override { close_alone(); }
     void after_put(bool collective, bool at_once);
+    template <class Rename>
+    void rename(const std::string& old, std::string name, bool taken, Rename action);
     void remember_definitions();
     void open_alone();
     void close_alone();

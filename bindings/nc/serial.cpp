@@ -11,9 +11,9 @@
 #include <new>
 #include <utility>
 
+#include "base/untaken.hpp"
 #include "storage.hpp"
 #include "types.hpp"
-#include "untaken.hpp"
 
 namespace thalweg::nc {
 
@@ -32,7 +32,7 @@ public:
     Quiet& operator=(const Quiet&) = delete;
 
 private:
-    Untaken untaken_;
+    detail::Untaken untaken_;
     H5E_auto2_t function_ = nullptr;
     void* data_ = nullptr;
 };

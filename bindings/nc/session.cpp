@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 
 #include "grid.hpp"
 
@@ -27,10 +28,14 @@ std::mutex& sessions_mutex() {
     return *mutex;
 }
 
-void (*before_end)(bool with_mpi) = nullptr;
+// Actions before the end, of each interface, in an order that all ranks have.
+std::set<void (*)(bool with_mpi)>& before_end() {
+    static auto* const all = new std::set<void (*)(bool with_mpi)>;
+    return *all;
+}
 
 void end_sessions(bool with_mpi) {
-    if (before_end != nullptr) before_end(with_mpi);
+    for (auto* const action : before_end()) action(with_mpi);
     for (;;) {
         const auto found = std::find_if(sessions().begin(), sessions().end(), [&](const auto& s) {
             return s->ends_with_mpi() == with_mpi;
@@ -97,7 +102,7 @@ constexpr char settings[] = "staging=8GiB; attributes=first";
 
 }  // namespace
 
-void at_end(void (*action)(bool with_mpi)) { before_end = action; }
+void at_end(void (*action)(bool with_mpi)) { before_end().insert(action); }
 
 void inform(MPI_Comm comm, const std::string& text) {
     const char* const level = std::getenv("THALWEG_LOG");

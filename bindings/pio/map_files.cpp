@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/untaken.hpp"
 #include "library.hpp"
-#include "untaken.hpp"
 
 using namespace thalweg::pio;
 
@@ -85,7 +85,7 @@ public:
     }
 
 private:
-    thalweg::nc::Untaken untaken_;
+    thalweg::detail::Untaken untaken_;
     std::string path_;
     int id_ = -1;
 };

@@ -258,8 +258,8 @@ bool known_to_others(const std::string& name) {
     for (const char* begin : {"TEST_", "FAULT_", "BUILD_", "SERVICE_HOST", "SERVICE_PORT", "PORT_"})
         if (name.rfind(begin, 0) == 0) return true;
     // The options of thalweg run for programs that call netCDF, and what installations set.
-    for (const char* whole : {"NETCDF", "ONLY", "SKIP", "TELL", "JOBS", "ROOT", "DIR", "HOME",
-                              "PREFIX", "VERSION", "PYTHON", "PORT"})
+    for (const char* whole : {"NETCDF", "PNETCDF", "ONLY", "SKIP", "TELL", "JOBS", "ROOT", "DIR",
+                              "HOME", "PREFIX", "VERSION", "PYTHON", "PORT"})
         if (name == whole) return true;
     return false;
 }

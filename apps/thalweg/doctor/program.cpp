@@ -112,6 +112,28 @@ bool say_taken(const std::string& library, const std::vector<std::string>& mpi) 
     return mpi.empty() || same_mpi(mpi) || choice != "parallel";
 }
 
+/// Says which files of PnetCDF libraries are taken. @return false if none is
+bool say_taken_of_pnetcdf(const std::vector<std::string>& libraries,
+                          const std::vector<std::string>& mpi) {
+    say_paths("PnetCDF", libraries);
+    if (libraries.empty()) return false;
+#ifdef THALWEG_TAKES_PNETCDF
+    const char* const given = std::getenv("THALWEG_PNETCDF");
+    const bool off = given != nullptr && std::string(given) == "off";
+    if (!off && same_mpi(mpi)) {
+        line("taken", "classic files of ncmpi_create and ncmpi_open");
+        return true;
+    }
+    line("not taken",
+         off ? "files of PnetCDF: THALWEG_PNETCDF is off"
+             : fmt::format("files of PnetCDF: this build's MPI is {}", THALWEG_MPI_NAMES));
+#else
+    (void)mpi;
+    line("not taken", "files of PnetCDF: this installation was built without it");
+#endif
+    return false;
+}
+
 bool examine(const std::string& command) {
     fmt::print("{}\n", command);
     std::string path = find_program(command);
@@ -140,14 +162,13 @@ bool examine(const std::string& command) {
     say_paths("MPI", mpi);
     say_paths("HDF5", named(libraries, {"libhdf5.so", "libhdf5_serial.so", "libhdf5_openmpi.so",
                                         "libhdf5_mpich.so"}));
-    say_paths("PnetCDF", named(libraries, {"libpnetcdf."}));
+    bool any = say_taken_of_pnetcdf(named(libraries, {"libpnetcdf."}), mpi);
     const std::vector<std::string> netcdf =
         named(libraries, {"libnetcdf.", "libnetcdf_", "libnetcdf-"});
     if (netcdf.empty()) {
         line("netCDF", "none is linked; one that is loaded later is taken all the same");
-        return program.defined.empty();
+        return any || program.defined.empty();
     }
-    bool any = false;
     for (const std::string& library : netcdf) any = say_taken(library, mpi) || any;
     return any;
 }

@@ -145,6 +145,7 @@ Variables variables_of(const RunOptions& options) {
     add("THALWEG_NETCDF", options.serial.empty()   ? options.netcdf
                           : options.serial == "no" ? "parallel"
                                                    : "all");
+    add("THALWEG_PNETCDF", options.pnetcdf);
     add("THALWEG_ONLY", options.only);
     add("THALWEG_SKIP", options.skip);
     add("THALWEG_TELL", options.tell);
@@ -198,7 +199,7 @@ bool write_page(const std::string& summary) {
 
 int run(RunOptions options) {
     if (find_shim().empty() &&
-        !(options.netcdf + options.serial + options.only + options.skip).empty())
+        !(options.netcdf + options.pnetcdf + options.serial + options.only + options.skip).empty())
         fmt::print(stderr,
                    "thalweg: run: no call of netCDF is taken: this installation lacks "
                    "libthalweg_shim.so\n");

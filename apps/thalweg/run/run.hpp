@@ -11,6 +11,7 @@ struct RunOptions {
     std::string service;  ///< value of the setting; empty: the program's own choice
     bool report = false;  ///< write a report, thalweg-report.html
     std::string netcdf;   ///< value of THALWEG_NETCDF; empty: the default
+    std::string pnetcdf;  ///< value of THALWEG_PNETCDF; empty: the default
     std::string serial;   ///< "yes" or "no": whether files without a communicator are taken; empty:
                           ///< the default
     std::string only, skip;  ///< values of THALWEG_ONLY and THALWEG_SKIP
@@ -21,9 +22,10 @@ struct RunOptions {
 };
 
 /**
- * Runs a command with settings in its environment and with the library that takes netCDF's calls
- * preloaded, waits for it, and prints one line on standard error: bytes, files, seconds in calls,
- * seconds hidden, what was chosen. A rank that a launcher has started becomes the command.
+ * Runs a command with settings in its environment and with the library that takes the calls
+ * of netCDF and PnetCDF preloaded, waits for it, and prints one line on standard error: bytes,
+ * files, seconds in calls, seconds hidden, what was chosen. A rank that a launcher has started
+ * becomes the command.
  * @return exit code of the command; 128 and the number of the signal that ended it; 2 if it cannot
  *         be started
  */

@@ -11,6 +11,7 @@
 
 #include "contents.hpp"
 #include "files.hpp"
+#include "memory_order.hpp"
 #include "storage.hpp"
 #include "types.hpp"
 
@@ -42,34 +43,6 @@ void check_place(const std::string& path, bool netcdf4) {
         throw Error{netcdf4 ? EACCES : errno, path + ": " + std::strerror(errno)};
     if (access(folder.c_str(), W_OK | X_OK) != 0)
         throw Error{step_aside, "the folder may not be written"};
-}
-
-// Tests if values that follow one another in the file do so in memory.
-bool is_dense(const Section& s, const std::ptrdiff_t* map) {
-    Index step = 1;
-    for (std::size_t d = s.count.size(); map != nullptr && d-- > 0;) {
-        if (s.count[d] != 1 && map[d] != step) return false;
-        step *= s.count[d];
-    }
-    return true;
-}
-
-// Calls copy(position in the section, position in memory) for all elements, in their order.
-template <class Copy>
-void for_elements(const Section& s, const std::ptrdiff_t* map, Copy copy) {
-    const std::size_t dims = s.count.size();
-    Shape at(dims, 0);
-    std::ptrdiff_t memory = 0;
-    const Index n = volume(s.count);
-    for (Index i = 0; i < n; i++) {
-        copy(static_cast<std::size_t>(i), memory);
-        for (std::size_t d = dims; d-- > 0;) {
-            memory += map[d];
-            if (++at[d] < s.count[d]) break;
-            memory -= map[d] * s.count[d];
-            at[d] = 0;
-        }
-    }
 }
 
 bool is_text(int type) { return type == NC_CHAR; }
@@ -192,38 +165,6 @@ int File::def_var(const std::string& name, int type, std::vector<int> dims) {
     const int id = Dataset::def_var(name, type, std::move(dims));
     table_.variable(id).storage.no_fill = fill_mode_ == NC_NOFILL;
     return id;
-}
-
-// In data mode, a classic file accepts only names that are not longer than the old ones.
-template <class Rename>
-void File::rename(const std::string& old, std::string name, bool taken, Rename action) {
-    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
-    check_name(name);
-    if (taken) throw Error{NC_ENAMEINUSE, path_ + ": the name " + name + " is in use"};
-    const bool defining = define_;
-    if (!defining && format_ != Format::netcdf4) {
-        if (name.size() > old.size())
-            throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
-        define_ = true;
-    }
-    action(name);
-    define_ = defining || format_ == Format::netcdf4;
-}
-
-void File::rename_dim(int dimid, const std::string& name) {
-    rename(table_.dimension(dimid).name, name, table_.find_dimension(name) >= 0,
-           [&](const std::string& n) { Dataset::rename_dim(dimid, n); });
-}
-
-void File::rename_var(int varid, const std::string& name) {
-    rename(table_.variable(varid).name, name, table_.find_variable(name) >= 0,
-           [&](const std::string& n) { Dataset::rename_var(varid, n); });
-}
-
-void File::rename_att(int varid, const std::string& name, const std::string& new_name) {
-    const std::string old = table_.attribute(varid, name).name;
-    rename(old, new_name, table_.attributes_of(varid).find(new_name) >= 0,
-           [&](const std::string& n) { Dataset::rename_att(varid, old, n); });
 }
 
 int File::put_att(int varid, const std::string& name, int type, std::size_t n, const void* values,
@@ -366,13 +307,13 @@ int File::put(const Request& r, const void* values) {
             s.start[0] + (s.count[0] - 1) * (s.stride.empty() ? 1 : s.stride[0]) >= records())
             throw Error{NC_ECANTEXTEND, path_ + ": variable " + v.name +
                                             ": records can be added with collective access only"};
-        const bool dense = is_dense(s, r.map);
+        const bool dense = is_dense(s.count, r.map);
         if (n > 0 && !(dense && r.type == v.type && together && writes_at_once(v))) {
             std::string gathered;
             if (!dense) {
                 const std::size_t bytes = size_of(r.type);
                 gathered.resize(static_cast<std::size_t>(n) * bytes);
-                for_elements(s, r.map, [&](std::size_t i, std::ptrdiff_t at) {
+                for_elements(s.count, r.map, [&](std::size_t i, std::ptrdiff_t at) {
                     std::memcpy(
                         gathered.data() + i * bytes,
                         static_cast<const char*>(values) + at * static_cast<std::ptrdiff_t>(bytes),
@@ -413,7 +354,7 @@ int File::get(const Request& r, void* values) {
         if (n > 0 && values == nullptr)
             throw Error{NC_EINVAL,
                         path_ + ": variable " + v.name + ": the pointer to the array is NULL"};
-        if (!is_dense(s, r.map) || r.type != v.type)
+        if (!is_dense(s.count, r.map) || r.type != v.type)
             read.resize(static_cast<std::size_t>(n) * size_of(v.type));
     } catch (...) {
         if (all_read >= 0) get_nothing(all_read);
@@ -428,11 +369,12 @@ int File::get(const Request& r, void* values) {
     if (direct) return NC_NOERR;
     const Variable& v = table_.variable(r.varid);
     const Index n = volume(s.count);
-    if (is_dense(s, r.map)) return convert(v.type, read.data(), r.type, values, n, "", any_sign());
+    if (is_dense(s.count, r.map))
+        return convert(v.type, read.data(), r.type, values, n, "", any_sign());
     const std::size_t bytes = size_of(r.type);
     std::string converted(static_cast<std::size_t>(n) * bytes, '\0');
     const int code = convert(v.type, read.data(), r.type, converted.data(), n, "", any_sign());
-    for_elements(s, r.map, [&](std::size_t i, std::ptrdiff_t at) {
+    for_elements(s.count, r.map, [&](std::size_t i, std::ptrdiff_t at) {
         std::memcpy(static_cast<char*>(values) + at * static_cast<std::ptrdiff_t>(bytes),
                     converted.data() + i * bytes, bytes);
     });

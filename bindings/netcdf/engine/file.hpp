@@ -32,13 +32,10 @@ public:
 
     Call& call() { return call_; }
     bool is_classic() const { return !is_netcdf4(); }
-    bool is_writable() const { return writable_; }
     bool is_first() const { return session_.rank() == 0; }
-    bool is_new() const { return state_ == State::defining; }
     int fill_mode() const { return fill_mode_; }
     bool is_set_collective(int varid) const;  // the program has chosen collective access
     std::recursive_mutex& mutex() { return session_.mutex; }
-    bool in_define_mode() const { return define_; }
     bool ends_with_mpi() const { return session_.ends_with_mpi(); }
     std::string place() const;  // of the data while the file is being written
 
@@ -48,9 +45,6 @@ public:
     void enddef();
     int def_dim(const std::string& name, std::size_t length);
     int def_var(const std::string& name, int type, std::vector<int> dims);
-    void rename_dim(int dimid, const std::string& name);
-    void rename_var(int varid, const std::string& name);
-    void rename_att(int varid, const std::string& name, const std::string& new_name);
     // @return NC_ERANGE if values do not fit, which are stored as fill values; else 0
     int put_att(int varid, const std::string& name, int type, std::size_t n, const void* values,
                 int memory_type);
@@ -79,15 +73,11 @@ private:
     std::size_t settled_ = 0;  // variables that were defined when definitions last ended
 
     bool is_collective(int varid) const;
-    // Tests if signed and unsigned bytes are not told apart.
-    bool any_sign() const { return format_ != Format::cdf5 && format_ != Format::netcdf4; }
     static std::string place_to_read(Session& session, const Call& call, const std::string& path);
     void need_data_mode();
     Variable& variable_for_data(int varid);
     Section section_of(const Variable& v, const Request& request) const;
     void settle();
-    template <class Rename>
-    void rename(const std::string& old, std::string name, bool taken, Rename action);
 };
 
 }  // namespace thalweg::netcdf::engine

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 namespace thalweg::netcdf {
 
@@ -15,7 +16,8 @@ struct Account {
     std::mutex mutex;
     const thalweg_shim* shim = nullptr;
     long engine = 0;
-    std::map<std::string, long> others;  ///< number of files that netCDF writes, by reason
+    /// Files of the program's libraries, by library and reason.
+    std::map<std::pair<std::string, std::string>, long> others;
 };
 
 Account& the_account() {
@@ -43,18 +45,18 @@ std::string files_text(long count) {
 
 void begin_account(const thalweg_shim* shim) { the_account().shim = shim; }
 
-void account(const Call& call, const std::string& reason) {
+void account(const Call& call, const std::string& reason, const char* library) {
     Account& a = the_account();
     const std::lock_guard<std::mutex> lock(a.mutex);
     if (reason.empty())
         ++a.engine;
     else
-        ++a.others[reason];
+        ++a.others[{library, reason}];
     if (!tells_files() || !is_first(call, a.shim)) return;
     if (reason.empty())
         std::fprintf(stderr, "thalweg: %s: by Thalweg\n", call.path.c_str());
     else
-        std::fprintf(stderr, "thalweg: %s: by netCDF-C, because %s\n", call.path.c_str(),
+        std::fprintf(stderr, "thalweg: %s: by %s, because %s\n", call.path.c_str(), library,
                      reason.c_str());
 }
 
@@ -63,8 +65,8 @@ void end_account() {
     const std::lock_guard<std::mutex> lock(a.mutex);
     if (a.shim == nullptr || !a.shim->tells() || (a.engine == 0 && a.others.empty())) return;
     std::string line = files_text(a.engine) + " by Thalweg";
-    for (const auto& [reason, count] : a.others)
-        line += ", " + files_text(count) + " by netCDF-C (" + reason + ")";
+    for (const auto& [why, count] : a.others)
+        line += ", " + files_text(count) + " by " + why.first + " (" + why.second + ")";
     std::fprintf(stderr, "thalweg: %s\n", line.c_str());
 }
 

@@ -12,10 +12,10 @@ namespace thalweg::netcdf {
 /// @param shim  decides if this rank prints
 void begin_account(const thalweg_shim* shim);
 
-/// Counts a file. If each file is to be reported, prints a line on the first rank of its
-/// communicator.
-/// @param reason  why netCDF writes it; empty: the engine does
-void account(const Call& call, const std::string& reason);
+/// Counts a file, and tells it on the first rank of its communicator if each file is to be told.
+/// @param reason  why the library has it; empty: the engine has it
+/// @param library  name of the program's library
+void account(const Call& call, const std::string& reason, const char* library = "netCDF-C");
 
 /// Writes the line of the whole process, on rank 0.
 void end_account();

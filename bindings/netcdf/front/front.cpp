@@ -9,6 +9,9 @@
 #include "front/files.hpp"
 #include "front/router.hpp"
 #include "shim/shim.h"
+#ifdef THALWEG_PNETCDF_NAMES
+#include "pnetcdf/front/table.hpp"
+#endif
 
 namespace thalweg::netcdf {
 
@@ -84,11 +87,14 @@ int prepare(const char* path, int mode, int use) {
     return engine_prepare(path, mode, static_cast<Use>(use)) ? 1 : 0;
 }
 
-constexpr thalweg_front front{attach, mpi_runs, owner, inner, var_par_access, prepare};
+thalweg_front front{attach, mpi_runs, owner, inner, var_par_access, prepare, nullptr, 0};
 
 void finish() {
     if (in_child()) return;
     engine_finish();
+#ifdef THALWEG_PNETCDF_NAMES
+    thalweg::pnetcdf::finish();
+#endif
     end_account();
 }
 
@@ -102,6 +108,9 @@ extern "C" __attribute__((visibility("default"))) const thalweg_front* thalweg_f
     if (shim->interface != thalweg_shim_interface) return nullptr;
     begin_router(shim);
     begin_account(shim);
+#ifdef THALWEG_PNETCDF_NAMES
+    front.pnetcdf = thalweg::pnetcdf::begin(shim, &front.pnetcdf_count);
+#endif
     std::atexit(finish);
     return &front;
 }

@@ -78,7 +78,15 @@ static void load(void) {
                                  thalweg_shim_depth,
                                  current_call,
                                  act,
-                                 tells};
+                                 tells,
+                                 pnetcdf_choice() == pnetcdf_forward,
+                                 takes_pnetcdf,
+#ifdef THALWEG_PNETCDF_NAMES
+                                 real_pnetcdf
+#else
+                                 NULL
+#endif
+    };
     made = &shim;
     const int flags = loading_flags();
     if (flags == -1) return;
@@ -142,6 +150,10 @@ int attach(struct library* library, const struct thalweg_call* call) {
     }
     pthread_mutex_unlock(&lock);
     return !library->refused;
+}
+
+const struct thalweg_front* front_for_pnetcdf(void) {
+    return !is_child() && shares_mpi() ? front() : NULL;
 }
 
 void detach(struct library* library, int mode) {

@@ -16,6 +16,13 @@ enum thalweg_owner owner_of(const struct library* library, int id);
  * Returns 0 if that is not possible, which is told once. */
 int attach(struct library* library, const struct thalweg_call* call);
 
+/* Loads the front if need be, for a file of PnetCDF's names. Returns null if it cannot be used. */
+const struct thalweg_front* front_for_pnetcdf(void);
+
+/* Returns a function of PnetCDF as the calls since the first one reach it; null if there is none.
+ * In the file for PnetCDF's names. */
+void* real_pnetcdf(const char* name);
+
 /* Notes that the program has registered a table of its own in a slot. */
 void detach(struct library* library, int mode);
 

@@ -36,6 +36,15 @@ enum netcdf_choice netcdf_choice(void) {
     return netcdf_off;
 }
 
+enum pnetcdf_choice pnetcdf_choice(void) {
+    const char* const value = setting("THALWEG_PNETCDF");
+    if (value == NULL || strcmp(value, "on") == 0) return pnetcdf_on;
+    if (strcmp(value, "forward") == 0) return pnetcdf_forward;
+    if (strcmp(value, "off") != 0)
+        tell_once("no file of PnetCDF is taken: THALWEG_PNETCDF is on, forward or off, not", value);
+    return pnetcdf_off;
+}
+
 int tells(void) {
     static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                         "SLURM_PROCID"};
@@ -105,4 +114,12 @@ int takes(const struct thalweg_call* call, const char* path) {
     /* netCDF must see the bits: it refuses two formats at once. */
     if (formats(call->mode) > 1) return 0;
     return path != NULL && ordinary(path) && chosen(path + strspn(path, " \t"));
+}
+
+int takes_pnetcdf(const char* path, int mode) {
+    const char* const safe = getenv("PNETCDF_SAFE_MODE"); /* compares arguments between ranks */
+    if (safe != NULL && *safe != '0') return 0;
+    if (mode & (diskless | mapped | user_formats | netcdf4 | in_memory)) return 0;
+    return formats(mode) <= 1 && path != NULL && strchr(path, ':') == NULL && ordinary(path) &&
+           chosen(path);
 }

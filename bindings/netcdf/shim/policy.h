@@ -11,6 +11,14 @@ enum netcdf_choice { netcdf_off, netcdf_parallel, netcdf_all, netcdf_forward };
 
 enum netcdf_choice netcdf_choice(void);
 
+/* Values of THALWEG_PNETCDF. */
+enum pnetcdf_choice { pnetcdf_off, pnetcdf_on, pnetcdf_forward };
+
+enum pnetcdf_choice pnetcdf_choice(void);
+
+/* Tests if a call of PnetCDF's names is to be taken, by its path, its mode and the settings. */
+int takes_pnetcdf(const char* path, int mode);
+
 /* Tests if a call is to be taken, by its path, its mode and the settings: the same on all ranks. */
 int takes(const struct thalweg_call* call, const char* path);
 

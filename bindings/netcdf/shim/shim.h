@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { thalweg_shim_interface = 1 };
+enum { thalweg_shim_interface = 2 };
 
 /* Most netCDF libraries of one process that are served. */
 enum { thalweg_most_libraries = 4 };
@@ -56,6 +56,11 @@ struct thalweg_shim {
     const struct thalweg_call* (*call)(void);    /* the call that this thread makes; NULL: none */
     void (*act)(struct thalweg_netcdf* library); /* comes before a file is made by the library */
     int (*tells)(void);                          /* returns 0 if this rank prints no lines */
+    int forward_pnetcdf;                         /* no file of PnetCDF's names is the engine's */
+    /* Tests if a call of PnetCDF's names is to be taken. */
+    int (*takes_pnetcdf)(const char* path, int mode);
+    /* Returns a function of PnetCDF that the program would have reached; null if there is none. */
+    void* (*real_pnetcdf)(const char* name);
 };
 
 /* Services of the front for the shim. */
@@ -71,6 +76,10 @@ struct thalweg_front {
     /* Prepares a path that the library is about to use; use: 0 create, 1 open, 2 remove. Returns 1
      * if the call has to come to the table. */
     int (*prepare)(const char* path, int mode, int use);
+    /* Functions for PnetCDF's names, in the order of the list that the build makes of them; null if
+     * the front knows none. */
+    void* const* pnetcdf;
+    int pnetcdf_count;
 };
 
 /* The front's entry. Returns null if the interfaces differ. */

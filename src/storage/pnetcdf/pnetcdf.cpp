@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/trace.hpp"
+#include "base/untaken.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/pnetcdf/mpi_io.hpp"
 #include "storage/posix/system.hpp"
@@ -43,6 +44,7 @@ public:
         Status status = check_mpi(comm, path);
         if (!status.ok()) return status;
         if (status = begin(comm, path, definitions, options, writer); !status.ok()) return status;
+        const Untaken untaken;
         NoSizeSignal guard;
         status = create_with_hints(options, writer);
         if (status = agree(comm, status); !status.ok()) return status;
@@ -72,6 +74,7 @@ public:
         if (!first_ || bytes == 0) return {};
         if (fd_ < 0) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
         if (fd_ < 0) return system_failure(path_, "cannot open for writing");
+        const Untaken untaken;
         NoSizeSignal guard;
         if (has_space(fd_, 0, offset, bytes)) return {};
         return system_failure(path_,
@@ -80,6 +83,7 @@ public:
 
     Status write(std::span<const Chunk> chunks) override {
         Stopwatch watch(counts_.seconds);
+        const Untaken untaken;
         NoSizeSignal guard;
         // Each request is for one variable and record, and consists of boxes.
         std::vector<Request> requests;
@@ -105,6 +109,7 @@ public:
 
     Status set_records(std::int64_t records, bool durable) override {
         if (!open_ || records == 0) return {};
+        const Untaken untaken;
         Status status = pnetcdf_status(ncmpi_sync_numrecs(ncid_), path_, "number of records");
         if (durable) {
             Status synced = sync();
@@ -114,11 +119,13 @@ public:
     }
 
     Status sync() override {
+        const Untaken untaken;
         return open_ ? pnetcdf_status(ncmpi_sync(ncid_), path_, "cannot sync") : Status{};
     }
 
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {
+        const Untaken untaken;
         NoSizeSignal guard;
         Status status = sums_.close();
         records = std::max(records, existing_.kept);
@@ -180,6 +187,7 @@ private:
     /// Opens the file on the writers.
     /// @note Collective over comm
     Status open_for_writing(Comm& comm, const StorageOptions& options, bool writer) {
+        const Untaken untaken;
         Status status;
         if (writer || first_) status = sums_.begin(path_, *definitions_, {}, options, first_);
         if (status = agree(comm, status); !status.ok()) return status;

@@ -1,4 +1,4 @@
-// Calls of netCDF by this layer itself, in a process whose netCDF calls Thalweg replaces.
+// The library's own calls of netCDF and PnetCDF, in a process whose calls Thalweg replaces.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,9 +7,9 @@
 // is loaded: above 0 the calls reach netCDF.
 extern "C" [[gnu::weak]] int* thalweg_shim_depth();
 
-namespace thalweg::nc {
+namespace thalweg::detail {
 
-// Guard for a scope in which this thread's netCDF calls reach netCDF itself.
+/// Guard for a scope in which this thread's calls of netCDF and PnetCDF reach these libraries.
 class Untaken {
 public:
     Untaken() { change(1); }
@@ -23,4 +23,4 @@ private:
     }
 };
 
-}  // namespace thalweg::nc
+}  // namespace thalweg::detail

@@ -1,0 +1,135 @@
+// Attributes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <netcdf.h>
+
+#include <cstring>
+
+#include "pnetcdf/engine/calls.hpp"
+#include "types.hpp"
+
+namespace thalweg::pnetcdf::engine {
+
+int File::put_att(int varid, const char* name, int type, Index n, const void* values, int memory) {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    table_.attributes_of(varid);
+    if (name == nullptr || *name == '\0') throw Error{NC_EBADNAME, path_ + ": a name is empty"};
+    const auto refuse = [&](int code, const char* what) {
+        throw Error{code, path_ + ": attribute " + name + ": " + what};
+    };
+    if (std::strlen(name) > NC_MAX_NAME) refuse(NC_EMAXNAME, "the name is too long");
+    std::string checked = name;
+    check_name(checked);
+    if (size_of(type) == 0) refuse(NC_EBADTYPE, "there is no such type");
+    if (type > NC_DOUBLE && format_ != Format::cdf5)
+        refuse(strict_cdf2, "the format lacks the type");
+    if (memory == NC_NAT) memory = type;
+    if ((memory == NC_CHAR) != (type == NC_CHAR)) refuse(NC_ECHAR, "text is no number");
+    if (n > 0 && values == nullptr) refuse(NC_EINVAL, "there are no values");
+    if (n < 0) refuse(NC_EINVAL, "a negative number of values");
+    Attribute a{name, type, n, std::string(static_cast<std::size_t>(n) * size_of(type), '\0')};
+    const int code = convert(memory, values, type, a.bytes.data(), n, "", any_sign());
+    Dataset::put_att(varid, std::move(a));
+    return code;
+}
+
+int File::get_att(int varid, const char* name, void* values, int memory) {
+    table_.attributes_of(varid);
+    if (name == nullptr || *name == '\0') throw Error{NC_EBADNAME, path_ + ": a name is empty"};
+    const Attribute& a = table_.attribute(varid, name);
+    if (memory == NC_NAT) memory = a.type;
+    if (a.n == 0) return NC_NOERR;
+    if ((memory == NC_CHAR) != (a.type == NC_CHAR))
+        throw Error{NC_ECHAR, path_ + ": attribute " + name + ": text is no number"};
+    if (values == nullptr) throw Error{NC_EINVAL, path_ + ": there is no array"};
+    return convert(a.type, a.bytes.data(), memory, values, a.n, "", any_sign());
+}
+
+void File::del_att(int varid, const std::string& name) {
+    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    if (!define_) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    Dataset::del_att(varid, name);
+}
+
+namespace calls {
+
+namespace {
+
+const char* checked(const char* name) {
+    if (name == nullptr || *name == '\0') throw Error{NC_EBADNAME, "a name is empty"};
+    if (std::strlen(name) > NC_MAX_NAME) throw Error{NC_EMAXNAME, "a name is too long"};
+    return name;
+}
+
+}  // namespace
+
+#define X(suffix, in_memory, number)                                                               \
+    int ncmpi_put_att##suffix(File& file, int varid, const char* name, nc_type type, MPI_Offset n, \
+                              const in_memory* values) {                                           \
+        return on(file, [&] { return file.put_att(varid, name, type, n, values, number); });       \
+    }                                                                                              \
+    int ncmpi_get_att##suffix(File& file, int varid, const char* name, in_memory* values) {        \
+        return on(file, [&] { return file.get_att(varid, name, values, number); });                \
+    }
+THALWEG_NC_NUMBER_TYPES(X)
+X(, void, NC_NAT)
+#undef X
+
+int ncmpi_put_att_text(File& file, int varid, const char* name, MPI_Offset n, const char* values) {
+    return on(file, [&] { return file.put_att(varid, name, NC_CHAR, n, values, NC_CHAR); });
+}
+
+int ncmpi_get_att_text(File& file, int varid, const char* name, char* values) {
+    return on(file, [&] { return file.get_att(varid, name, values, NC_CHAR); });
+}
+
+int ncmpi_del_att(File& file, int varid, const char* name) {
+    return on(file, [&] { file.del_att(varid, checked(name)); });
+}
+
+int ncmpi_rename_att(File& file, int varid, const char* name, const char* new_name) {
+    return on(file, [&] {
+        if (!file.is_writable()) throw Error{NC_EPERM, file.path() + " is open for reading"};
+        file.table().attributes_of(varid);
+        file.rename_att(varid, checked(name), checked(new_name));
+    });
+}
+
+int ncmpi_inq_att(File& file, int varid, const char* name, nc_type* type, MPI_Offset* n) {
+    return on(file, [&] {
+        file.table().attributes_of(varid);
+        const Attribute& a = file.table().attribute(varid, checked(name));
+        if (type != nullptr) *type = a.type;
+        if (n != nullptr) *n = a.n;
+    });
+}
+
+int ncmpi_inq_atttype(File& file, int varid, const char* name, nc_type* type) {
+    return ncmpi_inq_att(file, varid, name, type, nullptr);
+}
+
+int ncmpi_inq_attlen(File& file, int varid, const char* name, MPI_Offset* n) {
+    return ncmpi_inq_att(file, varid, name, nullptr, n);
+}
+
+int ncmpi_inq_attid(File& file, int varid, const char* name, int* id) {
+    return on(file, [&] {
+        const auto& all = file.table().attributes_of(varid);
+        const Attribute& a = file.table().attribute(varid, checked(name));
+        if (id != nullptr) *id = static_cast<int>(&a - all.data());
+    });
+}
+
+int ncmpi_inq_attname(File& file, int varid, int number, char* name) {
+    return on(file, [&] {
+        const auto& all = file.table().attributes_of(varid);
+        if (number < 0 || static_cast<std::size_t>(number) >= all.size())
+            throw Error{NC_ENOTATT, "there is no attribute number " + std::to_string(number)};
+        const std::string& text = all[static_cast<std::size_t>(number)].name;
+        if (name != nullptr) std::memcpy(name, text.c_str(), text.size() + 1);
+    });
+}
+
+}  // namespace calls
+
+}  // namespace thalweg::pnetcdf::engine

@@ -1,0 +1,66 @@
+// PnetCDF's codes, and how calls return errors.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <exception>
+#include <new>
+#include <type_traits>
+
+#include "error.hpp"
+
+namespace thalweg::pnetcdf::engine {
+
+// Codes that netCDF does not have.
+enum {
+    not_independent = -202,
+    is_independent = -203,
+    bad_file = -204,
+    read_failed = -205,
+    write_failed = -206,
+    several_types = -208,
+    sizes_differ = -209,
+    negative_count = -210,
+    unsupported_type = -211,
+    bad_request = -212,
+    not_supported = -214,
+    no_buffer_size = -215,
+    buffer_attached = -216,
+    no_buffer = -217,
+    buffer_in_use = -218,
+    buffer_too_small = -219,
+    no_file = -220,
+    overflows_int = -221,
+    not_enabled = -222,
+    no_space = -224,
+    over_quota = -225,
+    no_start = -226,
+    strict_cdf2 = -232,
+    no_record_variable = -233,
+    not_filled = -234,
+    requests_pending = -236
+};
+
+// Returns PnetCDF's code for an error of netCDF or of the system, and logs its text at level info.
+int code_for_program(const nc::Error& error);
+
+// Runs an action, and returns its code: that of an error which it throws, or the one it returns.
+template <class Action>
+int attempt(Action action) {
+    try {
+        if constexpr (std::is_void_v<decltype(action())>) {
+            action();
+            return 0;
+        } else {
+            return action();
+        }
+    } catch (const nc::Error& error) {
+        return code_for_program(error);
+    } catch (const std::bad_alloc&) {
+        return nc::out_of_memory;
+    } catch (const std::exception& error) {
+        return code_for_program({nc::internal_error, error.what()});
+    }
+}
+
+}  // namespace thalweg::pnetcdf::engine

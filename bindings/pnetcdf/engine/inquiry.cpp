@@ -1,0 +1,235 @@
+// Inquiries.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <netcdf.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "pnetcdf/engine/calls.hpp"
+#include "types.hpp"
+
+namespace thalweg::pnetcdf::engine::calls {
+
+namespace {
+
+template <class T, class Value>
+void set(T* to, Value value) {
+    if (to != nullptr) *to = static_cast<T>(value);
+}
+
+void set_text(char* to, const std::string& text) {
+    if (to != nullptr) std::memcpy(to, text.c_str(), text.size() + 1);
+}
+
+const char* checked(const char* name) {
+    if (name == nullptr || *name == '\0') throw Error{NC_EBADNAME, "a name is empty"};
+    if (std::strlen(name) > NC_MAX_NAME) throw Error{NC_EMAXNAME, "a name is too long"};
+    return name;
+}
+
+int variables(File& file, bool records) {
+    const nc::Table& t = file.table();
+    return static_cast<int>(
+        std::count_if(t.variables.begin(), t.variables.end(),
+                      [&](const Variable& v) { return t.is_record(v) == records; }));
+}
+
+}  // namespace
+
+int ncmpi_inq_format(File& file, int* format) {
+    return on(file, [&] { set(format, file.format()); });
+}
+
+int ncmpi_inq_version(File& file, int* mode) {
+    return on(file, [&] {
+        const int format = file.format();
+        set(mode, format == NC_FORMAT_64BIT_DATA     ? NC_64BIT_DATA
+                  : format == NC_FORMAT_64BIT_OFFSET ? NC_64BIT_OFFSET
+                                                     : NC_CLASSIC_MODEL);
+    });
+}
+
+int ncmpi_inq(File& file, int* dims, int* vars, int* attributes, int* unlimited) {
+    return on(file, [&] {
+        const nc::Table& t = file.table();
+        set(dims, t.dimensions.size());
+        set(vars, t.variables.size());
+        set(attributes, t.attributes.size());
+        set(unlimited, t.unlimited());
+    });
+}
+
+int ncmpi_inq_ndims(File& file, int* n) { return ncmpi_inq(file, n, nullptr, nullptr, nullptr); }
+int ncmpi_inq_nvars(File& file, int* n) { return ncmpi_inq(file, nullptr, n, nullptr, nullptr); }
+int ncmpi_inq_natts(File& file, int* n) { return ncmpi_inq(file, nullptr, nullptr, n, nullptr); }
+int ncmpi_inq_unlimdim(File& file, int* id) {
+    return ncmpi_inq(file, nullptr, nullptr, nullptr, id);
+}
+
+int ncmpi_inq_num_fix_vars(File& file, int* n) {
+    return on(file, [&] { set(n, variables(file, false)); });
+}
+
+int ncmpi_inq_num_rec_vars(File& file, int* n) {
+    return on(file, [&] { set(n, variables(file, true)); });
+}
+
+int ncmpi_inq_path(File& file, int* length, char* path) {
+    return on(file, [&] {
+        set(length, file.call().path.size());
+        set_text(path, file.call().path);
+    });
+}
+
+// ---- dimensions ---------------------------------------------------------------------------------
+
+int ncmpi_inq_dimid(File& file, const char* name, int* id) {
+    return on(file, [&] {
+        const int found = file.table().find_dimension(checked(name));
+        if (found < 0) throw Error{NC_EBADDIM, std::string("there is no dimension ") + name};
+        set(id, found);
+    });
+}
+
+int ncmpi_inq_dim(File& file, int id, char* name, MPI_Offset* length) {
+    return on(file, [&] {
+        set_text(name, file.table().dimension(id).name);
+        if (length != nullptr) *length = file.length_of(id);
+    });
+}
+
+int ncmpi_inq_dimname(File& file, int id, char* name) {
+    return ncmpi_inq_dim(file, id, name, nullptr);
+}
+
+int ncmpi_inq_dimlen(File& file, int id, MPI_Offset* length) {
+    return ncmpi_inq_dim(file, id, nullptr, length);
+}
+
+// ---- variables ----------------------------------------------------------------------------------
+
+int ncmpi_inq_varid(File& file, const char* name, int* id) {
+    return on(file, [&] {
+        const int found = file.table().find_variable(checked(name));
+        if (found < 0) throw Error{NC_ENOTVAR, std::string("there is no variable ") + name};
+        set(id, found);
+    });
+}
+
+int ncmpi_inq_var(File& file, int id, char* name, nc_type* type, int* n, int* dims,
+                  int* attributes) {
+    return on(file, [&] {
+        const Variable& v = file.variable_of(id);
+        set_text(name, v.name);
+        set(type, v.type);
+        set(n, v.dims.size());
+        if (dims != nullptr) std::copy(v.dims.begin(), v.dims.end(), dims);
+        set(attributes, v.attributes.size());
+    });
+}
+
+int ncmpi_inq_varname(File& file, int id, char* name) {
+    return ncmpi_inq_var(file, id, name, nullptr, nullptr, nullptr, nullptr);
+}
+
+int ncmpi_inq_vartype(File& file, int id, nc_type* type) {
+    return ncmpi_inq_var(file, id, nullptr, type, nullptr, nullptr, nullptr);
+}
+
+int ncmpi_inq_varndims(File& file, int id, int* n) {
+    return ncmpi_inq_var(file, id, nullptr, nullptr, n, nullptr, nullptr);
+}
+
+int ncmpi_inq_vardimid(File& file, int id, int* dims) {
+    return ncmpi_inq_var(file, id, nullptr, nullptr, nullptr, dims, nullptr);
+}
+
+int ncmpi_inq_varnatts(File& file, int id, int* n) {
+    return on(file, [&] { set(n, file.table().attributes_of(id).size()); });
+}
+
+int ncmpi_inq_var_fill(File& file, int id, int* no_fill, void* value) {
+    return on(file, [&] {
+        const Variable& v = file.variable_of(id);
+        set(no_fill, v.storage.no_fill ? 1 : 0);
+        const std::string fill = nc::Table::fill_of(v);
+        if (value != nullptr) std::memcpy(value, fill.data(), fill.size());
+    });
+}
+
+// ---- places and sizes ---------------------------------------------------------------------------
+
+int ncmpi_inq_varoffset(File& file, int id, MPI_Offset* offset) {
+    return on(file, [&] {
+        file.variable_of(id);
+        if (offset != nullptr) *offset = file.places().begin.at(static_cast<std::size_t>(id));
+    });
+}
+
+int ncmpi_inq_header_size(File& file, MPI_Offset* size) {
+    return on(file, [&] { set(size, file.places().header); });
+}
+
+int ncmpi_inq_header_extent(File& file, MPI_Offset* size) {
+    return on(file, [&] { set(size, file.places().extent); });
+}
+
+int ncmpi_inq_recsize(File& file, MPI_Offset* size) {
+    return on(file, [&] { set(size, file.places().record_bytes); });
+}
+
+// The header is the first rank's.
+int ncmpi_inq_put_size(File& file, MPI_Offset* size) {
+    return on(file, [&] {
+        const bool header = file.is_first() && file.is_writable() && !file.in_define_mode();
+        set(size, file.bytes_put() + (header ? file.places().header : 0));
+    });
+}
+
+int ncmpi_inq_get_size(File& file, MPI_Offset* size) {
+    return on(file, [&] { set(size, file.bytes_got()); });
+}
+
+int ncmpi_inq_striping(File& file, int* size, int* count) {
+    return on(file, [&] {
+        set(size, 0);
+        set(count, 0);
+    });
+}
+
+int ncmpi_inq_nreqs(File& file, int* n) {
+    return on(file, [&] { set(n, file.pending()); });
+}
+
+int ncmpi_inq_buffer_size(File& file, MPI_Offset* bytes) {
+    return on(file, [&] { set(bytes, file.buffer_size()); });
+}
+
+int ncmpi_inq_buffer_usage(File& file, MPI_Offset* bytes) {
+    return on(file, [&] { set(bytes, file.buffer_usage()); });
+}
+
+// The hints of the program, and PnetCDF's with the values in use.
+int ncmpi_inq_file_info(File& file, MPI_Info* used) {
+    return on(file, [&] {
+        if (used == nullptr) throw Error{NC_EINVAL, file.path() + ": there is no place for hints"};
+        const MPI_Info given = file.call().info;
+        if (given != MPI_INFO_NULL)
+            MPI_Info_dup(given, used);
+        else
+            MPI_Info_create(used);
+        const char* const hints[][2] = {
+            {"nc_header_align_size", "4"},    {"nc_var_align_size", "4"},
+            {"nc_record_align_size", "4"},    {"nc_header_read_chunk_size", "262144"},
+            {"nc_in_place_swap", "disable"},  {"nc_ibuf_size", "16777216"},
+            {"pnetcdf_subfiling", "disable"}, {"nc_num_subfiles", "0"}};
+        for (const auto& hint : hints) MPI_Info_set(*used, hint[0], hint[1]);
+    });
+}
+
+int ncmpi_get_file_info(File& file, MPI_Info* used) { return ncmpi_inq_file_info(file, used); }
+
+}  // namespace thalweg::pnetcdf::engine::calls

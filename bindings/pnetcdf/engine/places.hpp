@@ -1,0 +1,25 @@
+// The places of a classic file's header and data.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "table.hpp"
+
+namespace thalweg::pnetcdf::engine {
+
+struct Places {
+    nc::Index header = 0, extent = 0, record_bytes = 0;
+    std::vector<nc::Index> begin;  // of each variable
+};
+
+// Returns the places that the library gives to the data of a new file.
+// @param format  NC_FORMAT_*
+Places places_of(const nc::Table& table, int format);
+
+// Reads the places from the header of a file. Throws.
+Places read_places(const std::string& path);
+
+}  // namespace thalweg::pnetcdf::engine

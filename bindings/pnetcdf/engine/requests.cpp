@@ -1,0 +1,202 @@
+// Requests: puts and gets that are carried out by a later wait.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <netcdf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "pnetcdf/engine/file.hpp"
+#include "types.hpp"
+
+namespace thalweg::pnetcdf::engine {
+
+namespace {
+
+constexpr int no_request = -1, all_requests = -1, all_gets = -2, all_puts = -3;
+
+// Smaller arrays are copied when they are posted, as PnetCDF does: some programs change them.
+constexpr Index small = 4096;
+
+}  // namespace
+
+// @param small_too  small arrays are copied, too
+// @return NC_ERANGE if values do not fit; else 0
+int File::post(const DataCall& call, bool small_too) {
+    const Variable& v = variable_of(call.varid);
+    if (call.type != NC_NAT && (call.type == NC_CHAR) != (v.type == NC_CHAR))
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+    if (call.verb == Verb::bput) buffer_size();  // throws without a buffer
+    Request r;
+    r.puts = call.puts();
+    r.selection = select(call);
+    const Selection& s = r.selection;
+    const Index bytes = s.elements * static_cast<Index>(size_of(v.type));
+    if (s.elements == 0) return NC_NOERR;
+    if (call.verb == Verb::bput) {
+        if (buffer_ - buffer_usage() < bytes)
+            throw Error{buffer_too_small, path_ + ": the attached buffer is too small"};
+        r.buffered = bytes;
+    }
+    int code = NC_NOERR;
+    if (r.puts) {
+        r.values = static_cast<const char*>(s.array.at());
+        if (r.buffered > 0 || (small_too && bytes <= small) || !s.array.is_dense() ||
+            s.array.type() != v.type) {
+            r.own.reset(new char[static_cast<std::size_t>(bytes)]);
+            code = convert_to(s, r.own.get());
+            if (code != NC_NOERR && code != NC_ERANGE)
+                throw Error{code, path_ + ": variable " + v.name + ": types do not convert"};
+            r.values = r.own.get();
+        }
+    }
+    // Even ids for puts and odd ones for gets, from 0 and 1 on if there are none.
+    r.id = r.puts ? 0 : 1;
+    for (const Request& other : requests_)
+        if (other.puts == r.puts) r.id = std::max(r.id, other.id + 2);
+    requests_.push_back(std::move(r));
+    if (call.request != nullptr) *call.request = requests_.back().id;
+    return code;
+}
+
+// Takes the requests of a call out of those that are left.
+// @param numbers  receives the place of each in the call's list
+std::vector<Request> File::take(int n, int* ids, int* statuses, int& code,
+                                std::vector<int>& numbers) {
+    std::vector<Request> chosen;
+    std::vector<int> place(requests_.size(), -1);  // in the list; -2: not in it, and taken
+    for (int i = 0; i < n; i++) {
+        if (statuses != nullptr) statuses[i] = NC_NOERR;
+        if (ids[i] == no_request) continue;
+        std::size_t r = 0;
+        while (r < requests_.size() && (requests_[r].id != ids[i] || place[r] >= 0)) r++;
+        if (r == requests_.size()) {
+            if (statuses != nullptr) statuses[i] = bad_request;
+            code = bad_request;
+        } else {
+            place[r] = i;
+            ids[i] = no_request;
+        }
+    }
+    if (n < 0)
+        for (std::size_t r = 0; r < requests_.size(); r++)
+            if (n == all_requests || (n == all_puts) == requests_[r].puts) place[r] = -2;
+    std::vector<Request> left;
+    for (std::size_t r = 0; r < requests_.size(); r++) {
+        if (place[r] == -1) {
+            left.push_back(std::move(requests_[r]));
+            continue;
+        }
+        numbers.push_back(place[r]);
+        chosen.push_back(std::move(requests_[r]));
+    }
+    requests_ = std::move(left);
+    return chosen;
+}
+
+// Carries out requests: puts before gets.
+int File::finish(std::vector<Request>& chosen, bool together, const std::vector<int>& numbers,
+                 int* statuses) {
+    const auto bytes_of = [&](const Request& r) {
+        return r.selection.elements *
+               static_cast<Index>(size_of(variable_of(r.selection.varid).type));
+    };
+    std::vector<std::unique_ptr<char[]>> read(chosen.size());
+    std::vector<Reading> readings;
+    Error error = error_of([&] {
+        for (std::size_t i = 0; i < chosen.size(); i++) {
+            const Request& r = chosen[i];
+            if (r.puts && together) {
+                push(r.selection, r.values, false);
+            } else if (r.puts) {
+                char* const own = QueuedFile::take(bytes_of(r));
+                std::memcpy(own, r.values, static_cast<std::size_t>(bytes_of(r)));
+                push(r.selection, own, false);
+            } else {
+                read[i].reset(new char[static_cast<std::size_t>(bytes_of(r))]);
+                char* to = read[i].get();
+                for (const Entry& part : r.selection.parts) {
+                    readings.push_back({&part, to});
+                    to +=
+                        part.elements() * static_cast<Index>(size_of(variable_of(part.varid).type));
+                }
+            }
+        }
+    });
+    const auto attempt_all = [&](auto action) {
+        const Error thrown = error_of(action);
+        if (error.code == 0) error = thrown;
+    };
+    if (together) {
+        // A rank without memory for its requests takes part with those that it could prepare.
+        if (writable_) attempt_all([&] { write_requests(); });
+        int reads = error.code == 0 && !readings.empty() ? 1 : 0;
+        MPI_Allreduce(MPI_IN_PLACE, &reads, 1, MPI_INT, MPI_MAX, session_.comm());
+        if (reads != 0) {
+            attempt_all([&] { begin_get(-1); });
+            attempt_all([&] { read_together(std::move(readings)); });
+        }
+    } else {
+        for (const Reading& r : readings) attempt_all([&] { read_alone(*r.part, r.to); });
+    }
+    if (error.code != 0) throw error;
+    int code = NC_NOERR;
+    for (std::size_t i = 0; i < chosen.size(); i++) {
+        if (chosen[i].puts) continue;
+        const int result = deliver(chosen[i].selection, read[i].get());
+        if (code == NC_NOERR) code = result;
+        if (statuses != nullptr && i < numbers.size() && numbers[i] >= 0)
+            statuses[numbers[i]] = result;
+    }
+    return code;
+}
+
+int File::wait(bool together, int n, int* ids, int* statuses) {
+    if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
+    if (together && independent_)
+        throw Error{is_independent, path_ + " is in independent data mode"};
+    if (!together && !independent_)
+        throw Error{not_independent, path_ + " is in collective data mode"};
+    if (n < all_puts) throw Error{NC_EINVAL, path_ + ": a negative number of requests"};
+    int code = NC_NOERR;
+    std::vector<int> numbers;
+    std::vector<Request> chosen = take(n, ids, n < 0 ? nullptr : statuses, code, numbers);
+    const int ended = finish(chosen, together, numbers, n < 0 ? nullptr : statuses);
+    return code != NC_NOERR ? code : ended;
+}
+
+int File::cancel(int n, int* ids, int* statuses) {
+    if (n < all_puts) throw Error{NC_EINVAL, path_ + ": a negative number of requests"};
+    int code = NC_NOERR;
+    std::vector<int> numbers;
+    take(n, ids, n < 0 ? nullptr : statuses, code, numbers);
+    return code;
+}
+
+// ---- the attached buffer, which is only counted -------------------------------------------------
+
+void File::attach(Index bytes) {
+    if (bytes <= 0) throw Error{no_buffer_size, path_ + ": a buffer without bytes"};
+    if (buffer_ >= 0) throw Error{buffer_attached, path_ + " has a buffer"};
+    buffer_ = bytes;
+}
+
+void File::detach() {
+    if (buffer_usage() > 0) throw Error{buffer_in_use, path_ + ": the buffer is in use"};
+    buffer_ = -1;
+}
+
+Index File::buffer_size() const {
+    if (buffer_ < 0) throw Error{no_buffer, path_ + " has no buffer"};
+    return buffer_;
+}
+
+Index File::buffer_usage() const {
+    buffer_size();
+    Index used = 0;
+    for (const Request& r : requests_) used += r.buffered;
+    return used;
+}
+
+}  // namespace thalweg::pnetcdf::engine

@@ -1,0 +1,195 @@
+// The section that a call selects: PnetCDF's checks in its order, and the boxes of varn.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <netcdf.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "pnetcdf/engine/file.hpp"
+
+namespace thalweg::pnetcdf::engine {
+
+namespace {
+
+// Tests if indices are in order, as `check_bounds` of a file has it.
+bool starts_beyond(Index start, Index count, Index length, bool strict) {
+    return start < 0 || start > length || (start == length && (strict || count > 0));
+}
+
+bool ends_beyond(Index start, Index count, const MPI_Offset* stride, Index length) {
+    if (stride == nullptr || *stride < 1) return count > length || start + count > length;
+    return count > 0 && (count - 1) > (length - 1 - start) / *stride;
+}
+
+}  // namespace
+
+void File::check_bounds(const Variable& v, bool reading, bool whole, const MPI_Offset* start,
+                        const MPI_Offset* count, const MPI_Offset* stride) {
+    const auto refuse = [&](int code, const char* what) {
+        throw Error{code, path_ + ": variable " + v.name + ": " + what};
+    };
+    if (start == nullptr || start[0] < 0) refuse(NC_EINVALCOORDS, "there is no start");
+    const bool record = table_.is_record(v);
+    Shape lengths = table_.lengths(v);
+    if (record && reading) lengths[0] = records();
+    if (record && any_sign() && start[0] > std::numeric_limits<std::uint32_t>::max())
+        refuse(NC_EINVALCOORDS, "a record that the format cannot have");
+    const auto is_free = [&](std::size_t d) { return d == 0 && record && !reading; };
+    for (std::size_t d = 0; d < v.dims.size(); d++) {
+        if (is_free(d)) continue;
+        const Index n = count == nullptr ? 1 : count[d];
+        if (starts_beyond(start[d], n, lengths[d], strict_bounds_))
+            refuse(NC_EINVALCOORDS, "a start beyond the dimension");
+    }
+    if (count == nullptr) {
+        if (whole) refuse(NC_EEDGE, "there is no count");
+        return;
+    }
+    for (std::size_t d = 0; d < v.dims.size(); d++) {
+        if (count[d] < 0) refuse(negative_count, "a negative count");
+        if (!is_free(d) &&
+            ends_beyond(start[d], count[d], stride == nullptr ? nullptr : stride + d, lengths[d]))
+            refuse(NC_EEDGE, "an end beyond the dimension");
+    }
+    if (stride != nullptr)
+        for (std::size_t d = 0; d < v.dims.size(); d++)
+            if (stride[d] <= 0) refuse(NC_ESTRIDE, "a stride below 1");
+}
+
+void File::check_mode(const DataCall& call) const {
+    if (call.puts() && !writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    if (!call.waits()) return;
+    if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
+    if (call.together && independent_)
+        throw Error{is_independent, path_ + " is in independent data mode"};
+    if (!call.together && !independent_)
+        throw Error{not_independent, path_ + " is in collective data mode"};
+}
+
+void File::add_section(const Variable& v, const DataCall& call, Selection& s) {
+    Entry part;
+    part.varid = call.varid;
+    const std::size_t dims = v.dims.size();
+    if (call.kind == Kind::var) {
+        part.start.assign(dims, 0);
+        part.count = table_.lengths(v);
+        if (table_.is_record(v)) part.count[0] = records();
+    } else if (dims > 0) {
+        const bool whole = call.kind != Kind::var1;
+        check_bounds(v, !call.puts(), whole, call.start, call.count, call.stride);
+        part.start.assign(call.start, call.start + dims);
+        part.count.assign(dims, 1);
+        if (whole) part.count.assign(call.count, call.count + dims);
+        if (call.stride != nullptr) part.stride.assign(call.stride, call.stride + dims);
+    }
+    s.elements = volume(part.count);
+    s.array = Array(call, v.type, part.count, s.elements);
+    if (s.elements > 0) s.parts.push_back(std::move(part));
+}
+
+namespace {
+
+// Collects consecutive boxes of one record.
+class Collector {
+public:
+    Collector(Selection& selection, std::size_t outer) : selection_(selection), outer_(outer) {}
+    ~Collector() = default;
+    Collector(const Collector&) = delete;
+    Collector& operator=(const Collector&) = delete;
+
+    void add(Entry box) {
+        const bool alone = box.start.size() == outer_ || (outer_ == 1 && box.count[0] != 1);
+        if (!boxes_.empty() && (alone || !same_record(box))) finish();
+        boxes_.push_back(std::move(box));
+        if (alone) finish();
+    }
+
+    void finish() {
+        if (boxes_.size() == 1) selection_.parts.push_back(std::move(boxes_.front()));
+        if (boxes_.size() > 1) selection_.parts.push_back(joined());
+        boxes_.clear();
+    }
+
+private:
+    Selection& selection_;
+    std::size_t outer_;  // dimensions before those of the boxes: 1 with records, else 0
+    std::vector<Entry> boxes_;
+
+    bool same_record(const Entry& box) const {
+        return outer_ == 0 || box.start[0] == boxes_.front().start[0];
+    }
+
+    Entry joined() const {
+        const auto outer = static_cast<std::ptrdiff_t>(outer_);
+        auto pieces = std::make_shared<Pieces>();
+        Entry all = boxes_.front();
+        Shape end = all.start;
+        for (const Entry& box : boxes_) {
+            pieces->numbers.insert(pieces->numbers.end(), box.start.begin() + outer,
+                                   box.start.end());
+            pieces->numbers.insert(pieces->numbers.end(), box.count.begin() + outer,
+                                   box.count.end());
+            pieces->elements += volume(box.count);
+            for (std::size_t d = 0; d < end.size(); d++) {
+                all.start[d] = std::min(all.start[d], box.start[d]);
+                end[d] = std::max(end[d], box.start[d] + box.count[d]);
+            }
+        }
+        for (std::size_t d = 0; d < end.size(); d++) all.count[d] = end[d] - all.start[d];
+        pieces->n = static_cast<Index>(boxes_.size());
+        pieces->key = hash_of(pieces->numbers, static_cast<std::uint64_t>(pieces->n));
+        all.pieces = std::move(pieces);
+        return all;
+    }
+};
+
+}  // namespace
+
+void File::add_pieces(const Variable& v, const DataCall& call, Selection& s) {
+    const std::size_t dims = v.dims.size();
+    const auto refuse = [&](int code, const char* what) {
+        throw Error{code, path_ + ": variable " + v.name + ": " + what};
+    };
+    if (dims == 0 && call.pieces > 1) refuse(NC_EINVAL, "a scalar has one piece");
+    if (dims > 0 && call.pieces > 0 && call.starts == nullptr) refuse(no_start, "no starts");
+    Collector collector(s, table_.is_record(v) ? 1 : 0);
+    for (int i = 0; i < call.pieces; i++) {
+        Entry box;
+        box.varid = call.varid;
+        if (dims > 0) {
+            const MPI_Offset* const start = call.starts[i];
+            const MPI_Offset* const count = call.counts == nullptr ? nullptr : call.counts[i];
+            if (start == nullptr) refuse(no_start, "a piece has no start");
+            check_bounds(v, !call.puts(), false, start, count, nullptr);
+            box.start.assign(start, start + dims);
+            box.count.assign(dims, 1);
+            if (count != nullptr) box.count.assign(count, count + dims);
+        }
+        const Index n = volume(box.count);
+        s.elements += n;
+        if (n > 0) collector.add(std::move(box));
+    }
+    collector.finish();
+    s.array = Array(call, v.type, {}, s.elements);
+}
+
+Selection File::select(const DataCall& call) {
+    Selection s;
+    s.varid = call.varid;
+    const Variable& v = variable_of(call.varid);
+    if (call.type != NC_NAT && (call.type == NC_CHAR) != (v.type == NC_CHAR))
+        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+    if (call.kind == Kind::vard)
+        throw Error{not_supported, path_ +
+                                       ": sections by an MPI datatype are not supported; use "
+                                       "another form, or THALWEG_SKIP to leave the file to "
+                                       "PnetCDF"};
+    if (call.kind == Kind::varn)
+        add_pieces(v, call, s);
+    else
+        add_section(v, call, s);
+    return s;
+}
+
+}  // namespace thalweg::pnetcdf::engine

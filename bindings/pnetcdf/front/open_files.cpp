@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pnetcdf/front/open_files.hpp"
+
+#include <array>
+#include <mutex>
+#include <utility>
+
+namespace thalweg::pnetcdf {
+
+namespace {
+
+constexpr int most_files = 1024;  // as PnetCDF has
+
+struct Slots {
+    std::mutex mutex;
+    std::array<std::unique_ptr<OpenFile>, most_files> files;
+};
+
+// Never destroyed: closing a file is collective.
+Slots& slots() {
+    static auto* const all = new Slots;
+    return *all;
+}
+
+}  // namespace
+
+const OpenFile* find_file(int id) {
+    if (id < 0 || id >= most_files) return nullptr;
+    const std::lock_guard lock(slots().mutex);
+    return slots().files[static_cast<std::size_t>(id)].get();
+}
+
+int add_file(OpenFile file, int id) {
+    const std::lock_guard lock(slots().mutex);
+    auto& files = slots().files;
+    for (int i = 0; id < 0 && i < most_files; i++)
+        if (files[static_cast<std::size_t>(i)] == nullptr) id = i;
+    if (id < 0 || id >= most_files) return -1;
+    files[static_cast<std::size_t>(id)] = std::make_unique<OpenFile>(std::move(file));
+    return id;
+}
+
+OpenFile remove_file(int id) {
+    const std::lock_guard lock(slots().mutex);
+    return std::move(*std::exchange(slots().files[static_cast<std::size_t>(id)], nullptr));
+}
+
+std::vector<int> open_ids() {
+    const std::lock_guard lock(slots().mutex);
+    std::vector<int> ids;
+    for (int i = 0; i < most_files; i++)
+        if (slots().files[static_cast<std::size_t>(i)] != nullptr) ids.push_back(i);
+    return ids;
+}
+
+std::shared_ptr<engine::File> find_written(const std::string& path, MPI_Comm comm) {
+    const std::lock_guard lock(slots().mutex);
+    for (const auto& open : slots().files) {
+        if (open == nullptr || open->file == nullptr) continue;
+        int same = MPI_UNEQUAL;
+        MPI_Comm_compare(comm, open->file->comm(), &same);
+        const bool ranks = same == MPI_IDENT || same == MPI_CONGRUENT;
+        if (ranks && open->file->is_writable() && open->file->path() == path) return open->file;
+    }
+    return nullptr;
+}
+
+}  // namespace thalweg::pnetcdf

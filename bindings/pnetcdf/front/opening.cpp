@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pnetcdf/front/opening.hpp"
+
+#include <netcdf.h>
+#include <pnetcdf.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "front/account.hpp"
+#include "front/router.hpp"
+#include "pnetcdf/engine/calls.hpp"
+#include "pnetcdf/front/numbers.hpp"
+#include "pnetcdf/front/open_files.hpp"
+#include "pnetcdf/front/table.hpp"
+#include "session.hpp"
+
+namespace thalweg::pnetcdf::opening {
+
+namespace {
+
+/// Returns the real function of a name; null if there is none.
+template <class Function>
+Function* real(int number) {
+    return reinterpret_cast<Function*>(real_function(number));
+}
+
+/// Returns the format that a mode asks for.
+int format_of(int mode) {
+    if ((mode & NC_64BIT_DATA) != 0) return NC_FORMAT_64BIT_DATA;
+    if ((mode & NC_64BIT_OFFSET) != 0) return NC_FORMAT_64BIT_OFFSET;
+    int format = NC_FORMAT_CLASSIC;
+    auto* const ask = real<decltype(ncmpi_inq_default_format)>(number_of_ncmpi_inq_default_format);
+    if ((mode & NC_CLASSIC_MODEL) == 0 && ask != nullptr) ask(&format);
+    return format;
+}
+
+/// What the first rank says of a call.
+struct Said {
+    int mode, format, taken;
+};
+
+Said agree_on_call(MPI_Comm comm, const char* path, int mode, bool create) {
+    Said said{mode, 0, 0};
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0) {
+        said.format = create ? format_of(mode) : 0;
+        const bool classic =
+            said.format != NC_FORMAT_NETCDF4 && said.format != NC_FORMAT_NETCDF4_CLASSIC;
+        said.taken = classic && the_shim()->takes_pnetcdf(path, mode) != 0 ? 1 : 0;
+    }
+    MPI_Bcast(&said, 3, MPI_INT, 0, comm);
+    return said;
+}
+
+int open_really(MPI_Comm comm, const char* path, int mode, MPI_Info info, bool create, int* id) {
+    const int number = create ? number_of_ncmpi_create : number_of_ncmpi_open;
+    auto* const function = real<decltype(ncmpi_create)>(number);
+    int inner = -1;
+    const int code = function == nullptr ? NC_ENOTBUILT : function(comm, path, mode, info, &inner);
+    const bool is_open = code == 0 || code == NC_EMULTIDEFINE_CMODE ||
+                         code == NC_EMULTIDEFINE_OMODE || code == NC_ENULLPAD;
+    if (id != nullptr) *id = is_open ? add_file({nullptr, inner}) : -1;
+    return code;
+}
+
+// Returns the engine's open files in the order in which they were opened, which all ranks have, and
+// forgets them.
+std::vector<std::shared_ptr<engine::File>> take_files() {
+    std::vector<std::shared_ptr<engine::File>> files;
+    for (const int id : open_ids())
+        if (find_file(id)->file != nullptr) files.push_back(remove_file(id).file);
+    std::sort(files.begin(), files.end(),
+              [](const auto& a, const auto& b) { return a->opened < b->opened; });
+    files.erase(std::unique(files.begin(), files.end()), files.end());
+    return files;
+}
+
+/// @note Collective
+void close_open_files(bool with_mpi) {
+    if (!with_mpi) return;
+    const Depth deeper(the_shim());
+    for (std::shared_ptr<engine::File>& file : take_files()) {
+        const std::string path = file->path();
+        const bool tell = file->is_first();
+        if (tell) std::fprintf(stderr, "thalweg: %s was not closed by the program\n", path.c_str());
+        const int code = engine::end(file, false);
+        if (tell && code != 0)
+            std::fprintf(stderr, "thalweg: %s: its close returned %d\n", path.c_str(), code);
+    }
+}
+
+int start(MPI_Comm comm, const char* path, int mode, MPI_Info info, bool create, int* id) try {
+    const Said said = agree_on_call(comm, path, mode, create);
+    netcdf::Call call;
+    call.path = path == nullptr ? "" : path;
+    call.mode = said.mode;
+    call.format = said.format;
+    call.create = create;
+    call.parallel = true;
+    call.comm = comm;
+    call.info = info;
+    if (the_shim()->forward_pnetcdf != 0) call.reason = "THALWEG_PNETCDF is forward";
+    OpenFile made;
+    int code = netcdf::step_aside;
+    if (said.taken != 0 && call.reason.empty()) {
+        if (!create) made.file = find_written(call.path, comm);
+        code = made.file != nullptr ? 0 : engine::begin(call, &made.file);
+    }
+    if (code == netcdf::step_aside) {
+        code = open_really(comm, path, mode, info, create, id);
+        if (code == 0 && said.taken != 0) netcdf::account(call, call.reason, "PnetCDF");
+        return code;
+    }
+    if (id != nullptr) *id = -1;
+    if (code != 0) return code;
+    nc::at_end(close_open_files);
+    const int added = add_file(made);
+    if (added < 0) {
+        engine::end(made.file, true);
+        return NC_ENFILE;
+    }
+    netcdf::account(call, "");
+    if (id != nullptr) *id = added;
+    if (said.mode == mode) return 0;
+    return create ? NC_EMULTIDEFINE_CMODE : NC_EMULTIDEFINE_OMODE;
+} catch (const std::bad_alloc&) {
+    return NC_ENOMEM;
+}
+
+bool passes() { return *the_shim()->depth() > 0 || netcdf::in_child(); }
+
+int finish(int id, bool abort) {
+    const int number = abort ? number_of_ncmpi_abort : number_of_ncmpi_close;
+    if (*the_shim()->depth() > 0) return real<int(int)>(number)(id);
+    const OpenFile* const open = find_file(id);
+    if (open == nullptr || (open->file != nullptr && netcdf::in_child())) return NC_EBADID;
+    const Depth deeper(the_shim());
+    OpenFile file = remove_file(id);
+    if (file.file == nullptr) return real<int(int)>(number)(file.inner);
+    // Another id of the file goes on.
+    return file.file.use_count() > 1 ? 0 : engine::end(file.file, abort);
+}
+
+}  // namespace
+
+int create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
+    if (passes())
+        return real<decltype(ncmpi_create)>(number_of_ncmpi_create)(comm, path, mode, info, id);
+    const Depth deeper(the_shim());
+    return start(comm, path, mode, info, true, id);
+}
+
+int open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
+    if (passes())
+        return real<decltype(ncmpi_open)>(number_of_ncmpi_open)(comm, path, mode, info, id);
+    const Depth deeper(the_shim());
+    return start(comm, path, mode, info, false, id);
+}
+
+int close(int id) { return finish(id, false); }
+
+int abort(int id) { return finish(id, true); }
+
+int inq_files_opened(int* count, int* ids) {
+    const std::vector<int> open = open_ids();
+    if (count != nullptr) *count = static_cast<int>(open.size());
+    if (ids != nullptr) std::copy(open.begin(), open.end(), ids);
+    return 0;
+}
+
+int copy_att(int id, int variable, const char* name, int to, int to_variable) {
+    auto* const function = real<decltype(ncmpi_copy_att)>(number_of_ncmpi_copy_att);
+    if (*the_shim()->depth() > 0) return function(id, variable, name, to, to_variable);
+    const OpenFile *const from = find_file(id), *const into = find_file(to);
+    if (from == nullptr || into == nullptr) return NC_EBADID;
+    if (from->file == nullptr && into->file == nullptr) {
+        const Depth deeper(the_shim());
+        return function(from->inner, variable, name, into->inner, to_variable);
+    }
+    // By the functions that the program itself would call.
+    nc_type type = NC_NAT;
+    MPI_Offset length = 0;
+    const auto call = [](int number, auto* signature, auto... arguments) {
+        return reinterpret_cast<decltype(signature)>(function_of(number))(arguments...);
+    };
+    int code = call(number_of_ncmpi_inq_att, &ncmpi_inq_att, id, variable, name, &type, &length);
+    std::vector<double> values(static_cast<std::size_t>(length) + 1);  // 8 bytes each
+    if (code == 0)
+        code = call(number_of_ncmpi_get_att, &ncmpi_get_att, id, variable, name,
+                    static_cast<void*>(values.data()));
+    if (code == 0)
+        code = call(number_of_ncmpi_put_att, &ncmpi_put_att, to, to_variable, name, type, length,
+                    static_cast<const void*>(values.data()));
+    return code;
+}
+
+void tell_unclosed_files() {
+    std::vector<std::shared_ptr<engine::File>> left = take_files();
+    if (!left.empty())
+        std::fprintf(stderr, "thalweg: the program ended without MPI_Finalize: %s%s incomplete\n",
+                     left.front()->path().c_str(), left.size() == 1 ? " is" : " and others are");
+    // Their end is collective.
+    new std::vector<std::shared_ptr<engine::File>>(std::move(left));
+}
+
+void adopt_open_files() {
+    auto* const ask = real<decltype(ncmpi_inq_files_opened)>(number_of_ncmpi_inq_files_opened);
+    int count = 0;
+    if (ask == nullptr || ask(&count, nullptr) != 0 || count == 0) return;
+    std::vector<int> ids(static_cast<std::size_t>(count));
+    if (ask(&count, ids.data()) != 0) return;
+    for (const int id : ids) add_file({nullptr, id}, id);
+}
+
+}  // namespace thalweg::pnetcdf::opening

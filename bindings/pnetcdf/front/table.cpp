@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pnetcdf/front/table.hpp"
+
+#include <netcdf.h>
+#include <pnetcdf.h>
+
+#include <atomic>
+
+#include "front/router.hpp"
+#include "pnetcdf/engine/calls.hpp"
+#include "pnetcdf/engine/data_calls.hpp"
+#include "pnetcdf/front/numbers.hpp"
+#include "pnetcdf/front/open_files.hpp"
+#include "pnetcdf/front/opening.hpp"
+
+namespace thalweg::pnetcdf {
+
+namespace {
+
+const thalweg_shim* shim;
+
+constexpr const char* texts[] = {
+#define PLAIN(name, arguments) #name,
+#define OF_FILE(name, arguments) #name,
+#define OPENING(name, arguments) #name,
+#define DATA(name, arguments, ...) #name,
+#include "pnetcdf_names.inc"
+#undef PLAIN
+#undef OF_FILE
+#undef OPENING
+#undef DATA
+};
+
+std::atomic<void*> reals[number_of_names];
+
+/// A function of PnetCDF whose first argument is a file's id: to the engine, or to the real one.
+template <class Function, auto engine, int number>
+struct Routed;
+
+template <class... A, auto engine, int number>
+struct Routed<int(int, A...), engine, number> {
+    static int call(int id, A... arguments) {
+        const auto forward = [&](int inner) {
+            auto* const real = reinterpret_cast<int (*)(int, A...)>(real_function(number));
+            return real != nullptr ? real(inner, arguments...) : NC_ENOTBUILT;
+        };
+        if (*shim->depth() > 0) return forward(id);
+        const OpenFile* const open = find_file(id);
+        if (open == nullptr) return NC_EBADID;
+        const Depth deeper(shim);
+        if (open->file == nullptr) return forward(open->inner);
+        if (netcdf::in_child()) return NC_EBADID;
+        return engine(*open->file, arguments...);
+    }
+};
+
+/// Functions that are not routed by an id: null leaves the real one.
+void* plain(int number) {
+    switch (number) {
+        case number_of_ncmpi_create: return reinterpret_cast<void*>(opening::create);
+        case number_of_ncmpi_open: return reinterpret_cast<void*>(opening::open);
+        case number_of_ncmpi_close: return reinterpret_cast<void*>(opening::close);
+        case number_of_ncmpi_abort: return reinterpret_cast<void*>(opening::abort);
+        case number_of_ncmpi_copy_att: return reinterpret_cast<void*>(opening::copy_att);
+        case number_of_ncmpi_inq_files_opened:
+            return reinterpret_cast<void*>(opening::inq_files_opened);
+        default: return nullptr;
+    }
+}
+
+void* const functions[number_of_names] = {
+#define PLAIN(name, arguments) plain(number_of_##name),
+#define OPENING(name, arguments) plain(number_of_##name),
+#define OF_FILE(name, arguments)                                                                   \
+    reinterpret_cast<void*>(Routed<decltype(::name), engine::calls::name, number_of_##name>::call),
+#define DATA(name, arguments, verb, kind, type, all)                                               \
+    reinterpret_cast<void*>(                                                                       \
+        Routed<decltype(::name),                                                                   \
+               engine::DataFunction<decltype(::name), engine::Verb::verb, engine::Kind::kind,      \
+                                    engine::Memory::type, all>::call,                              \
+               number_of_##name>::call),
+#include "pnetcdf_names.inc"
+#undef PLAIN
+#undef OF_FILE
+#undef OPENING
+#undef DATA
+};
+
+}  // namespace
+
+const thalweg_shim* the_shim() { return shim; }
+
+void* function_of(int number) { return functions[number]; }
+
+void* real_function(int number) {
+    void* found = reals[number].load(std::memory_order_acquire);
+    if (found == nullptr) {
+        found = shim->real_pnetcdf(texts[number]);
+        reals[number].store(found, std::memory_order_release);
+    }
+    return found;
+}
+
+void finish() { opening::tell_unclosed_files(); }
+
+void* const* begin(const thalweg_shim* given, int* count) {
+    shim = given;
+    *count = number_of_names;
+    opening::adopt_open_files();
+    return functions;
+}
+
+}  // namespace thalweg::pnetcdf
