@@ -48,13 +48,13 @@ Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
     return {};
 }
 
-void wait_beyond(Word& word, std::int64_t k, const char* what, double& seconds, Comm& comm) {
+void wait_beyond(Word& word, std::int64_t k, const char* what, double& seconds, Team& team) {
     std::uint32_t value = word.load(std::memory_order_acquire);
     if (value > k) return;
     const Waiting others(what);
     Stopwatch watch(seconds);
     do {
-        wait_while(word, value, &comm);
+        team.wait_while(word, value);
         value = word.load(std::memory_order_acquire);
     } while (value <= k);
 }

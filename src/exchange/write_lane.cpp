@@ -59,7 +59,7 @@ void WriteLane::release(std::int64_t k) {
 }
 
 void WriteLane::wait_free(std::int64_t k) {
-    wait_beyond(control_->ready, k, "the writer to free a slot", *waited_, team_->world());
+    wait_beyond(control_->ready, k, "the writer to free a slot", *waited_, *team_);
 }
 
 char* WriteLane::take_room(std::int64_t k, std::int64_t bytes) {
@@ -74,7 +74,7 @@ void WriteLane::announce(std::int64_t k) {
 
 std::int64_t WriteLane::wait_packed(std::int64_t k) {
     wait_beyond(words(k).packed, std::ssize(team_->topology().members) - 1,
-                "the node's ranks to pack", *waited_, team_->world());
+                "the node's ranks to pack", *waited_, *team_);
     return words(k).used.load(std::memory_order_acquire);
 }
 
