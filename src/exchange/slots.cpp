@@ -22,6 +22,7 @@ Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
         return streams == 0 ? piece
                             : (room / (streams * count) - needs.margin) / needs.unit * needs.unit;
     };
+    while (count > 4 && fitting() < piece) count = std::max<std::int64_t>(4, count / 2);
     if (fitting() < 4096 && count > 2) count = 2;
     const std::int64_t most = std::min({piece, fitting(), largest});
     if (mine.ok())

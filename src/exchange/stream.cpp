@@ -50,15 +50,21 @@ void Stream::add_lanes(const std::vector<int>& writers, const WriterSet& met) {
 /// @note Collective
 Status Stream::place_lanes(Memory& arena, const StreamOptions& options, Status mine) {
     const Topology& topology = team_.topology();
-    const std::int64_t lanes = lanes_.all.size();
+    const std::int64_t lanes = lanes_.all.size(), members = std::ssize(topology.members);
+    // Half of the slots have about 256 KiB of each rank, which is worth a wake-up.
+    const std::int64_t all = std::max<std::int64_t>(8 << 20, members * (512 << 10));
     SlotNeeds needs;
-    needs.controls = sizeof(WriteControl) * lanes;
-    needs.piece = 2 << 20;
+    needs.piece = std::clamp<std::int64_t>(all / 16, 2 << 20, 8 << 20);
     needs.smallest = 256;
     needs.unit = 8;
-    needs.margin = PiecePacker::most_excess(std::ssize(topology.members));
-    needs.count = team_.size() == 1 ? 1 : 4;
+    needs.margin = PiecePacker::most_excess(members);
+    const std::int64_t wanted = options.piece > 0 ? options.piece : needs.piece;
+    needs.count = team_.size() == 1 ? 1 : std::clamp<std::int64_t>(all / wanted, 4, 16);
     needs.alike = true;
+    const std::int64_t groups =
+        WriteControl::most_groups(std::min<std::int64_t>(options.budget, arena.size()), lanes);
+    const std::int64_t control = WriteControl::bytes(needs.count, groups);
+    needs.controls = control * lanes;
     const auto prepare = [&](std::int64_t piece) {
         lanes_.sends.reserve(lanes);
         if (lanes_.own == nullptr || topology.nodes == 1) return;
@@ -70,9 +76,10 @@ Status Stream::place_lanes(Memory& arena, const StreamOptions& options, Status m
     if (!status.ok()) return status;
     with_reserve([&] {
         Slots slots = lanes_.slots;
-        auto* control = reinterpret_cast<WriteControl*>(arena.data());
+        char* words = arena.data();
         for (WriteLane& lane : lanes_.all) {
-            lane.place(control++, slots);
+            lane.place(words, groups, slots);
+            words += control;
             slots.memory += slots.count * slots.capacity;
         }
     });
@@ -88,6 +95,7 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const Part* const> parts,
                    Storage& storage, std::span<std::int64_t> misfits) {
     const SpacePass pass{space, base, record, actions, parts, misfits};
+    const PiecePacker packer(views_, packers_, pass);
     const auto begin = [&] {
         std::vector<char> wanted;
         for (const Action action : actions) wanted.push_back(action != Action::skip);
@@ -95,12 +103,12 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
         for (WriteLane& lane : lanes_.all) {
             Share share = layout_.share(lane.writer, space, base);
             std::vector<Extent> extents = wanted_of(share, wanted);
-            lane.begin_pass(std::move(share), std::move(extents));
+            lane.begin_pass(std::move(share), std::move(extents), packer);
         }
         return true;
     };
     if (!with_reserve(begin)) return {};
-    const PiecePacker packer(views_, packers_, pass);
+    for (WriteLane& lane : lanes_.all) lane.join();
     return StreamPass(team_, lanes_, packer, storage, counts_).run();
 }
 
