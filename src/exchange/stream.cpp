@@ -28,7 +28,7 @@ std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena
         met = WriterSet();
     }
     with_reserve([&] { stream->add_lanes(writers, met); });
-    status = stream->place_lanes(arena, options, std::move(status));
+    status = stream->place_lanes(arena, spaces, options, std::move(status));
     return status.ok() ? std::move(stream) : nullptr;
 }
 
@@ -48,7 +48,8 @@ void Stream::add_lanes(const std::vector<int>& writers, const WriterSet& met) {
 /// @param mine  this rank's own failure so far
 /// @return the same on every rank
 /// @note Collective
-Status Stream::place_lanes(Memory& arena, const StreamOptions& options, Status mine) {
+Status Stream::place_lanes(Memory& arena, std::span<const Space> spaces,
+                           const StreamOptions& options, Status mine) {
     const Topology& topology = team_.topology();
     const std::int64_t lanes = lanes_.all.size(), members = std::ssize(topology.members);
     // Half of the slots have about 256 KiB of each rank, which is worth a wake-up.
@@ -82,8 +83,37 @@ Status Stream::place_lanes(Memory& arena, const StreamOptions& options, Status m
             words += control;
             slots.memory += slots.count * slots.capacity;
         }
+        touch_slots(arena, spaces);
     });
     return {};
+}
+
+/// Touches the pages that the node's writers will use, before the first pass: touching them one by
+/// one costs several times the copy into them. Each rank touches a part; a writer, which will read
+/// them all, touches all of its own.
+void Stream::touch_slots(Memory& arena, std::span<const Space> spaces) const {
+    const std::size_t members = team_.topology().members.size();
+    const std::size_t place = team_.topology().node_rank;
+    for (const WriteLane& lane : lanes_.all) {
+        if (!lane.local) continue;
+        std::int64_t most = 0;  // bytes of a pass
+        for (const Space& space : spaces) {
+            std::int64_t bytes = 0;
+            const Share share = layout_.share(lane.writer, space, 0);
+            for (const Extent& e : share.extents()) bytes += e.size();
+            most = std::max(most, bytes);
+        }
+        const Slots& slots = lane.slots();
+        const std::int64_t pieces = std::min(slots.count, (most + slots.piece - 1) / slots.piece);
+        const std::size_t first = slots.memory - arena.data();
+        const std::size_t begin = std::max(first, arena.touched);
+        const std::size_t end = first + pieces * slots.capacity;
+        if (begin >= end) continue;
+        const std::size_t part = (end - begin) / members;
+        (void)(lane.mine ? arena.touch(begin, end - begin)
+                         : arena.touch(begin + part * place, part));
+        arena.touched = end;
+    }
 }
 
 void Stream::prepare() {
