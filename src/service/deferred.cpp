@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/hash.hpp"
 
@@ -63,12 +64,15 @@ Fingerprint::Fingerprint(const Decomposition& d, std::span<const int> order,
     for (const HeldBox& h : held) total += choices(h);
     const std::int64_t bytes = total * static_cast<std::int64_t>(size_);
     const std::int64_t n = std::min(total, std::clamp(bytes / bytes_each, least, most));
+    places_.reserve(n);
     std::int64_t before = 0;
-    std::size_t box = 0;
+    std::size_t box = 0, located = held.size();
+    Strided at;
     for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t number = n == 1 ? 0 : i * (total - 1) / (n - 1);
         while (number >= before + choices(held[box])) before += choices(held[box++]);
-        places_.push_back(place_of(held[box], locate(d, order, held[box], array), number - before));
+        if (std::exchange(located, box) != box) at = locate(d, order, held[box], array);
+        places_.push_back(place_of(held[box], at, number - before));
     }
     if (is_there()) hash_ = hash();
 }
