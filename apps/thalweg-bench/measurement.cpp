@@ -40,6 +40,12 @@ double cpu_seconds() {
     return seconds(u.ru_utime) + seconds(u.ru_stime);
 }
 
+std::int64_t voluntary_switches() {
+    rusage u{};
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_nvcsw;
+}
+
 double cpu_seconds(pid_t process) {
     clockid_t clock{};
     timespec t{};

@@ -16,6 +16,8 @@ double now();
 
 /// Returns the processor seconds of this process with its threads.
 double cpu_seconds();
+/// Returns the number of voluntary context switches of this process with its threads.
+std::int64_t voluntary_switches();
 
 /// Returns the processor seconds of another process on this machine; 0 if unknown.
 double cpu_seconds(pid_t process);

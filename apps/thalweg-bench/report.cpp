@@ -58,6 +58,9 @@ Json row(const Result& result, const Result& raw, const Problem& problem, const 
         r["max_ratio_to_raw"] = largest(ratios);
     }
     r["cpu_seconds"] = median(collect(result, [](const Sample& s) { return s.cpu_seconds; }));
+    r["switches_per_step"] = median(collect(result, [](const Sample& s) { return s.switches; }));
+    r["most_switches_per_step"] =
+        median(collect(result, [](const Sample& s) { return s.most_switches; }));
     r["peak_bytes"] = result.peak_bytes;
     r["peak_rss_bytes"] = result.peak_rss_bytes;
     r["peak_node_bytes"] = result.peak_node_bytes;
@@ -165,25 +168,27 @@ std::string report_table(const Json& report) {
 
     std::vector<std::vector<std::string>> rows{{"method", "ranks", "MB", "seconds", "open", "put",
                                                 "remap", "wait", "write", "close", "MB/s", "x raw",
-                                                "CPU s", "peak MB", ""}};
+                                                "CPU s", "switches", "peak MB", ""}};
     for (const Json& r : report["results"]) {
         const auto name = r["method"].get<std::string>();
         if (r.contains("error")) {
             rows.push_back({name, std::to_string(ranks), "", "", "", "", "", "", "", "", "", "", "",
-                            "", "not measured: " + r["error"].get<std::string>()});
+                            "", "", "not measured: " + r["error"].get<std::string>()});
             continue;
         }
         const Json& p = r["phases"];
         const auto number = [](const Json& value, int digits) {
             return fmt::format("{:.{}f}", value.get<double>(), digits);
         };
-        rows.push_back({name, std::to_string(ranks), number(r["bytes"].get<double>() / 1e6, 1),
-                        number(r["median_seconds"], 3), number(p["open"], 3), number(p["put"], 3),
-                        number(p["remap"], 3), number(p["wait"], 3), number(p["write"], 3),
-                        number(p["close"], 3), number(r["mb_per_s"], 0),
-                        number(r["ratio_to_raw"], 2), number(r["cpu_seconds"], 2),
-                        number(r["peak_bytes"].get<double>() / 1e6, 1),
-                        r.contains("wrong") ? "WRONG: " + r["wrong"].get<std::string>() : ""});
+        rows.push_back(
+            {name, std::to_string(ranks), number(r["bytes"].get<double>() / 1e6, 1),
+             number(r["median_seconds"], 3), number(p["open"], 3), number(p["put"], 3),
+             number(p["remap"], 3), number(p["wait"], 3), number(p["write"], 3),
+             number(p["close"], 3), number(r["mb_per_s"], 0), number(r["ratio_to_raw"], 2),
+             number(r["cpu_seconds"], 2),
+             number(r["switches_per_step"], 0) + "/" + number(r["most_switches_per_step"], 0),
+             number(r["peak_bytes"].get<double>() / 1e6, 1),
+             r.contains("wrong") ? "WRONG: " + r["wrong"].get<std::string>() : ""});
     }
     return text + format_table(rows);
 }

@@ -166,7 +166,10 @@ private:
 
         start = meeting_.start();
         const double cpu_start = cpu_seconds();
+        const std::int64_t switches_start = voluntary_switches();
         for (int s = 0; s < measurement_.steps; ++s) method.step(s);
+        const double switches = static_cast<double>(voluntary_switches() - switches_start) /
+                                std::max(1, measurement_.steps);
         // Measure shared memory while the file is open. As that takes time, do so only in
         // repetitions that are not measured.
         if (first && repetition < 0) open = memory_now(true);
@@ -179,6 +182,8 @@ private:
         if (first) add_memory(result, before, open);
         sample.seconds = meeting_.max(seconds);
         sample.cpu_seconds = meeting_.sum(cpu);
+        sample.switches = meeting_.sum(switches) / meeting_.ranks();
+        sample.most_switches = meeting_.max(switches);
         add_report(method.report(), result, sample);
         const Fsyncs fsyncs_after = fsyncs();
         sample.fsync_calls = meeting_.sum(fsyncs_after.calls - fsyncs_before.calls);

@@ -19,6 +19,8 @@ struct Sample {
     double seconds = 0;         ///< steps and close, on the slowest rank
     double open_seconds = 0;    ///< slowest rank
     double cpu_seconds = 0;     ///< sum over all ranks, without opening the file
+    double switches = 0;        ///< voluntary context switches of a rank in a step, mean
+    double most_switches = 0;   ///< on the rank that has most
     Phases phases;              ///< each on the rank that is slowest in it
     std::int64_t writes = 0;    ///< sum over all ranks, as are the members below
     std::int64_t messages = 0;  ///< negative: not known

@@ -45,6 +45,13 @@ public:
     virtual ~Memory() = default;
     char* data() const { return data_; }
     std::size_t size() const { return size_; }
+    /// Touches the pages of a part. @return false if there is no memory for them
+    virtual bool touch(std::size_t offset, std::size_t bytes) {
+        (void)offset, (void)bytes;
+        return true;
+    }
+    /// Bytes from the beginning that its users have touched, each a part of them.
+    std::size_t touched = 0;
 
 protected:
     char* data_ = nullptr;

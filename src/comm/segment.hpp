@@ -34,8 +34,7 @@ public:
     Segment& operator=(const Segment&) = delete;
 
     const SegmentName& name() const { return name_; }
-    /// Touches the pages of a part. @return false if there is no memory for them
-    bool touch(std::size_t offset, std::size_t bytes);
+    bool touch(std::size_t offset, std::size_t bytes) override;
 
 private:
     Segment() = default;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/team.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
 
 #include "base/log.hpp"
+#include "base/processors.hpp"
 #include "base/reserve.hpp"
 #include "base/waiting.hpp"
 
@@ -57,6 +60,14 @@ Status share_node(Comm& all, int node_size, std::size_t control, std::unique_ptr
     return memory ? Status{} : no_shared_memory();
 }
 
+/// Tests if each rank of a node has a processor of its own, so that one that spins takes none from
+/// those it waits for. A rank that may use only one processor is bound to it, and so are the
+/// others.
+bool has_processor_of_its_own(int ranks) {
+    const int own = count(own_processors());
+    return ranks <= (own > 1 ? own : sysconf(_SC_NPROCESSORS_ONLN));
+}
+
 }  // namespace
 
 std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Status mine,
@@ -78,6 +89,7 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
     if (!status.ok()) return nullptr;
     if (one_node) team->spare_ = std::exchange(world, std::move(team->node_));
     team->world_ = std::move(world);
+    if (has_processor_of_its_own(team->node().size())) team->spin_ = 20e-6;
     return team;
 }
 
@@ -109,7 +121,7 @@ void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, i
     const bool finishes = several ? place == 0 : act != nullptr ? acts : last;
     if (last && !finishes) ring(control.complete);
     if (finishes) {
-        if (!last) wait_while(control.complete, complete, world_.get());
+        if (!last) wait_while(control.complete, complete);
         std::memcpy(control.result, row(0), bytes);
         for (int p = 1; p < members; ++p) combine(control.result, row(p), values.size(), op);
         if (several && act == nullptr) {
@@ -120,7 +132,7 @@ void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, i
             // The leader waits until the actor has finished.
             if (its_node == topology_.node && !acts) {
                 ring(control.turn);
-                wait_while(control.turn, turn + 1, world_.get());
+                wait_while(control.turn, turn + 1);
             }
             if (acts) (*act)(result);
             leaders_->broadcast(control.result, bytes, its_node);
@@ -131,11 +143,11 @@ void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, i
         ring(control.epoch);
     } else {
         if (acts) {
-            wait_while(control.turn, turn, world_.get());
+            wait_while(control.turn, turn);
             (*act)(result);
             ring(control.turn);
         }
-        wait_while(control.epoch, epoch, world_.get());
+        wait_while(control.epoch, epoch);
     }
     std::memcpy(values.data(), control.result, bytes);
 }

@@ -50,6 +50,10 @@ public:
      */
     void all_reduce(std::span<std::int64_t> values, Reduce op, int actor, const Act& act);
     void barrier();
+    /// Sleeps while a word in the node's memory has the given value; see detail::wait_while().
+    void wait_while(Word& word, std::uint32_t value) {
+        detail::wait_while(word, value, world_.get(), spin_);
+    }
     /// Makes a communicator of the same ranks with separate messages. @note Collective
     std::unique_ptr<Comm> duplicate();
     /// Does the same as agree(Comm&, ...), by one all_reduce if no rank failed. @note Collective
@@ -70,6 +74,7 @@ private:
     std::unique_ptr<Comm> spare_;    ///< communicator of all ranks, for the next duplicate()
     std::shared_ptr<Memory> memory_;
     Topology topology_;
+    double spin_ = 0;  ///< seconds before a wait sleeps
 };
 
 }  // namespace thalweg::detail

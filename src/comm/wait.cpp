@@ -5,9 +5,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <ctime>
 
+#include "base/clock.hpp"
 #include "comm/comm.hpp"
 
 namespace thalweg::detail {
@@ -22,11 +24,17 @@ bool wait_briefly(Word& word, std::uint32_t value, Comm* comm, double seconds) {
     return false;
 }
 
-void wait_while(Word& word, std::uint32_t value, Comm* comm) {
+void wait_while(Word& word, std::uint32_t value, Comm* comm, double spin) {
     // Seconds of a nap: long enough to cost nothing, short enough for a transfer that waits for
     // this rank.
-    constexpr double nap = 0.002;
-    while (word.load(std::memory_order_acquire) == value) wait_briefly(word, value, comm, nap);
+    constexpr double shortest = 0.004, longest = 0.016;
+    double nap = shortest;
+    const double end = spin > 0 ? now() + spin : 0;
+    while (word.load(std::memory_order_acquire) == value) {
+        if (spin > 0 && now() < end) continue;
+        wait_briefly(word, value, comm, nap);
+        nap = std::min(4 * nap, longest);
+    }
 }
 
 void wake_all(Word& word) {

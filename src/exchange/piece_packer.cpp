@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/piece_packer.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "exchange/copy_runs.hpp"
@@ -48,11 +49,46 @@ std::int64_t PiecePacker::bytes_in(const Share& share, Extent piece) const {
     return bytes;
 }
 
-void PiecePacker::prefill(const Share& share, Extent piece, char* slot) const {
-    prefill_piece(share.space(), piece, slot, views_.fills(), [&](std::size_t place) {
-        return pass_.actions[place] == Action::data &&
-               views_.of(pass_.space.places[place].variable).holding->decomposition->whole;
+std::int64_t PiecePacker::bytes_near(const Share& share, Extent piece) const {
+    std::int64_t bytes = 0;
+    for_own(share, piece, [&](std::size_t place, ElementRange range) {
+        const std::int64_t element = share.space().places[place].element;
+        for_frames(share, place, range, pass_.parts[place]->boxes(),
+                   [&](const HeldBox& held, const Box& part) {
+                       Index lengths = part.count;
+                       if (held.list) {
+                           const IndexList& list = *held.list->list;
+                           const std::int64_t near = held.list->near(part).size();
+                           if (near == 0) return;
+                           for (const int d : held.list->dims) lengths[d] = 1;
+                           lengths[held.list->dims.back()] =
+                               near *
+                               std::max<std::int64_t>(1, list.elements / std::ssize(list.runs));
+                       }
+                       bytes += volume(std::span(lengths.data(), part.nd)) * element;
+                   });
     });
+    return bytes;
+}
+
+/// Tests if the ranks together have every element of a place.
+bool PiecePacker::is_covered(std::size_t place) const {
+    return pass_.actions[place] == Action::data &&
+           views_.of(pass_.space.places[place].variable).holding->decomposition->whole;
+}
+
+bool PiecePacker::fills_any(const Share& share) const {
+    const std::vector<Place>& places = share.space().places;
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (pass_.actions[i] != Action::skip &&
+            (places[i].padded > places[i].bytes || (places[i].bytes > 0 && !is_covered(i))))
+            return true;
+    return false;
+}
+
+void PiecePacker::prefill(const Share& share, Extent piece, char* slot) const {
+    prefill_piece(share.space(), piece, slot, views_.fills(),
+                  [&](std::size_t place) { return is_covered(place); });
 }
 
 /// Copies this rank's elements of a place. @param target  returns the address and order of a part

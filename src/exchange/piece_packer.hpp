@@ -36,6 +36,10 @@ public:
     std::int64_t record() const;
     /// Returns the number of bytes of a piece that this rank has.
     std::int64_t bytes_in(const Share& share, Extent piece) const;
+    /// Estimates the same without looking at each run of a list; 0 only if this rank has none.
+    std::int64_t bytes_near(const Share& share, Extent piece) const;
+    /// Tests if some piece of a share has fill values. The same on every rank.
+    bool fills_any(const Share& share) const;
     /// Writes fill values to the elements of a piece for which there are no data.
     void prefill(const Share& share, Extent piece, char* slot) const;
     void pack(const Share& share, Extent piece, char* slot) const;
@@ -57,6 +61,7 @@ private:
     template <class Target>
     void pack_place(const Share& share, std::size_t place, ElementRange range,
                     const Target& target) const;
+    bool is_covered(std::size_t place) const;
     void unpack_rank(const Share& share, Extent piece, const char* from, int rank,
                      char* slot) const;
 

@@ -134,7 +134,7 @@ void ScatterPass::wait_taken(std::int64_t k) {
     if (before < 0) return;
     for (ReadControl& control : lanes_.controls)
         wait_beyond(control.taken, before, "the node's ranks to take what was read", counts_.wait,
-                    team_.world());
+                    team_);
 }
 
 /// Sends to every other node the parts of this reader's piece that it wants.
@@ -207,7 +207,7 @@ void ScatterPass::take(const ReadLane& lane, std::int64_t k) {
 void ScatterPass::wait_filled(const ReadLane& lane, std::int64_t k) {
     wait_beyond(lane.filled(), k,
                 lane.local ? "a reader to read" : "other nodes to send what they read",
-                counts_.wait, team_.world());
+                counts_.wait, team_);
 }
 
 /// Takes elements from a piece that lies in its slot as it does in the file.

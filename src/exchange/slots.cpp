@@ -22,6 +22,7 @@ Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
         return streams == 0 ? piece
                             : (room / (streams * count) - needs.margin) / needs.unit * needs.unit;
     };
+    while (count > 4 && fitting() < piece) count = std::max<std::int64_t>(4, count / 2);
     if (fitting() < 4096 && count > 2) count = 2;
     const std::int64_t most = std::min({piece, fitting(), largest});
     if (mine.ok())
@@ -48,13 +49,13 @@ Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
     return {};
 }
 
-void wait_beyond(Word& word, std::int64_t k, const char* what, double& seconds, Comm& comm) {
+void wait_beyond(Word& word, std::int64_t k, const char* what, double& seconds, Team& team) {
     std::uint32_t value = word.load(std::memory_order_acquire);
     if (value > k) return;
     const Waiting others(what);
     Stopwatch watch(seconds);
     do {
-        wait_while(word, value, &comm);
+        team.wait_while(word, value);
         value = word.load(std::memory_order_acquire);
     } while (value <= k);
 }

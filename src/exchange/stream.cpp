@@ -28,7 +28,7 @@ std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena
         met = WriterSet();
     }
     with_reserve([&] { stream->add_lanes(writers, met); });
-    status = stream->place_lanes(arena, options, std::move(status));
+    status = stream->place_lanes(arena, spaces, options, std::move(status));
     return status.ok() ? std::move(stream) : nullptr;
 }
 
@@ -48,17 +48,24 @@ void Stream::add_lanes(const std::vector<int>& writers, const WriterSet& met) {
 /// @param mine  this rank's own failure so far
 /// @return the same on every rank
 /// @note Collective
-Status Stream::place_lanes(Memory& arena, const StreamOptions& options, Status mine) {
+Status Stream::place_lanes(Memory& arena, std::span<const Space> spaces,
+                           const StreamOptions& options, Status mine) {
     const Topology& topology = team_.topology();
-    const std::int64_t lanes = lanes_.all.size();
+    const std::int64_t lanes = lanes_.all.size(), members = std::ssize(topology.members);
+    // Half of the slots have about 256 KiB of each rank, which is worth a wake-up.
+    const std::int64_t all = std::max<std::int64_t>(8 << 20, members * (512 << 10));
     SlotNeeds needs;
-    needs.controls = sizeof(WriteControl) * lanes;
-    needs.piece = 2 << 20;
+    needs.piece = std::clamp<std::int64_t>(all / 16, 2 << 20, 8 << 20);
     needs.smallest = 256;
     needs.unit = 8;
-    needs.margin = PiecePacker::most_excess(std::ssize(topology.members));
-    needs.count = team_.size() == 1 ? 1 : 4;
+    needs.margin = PiecePacker::most_excess(members);
+    const std::int64_t wanted = options.piece > 0 ? options.piece : needs.piece;
+    needs.count = team_.size() == 1 ? 1 : std::clamp<std::int64_t>(all / wanted, 4, 16);
     needs.alike = true;
+    const std::int64_t groups =
+        WriteControl::most_groups(std::min<std::int64_t>(options.budget, arena.size()), lanes);
+    const std::int64_t control = WriteControl::bytes(needs.count, groups);
+    needs.controls = control * lanes;
     const auto prepare = [&](std::int64_t piece) {
         lanes_.sends.reserve(lanes);
         if (lanes_.own == nullptr || topology.nodes == 1) return;
@@ -70,13 +77,43 @@ Status Stream::place_lanes(Memory& arena, const StreamOptions& options, Status m
     if (!status.ok()) return status;
     with_reserve([&] {
         Slots slots = lanes_.slots;
-        auto* control = reinterpret_cast<WriteControl*>(arena.data());
+        char* words = arena.data();
         for (WriteLane& lane : lanes_.all) {
-            lane.place(control++, slots);
+            lane.place(words, groups, slots);
+            words += control;
             slots.memory += slots.count * slots.capacity;
         }
+        touch_slots(arena, spaces);
     });
     return {};
+}
+
+/// Touches the pages that the node's writers will use, before the first pass: touching them one by
+/// one costs several times the copy into them. Each rank touches a part; a writer, which will read
+/// them all, touches all of its own.
+void Stream::touch_slots(Memory& arena, std::span<const Space> spaces) const {
+    const std::size_t members = team_.topology().members.size();
+    const std::size_t place = team_.topology().node_rank;
+    for (const WriteLane& lane : lanes_.all) {
+        if (!lane.local) continue;
+        std::int64_t most = 0;  // bytes of a pass
+        for (const Space& space : spaces) {
+            std::int64_t bytes = 0;
+            const Share share = layout_.share(lane.writer, space, 0);
+            for (const Extent& e : share.extents()) bytes += e.size();
+            most = std::max(most, bytes);
+        }
+        const Slots& slots = lane.slots();
+        const std::int64_t pieces = std::min(slots.count, (most + slots.piece - 1) / slots.piece);
+        const std::size_t first = slots.memory - arena.data();
+        const std::size_t begin = std::max(first, arena.touched);
+        const std::size_t end = first + pieces * slots.capacity;
+        if (begin >= end) continue;
+        const std::size_t part = (end - begin) / members;
+        (void)(lane.mine ? arena.touch(begin, end - begin)
+                         : arena.touch(begin + part * place, part));
+        arena.touched = end;
+    }
 }
 
 void Stream::prepare() {
@@ -88,6 +125,7 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const Part* const> parts,
                    Storage& storage, std::span<std::int64_t> misfits) {
     const SpacePass pass{space, base, record, actions, parts, misfits};
+    const PiecePacker packer(views_, packers_, pass);
     const auto begin = [&] {
         std::vector<char> wanted;
         for (const Action action : actions) wanted.push_back(action != Action::skip);
@@ -95,12 +133,12 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
         for (WriteLane& lane : lanes_.all) {
             Share share = layout_.share(lane.writer, space, base);
             std::vector<Extent> extents = wanted_of(share, wanted);
-            lane.begin_pass(std::move(share), std::move(extents));
+            lane.begin_pass(std::move(share), std::move(extents), packer);
         }
         return true;
     };
     if (!with_reserve(begin)) return {};
-    const PiecePacker packer(views_, packers_, pass);
+    for (WriteLane& lane : lanes_.all) lane.join();
     return StreamPass(team_, lanes_, packer, storage, counts_).run();
 }
 

@@ -64,7 +64,9 @@ private:
            const Holdings& holdings, Order order)
         : team_(team), packers_(packers), layout_(layout), views_(definitions, holdings, order) {}
     void add_lanes(const std::vector<int>& writers, const WriterSet& met);
-    Status place_lanes(Memory& arena, const StreamOptions& options, Status mine);
+    Status place_lanes(Memory& arena, std::span<const Space> spaces, const StreamOptions& options,
+                       Status mine);
+    void touch_slots(Memory& arena, std::span<const Space> spaces) const;
 
     Team& team_;
     Packers& packers_;

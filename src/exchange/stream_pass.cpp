@@ -1,12 +1,17 @@
 // Running a stream.
 //
-// All ranks walk the same positions k = 0, 1, ...; at position k a rank (1) sends the pieces k - R
-// that its node has for other nodes, (2) as a writer completes and writes its piece k - R, (3)
-// packs its part of every piece k, R being the number of slots. Nobody can wait forever: consider
-// the smallest position at which some rank stands. All pieces k - R are packed by then, so what (1)
-// and (2) wait for is sent or packed by ranks at k or later; and the slots that (3) waits for are
-// free once (1) and (2) are done at k. Sends complete before a rank sleeps, as MPI may need its
-// help.
+// A rank packs the pieces of which it holds something, and no others; each piece is complete when
+// all who hold some of it have packed. All ranks walk the positions k = 0, 1, ...; at position k a
+// rank (1) sends the pieces k - R that it drains for other nodes, (2) as a writer completes and
+// writes its piece k - R, (3) packs its part of every piece k, R being the number of slots. A rank
+// that drains nothing may sleep in (3) until pieces up to k + R / 2 - 1 can be packed, so that few
+// wake-ups bring it much to do; one that drains waits for piece k alone.
+//
+// Nobody can wait forever: consider the smallest position m at which some draining rank stands.
+// The pieces before m have been released, so no other rank sleeps at a position up to m - R / 2,
+// and all pieces m - R are packed sooner or later. So what (1) and (2) wait for at m is sent or
+// packed by ranks that do not wait for m; and the slots that (3) waits for are free once (1) and
+// (2) are done at m. Sends complete before a rank sleeps, as MPI may need its help.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/stream_pass.hpp"
@@ -28,14 +33,16 @@ constexpr int piece_tag = 2;
 }  // namespace
 
 Status StreamPass::run() {
-    const std::int64_t slots = lanes_.slots.count;
-    const std::int64_t calls = storage_.collective() ? most_pieces() : -1;
-    std::int64_t last = -1;  // last position at which a lane of this node had a piece
-    for (std::int64_t k = 0; k <= std::max(last, calls) + slots; ++k) {
+    const std::int64_t calls = storage_.collective() ? most_pieces() : 0;
+    const auto drains = [](const WriteLane& lane) { return lane.mine; };
+    if (std::none_of(lanes_.all.begin(), lanes_.all.end(), drains))
+        reach_ = std::max<std::int64_t>(1, lanes_.slots.count / 2);
+    const std::int64_t last = end(calls);
+    for (std::int64_t k = 0; k < last; ++k) {
         send_pieces(k);
         drain_own(k, calls);
         finish_sends();
-        if (enter_pieces(k)) last = k;
+        enter_pieces(k);
         for (WriteLane& lane : lanes_.all)
             if (lane.local) pack_piece(lane, k);
         for (WriteLane& lane : lanes_.all)
@@ -48,9 +55,16 @@ Status StreamPass::run() {
 /// Returns the number of pieces of the longest stream of all nodes: with collective storage all
 /// writers write equally often.
 std::int64_t StreamPass::most_pieces() {
-    std::int64_t n = lanes_.own == nullptr ? 0 : lanes_.own->count_pieces();
+    std::int64_t n = lanes_.own == nullptr ? 0 : lanes_.own->pieces();
     team_.all_reduce({&n, 1}, Reduce::max);
     return n;
+}
+
+/// Returns the position behind the last one at which this rank has something to do.
+std::int64_t StreamPass::end(std::int64_t calls) const {
+    std::int64_t last = lanes_.own == nullptr ? 0 : calls + lanes_.slots.count;
+    for (const WriteLane& lane : lanes_.all) last = std::max(last, lane.end());
+    return last;
 }
 
 /// Sends the pieces of position k - R that this rank forwards to writers on other nodes.
@@ -127,37 +141,34 @@ Status StreamPass::write_piece(const WriteLane& lane, std::int64_t k) {
     return alone([&] { return storage_.write(chunks); });
 }
 
-/// Enters the pieces of position k. If this rank drains a lane, gives its slot to the ranks that
-/// pack.
-/// @return false if no lane has a piece
-bool StreamPass::enter_pieces(std::int64_t k) {
-    bool any = false;
+/// Gives the slots of the pieces that this rank has drained to the ranks that pack the pieces of
+/// position k.
+void StreamPass::enter_pieces(std::int64_t k) {
     for (WriteLane& lane : lanes_.all) {
-        const bool changed = lane.advance(k);
+        if (!lane.mine) continue;
+        lane.advance(k);
         const Extent piece = lane.piece(k);
-        any |= piece.size() > 0;
-        if (!lane.mine || !changed) continue;
-        if (lane.local && piece.size() > 0) packer_.prefill(lane.share, piece, lane.slot(k));
+        if (piece.size() <= 0) continue;
+        if (lane.local) packer_.prefill(lane.share, piece, lane.slot(k));
         lane.release(k);
     }
-    return any;
 }
 
 void StreamPass::pack_piece(WriteLane& lane, std::int64_t k) {
-    const Extent piece = lane.piece(k);
-    if (piece.size() <= 0) return;
-    lane.wait_free(k);
-    {
+    const WriteLane::Held* const held = lane.held(k);
+    if (held == nullptr) return;
+    lane.wait_free(*held, reach_);
+    if (held->bytes > 0) {
         Span span("pack");
         span.record(packer_.record());
         Stopwatch watch(counts_.pack);
         std::int64_t bytes = 0;
-        if (span || !lane.local) bytes = packer_.bytes_in(lane.share, piece);
+        if (span || !lane.local) bytes = packer_.bytes_in(lane.share, held->piece);
         span.bytes(bytes);
         if (lane.local)
-            packer_.pack(lane.share, piece, lane.slot(k));
+            packer_.pack(lane.share, held->piece, lane.slot(k));
         else if (bytes > 0)
-            packer_.pack_section(lane.share, piece, team_.topology().node_rank, bytes,
+            packer_.pack_section(lane.share, held->piece, team_.topology().node_rank, bytes,
                                  lane.take_room(k, PiecePacker::section_bytes(bytes)));
     }
     lane.announce(k);

@@ -10,7 +10,7 @@ namespace thalweg::detail {
 
 class StreamPass {
 public:
-    /// Prepares the pass; the lanes must have begun it.
+    /// Prepares the pass; the lanes must have begun it, and this rank must have joined.
     StreamPass(Team& team, WriteLanes& lanes, const PiecePacker& packer, Storage& storage,
                StreamCounts& counts)
         : team_(team), lanes_(lanes), packer_(packer), storage_(storage), counts_(counts) {}
@@ -20,12 +20,13 @@ public:
 
 private:
     std::int64_t most_pieces();
+    std::int64_t end(std::int64_t calls) const;
     void send_pieces(std::int64_t k);
     void finish_sends();
     void drain_own(std::int64_t k, std::int64_t calls);
     void receive_pieces(WriteLane& lane, std::int64_t k);
     Status write_piece(const WriteLane& lane, std::int64_t k);
-    bool enter_pieces(std::int64_t k);
+    void enter_pieces(std::int64_t k);
     void pack_piece(WriteLane& lane, std::int64_t k);
 
     Team& team_;
@@ -33,6 +34,7 @@ private:
     const PiecePacker& packer_;
     Storage& storage_;
     StreamCounts& counts_;
+    std::int64_t reach_ = 1;  ///< most pieces for which this rank sleeps
     Status status_;
 };
 

@@ -2,8 +2,28 @@
 #include "exchange/write_lane.hpp"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 namespace thalweg::detail {
+
+namespace {
+
+constexpr std::int64_t line = 64;
+
+std::int64_t bytes_of_groups(std::int64_t groups) {
+    return (groups * std::int64_t{sizeof(Word)} + line - 1) / line * line;
+}
+
+}  // namespace
+
+std::int64_t WriteControl::bytes(std::int64_t slots, std::int64_t groups) {
+    return line + slots * std::int64_t{sizeof(Slot)} + bytes_of_groups(groups);
+}
+
+std::int64_t WriteControl::most_groups(std::int64_t memory, std::int64_t lanes) {
+    return std::clamp<std::int64_t>(memory / 256 / std::max<std::int64_t>(1, lanes), 16, 1024);
+}
 
 WriteLane::WriteLane(Team& team, int of_writer, int of_rank, StreamCounts& counts)
     : writer(of_writer), rank(of_rank), team_(&team), waited_(&counts.wait) {
@@ -13,53 +33,110 @@ WriteLane::WriteLane(Team& team, int of_writer, int of_rank, StreamCounts& count
         local ? rank == team.rank() : writer % std::ssize(topology.members) == topology.node_rank;
 }
 
-void WriteLane::place(WriteControl* control, const Slots& slots) {
-    control_ = control;
+void WriteLane::place(char* control, std::int64_t groups, const Slots& slots) {
+    control_.joined = reinterpret_cast<Word*>(control);
+    control_.slots = reinterpret_cast<WriteControl::Slot*>(control + line);
+    control_.holders = reinterpret_cast<Word*>(control_.slots + slots.count);
+    control_.groups = groups;
     slots_ = slots;
     recent_.resize(slots.count);
 }
 
 void WriteLane::clear() {
-    control_->ready.store(0, std::memory_order_relaxed);
-    for (WriteControl::Slot& s : control_->slots) {
+    control_.joined->store(0, std::memory_order_relaxed);
+    for (WriteControl::Slot& s : std::span(control_.slots, slots_.count)) {
+        s.freed.store(0, std::memory_order_relaxed);
         s.packed.store(0, std::memory_order_relaxed);
         s.used.store(0, std::memory_order_relaxed);
     }
+    for (Word& holders : std::span(control_.holders, control_.groups))
+        holders.store(0, std::memory_order_relaxed);
 }
 
-void WriteLane::begin_pass(Share of_pass, std::vector<Extent> wanted) {
+// A rank that packs some piece of a group packs them all, so that few words tell who is waited for.
+void WriteLane::begin_pass(Share of_pass, std::vector<Extent> wanted, const PiecePacker& packer) {
     share = std::move(of_pass);
     cursor_ = PieceCursor(share.space(), std::move(wanted), slots_.piece);
-}
-
-void WriteLane::end_pass() {
-    std::fill(recent_.begin(), recent_.end(), Extent{});
-    if (mine) control_->ready.store(0, std::memory_order_release);
-}
-
-std::int64_t WriteLane::count_pieces() {
-    std::int64_t n = 0;
-    for (Extent piece; cursor_.next(piece);) ++n;
+    Extent piece;
+    for (pieces_ = 0; cursor_.next(piece);) ++pieces_;
     cursor_.rewind();
-    return n;
+    group_ = std::max<std::int64_t>(1, (pieces_ + control_.groups - 1) / control_.groups);
+    open_ = !local || !packer.fills_any(share);
+    held_.clear();
+    next_ = 0;
+    std::size_t kept = 0;  // of held_
+    bool any = false;
+    for (std::int64_t k = 0; cursor_.next(piece); ++k) {
+        if (k % group_ == 0) {
+            held_.resize(kept);
+            any = false;
+        }
+        held_.push_back({k, piece, packer.bytes_near(share, piece)});
+        any |= held_.back().bytes > 0;
+        if (any) kept = held_.size();
+    }
+    held_.resize(kept);
+    cursor_.rewind();
 }
 
-bool WriteLane::advance(std::int64_t k) {
+// Where there are no pieces, nobody waits for the ranks that join, and the words may be zeroed
+// before they do.
+void WriteLane::join() {
+    if (pieces_ == 0) return;
+    std::int64_t last = -1;
+    for (const Held& h : held_)
+        if (h.k / group_ != last) {
+            last = h.k / group_;
+            control_.holders[last].fetch_add(1, std::memory_order_relaxed);
+        }
+    const std::uint32_t before = control_.joined->fetch_add(1, std::memory_order_acq_rel);
+    if (before + 1 == members() && !mine) wake_all(*control_.joined);
+}
+
+void WriteLane::end_pass() { std::fill(recent_.begin(), recent_.end(), Extent{}); }
+
+std::int64_t WriteLane::end() const {
+    if (mine) return pieces_ + slots_.count;
+    return held_.empty() ? 0 : held_.back().k + 1;
+}
+
+void WriteLane::advance(std::int64_t k) {
     Extent& recent = recent_[k % slots_.count];
-    const bool had = recent.size() > 0;
     if (!cursor_.next(recent)) recent = {};
-    return had || recent.size() > 0;
+}
+
+const WriteLane::Held* WriteLane::held(std::int64_t k) {
+    if (next_ == held_.size() || held_[next_].k != k) return nullptr;
+    return &held_[next_++];
+}
+
+bool WriteLane::is_free(std::int64_t k) const {
+    if (open_ && k < slots_.count) return true;
+    return words(k).freed.load(std::memory_order_acquire) > k / slots_.count;
 }
 
 void WriteLane::release(std::int64_t k) {
-    words(k).packed.store(0, std::memory_order_relaxed);
-    words(k).used.store(0, std::memory_order_relaxed);
-    control_->ready.store(k + 1, std::memory_order_release);
-    if (team_->topology().members.size() > 1) wake_all(control_->ready);
+    if (open_ && k < slots_.count) return;
+    WriteControl::Slot& slot = words(k);
+    slot.packed.store(0, std::memory_order_relaxed);
+    slot.used.store(0, std::memory_order_relaxed);
+    slot.freed.store(k / slots_.count + 1, std::memory_order_release);
+    if (members() > 1) wake_all(slot.freed);
 }
 
-void WriteLane::wait_free(std::int64_t k) {
-    wait_beyond(control_->ready, k, "the writer to free a slot", *waited_, team_->world());
+void WriteLane::wait_free(const Held& held, std::int64_t reach) {
+    if (is_free(held.k)) return;
+    constexpr std::int64_t worth_a_wake_up = 256 << 10;
+    std::int64_t last = held.k, bytes = held.bytes;
+    // Up to a multiple, so that the writer wakes many at once and not some at each piece.
+    const std::int64_t end = (held.k / reach + 1) * reach;
+    for (std::size_t i = next_; i < held_.size() && held_[i].k < end; ++i) {
+        if (bytes >= worth_a_wake_up) break;
+        last = held_[i].k;
+        bytes += held_[i].bytes;
+    }
+    wait_beyond(words(last).freed, last / slots_.count, "the writer to free a slot", *waited_,
+                *team_);
 }
 
 char* WriteLane::take_room(std::int64_t k, std::int64_t bytes) {
@@ -69,12 +146,17 @@ char* WriteLane::take_room(std::int64_t k, std::int64_t bytes) {
 void WriteLane::announce(std::int64_t k) {
     Word& packed = words(k).packed;
     const std::uint32_t before = packed.fetch_add(1, std::memory_order_acq_rel);
-    if (before + 1 == team_->topology().members.size() && !mine) wake_all(packed);
+    // The last holder sees that all others have entered, as they did so before they packed.
+    const std::uint32_t holders = control_.holders[k / group_].load(std::memory_order_relaxed);
+    if (before + 1 == holders && !mine) wake_all(packed);
 }
 
 std::int64_t WriteLane::wait_packed(std::int64_t k) {
-    wait_beyond(words(k).packed, std::ssize(team_->topology().members) - 1,
-                "the node's ranks to pack", *waited_, team_->world());
+    constexpr const char* what = "the node's ranks to pack";
+    wait_beyond(*control_.joined, members() - 1, what, *waited_, *team_);
+    const std::int64_t group = (k - slots_.count) / group_;
+    const std::int64_t holders = control_.holders[group].load(std::memory_order_relaxed);
+    wait_beyond(words(k).packed, holders - 1, what, *waited_, *team_);
     return words(k).used.load(std::memory_order_acquire);
 }
 

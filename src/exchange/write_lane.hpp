@@ -5,7 +5,7 @@
 #include <deque>
 #include <vector>
 
-#include "exchange/parts.hpp"
+#include "exchange/piece_packer.hpp"
 #include "exchange/slots.hpp"
 
 namespace thalweg::detail {
@@ -14,12 +14,20 @@ namespace thalweg::detail {
 /// are zero when a pass begins; only the rank that drains the lane resets them.
 struct WriteControl {
     struct alignas(64) Slot {
-        /// Number of ranks of the node that have packed their part of the slot's piece.
-        Word packed;
-        Word used;  ///< bytes of an outgoing slot that are in use
+        Word freed;   ///< number of pieces of the slot that were released for packing
+        Word packed;  ///< number of ranks that have packed their part of the slot's piece
+        Word used;    ///< bytes of an outgoing slot that are in use
     };
-    alignas(64) Word ready;  ///< number of pieces that may be packed now
-    Slot slots[8];
+    /// Returns the bytes of the words of a lane.
+    static std::int64_t bytes(std::int64_t slots, std::int64_t groups);
+    /// Returns the largest number of groups with which the words of all lanes are a small part of
+    /// the memory.
+    static std::int64_t most_groups(std::int64_t memory, std::int64_t lanes);
+
+    Word* joined = nullptr;   ///< number of ranks that are counted in `holders`
+    Slot* slots = nullptr;    ///< one for each slot
+    Word* holders = nullptr;  ///< for each group of pieces, the number of ranks that pack them
+    std::int64_t groups = 1;  ///< number of words of `holders`
 };
 
 class WriteLane {
@@ -33,40 +41,68 @@ public:
     bool mine;    ///< this rank drains the lane: it writes the pieces, or sends them
     Share share;  ///< share of the writer in the space of the pass
 
-    /// Assigns the lane its slots in memory, before the first pass.
-    void place(WriteControl* control, const Slots& slots);
+    /// A piece that this rank packs.
+    struct Held {
+        std::int64_t k = 0;
+        Extent piece;
+        std::int64_t bytes = 0;  ///< bytes of it that this rank has, estimated; 0 only if none
+    };
+
+    /// Assigns the lane its words and slots in memory, before the first pass.
+    void place(char* control, std::int64_t groups, const Slots& slots);
     /// Resets the words to zero. For the rank that drains the lane.
     void clear();
-    void begin_pass(Share of_pass, std::vector<Extent> wanted);
+    /// Begins a pass. Allocates memory, and can be repeated.
+    void begin_pass(Share of_pass, std::vector<Extent> wanted, const PiecePacker& packer);
+    /// Counts this rank as a holder of its pieces, once in a pass.
+    void join();
     void end_pass();
     /// Returns the number of pieces of the pass.
-    std::int64_t count_pieces();
+    std::int64_t pieces() const { return pieces_; }
+    /// Returns the position behind the last one at which this rank has something to do.
+    std::int64_t end() const;
 
-    /// Enters the piece of position k, which replaces the one that had its slot before.
-    /// @return true if either exists
-    bool advance(std::int64_t k);
-    /// Returns the last piece that used the slot of position k; empty if there is none.
+    /// Enters the piece of position k, which replaces the one that had its slot before. For the
+    /// rank that drains the lane.
+    void advance(std::int64_t k);
+    /// Returns the last piece that used the slot of position k; empty if there is none. For the
+    /// rank that drains the lane.
     Extent piece(std::int64_t k) const { return recent_[k % slots_.count]; }
+    const Slots& slots() const { return slots_; }
     char* slot(std::int64_t k) const { return slots_.at(k); }
+    /// Returns the piece that this rank packs at position k; null if there is none. Positions come
+    /// in ascending order.
+    const Held* held(std::int64_t k);
 
     /// Gives the empty slot of piece k to the ranks that pack. For the rank that drains the lane.
     void release(std::int64_t k);
-    void wait_free(std::int64_t k);
+    /// Sleeps until the piece can be packed. A rank that must sleep does so until several pieces
+    /// can be, if that makes its part worth a wake-up.
+    /// @param reach  largest number of pieces to sleep for
+    void wait_free(const Held& held, std::int64_t reach);
     /// Reserves so many bytes of an outgoing slot for this rank.
     char* take_room(std::int64_t k, std::int64_t bytes);
     /// Announces that this rank has packed its part.
     void announce(std::int64_t k);
-    /// Waits until all ranks have packed. @return bytes in use of an outgoing slot
+    /// Sleeps until all holders have packed the piece that uses the slot of position k.
+    /// @return bytes in use of an outgoing slot
     std::int64_t wait_packed(std::int64_t k);
 
 private:
-    WriteControl::Slot& words(std::int64_t k) const { return control_->slots[k % slots_.count]; }
+    WriteControl::Slot& words(std::int64_t k) const { return control_.slots[k % slots_.count]; }
+    bool is_free(std::int64_t k) const;
+    std::int64_t members() const { return std::ssize(team_->topology().members); }
 
     Team* team_;
     double* waited_;
-    WriteControl* control_ = nullptr;
+    WriteControl control_;
     Slots slots_;
     PieceCursor cursor_;
+    std::int64_t pieces_ = 0;
+    std::int64_t group_ = 1;      ///< number of pieces of a group
+    bool open_ = false;           ///< the first pieces need no release, as nothing is to be filled
+    std::vector<Held> held_;      ///< in ascending order
+    std::size_t next_ = 0;        ///< position in held_
     std::vector<Extent> recent_;  ///< piece in each slot; empty if there is none
 };
 

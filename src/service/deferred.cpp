@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/hash.hpp"
 
@@ -63,22 +64,30 @@ Fingerprint::Fingerprint(const Decomposition& d, std::span<const int> order,
     for (const HeldBox& h : held) total += choices(h);
     const std::int64_t bytes = total * static_cast<std::int64_t>(size_);
     const std::int64_t n = std::min(total, std::clamp(bytes / bytes_each, least, most));
+    places_.reserve(n);
     std::int64_t before = 0;
-    std::size_t box = 0;
+    std::size_t box = 0, located = held.size();
+    Strided at;
     for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t number = n == 1 ? 0 : i * (total - 1) / (n - 1);
         while (number >= before + choices(held[box])) before += choices(held[box++]);
-        places_.push_back(place_of(held[box], locate(d, order, held[box], array), number - before));
+        if (std::exchange(located, box) != box) at = locate(d, order, held[box], array);
+        places_.push_back(place_of(held[box], at, number - before));
     }
     if (is_there()) hash_ = hash();
 }
 
+std::pair<const char*, const char*> Fingerprint::range() const {
+    const auto [low, high] = std::minmax_element(places_.begin(), places_.end());
+    return {*low, *high + size_};
+}
+
 bool Fingerprint::is_there() const {
     if (places_.empty()) return true;
-    const auto [low, high] = std::minmax_element(places_.begin(), places_.end());
+    const auto [low, high] = range();
     // Use one system call if all samples are in one array. Between several arrays there may be
     // unmapped memory.
-    return is_mapped(*low, *high + size_) ||
+    return is_mapped(low, high) ||
            std::all_of(places_.begin(), places_.end(),
                        [this](const char* place) { return is_mapped(place, place + size_); });
 }
@@ -89,12 +98,29 @@ std::uint64_t Fingerprint::hash() const {
     return h;
 }
 
-Status Fingerprint::compare() const {
-    if (!is_there()) return failure(TW_EARG, "the memory of its array was freed: {}", advice);
+Status Fingerprint::compare(bool there) const {
+    if (!there && !is_there())
+        return failure(TW_EARG, "the memory of its array was freed: {}", advice);
     if (hash() != hash_)
         return failure(TW_EARG, "its array has changed since the deferred put or get: {}", advice);
     return {};
 }
+
+namespace {
+
+/// Tests if the memory of all arrays and between them is mapped, which takes one system call.
+bool are_there(std::span<const SeenArray> all) {
+    if (all.size() < 2) return false;
+    auto [first, end] = all.front().fingerprint->range();
+    for (const SeenArray& g : all) {
+        const auto [low, high] = g.fingerprint->range();
+        first = std::min(first, low);
+        end = std::max(end, high);
+    }
+    return is_mapped(first, end);
+}
+
+}  // namespace
 
 Status compare_fingerprints(std::vector<SeenArray> all) {
     std::erase_if(all, [](const SeenArray& g) { return g.fingerprint->first() == nullptr; });
@@ -108,8 +134,9 @@ Status compare_fingerprints(std::vector<SeenArray> all) {
                                  OfVariable{*all[i].variable}, advice)
                        : failure(TW_EARG, "variables '{}' and '{}' have the same array: {}",
                                  *all[i - 1].variable, *all[i].variable, advice);
+    const bool there = are_there(all);
     for (const SeenArray& g : all)
-        if (Status status = g.fingerprint->compare(); !status.ok()) {
+        if (Status status = g.fingerprint->compare(there); !status.ok()) {
             reword(status, "variable '{}': {}", OfVariable{*g.variable}, status.text);
             return status;
         }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.hpp"
@@ -26,8 +27,11 @@ public:
 
     /// Returns the first sampled address; null if nothing is held.
     const char* first() const { return places_.empty() ? nullptr : places_.front(); }
+    /// Returns the first address of the sample and the end of its last element. Something is held.
+    std::pair<const char*, const char*> range() const;
     /// Checks that the memory is still there, and still has the same contents.
-    Status compare() const;
+    /// @param there  the caller knows that the memory is there
+    Status compare(bool there) const;
 
 private:
     bool is_there() const;

@@ -56,6 +56,18 @@ TEST(Wait, NoWakeIsLost) {
     EXPECT_EQ(pong, rounds);
 }
 
+TEST(Wait, LooksBeforeItSleeps) {
+    Word word{0};
+    std::thread other([&] {
+        sleep_seconds(0.005);
+        word = 1;  // without a wake
+    });
+    const double begin = now();
+    wait_while(word, 0, nullptr, 10);
+    EXPECT_LT(now() - begin, 5);
+    other.join();
+}
+
 TEST(Words, ThereAndBack) {
     const std::vector<std::int64_t> words{1, -2, INT64_MAX, INT64_MIN};
     EXPECT_EQ(to_bytes(words).size(), 32U);

@@ -54,7 +54,8 @@ Case::Case(Random& random)
     alike = random.pick<int>({0, 50, 90, 100});
     options.staging = boxes ? 1 << 20 : 1024;
     options.queue = boxes ? random.pick<std::int64_t>({-1, 1 << 20}) : 4096;
-    options.buffer = 1 << 18;
+    // With little memory, few words tell which ranks hold which pieces.
+    options.buffer = random.pick<std::int64_t>({1 << 18, 1 << 14});
     options.piece = random.pick<std::int64_t>({0, 256, 4096});
     options.alignment = random.pick<std::int64_t>({1, 64, 512});
     layout.method = options.method;

@@ -45,7 +45,7 @@ bool wait_briefly(Word& word, std::uint32_t value, Comm*, double seconds) {
 
 /// Sleeps without naps: messages in the simulation need no help to progress, and it reports ranks
 /// that wait forever.
-void wait_while(Word& word, std::uint32_t value, Comm*) {
+void wait_while(Word& word, std::uint32_t value, Comm*, double) {
     while (word.load(std::memory_order_acquire) == value) sleep_on(word, -1);
 }
 
