@@ -111,7 +111,8 @@ int File::put_together(const DataCall& call) {
         const bool same = s.array.is_dense() && s.array.type() == v.type;
         values = static_cast<const char*>(s.array.at());
         if (s.elements > 0 && !(same && s.parts.size() == 1 && writes_at_once(v))) {
-            char* const own = QueuedFile::take(s.elements * static_cast<Index>(size_of(v.type)));
+            char* const own =
+                QueuedFile::take(s.elements * static_cast<Index>(size_of(v.type)), size_of(v.type));
             code = convert_to(s, own);
             values = own;
         }
@@ -130,7 +131,7 @@ int File::put_together(const DataCall& call) {
 
 int File::put_alone(const Selection& s) {
     const auto bytes = static_cast<Index>(size_of(variable_of(s.varid).type));
-    char* const own = QueuedFile::take(s.elements * bytes);
+    char* const own = QueuedFile::take(s.elements * bytes, static_cast<std::size_t>(bytes));
     const int code = convert_to(s, own);
     push(s, own, false);
     return code;

@@ -83,7 +83,7 @@ void File::fill_record(int varid, Index record) {
     const Index n = volume(s.count);
     char* own = nullptr;
     try {
-        own = QueuedFile::take(n * static_cast<Index>(fill.size()));
+        own = QueuedFile::take(n * static_cast<Index>(fill.size()), fill.size());
     } catch (...) {
         put_nothing(varid);
         throw;

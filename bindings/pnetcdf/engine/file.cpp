@@ -94,8 +94,7 @@ std::shared_ptr<File> File::create(Call& call) {
         const bool clobber = (call.mode & NC_NOCLOBBER) == 0;
         on_rank(call.comm, 0, [&] { check_place(path, clobber); });
         std::shared_ptr<File> file(new File(session, path));
-        file->call_ = call;
-        file->strict_bounds_ = is_strict();
+        file->keep(call);
         file->Dataset::create(format_of(call.format), true);
         return file;
     });
@@ -110,13 +109,24 @@ std::shared_ptr<File> File::open(Call& call) {
         session.check(tw_wait(session.handle(), 0));
         on_rank(call.comm, 0, [&] { check_there(path, writable); });
         std::shared_ptr<File> file(new File(session, path));
-        file->call_ = call;
-        file->strict_bounds_ = is_strict();
+        file->keep(call);
         file->Dataset::open(writable);
         file->fill_mode_ = NC_NOFILL;
         file->placed_by_program_ = false;
         return file;
     });
+}
+
+void File::keep(const Call& call) {
+    call_ = call;
+    if (call.info != MPI_INFO_NULL) MPI_Info_dup(call.info, &hints_);
+    strict_bounds_ = is_strict();
+}
+
+File::~File() {
+    int ended = 0;
+    MPI_Finalized(&ended);
+    if (hints_ != MPI_INFO_NULL && ended == 0) MPI_Info_free(&hints_);
 }
 
 Variable& File::variable_of(int varid) {

@@ -44,7 +44,11 @@ public:
     static std::shared_ptr<File> create(Call& call);
     static std::shared_ptr<File> open(Call& call);
 
+    ~File() override;
+
     const Call& call() const { return call_; }
+    // Returns the program's hints, or MPI_INFO_NULL.
+    MPI_Info hints() const { return hints_; }
     bool is_first() const { return session_.rank() == 0; }
     std::recursive_mutex& mutex() { return session_.mutex; }
     int fill_mode() const { return fill_mode_; }
@@ -94,7 +98,10 @@ public:
 private:
     using QueuedFile::QueuedFile;
 
+    void keep(const Call& call);
+
     Call call_;
+    MPI_Info hints_ = MPI_INFO_NULL;  // a copy: the program frees its own
     bool independent_ = false;
     bool strict_bounds_ = false;     // by PNETCDF_RELAX_COORD_BOUND
     bool placed_by_program_ = true;  // the places of data follow from the definitions

@@ -216,7 +216,7 @@ int ncmpi_inq_buffer_usage(File& file, MPI_Offset* bytes) {
 int ncmpi_inq_file_info(File& file, MPI_Info* used) {
     return on(file, [&] {
         if (used == nullptr) throw Error{NC_EINVAL, file.path() + ": there is no place for hints"};
-        const MPI_Info given = file.call().info;
+        const MPI_Info given = file.hints();
         if (given != MPI_INFO_NULL)
             MPI_Info_dup(given, used);
         else

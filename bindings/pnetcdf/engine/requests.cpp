@@ -110,7 +110,8 @@ int File::finish(std::vector<Request>& chosen, bool together, const std::vector<
             if (r.puts && together) {
                 push(r.selection, r.values, false);
             } else if (r.puts) {
-                char* const own = QueuedFile::take(bytes_of(r));
+                const std::size_t alignment = size_of(variable_of(r.selection.varid).type);
+                char* const own = QueuedFile::take(bytes_of(r), alignment);
                 std::memcpy(own, r.values, static_cast<std::size_t>(bytes_of(r)));
                 push(r.selection, own, false);
             } else {
