@@ -198,9 +198,12 @@ std::vector<WrittenCoordinate> History::coordinates_of(const StreamTable& stream
         Taken& t = taken(c->serial, c->part, choice);
         auto& kept = coordinate_data_[{c, &t}];
         if (!kept) {
-            auto made = std::make_shared<std::vector<char>>(t.chosen->elements * c->size);
+            // Those taken may be of a field with the same decomposition, whose list may have holes,
+            // which the coordinate's data do not have.
+            const Chosen chosen = choose(c->part, choice);
+            auto made = std::make_shared<std::vector<char>>(chosen.elements * c->size);
             for (const SentBox& box : dense_boxes(c->part, c->data.data(), c->size))
-                copy_elements(*t.chosen, box, c->size, made->data());
+                copy_elements(chosen, box, c->size, made->data());
             kept = std::move(made);
         }
         auto data = kept;
