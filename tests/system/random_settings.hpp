@@ -34,11 +34,6 @@ public:
             .set("publish", {"close", "live"}, 20)
             .set("durable", {"yes"}, 3)
             .set("service", {"inline", "inline", "background", "auto"});
-        static int cases = 0;  // the same on every rank
-        if (const int after = cases++ % 4; after < 3)
-            setenv("THALWEG_TEST_BACKGROUND_AFTER", std::to_string(after).c_str(), 1);
-        else
-            unsetenv("THALWEG_TEST_BACKGROUND_AFTER");
         return s;
     }
     /// Returns settings for a session that reads.
@@ -66,9 +61,12 @@ public:
     }
     RandomSettings& leave_out(const std::string& name) { return set(name, {""}, 0); }
 
-    /// Draws settings: "name=value; name=value".
+    /// Draws settings: "name=value; name=value". Draws also after how many steps service=auto goes
+    /// on in the background.
     std::string draw(Random& random) const {
         std::string text;
+        const auto after = random.pick<const char*>({"0", "1", "2", "-1"});
+        setenv("THALWEG_TEST_BACKGROUND_AFTER", after, 1);
         for (const Choice& c : choices_) {
             if (!random.percent(c.percent)) continue;
             text += (text.empty() ? "" : "; ") + c.name + "=" + random.pick(c.values);
