@@ -235,7 +235,7 @@ int main(int argc, char** argv) {
     int process = ::getpid();
     MPI_Allgather(&process, 1, MPI_INT, processes.data(), 1, MPI_INT, MPI_COMM_WORLD);
     const int decompositions = std::stoi(check::option(argc, argv, "--decompositions", "300"));
-    const int files = std::stoi(check::option(argc, argv, "--files", "300"));
+    const int files = std::stoi(check::option(argc, argv, "--files", "600"));
     const std::string one = check::option(argc, argv, "--settings", "");
     folder = check::make_folder("many");
     std::vector<std::string> all{"service=inline", "service=background",
