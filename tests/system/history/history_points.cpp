@@ -1,5 +1,6 @@
-// Tests that stations and sections have the same files, byte for byte, on any number of ranks, from
-// boxes and lists and after a restart, for coordinates of all forms; and their right values.
+// Tests that stations, sections and whole fields have the same files, byte for byte, on any number
+// of ranks, from boxes and lists and after a restart, for coordinates of all forms; and their right
+// values.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
@@ -48,6 +49,13 @@ type = "double"
 fields = ["T"]
 region = "section"
 path = "FOLDER/section.nc"
+[[stream]]
+name = "whole"
+every = "2 hours"
+anchor = "start"
+type = "double"
+fields = ["V"]
+path = "FOLDER/whole.nc"
 [region.sites]
 points = [[45, 0], [-61, 29], [299, 31], [0, 90]]
 names = ["between", "A", "B", "pole"]
@@ -278,7 +286,7 @@ std::string bytes_of(const std::string& path) {
 
 void compare(const std::string& right, const std::string& other) {
     MPI_Barrier(MPI_COMM_WORLD);
-    for (const char* name : {"/sites.nc", "/one.nc", "/section.nc"}) {
+    for (const char* name : {"/sites.nc", "/one.nc", "/section.nc", "/whole.nc"}) {
         const std::string a = bytes_of(right + name), b = bytes_of(other + name);
         CHECK_TEXT(!a.empty() && a == b, "%s%s and %s differ", other.c_str(), name, right.c_str());
     }
