@@ -151,7 +151,8 @@ Status File::sync(bool durable) {
     Stopwatch watch(file_.figures.step);
     const bool names = durable && !file_.options.durable;  // else they were synced when taken
     Status status = data_->sync(durable || file_.options.durable);
-    if (status.ok() && names) status = file_.team.agree(alone([&] { return names_.sync(); }));
+    if (status.ok() && names)
+        status = file_.keep(file_.team.agree(alone([&] { return names_.sync(); })));
     return status.ok() ? references_.refresh() : status;
 }
 
