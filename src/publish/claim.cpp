@@ -287,13 +287,26 @@ Status Claim::publish(bool durable) {
     if (data_ != own_) {
         restore_permissions(false);
         remove_references_beside(own_);
-        // At no time are there checksums of another file beside the data.
-        (void)move_sums(own_, "");
-        if (std::rename(data_.c_str(), own_.c_str()) != 0)
-            return system_failure(data_, "cannot rename to " + own_);
-        if (Status status = move_sums(data_, own_); !status.ok()) return status;
+        if (Status status = replace(); !status.ok()) return status;
     }
     return durable ? sync_folder_of(own_) : Status{};
+}
+
+/// Gives the data and their checksums the own name. At no time are there checksums of another file
+/// beside the data. If the checksums cannot follow the data, the replaced file returns.
+Status Claim::replace() const {
+    (void)move_sums(own_, "");
+    const std::string former = former_path(own_);
+    const bool summed = replaces_ && access(sums_path(data_).c_str(), F_OK) == 0;
+    if (summed) (void)unlink(former.c_str());  // of a killed run
+    const bool kept = summed && link(own_.c_str(), former.c_str()) == 0;
+    Status status;
+    if (std::rename(data_.c_str(), own_.c_str()) != 0)
+        status = system_failure(data_, "cannot rename to " + own_);
+    else if (status = move_sums(data_, own_); !status.ok() && kept)
+        (void)std::rename(former.c_str(), own_.c_str());
+    if (kept) (void)unlink(former.c_str());
+    return status;
 }
 
 void Claim::discard() {

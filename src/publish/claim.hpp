@@ -70,6 +70,7 @@ private:
     Status make_folder() const;
     Status keep_old(std::vector<std::string>& said) const;
     void restore_permissions(bool while_written) const;
+    Status replace() const;
 
     std::string own_, data_;
     bool folder_ = false;    ///< the claim is for a folder

@@ -119,6 +119,10 @@ std::string redo_path(const std::string& data) {
     return fmt::format("{}.{}.redo", before_name(data), stem_of(data));
 }
 
+std::string former_path(const std::string& own) {
+    return fmt::format("{}.{}.old", before_name(own), stem_of(own));
+}
+
 std::string sums_path(const std::string& data) {
     return fmt::format("{}{}.sums", before_name(data), stem_of(data));
 }

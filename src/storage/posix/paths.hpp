@@ -52,6 +52,9 @@ std::string place_log_path(const std::string& data);
 /// Returns the path of the change that is kept beside an unfinished file (redo.hpp).
 std::string redo_path(const std::string& data);
 
+/// Returns the second name of a file while another one replaces it.
+std::string former_path(const std::string& own);
+
 /// Returns the name of the checksums of a file, given the path of its data: NAME.sums.
 std::string sums_path(const std::string& data);
 
