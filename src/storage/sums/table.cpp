@@ -2,6 +2,7 @@
 #include "storage/sums/table.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +34,31 @@ std::int64_t get_size(const char* header) {
 Status damaged(const std::string& path) {
     return failure(TW_EFORMAT, "{}: these checksums are damaged, or are none", path);
 }
+
+/// Reads the beginning of a file. @return TW_EFORMAT: the file is shorter; TW_EIO
+Status read_begin(int fd, const std::string& path, char* to, std::int64_t bytes) {
+    struct stat info {};
+    if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
+    return info.st_size < bytes ? damaged(path) : read_fully(fd, path, to, bytes, 0);
+}
+
+std::string quoted(const std::string& name) {
+    return nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// A parsed value. The destructor of nested JSON allocates memory, and ends the program if it gets
+/// none, so this one takes the value apart first.
+struct ParsedJson {
+    nlohmann::json value;
+
+    ~ParsedJson() { take_apart(value); }
+
+    static void take_apart(nlohmann::json& value) {
+        if (!value.is_structured()) return;
+        for (nlohmann::json& inner : value) take_apart(inner);
+        value.clear();
+    }
+};
 
 }  // namespace
 
@@ -67,14 +93,12 @@ SumsTable SumsTable::of(const Definitions& definitions, std::span<const std::int
 }
 
 void SumsTable::make_header() {
-    nlohmann::ordered_json json{{"piece", piece}, {"variables", nlohmann::ordered_json::array()}};
+    std::string text = fmt::format(R"({{"piece":{},"variables":[)", piece);
     for (const SummedVariable& v : variables_)
-        json["variables"].push_back({{"name", v.name},
-                                     {"record", v.record},
-                                     {"chunks", v.chunks},
-                                     {"bytes", v.bytes},
-                                     {"pieces", v.pieces}});
-    std::string text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+        text += fmt::format(R"({}{{"name":{},"record":{},"chunks":{},"bytes":{},"pieces":{}}})",
+                            &v == variables_.data() ? "" : ",", quoted(v.name), v.record, v.chunks,
+                            v.bytes, v.pieces);
+    text += "]}";
     text.append((sizeof(Sum) - text.size() % sizeof(Sum)) % sizeof(Sum), ' ');
     const Sum sum = sum_of(text.data(), std::ssize(text));
     header_ = magic;
@@ -91,17 +115,18 @@ Status SumsTable::write(int fd, const std::string& path) const {
 Status SumsTable::read(int fd, const std::string& path) {
     *this = {};
     std::array<char, before_json> begin{};
-    if (!read_fully(fd, path, begin.data(), before_json, 0).ok() ||
-        !std::string_view(begin.data(), begin.size()).starts_with(magic))
-        return damaged(path);
+    if (Status s = read_begin(fd, path, begin.data(), before_json); !s.ok()) return s;
+    if (!std::string_view(begin.data(), begin.size()).starts_with(magic)) return damaged(path);
     const std::int64_t size = get_size(begin.data());
     if (size < before_json || size > longest_header) return damaged(path);
     header_.resize(size);
-    if (!read_fully(fd, path, header_.data(), size, 0).ok()) return damaged(path);
+    if (Status s = read_begin(fd, path, header_.data(), size); !s.ok()) return s;
     const Sum sum = sum_of(header_.data() + before_json, size - before_json);
     if (std::memcmp(sum.data(), begin.data() + 16, sum.size()) != 0) return damaged(path);
     try {
-        const auto json = nlohmann::json::parse(header_.begin() + before_json, header_.end());
+        const ParsedJson parsed{
+            nlohmann::json::parse(header_.begin() + before_json, header_.end())};
+        const nlohmann::json& json = parsed.value;
         if (json.at("piece").get<std::int64_t>() != piece) return damaged(path);
         for (const auto& of : json.at("variables")) {
             SummedVariable v{of.at("name"), of.at("record"), of.at("chunks"), of.at("bytes"),
