@@ -58,6 +58,7 @@ public:
     }
 
     Status open_data() {
+        comm_ = make_serial_comm();
         Status status;
         source_ = open_source(*comm_, data_, true, status);
         if (!source_) return status;
@@ -147,7 +148,7 @@ private:
     int fd_ = -1;
     SumsTable table_;
     std::int64_t pieces_ = 0;
-    std::unique_ptr<Comm> comm_ = make_serial_comm();
+    std::unique_ptr<Comm> comm_;
     std::unique_ptr<Source> source_;
     std::vector<int> of_;
     std::vector<char> data_bytes_;
@@ -195,13 +196,15 @@ private:
         Sum found;
         std::int64_t bytes = 0;
         // Bytes that cannot be read, or chunks whose place is damaged, are not what was written.
-        const Status status = file_.sum(at, found, bytes);
+        Status status = file_.sum(at, found, bytes);
         ++report_.pieces;
         report_.bytes += bytes;
         if (status.ok() && found == expected) return;
         if (status.ok() && expected == no_sum)
             return file_.is_shared(at) ? void() : add(at, SumsFault::unknown);
         add(at, SumsFault::mismatch);
+        if (status.code == TW_EIO && report_.unreadable.ok())
+            report_.unreadable = std::move(status);
     }
 
     void add(const SumsTable::Place& at, SumsFault::Kind kind) {
@@ -267,19 +270,29 @@ std::vector<T> items_of_bytes(std::span<const char> bytes) {
 }
 
 /// Collects the faults of all ranks on all of them. @note Collective
-void share_faults(Comm& comm, std::vector<SumsFault>& faults) {
-    const auto all = comm.gather(bytes_of_items(faults), 0);
+Status share_faults(Comm& comm, std::vector<SumsFault>& faults) {
+    std::vector<std::vector<char>> all;
+    Status status = together([&]() -> Status {
+        all = comm.gather(bytes_of_items(faults), 0);
+        return {};
+    });
+    if (!status.ok()) return status;
     std::vector<char> joined;
-    if (comm.rank() == 0) {
+    status = alone([&]() -> Status {
+        if (comm.rank() != 0) return {};
         faults.clear();
         for (const std::vector<char>& of : all)
             for (const SumsFault& f : items_of_bytes<SumsFault>(of)) faults.push_back(f);
         join_faults(faults);
         const auto bytes = bytes_of_items(faults);
         joined.assign(bytes.begin(), bytes.end());
-    }
-    comm.broadcast(joined, 0);
-    faults = items_of_bytes<SumsFault>(joined);
+        return {};
+    });
+    if (status = broadcast_outcome(comm, status, joined); !status.ok()) return status;
+    return agree(comm, alone([&]() -> Status {
+                     faults = items_of_bytes<SumsFault>(joined);
+                     return {};
+                 }));
 }
 
 }  // namespace
@@ -327,8 +340,7 @@ Status check_sums(Comm& comm, const std::string& data, std::span<const std::stri
     comm.all_reduce(sums, Reduce::sum);
     report.pieces = sums[0];
     report.bytes = sums[1];
-    share_faults(comm, report.faults);
-    return {};
+    return share_faults(comm, report.faults);
 }
 
 std::string describe(const std::string& path, const SumsReport& report, const SumsFault& fault) {

@@ -33,6 +33,7 @@ struct SumsReport {
     std::vector<SumsFault> faults;               ///< sorted by record and variable
     std::int64_t pieces = 0, bytes = 0;          ///< what was compared
     std::int64_t records = 0, first_record = 0;  ///< records of the file; number of the first
+    Status unreadable;                           ///< why this rank could not read a wrong piece
 };
 
 /// Tests if a file has checksums.
@@ -47,7 +48,7 @@ std::vector<std::string> files_at(const std::string& path);
  * @param only  names of variables; empty: all
  * @return TW_OK if the comparison was possible, whatever it has found; TW_ENOTFOUND: the file has
  *         no checksums; TW_EFORMAT; TW_EIO
- * @note Collective; the same status and report on every rank
+ * @note Collective; the same status and, apart from `unreadable`, report on every rank
  */
 Status check_sums(Comm& comm, const std::string& data, std::span<const std::string> only,
                   SumsReport& report);

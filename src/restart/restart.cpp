@@ -44,12 +44,18 @@ Status ask(Registry& registry, const Wording& wording, Reader& reader, const std
 /// Compares variables with the checksums of their file, if it has any.
 /// @note Collective
 Status verify_checksums(Team& team, const std::string& path, std::span<const std::string> names) {
-    char has = team.rank() == 0 && has_sums(path) ? 1 : 0;
+    char has = 0;
+    const Status asked = alone([&]() -> Status {
+        has = team.rank() == 0 && has_sums(path) ? 1 : 0;
+        return {};
+    });
+    if (Status s = team.agree(asked); !s.ok()) return s;
     team.world().broadcast(&has, sizeof has, 0);
     if (has == 0 || names.empty()) return {};
     SumsReport report;
     if (Status s = check_sums(team.world(), path, names, report); !s.ok()) return s;
     return team.agree(alone([&]() -> Status {
+        if (!report.unreadable.ok()) return report.unreadable;
         std::vector<std::string> wrong;
         for (const SumsFault& f : report.faults) {
             const std::string name = "'" + report.variables[f.variable] + "'";
