@@ -216,8 +216,8 @@ void all_ways(const std::string& folder) {
     for (const char* name : {"h", "time", "T", "s"})
         look(set + "/" + name + ".nc", std::string("files=variable: ") + name);
     const std::string tiles = folder + "/tiles.nc";
-    write(tiles, "checksums=yes; method=tiles; tile_files=yes; tiles=1x1");
-    look(tiles + ".0000", "tile_files");
+    write(tiles, "checksums=yes; method=tiles; files=tiles; tiles=1x1");
+    look(tiles + ".0000", "files=tiles");
 }
 
 /// Records that are written again, in whole or in part.
