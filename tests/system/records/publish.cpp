@@ -32,8 +32,8 @@ float value(std::int64_t record, std::int64_t at) {
     return static_cast<float>((record + 1) * 10000 + at);
 }
 
-// Returns the only file of the folder, apart from its lock and, while it is written, its logs, under
-// any name; "" if there is none or there are several.
+// Returns the only file of the folder, apart from its lock and, while it is written, its logs,
+// under any name; "" if there is none or there are several.
 std::string only_file(const std::string& folder, bool open) {
     std::string found;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
