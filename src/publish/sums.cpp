@@ -66,6 +66,12 @@ public:
         return {};
     }
 
+    /// Closes the checksums after writing.
+    Status close() {
+        if (close_file(std::exchange(fd_, -1)) == 0) return {};
+        return system_failure(path_, "cannot close");
+    }
+
     const SumsTable& table() const { return table_; }
     Source& source() { return *source_; }
     /// Returns the number of checksums in the table.
@@ -390,7 +396,8 @@ Status complete_sums(const std::string& data, int part, int parts, bool durable)
                            file.table().offset(index));
     };
     Status status = for_sums(file, n * part / parts, n * (part + 1) / parts, complete);
-    return status.ok() && durable ? sync_file(file.descriptor(), file.path(), true) : status;
+    if (status.ok() && durable) status = sync_file(file.descriptor(), file.path(), true);
+    return status.ok() ? file.close() : status;
 }
 
 int parts_of_sums(const std::string& data, int most) {
