@@ -27,7 +27,9 @@ namespace {
 /// rank 0, which prevents the allocator from joining free memory around it.
 constexpr std::int64_t slack_each = 256;
 /// Memory that the allocator and MPI keep without use comes in blocks.
-constexpr std::int64_t slack_files = std::int64_t(384) << 10;
+constexpr std::int64_t slack_files = std::int64_t(64) << 10;
+/// Bytes that the session keeps for its summary of each of the last 1000 files.
+constexpr std::int64_t figures_of_file = 2048 + 256;
 constexpr std::int64_t slack_decompositions = std::int64_t(128) << 10;
 
 std::vector<int> processes;  // processes of all ranks, servers included
@@ -211,7 +213,7 @@ void run(const std::string& settings, int decompositions, int files) {
         tw_decomposition d = nullptr;
         CHECK(tw_decompose(session, "y x", 1, part.shape, part.start, part.count, &d) == TW_OK);
         if (files > 2)
-            repeat(settings, "files", files, slack_files,
+            repeat(settings, "files", files, slack_files + figures_of_file * (files - files / 3),
                    [&](int i) { return one_file(i, d, part); });
         CHECK(tw_free_decomposition(&d) == TW_OK);
         CHECK(tw_wait(session, 0) == TW_OK);
@@ -235,7 +237,7 @@ int main(int argc, char** argv) {
     int process = ::getpid();
     MPI_Allgather(&process, 1, MPI_INT, processes.data(), 1, MPI_INT, MPI_COMM_WORLD);
     const int decompositions = std::stoi(check::option(argc, argv, "--decompositions", "300"));
-    const int files = std::stoi(check::option(argc, argv, "--files", "600"));
+    const int files = std::stoi(check::option(argc, argv, "--files", "300"));
     const std::string one = check::option(argc, argv, "--settings", "");
     folder = check::make_folder("many");
     std::vector<std::string> all{"service=inline", "service=background",
