@@ -76,7 +76,8 @@ private:
                      bool reading, tw_decomposition* made) const;
 };
 
-// The numbers of a map, which are read only once: a program may define its maps anew for each file.
+// A map and what one pass over it found (lowest and highest number, hash): a program may define its
+// maps anew for each file.
 struct MapNumbers {
     // @param first  number of the first element; the number before it is a hole
     MapNumbers(const MPI_Offset* map, std::size_t n, Index first);

@@ -18,7 +18,7 @@ namespace thalweg::nc {
 struct Lane {
     static constexpr Index kept = 16;
 
-    std::atomic<Index> posted;  // in total, for all files that have had the lane
+    std::atomic<Index> posted;  // number of posts, over all files that have used the lane
     std::array<std::array<std::atomic<Index>, 2>, kept> values;
 };
 
@@ -37,9 +37,10 @@ public:
     void give_back(int lane) { taken_[static_cast<std::size_t>(lane)] = false; }
 
     Lane& own(int lane) { return at(rank_, lane); }
-    // Returns the largest values that any rank has posted with a number. Waits for ranks that have
-    // not come so far; MPI goes on meanwhile.
-    // @param number  among those of all files that have had the lane
+    // Returns the largest values in the ranks' post `number`. Waits for ranks that have not posted
+    // it, and lets MPI make progress meanwhile.
+    // @param number  index of the post, counted over all files that have used the lane; one of the
+    //                latest Lane::kept
     std::array<Index, 2> most(int lane, Index number) const;
 
 private:
@@ -50,7 +51,7 @@ private:
 
     MPI_Comm comm_;
     MPI_Win window_ = MPI_WIN_NULL;
-    Lane* first_ = nullptr;  // of rank 0; those of the others follow
+    Lane* first_ = nullptr;  // rank 0's lanes; those of the other ranks follow
     int rank_ = 0, ranks_ = 1;
     std::array<bool, number_of_lanes> taken_{};
 };

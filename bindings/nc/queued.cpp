@@ -20,7 +20,7 @@ namespace thalweg::nc {
 
 namespace {
 
-constexpr std::size_t most_entries = 1 << 16;  // of a process by itself
+constexpr std::size_t most_entries = 1 << 16;  // most entries queued in a session of one rank
 constexpr int different_dimensions = -253, different_variables = -259, different_calls = -250;
 
 template <class T>
