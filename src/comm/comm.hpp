@@ -50,7 +50,8 @@ public:
         (void)offset, (void)bytes;
         return true;
     }
-    /// Bytes from the beginning that its users have touched, each a part of them.
+    /// Length in bytes of the leading part whose pages are touched; of shared memory, each rank
+    /// touches a share.
     std::size_t touched = 0;
 
 protected:
