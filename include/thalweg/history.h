@@ -46,7 +46,8 @@ tw_status tw_history_open(tw_session session, const char* config, const char* ca
  * formula_terms or mesh, directly or by another coordinate. It is written once a file. Every rank
  * passes the same arguments, except for the data. Local.
  * @param dims           names in file order, slowest first; "" for a scalar
- * @param decomposition  as for tw_def_var; NULL: every rank has all of it
+ * @param decomposition  as for tw_def_var; NULL: every rank has all of it. It may be freed
+ *                       afterwards
  * @param array          as for tw_put_array; copied
  * @param attributes     NULL, or "units=degrees_north; standard_name=latitude". Numbers
  *                       become numbers of type double; a text in quotes stays a text
@@ -62,10 +63,11 @@ tw_status tw_history_coordinate(tw_history history, const char* name, const char
  * @param type           type of its values, and of its instants in files with type = "same"
  * @param dims           names in file order, slowest first, without time: "lev lat lon"
  * @param decomposition  the ranks' parts: its dimensions are those of the field, by name, in any
- *                       order. The field keeps what it needs of it
+ *                       order. It may be freed afterwards
  * @param attributes     as for tw_history_coordinate. Three are not written: missing=none
- * (default), fixed (the same elements in all samples of a window) or varying; missing_value, which
- * marks missing elements (default 1e20; nan: any NaN); kind=intensive or flux, of no use yet
+ *                       (default), fixed (the same elements in all samples of a window) or
+ *                       varying; missing_value, which marks missing elements (default 1e20; nan:
+ *                       any NaN); kind=intensive or flux, which is accepted and has no effect yet
  * @param field          receives the handle, which belongs to the history
  * @return as tw_history_coordinate
  */

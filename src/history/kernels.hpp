@@ -113,7 +113,7 @@ bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
 inline void count(bool there, double weight, double& sum) { sum += choose(there, weight, 0.0); }
 inline void count(bool there, double, std::int32_t& number) { number += there ? 1 : 0; }
 
-/// Adds a sample of a varying mask.
+/// Adds a sample whose missing elements may differ from those of other samples.
 template <int power, class T, class Test, class Weight>
 void add_varying(const Terms<T>& terms, Test present, double* sum, Weight* weights) {
     for (std::int64_t i = 0; i < terms.count; ++i) {
@@ -148,8 +148,8 @@ void count_present(const Terms<T>& terms, Test present, Weight* weights) {
         count(present(terms.data[i]), terms.weight, weights[i]);
 }
 
-/// Adds the weight of the elements of a fixed mask, which are there in all samples or in none.
-/// @return whether other elements are missing than in the samples before
+/// Adds the weights of the elements present, for missing=fixed.
+/// @return true if the missing elements differ from those of earlier samples
 template <class T, class Test, class Weight>
 bool count_fixed(const Terms<T>& terms, Test present, bool first, Weight* weights) {
     std::uint64_t differs = 0;
@@ -163,6 +163,7 @@ bool count_fixed(const Terms<T>& terms, Test present, bool first, Weight* weight
 
 // Mean and sum of squared deviations, updated by each sample (West 1979).
 
+/// Updates mean and squares where no element is missing.
 /// @param total  weight of all samples of the window, with this one
 template <class T>
 void deviate_all(const Terms<T>& terms, double total, double* mean, double* squares) {
@@ -175,6 +176,8 @@ void deviate_all(const Terms<T>& terms, double total, double* mean, double* squa
     }
 }
 
+/// Updates mean and squares, for missing=fixed.
+/// @return true if the missing elements differ from those of the first sample
 template <class T, class Test>
 bool deviate_fixed(const Terms<T>& terms, Test present, bool first, double total, double* mean,
                    double* squares) {

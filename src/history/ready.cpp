@@ -263,7 +263,8 @@ Status History::declare_all() {
     return status;
 }
 
-/// Agrees that the ranks have the same declarations, and on the stamp of files. @note Collective
+/// Checks that all ranks made the same declarations, and agrees on the stamp (time and random
+/// numbers) for the files. @note Collective
 Status History::agree_on_declarations(const Status& mine) {
     const std::int64_t hash = declarations_hash();
     std::array<std::int64_t, 5> words{hash, ~hash, 0, 0, 0};

@@ -50,9 +50,9 @@ struct Window {
 };
 
 /**
- * The use of one step's samples. As far as they are set, in this order: the inner window
- * `inner_before` is completed, the record of `before` is written, the samples are added, the inner
- * window `inner` is completed, the record of `window` is written.
+ * The actions for one step's samples, in this order, each only if set: complete the inner window
+ * `inner_before`, write the record of `before`, add the samples, complete the inner window `inner`,
+ * write the record of `window`.
  */
 struct Step {
     /// Windows that ended before this step, as no step ended exactly with them.
