@@ -34,7 +34,8 @@ const char* kind_of(mode_t mode) {
     }
 }
 
-/// Moves what is logged beside an unfinished file along with it, or removes it if `to` is empty.
+/// Renames the logs of an unfinished file to those of `to`. Removes them if `to` is empty, or if
+/// that fails.
 void move_logs(const std::string& data, const std::string& to) {
     for (const auto path_of : {place_log_path, redo_path}) {
         const std::string log = path_of(data);
@@ -43,8 +44,8 @@ void move_logs(const std::string& data, const std::string& to) {
     }
 }
 
-/// Moves the checksums of a file along with it, or removes them if `to` is empty. Those of an older
-/// file at `to` are removed in any case.
+/// Renames the checksums of a file to those of `to`, or removes them if `to` is empty. Removes
+/// those of an older file at `to` in any case.
 Status move_sums(const std::string& data, const std::string& to) {
     const std::string from = sums_path(data);
     const std::string target = to.empty() ? from : sums_path(to);
