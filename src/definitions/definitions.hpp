@@ -136,7 +136,8 @@ Status define_variable(
 Status set_variable(Definitions& definitions, const std::string& path, const std::string& name,
                     const std::string& settings);
 
-/// Checks that the attribute may be set, and finds its variable; an empty name is the file (-1).
+/// Checks that the attribute may be set. Sets `at` to the index of its variable, or to -1 if the
+/// variable's name is empty (global attribute).
 Status check_attribute(const Definitions& definitions, const std::string& path,
                        const std::string& variable, const Attribute& attribute, int& at);
 
