@@ -132,7 +132,8 @@ CopiedRuns copied_of(const Listing& listing, const Box& box) {
     return copied;
 }
 
-/// Returns the offset in bytes, from the base of a side, of the first element of a part of a run.
+/// Returns where the first element of `part` lies in the source or destination: bytes from its base
+/// (RunSide), without those of dimensions that are not listed.
 std::int64_t offset_of(const Listing& listing, const Box& box, const Box& part,
                        std::int64_t position, std::int64_t done, RunOrder order,
                        const Index& stride) {

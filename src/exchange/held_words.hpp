@@ -12,7 +12,7 @@ namespace thalweg::detail {
 
 /// Encodes a held box: lows and counts, and the dimensions and indices of a list.
 void append_held(std::vector<std::int64_t>& words, const HeldBox& held);
-/// Decodes what append_held() has encoded, with new positions; moves `at` past it.
+/// Decodes a box from append_held(), and computes its positions from `shape`. Advances `at`.
 HeldBox parse_held(const std::int64_t*& at, std::span<const std::int64_t> shape);
 
 /// Encodes the boxes of one object: its number, the number of boxes, and the boxes.

@@ -47,10 +47,9 @@ struct SlotNeeds {
 /**
  * Divides the node's memory into slots for a number of streams.
  * @param mine     this rank's own failure so far
- * @param prepare  takes memory for pieces of at most so many bytes; if it fails, all ranks fail.
- *                 Given by std::ref, which takes no memory
- * @param slots    receives those of the first stream; the others' follow, all of one stream
- *                 together
+ * @param prepare  allocates for pieces up to the given size; if it fails, all ranks fail. Pass it
+ *                 by std::ref, to avoid an allocation
+ * @param slots    receives the slots of the first stream; the others' follow, stream after stream
  * @return the same on every rank
  * @note Collective
  */
