@@ -22,7 +22,8 @@ public:
     Status find();
     /// Removes old references of an existing file that changes in place. @return as find()
     Status begin();
-    /// Removes old references on rank 0, while it takes the name of a new file. Local.
+    /// Removes old references. Called by rank 0 while it claims the name of a new file, and by
+    /// begin(). Local.
     Status drop();
     /// Writes references to the counted records after a sync, if there are records and the file has
     /// its final name already.
