@@ -132,7 +132,8 @@ Status InlineService::put_now(Status checked, const Part& part) {
     return status;
 }
 
-/// Writes a variable with all ranks together. @return this rank's own failure, or one that is kept
+/// Writes a variable with all ranks together.
+/// @return this rank's own failure, or one that the file keeps (FileContext::keep)
 /// @note Collective
 Status InlineService::write_now(const Part& part) {
     const bool record = batch_.is_record(part.variable);
@@ -152,7 +153,7 @@ Status InlineService::write_now(const Part& part) {
 }
 
 /// Writes a variable, and keeps the file's values of elements that no rank holds.
-/// @return this rank's own failure, or one that is kept
+/// @return this rank's own failure, or one that the file keeps (FileContext::keep)
 /// @note Collective
 Status InlineService::merge_now(const Part& part) {
     if (Status s = begin_rest(); !s.ok()) return file_.keep(std::move(s));

@@ -23,7 +23,7 @@ bool has(const std::vector<std::int64_t>& mask, std::size_t variable) {
     return ((static_cast<std::uint64_t>(mask[variable / 64]) >> (variable % 64)) & 1) != 0;
 }
 
-/// Returns ranks in ascending order.
+/// Returns the ranks whose `mask` contains the variable, in ascending order.
 std::vector<int> ranks_with(std::span<const UnitPart> unit_parts, Mask mask, std::size_t variable) {
     std::vector<int> ranks;
     for (const UnitPart& p : unit_parts)

@@ -69,7 +69,7 @@ private:
     std::vector<UnitPart::Entry> boxes_;
     std::int64_t box_bytes_ = 0;
     std::int64_t description_ = 0;  ///< bytes of box_bytes_ that describe boxes
-    std::int64_t boxes_mark_ = 0;   ///< mark of the first box in the queue
+    std::int64_t boxes_mark_ = 0;   ///< queue position of the first box (UnitQueue::mark)
     std::int64_t steps_ = 0;        ///< number of steps ended since the last collective call
 };
 

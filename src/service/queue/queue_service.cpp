@@ -286,7 +286,7 @@ Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t
 }
 
 /// Publishes the queued data in the middle of a step.
-/// @note Collective where publishing is
+/// @note Collective if publisher_->collective()
 Status QueueService::publish_early() {
     if (Status s = poll(); !s.ok()) return s;
     // If ranks publish together, this is collective, so all must take part.

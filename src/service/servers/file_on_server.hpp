@@ -75,7 +75,8 @@ private:
     Spaces spaces_;
     std::unique_ptr<UnitWriter> unit_writer_;
     bool forwards_ = false;
-    /// Number of marks for which a finish_file waits; -1: none waits.
+    /// Number of marks (UnitWriter::marks) that must be reached before a finish_file is answered;
+    /// -1: none waits.
     std::int64_t marks_wanted_ = -1;
     bool durable_ = false;
     bool count_wanted_ = false;  ///< a count_file waits for reports of the other servers
