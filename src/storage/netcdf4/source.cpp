@@ -408,7 +408,8 @@ std::vector<SourcePart> Netcdf4Source::parts(int variable, int readers) const {
         part.box = box;
         std::int64_t rest = element;
         for (std::size_t d = first + 1; d < nd; ++d) rest *= box.count[d];
-        // A shorter last chunk would occur once for every index of the slower dimensions.
+        // Unless this dimension is the slowest, a short last chunk recurs for each slower index, so
+        // the grain must span the whole dimension.
         const bool slowest = volume(std::span(v.shape).first(first)) == 1;
         const bool even = slowest || v.shape[first] % chunk(first) == 0;
         part.grain = rest * (even ? chunk(first) : v.shape[first]);

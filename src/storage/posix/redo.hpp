@@ -25,7 +25,8 @@ public:
     RedoLog(const RedoLog&) = delete;
     RedoLog& operator=(const RedoLog&) = delete;
 
-    /// Replaces the kept change, and syncs it. The former one must be on the device.
+    /// Replaces the kept change, and syncs it. The file must already have the previous change on
+    /// the device.
     Status write(const std::vector<ChangedBytes>& changes);
     /// Removes the kept change, before the file changes without it. @param durable  sync this
     Status drop(bool durable);
