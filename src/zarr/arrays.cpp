@@ -10,7 +10,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Number of references above which chunks that can be cut freely are made larger.
+/// Number of references above which larger chunks are chosen for contiguous uncompressed data (see
+/// zarr/cut.hpp).
 constexpr std::int64_t many_references = 100'000;
 constexpr std::int64_t largest_cut = std::int64_t(1) << 30;  ///< bytes of a chunk
 /// Most bytes of a variable that is copied because references to it are impossible.
