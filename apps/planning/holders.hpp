@@ -45,8 +45,8 @@ private:
     struct Axis {
         int at = -1;  ///< dimension of the variable that the axis cuts; -1: none
         std::int64_t parts = 1;
-        bool shared = false;  ///< its parts are cut again, for the ranks along axes that the
-                              ///< variable lacks
+        /// Ranks that differ only along axes the variable lacks divide each part among themselves.
+        bool shared = false;
     };
     struct Kind {
         std::vector<std::int64_t> shape;
