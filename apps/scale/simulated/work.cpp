@@ -34,7 +34,7 @@ double chance(std::uint64_t process, std::uint64_t number) {
 /// The time for copies that a rank still owes.
 struct Owed {
     double seconds = 0;
-    std::uint64_t paid = 0;  ///< number of times that it has paid
+    std::uint64_t paid = 0;  ///< number of pauses so far; seeds the next pause's jitter
 };
 
 /// Lets the time of copies pass. Short ones are added up first, as each pause costs the simulation
