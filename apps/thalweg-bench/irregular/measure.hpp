@@ -57,8 +57,9 @@ struct Measurement {
 /// @note Collective
 Measurement measure(const Meeting& meeting, const IrregularOptions& options);
 
-/// Compares a file's variables with the fields and, if the file is made from lists, elements that
-/// no rank holds with the fill value. Returns the difference on every rank, or an empty text.
+/// Checks that a file's variables equal the fields. If it is made from lists, also checks that the
+/// elements that no rank holds equal the fill value.
+/// @return the difference, or an empty text; the same on every rank
 /// @note Collective
 std::string check_file(const Meeting& meeting, const IndexMap& map, bool lists, int variables,
                        int steps, const std::string& path);
