@@ -115,7 +115,8 @@ void set_all(const Variables& variables, std::vector<std::string>& command) {
     setenv(list, names.c_str(), 1);
 }
 
-/// Takes the words NAME=VALUE that precede a command, as variables of settings.
+/// Removes the words name=value before a command, and returns them as environment variables
+/// (THALWEG_NAME).
 Variables take_settings(std::vector<std::string>& command) {
     Variables settings;
     const auto is_setting = [](const std::string& word) {
