@@ -61,7 +61,7 @@ double result_of(const Statistic& made, std::initializer_list<double> samples) {
     return one.result();
 }
 
-// Case 12: samples 1, missing, 3, missing.
+// Samples 1, missing, 3, missing.
 TEST(Accumulator, Missing) {
     const auto of = [](Op op, double min_valid = 0) {
         Statistic made = statistic(op, Missing::varying);
@@ -76,7 +76,7 @@ TEST(Accumulator, Missing) {
     EXPECT_EQ(of(Op::max, 0.6), fill);
 }
 
-// Case 13: a window without valid samples is followed by one with valid samples.
+// A window without valid samples is followed by one with valid samples.
 TEST(Accumulator, NothingValid) {
     for (const Op op : {Op::mean, Op::min, Op::max, Op::sum, Op::rms, Op::std, Op::range}) {
         One one(statistic(op, Missing::varying));
@@ -89,7 +89,7 @@ TEST(Accumulator, NothingValid) {
     }
 }
 
-// Case 14: a missing value is never an extreme, however large it is.
+// A missing value is never an extreme, however large it is.
 TEST(Accumulator, Extremes) {
     EXPECT_EQ(result_of(statistic(Op::max, Missing::varying), {1e20, 2, 3}), 3);
     EXPECT_EQ(result_of(statistic(Op::max, Missing::varying, -1e34), {2, -1e34, 3}), 3);
@@ -101,7 +101,7 @@ TEST(Accumulator, Extremes) {
     EXPECT_FALSE(std::signbit(result_of(statistic(Op::min), {0.0, -0.0})));
 }
 
-// Case 15: the result is NaN if a sample is NaN, unless NaN is the missing value.
+// The result is NaN if a sample is NaN, unless NaN is the missing value.
 TEST(Accumulator, NotANumber) {
     for (const Op op : {Op::mean, Op::min, Op::max, Op::sum, Op::std}) {
         EXPECT_TRUE(std::isnan(result_of(statistic(op), {nan, 1, 2})));
@@ -113,7 +113,7 @@ TEST(Accumulator, NotANumber) {
     EXPECT_EQ(result_of(statistic(Op::max, Missing::varying, -nan), {nan, 1, 2}), 2);
 }
 
-// Case 16: mean thickness of ice, weighted by the area with ice.
+// Mean thickness of ice, weighted by the area with ice.
 TEST(Accumulator, WeightField) {
     Statistic made = statistic(Op::mean);
     made.weight_field = true;
@@ -125,7 +125,6 @@ TEST(Accumulator, WeightField) {
     EXPECT_EQ(negative.sample_status.code, TW_EARG);
 }
 
-// Case 18: deviations.
 TEST(Accumulator, Deviations) {
     EXPECT_EQ(result_of(statistic(Op::std), {2, 4, 4, 4, 5, 5, 7, 9}), 2);
     EXPECT_EQ(result_of(statistic(Op::std), {1e8, 1e8 + 1}), 0.5);
@@ -136,7 +135,7 @@ TEST(Accumulator, Deviations) {
     EXPECT_EQ(result_of(sample, {2}), fill);
 }
 
-// Case 19: a mean of daily maxima.
+// A mean of daily maxima.
 TEST(Accumulator, Inner) {
     Statistic made = statistic(Op::mean);
     made.inner = Op::max;
@@ -184,7 +183,7 @@ TEST(Accumulator, FixedMask) {
     }
 }
 
-// Case 32: numbers near the limits of the type, infinities and NaN.
+// Numbers near the limits of the type, infinities and NaN.
 TEST(Accumulator, LargeNumbers) {
     One large(statistic(Op::mean));
     EXPECT_EQ(large.add(1e308).add(1e308).result(), infinity);

@@ -89,7 +89,7 @@ TEST(Window, Durations) {
     EXPECT_EQ(duration_text({5, Unit::day}), "5 days");
 }
 
-// Case 1 and 2: February of 1900 and 2000; October 1582.
+// February of 1900 and 2000; October 1582.
 TEST(Window, MonthsOfTheCalendars) {
     struct Case {
         Calendar calendar;
@@ -117,7 +117,7 @@ TEST(Window, MonthsOfTheCalendars) {
     }
 }
 
-// Case 3: a run that starts within a month.
+// A run that starts within a month.
 TEST(Window, PartialMonth) {
     Stream stream(Calendar::noleap, "2000-01-31 12:00", "1 month");
     stream.run(6 * one_hour, stream.rules.start + 30 * one_hour);
@@ -138,7 +138,7 @@ TEST(Window, PartialMonth) {
     EXPECT_EQ(dropped.used.size(), 3u);  // the samples of February
 }
 
-// Case 4: boundaries are counted from the anchor, not from the previous boundary.
+// Boundaries are counted from the anchor, not from the previous boundary.
 TEST(Window, MonthsFromTheStart) {
     for (const auto& [calendar, february] :
          {std::pair{Calendar::noleap, "2000-02-28"}, {Calendar::standard, "2000-02-29"}}) {
@@ -158,7 +158,7 @@ TEST(Window, MonthsFromTheStart) {
     }
 }
 
-// Case 5 and 6: weights of samples that represent intervals of different lengths.
+// Weights of samples that represent intervals of different lengths.
 TEST(Window, WeightsOfSamples) {
     DurationWeight uneven;
     EXPECT_EQ(uneven.next(0, one_hour), 1);
@@ -174,7 +174,7 @@ TEST(Window, WeightsOfSamples) {
     }
 }
 
-// Case 7: windows of one second with three steps each.
+// Windows of one second with three steps each.
 TEST(Window, ThirdsOfASecond) {
     Stream stream(Calendar::noleap, "2000-01-01", "1 second");
     for (int step = 1; step <= 30000; ++step) {
@@ -187,7 +187,7 @@ TEST(Window, ThirdsOfASecond) {
     EXPECT_EQ(stream.crossings, 0);
 }
 
-// Case 8: steps that cross a boundary, and steps that are longer than a window.
+// Steps that cross a boundary, and steps that are longer than a window.
 TEST(Window, CrossedAndCovered) {
     Stream stream(Calendar::noleap, "2000-01-01", "1 hour");
     for (int step = 1; step <= 9; ++step) {
@@ -208,7 +208,7 @@ TEST(Window, CrossedAndCovered) {
     EXPECT_EQ(whole.crossings, 0);
 }
 
-// Case 20: a stream that begins later than the run.
+// A stream that begins later than the run.
 TEST(Window, From) {
     for (const auto& [calendar, end, middle] :
          {std::tuple{Calendar::noleap, 59.0, 49.5}, {Calendar::standard, 60.0, 50.0}}) {
@@ -227,7 +227,7 @@ TEST(Window, From) {
     }
 }
 
-// Case 21: daily instants in one file per year.
+// Daily instants in one file per year.
 TEST(Window, FilesOfAYear) {
     const Calendar calendar = Calendar::standard;
     for (const bool next : {false, true})
@@ -249,7 +249,7 @@ TEST(Window, FilesOfAYear) {
         }
 }
 
-// Case 22: windows of five days.
+// Windows of five days.
 TEST(Window, FiveDays) {
     for (const auto& [calendar, twelfth] :
          {std::pair{Calendar::standard, "2000-03-01"}, {Calendar::noleap, "2000-03-02"}}) {
@@ -265,7 +265,7 @@ TEST(Window, FiveDays) {
     EXPECT_EQ(files.at(file_period(files, last, b.at(0), false)), at(calendar, "2002-01-01"));
 }
 
-// Case 23: the run ends exactly at a boundary.
+// The run ends exactly at a boundary.
 TEST(Window, EndsAtABoundary) {
     Stream stream(Calendar::noleap, "2000-01-01", "1 month");
     stream.run(one_day, at(Calendar::noleap, "2001-01-01"));
@@ -273,7 +273,7 @@ TEST(Window, EndsAtABoundary) {
     EXPECT_FALSE(stream.open());
 }
 
-// Case 28: a sample at the start of the run.
+// A sample at the start of the run.
 TEST(Window, SampleAtTheStart) {
     for (const bool instant : {false, true})
         for (const bool initial : {false, true}) {

@@ -106,7 +106,8 @@ static long long bytes(const char* key) {
     return found;
 }
 
-/* With netCDF's own fill values each byte would be written twice, and read. */
+/* Tests that each byte is written once and none is read: if netCDF filled the variable first, each
+ * would be written twice, and read. */
 static void once(void) {
     enum { wide = 1 << 20, many = 16 };
     static float row[wide];
@@ -130,7 +131,7 @@ static void once(void) {
     EXPECT(0, unlink("once.nc"));
 }
 
-/* A child that begins with Thalweg itself leaves its file open and exits. */
+/* Tests the file of a child that begins with Thalweg itself, and exits without closing the file. */
 static void unclosed(const char* program) {
     char text[32];
     int status = -1, other = 0;

@@ -197,7 +197,8 @@ TEST_F(Model, WritersOfANodeWaitForEachOtherToLeaveIt) {
     EXPECT_NEAR(c.leave, 2e8 / 2e9, 1e-12);  // waits for the bytes of the node's other writer
     EXPECT_NEAR(c.first, 1e6 * (1e-9 + 0.5e-9), 1e-12);
     const double without = inline_outcome(c, 0).calls;
-    // Writers that wait for blocks do this at the same time.
+    // Waiting for 25 blocks adds no time: it takes less than the wait for the other writer's bytes,
+    // and happens at the same time.
     work.locked = 25;
     EXPECT_NEAR(inline_outcome(cost(), 0).calls, without, 1e-12);
     work.locked = 100;

@@ -105,7 +105,7 @@ void refusals() {
     REFUSED(tw_open(session, path.c_str(), "mode=append", &file), TW_EFORMAT, "truncated");
 }
 
-/// Strings, groups and user-defined types do not change.
+/// Tests that strings, groups and user-defined types do not change.
 void left_alone() {
     const auto more = [](int id, int, int, bool put) {
         static int names = 0, group = 0, its = 0, obs = 0, reading = 0;
@@ -189,7 +189,8 @@ void left_alone() {
     expect_file(__LINE__, {0, 1, 2, 3}, 9);
 }
 
-/// Attributes that the file lacks, or has with other values, are set, even long ones, and many.
+/// Tests that attributes are set that the file lacks, or has with other values: long ones, and
+/// many.
 void attributes(const char* settings) {
     const auto more = [](int id, int t, int, bool put) {
         if (put) return;
@@ -243,8 +244,8 @@ void attributes(const char* settings) {
     });
 }
 
-/// A variable with the name of a dimension that is not its first has another name in HDF5; a
-/// dimension may have a record variable of its name.
+/// Appends to a variable named like its second dimension, for which HDF5 uses another name, and to
+/// a record variable named like the record dimension.
 void names() {
     on_rank_0([] {
         int id = 0, dims[2] = {}, v = 0;
@@ -278,7 +279,7 @@ void names() {
     });
 }
 
-/// The file's quantization applies to the new data.
+/// Tests that the file's quantization applies to the new data.
 void quantized() {
     make_by_netcdf([](int id, int t, int, bool put) {
         if (!put) NC(nc_def_var_quantize(id, t, NC_QUANTIZE_BITGROOM, 3));
@@ -312,7 +313,8 @@ void quantized() {
     on_rank_0([&] { CHECK(record_of(4) == record_of(2)); });
 }
 
-/// A fill value without the attribute _FillValue is kept in the file, and used for new records.
+/// Tests that a fill value without the attribute _FillValue is kept in the file, and used for new
+/// records.
 void filled() {
     const auto t_is = [](std::size_t r, float expected) {
         int id = 0, t = 0;
@@ -351,7 +353,7 @@ void filled() {
     }
 }
 
-/// Without writes, nothing changes.
+/// Tests that nothing changes without writes.
 void untouched() {
     make_by_netcdf([](int id, int t, int, bool put) {
         int time = 0, v = 0;
@@ -389,8 +391,8 @@ void untouched() {
     });
 }
 
-/// Records are dropped from chunks that hold several records. There are so many chunks that their
-/// index is split when the remaining records are added again.
+/// Tests that records are dropped from chunks that hold several records. There are so many chunks
+/// that their index is split when the remaining records are added again.
 void dropped_within_chunks(const char* settings, bool deflate) {
     constexpr std::int64_t ny = 36, nx = 36, depth = 4, before = 8, keep = 3, after = 7;
     const auto at = [](std::int64_t run, std::int64_t r, std::int64_t y, std::int64_t x) {

@@ -312,7 +312,8 @@ void before_records(const std::string& settings, bool by_boxes) {
     OK(tw_close(&w.file));
 }
 
-/// @param name  a variable like "h", whose values are those of record 7
+/// Puts rows of a variable.
+/// @param name  if it begins with h: a fixed-size variable, which gets the values of record 7
 void put_rows(Written& w, const char* name, std::int64_t record, std::int64_t y,
               std::int64_t rows) {
     const bool fixed = name[0] == 'h';

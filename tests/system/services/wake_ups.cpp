@@ -54,7 +54,7 @@ std::string name_of(int variable) { return "v" + std::to_string(variable); }
 /// The largest numbers in one step.
 struct Most {
     int sleeps = 0, wakes = 0;
-    int all_wakes = 0;  ///< of all ranks
+    int all_wakes = 0;  ///< wake-ups, summed over the ranks
 };
 
 /// Writes steps of 32 MiB; the last rank holds nothing.
