@@ -51,7 +51,10 @@ tw_status begin_session(tw_session* session, Begin&& begin,
     if (*session == nullptr) return begin_without(begin);
     const tw_status code = guarded(*session, begin, call);
     (*session)->begun = now();
-    (*session)->run = fmt::format("{}-{}-{}", host_name(), getpid(), time(nullptr));
+    (void)alone([&]() -> Status {
+        (*session)->run = fmt::format("{}-{}-{}", host_name(), getpid(), time(nullptr));
+        return {};
+    });
     (*session)->in_calls = 0;
     return code;
 }
