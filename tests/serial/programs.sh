@@ -40,7 +40,7 @@ if [[ -x "$programs/thalweg" ]]; then
     "$programs/thalweg" verify reference.nc copy.nc
     "$programs/thalweg" zarr copy.nc
     "$programs/thalweg" recover copy.nc | grep -q '3 records, already complete'
-    THALWEG_METHOD=tiles THALWEG_TILE_FILES=yes "$programs/serial_c" >out
+    THALWEG_METHOD=tiles THALWEG_FILES=tiles "$programs/serial_c" >out
     "$programs/thalweg" combine serial.nc -o combined.nc
     "$programs/thalweg" verify reference.nc combined.nc
 fi
