@@ -101,9 +101,10 @@ Packers& tw_session_impl::packers() {
 
 namespace {
 
-/// Returns a limit that only tests change, by an environment variable.
+/// Returns a limit that only tests change, by an environment variable. Allocates no memory if it is
+/// not set.
 std::int64_t tested(const char* name, std::int64_t usual) {
-    const char* const text = std::getenv(fmt::format("THALWEG_TEST_{}", name).c_str());
+    const char* const text = std::getenv(name);
     std::int64_t value = 0;
     return text != nullptr && parse_size(text, value) ? value : usual;
 }
@@ -113,7 +114,7 @@ std::int64_t tested(const char* name, std::int64_t usual) {
 void tw_session_impl::start_trace(Team& ranks) {
     if (settings.text("trace").empty()) return;
     Status status;
-    trace = Trace::make(ranks, tested("TRACE_MEMORY", 16 << 20), status);
+    trace = Trace::make(ranks, tested("THALWEG_TEST_TRACE_MEMORY", 16 << 20), status);
     (void)alone([&]() -> Status {
         if (!trace && ranks.rank() == 0) log::warn("the run goes without a trace: {}", status.text);
         return {};
@@ -333,7 +334,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.common_records = s.flag("common_records");
     o.alignment = s.number("alignment");
     o.piece = s.number("piece");
-    o.straight = tested("STRAIGHT", o.straight);
+    o.straight = tested("THALWEG_TEST_STRAIGHT", o.straight);
     o.buffer = s.number("buffer");
     o.staging = s.number("staging");
     o.header_pad = s.number("header_pad");
@@ -348,7 +349,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     if (!s.text("manifest").empty()) (void)make_absolute(s.text("manifest"), o.manifest);
     o.run = run;
     o.service = s.text("service");
-    o.background_after = tested("BACKGROUND_AFTER", o.background_after);
+    o.background_after = tested("THALWEG_TEST_BACKGROUND_AFTER", o.background_after);
     o.close_later = s.text("close") == "later";
     o.queue = s.number("queue");
     o.bandwidth = s.number("bandwidth");
