@@ -89,7 +89,10 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
     if (!status.ok()) return nullptr;
     if (one_node) team->spare_ = std::exchange(world, std::move(team->node_));
     team->world_ = std::move(world);
-    if (has_processor_of_its_own(team->node().size())) team->spin_ = 20e-6;
+    (void)alone([&]() -> Status {
+        if (has_processor_of_its_own(team->node().size())) team->spin_ = 20e-6;
+        return {};
+    });
     return team;
 }
 
