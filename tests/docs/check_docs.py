@@ -100,7 +100,6 @@ def check_names(root: Path) -> list[str]:
     defined |= {
         f"THALWEG_{row[0].upper()}" for row in settings_page.rows(settings_page.SOURCE.read_text())
     }
-    defined |= {f"THALWEG_TEST_{name}" for name in re.findall(r'\btested\("(\w+)"', there)}
     problems = []
     for page in pages(root):
         if page.name == "changes.md":  # which has names that were
