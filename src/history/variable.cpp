@@ -12,6 +12,9 @@
 
 namespace thalweg::history {
 
+using detail::failure;
+using detail::OfVariable;
+
 namespace {
 
 template <class T>
