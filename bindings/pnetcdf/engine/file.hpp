@@ -20,7 +20,7 @@ namespace thalweg::pnetcdf::engine {
 using namespace nc;
 using netcdf::Call;
 
-// What a call selects of a variable, and the array for it.
+// The part of a variable that a call selects, and the array for it.
 struct Selection {
     int varid = 0;
     std::vector<Entry> parts;  // without values; those of a part follow those of the one before

@@ -40,7 +40,7 @@ int format_of(int mode) {
     return format;
 }
 
-/// What the first rank says of a call.
+/// The arguments of a call on the first rank.
 struct Said {
     int mode, format, taken;
 };
@@ -184,7 +184,7 @@ int copy_att(int id, int variable, const char* name, int to, int to_variable) {
         const Depth deeper(the_shim());
         return function(from->inner, variable, name, into->inner, to_variable);
     }
-    // By the functions that the program itself would call.
+    // Calls the functions that the program itself would call.
     nc_type type = NC_NAT;
     MPI_Offset length = 0;
     const auto call = [](int number, auto* signature, auto... arguments) {
