@@ -198,8 +198,8 @@ std::vector<WrittenCoordinate> History::coordinates_of(const StreamTable& stream
         Taken& t = taken(c->serial, c->part, choice);
         auto& kept = coordinate_data_[{c, &t}];
         if (!kept) {
-            // Those taken may be of a field with the same decomposition, whose list may have holes,
-            // which the coordinate's data do not have.
+            // The positions in `t` may be those of a field with the same decomposition, whose list
+            // may have holes. The coordinate's data have none.
             const Chosen chosen = choose(c->part, choice);
             auto made = std::make_shared<std::vector<char>>(chosen.elements * c->size);
             for (const SentBox& box : dense_boxes(c->part, c->data.data(), c->size))
