@@ -79,8 +79,8 @@ void WriteLane::begin_pass(Share of_pass, std::vector<Extent> wanted, const Piec
     cursor_.rewind();
 }
 
-// Where there are no pieces, nobody waits for the ranks that join, and the words may be zeroed
-// before they do.
+// A lane without pieces counts nobody: no rank waits there, and the rank that drains it may already
+// have reset the words for the next pass.
 void WriteLane::join() {
     if (pieces_ == 0) return;
     std::int64_t last = -1;
