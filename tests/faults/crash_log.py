@@ -172,7 +172,7 @@ def apply(naming: Naming, names: dict) -> None:
 
 # ---- states -------------------------------------------------------------------------------------
 
-# What is on the disk of a write: a set of its sectors, or all, or none but the length.
+# The part of a write that is on the disk: some of its sectors, all, or none but the length.
 NOTHING, ALL, ONLY_LENGTH = "nothing", "all", "length"
 
 

@@ -30,7 +30,7 @@ static int own(int n) { return (int)(next_of(&own_state) % (unsigned)n); }
  * have no order, so there it stays. */
 static int fixed_turn = -1;
 
-/* What a rank had to say while it was alone. */
+/* Hash of the results of a rank while it made its calls alone. */
 static long long said;
 
 static void say(const char* what, long long value) {

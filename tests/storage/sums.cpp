@@ -42,7 +42,7 @@ protected:
     Definitions definitions_;
 };
 
-/// What a file holds: bytes of each variable and record.
+/// The contents of a file: bytes of each variable and record.
 using Held = std::map<std::pair<int, std::int64_t>, std::string>;
 
 /// Writes one part of a variable: a range of elements, or a box.

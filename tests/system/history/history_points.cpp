@@ -235,7 +235,7 @@ private:
             coordinate("lat_bnds", "lat two", bounds, "");
             return;
         }
-        // Of lists, each rank has its part of the coordinates, too.
+        // With lists, each rank has only its part of the coordinates, too.
         const auto spread = [&](const char* name, double (*value)(std::int64_t),
                                 const char* attributes) {
             std::vector<double> all;
