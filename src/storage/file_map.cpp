@@ -36,7 +36,7 @@ std::vector<std::int64_t> words_of(const FileMap& map) {
     words.insert(words.end(), map.offset.begin(), map.offset.end());
     words.insert(words.end(), map.padded.begin(), map.padded.end());
     std::vector<std::int64_t> grain = map.grain;
-    grain.resize(map.offset.size());  // a map without grains has an empty vector
+    grain.resize(map.offset.size());  // the vector is empty in maps without grains
     words.insert(words.end(), grain.begin(), grain.end());
     return words;
 }

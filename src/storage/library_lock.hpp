@@ -7,7 +7,8 @@
 
 namespace thalweg::detail {
 
-/// Holds the lock of the libraries (netCDF-C, HDF5) for a scope that must not wait for other ranks.
+/// Locks netCDF-C and HDF5, which are not thread-safe, for the duration of a scope. The scope must
+/// not wait for other ranks.
 class LibraryLock {
 public:
     LibraryLock() : lock_(mutex()) {}

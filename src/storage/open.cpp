@@ -19,9 +19,9 @@ namespace {
 
 enum class Kind { classic, netcdf4, tiles, variables };
 
-/// Finds the kind of a file by its first bytes. Only opening it shows if it is valid.
+/// Finds the kind of a file from its first bytes. Only opening the file shows if it is valid.
 Status find_kind(const std::string& path, Kind& kind) {
-    // O_NONBLOCK: otherwise open() of a pipe without a writer would wait.
+    // O_NONBLOCK makes open() of a pipe without a writer return at once.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         if (is_tile_set(path)) kind = Kind::tiles;

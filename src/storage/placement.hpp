@@ -21,35 +21,37 @@ class Placement {
 public:
     virtual ~Placement() = default;
 
-    // The following functions are for the thread that writes, on every writer.
-    /// Writes the chunks that have a place.
-    /// @param moved  becomes true if there was something to do
+    // The following functions are for the thread that writes, on every writer.¶Writes the chunks
+    // that have an address.
+    // @param moved  becomes true if there was something to do
     virtual Status settle(bool& moved) = 0;
-    /// Returns the number of chunks packed; settled() those of them that are in the file and known
-    /// to the keeper, or will be after the next take_placed().
+    /// packed() returns the number of packed chunks; settled() returns how many of them are in the
+    /// file and known to the keeper, or will be after the next take_placed().
     virtual std::int64_t packed() const = 0;
     virtual std::int64_t settled() const = 0;
 
-    // The following functions may be called by any thread.
-    /// Tests if this writer takes room itself. If not, room_wanted() and give_room() are called.
+    // Any thread may call the following functions.¶Tests if this writer allocates space itself,
+    // through memory shared with the keeper. If not, room_wanted() and give_room() are called.
     virtual bool beside_keeper() const = 0;
-    /// Returns the bytes of room that this writer needs and has not requested before.
+    /// Returns the bytes of space that this writer needs and has not requested before.
     virtual std::int64_t room_wanted() = 0;
-    /// Provides the room that was requested. @param at  address of its first byte
+    /// Provides the space that was requested.
+    /// @param at  address of its first byte
     virtual void give_room(std::int64_t at) = 0;
-    /// Takes an encoded list of written chunks that the keeper does not know yet.
+    /// Returns an encoded list of written chunks that the keeper does not know yet.
     virtual std::vector<char> take_placed() = 0;
 
-    // The following functions are for the keeper. They reserve bytes of the file, and add a list
-    // returned by take_placed().
+    // The following functions are for the keeper. take_room() reserves bytes of the file and
+    // returns their address; the other one adds a list that take_placed() has returned.
     virtual std::int64_t take_room(std::int64_t bytes) = 0;
     virtual Status add_placed(std::span<const char> placed) = 0;
 };
 
-/// Gives every writer the room that it needs. @param mine  null on ranks that do not write
+/// Gives each writer the space that it needs.
+/// @param mine  null on ranks that do not write
 /// @note Collective
 void bring_room(Comm& comm, int keeper, Placement* mine);
-/// Sends the keeper the places of the chunks that each writer has written.
+/// Sends the keeper the addresses of the chunks that each writer has written.
 /// @return this rank's own status
 /// @note Collective
 Status bring_placed(Comm& comm, int keeper, Placement* mine);

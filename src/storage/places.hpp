@@ -12,26 +12,28 @@
 
 namespace thalweg::detail {
 
-/// A range of a file in which a chunk is stored; 0 bytes: never written.
+/// A range of a file in which a chunk is stored. `bytes` is 0 if the chunk was never written.
 struct ChunkPlace {
     std::int64_t offset = 0, bytes = 0;
 };
 
-/// The places of a variable's elements in a file.
+/// Describes where a variable's elements are in a file.
 struct VariablePlaces {
-    /// Reason why references to the variable are impossible; empty if they are possible.
+    /// Reason why no references to the variable's data can be made; empty if they can.
     std::string why;
     bool readable = true;             ///< the library can read the variable
-    bool chunked = false;             ///< false: stored as one range, or as one for each record
-    std::int64_t offset = -1;         ///< offset of the range (of record 0); -1: never written
+    bool chunked = false;             ///< false: the variable is stored as one range, or as one
+                                      ///< range for each record
+    std::int64_t offset = -1;         ///< offset of the range, or of record 0; -1: never written
     std::int64_t stride = 0;          ///< distance in bytes from one record to the next
     std::vector<std::int64_t> chunk;  ///< chunk lengths, including the record dimension
     std::vector<StoredFilter> filters;
-    std::vector<ChunkPlace> chunks;  ///< set by find_chunks(), in row-major order
-    FillValue fill{};  ///< value of elements never written, in the byte order of the source
+    std::vector<ChunkPlace> chunks;  ///< all chunks in row-major order; set by find_chunks()
+    FillValue fill{};  ///< value of elements that were never written, in the byte order of the
+                       ///< source
 };
 
-/// The places of all variables in one file.
+/// Finds where the data of a file's variables are, to make references to them.
 class Places {
 public:
     explicit Places(std::unique_ptr<Source> source) : source_(std::move(source)) {}
@@ -51,7 +53,7 @@ public:
         if (variable(i).record) shape.insert(shape.begin(), source_->records());
         return shape;
     }
-    /// Finds the chunks of a chunked variable, or the reason why references to them are impossible.
+    /// Finds the chunks of a chunked variable, or the reason why no references to them can be made.
     virtual Status find_chunks(int variable) = 0;
     /// Closes the file until it is needed again.
     virtual void forget() { source_->forget(); }

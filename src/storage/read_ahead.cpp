@@ -12,7 +12,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Pieces begin on cache lines of their own.
+/// Pieces begin at multiples of this number of bytes, the size of a cache line.
 constexpr std::int64_t line = 64;
 
 bool same_variables(std::span<const PlaceSource> a, std::span<const PlaceSource> b) {
@@ -109,7 +109,8 @@ void ReadAhead::read_again() {
             bool ready = false;
             try {
                 ready = source_.prepare(piece.ranges);
-            } catch (const std::bad_alloc&) {  // then the piece is read when it is requested
+            } catch (const std::bad_alloc&) {  // without memory, the piece is read when it is
+                                               // requested
             }
             piece.state = ready ? Piece::waiting : Piece::failed;
         }
@@ -156,8 +157,8 @@ bool ReadAhead::add(std::int64_t bytes,
     return true;
 }
 
-/// Takes a block of so many bytes, and drops guesses if needed. Returns the end if there is no
-/// room.
+/// Takes a block of at least `bytes` bytes. Drops spare batches if there is no space. Returns the
+/// end of the list if that does not help.
 std::list<ReadAhead::Block>::iterator ReadAhead::take_room(std::int64_t bytes) {
     const std::int64_t needed = (bytes + line - 1) / line * line;
     std::unique_lock lock(lock_);
@@ -177,7 +178,8 @@ std::list<ReadAhead::Block>::iterator ReadAhead::take_room(std::int64_t bytes) {
     return room;
 }
 
-/// Finds the first free block that is large enough, and so reuses memory that was used before.
+/// Finds the first free block that is large enough. Taking the first one reuses memory that was
+/// touched before.
 std::list<ReadAhead::Block>::iterator ReadAhead::find_room(std::int64_t bytes) {
     return std::find_if(blocks_.begin(), blocks_.end(),
                         [&](const Block& block) { return !block.used && block.bytes >= bytes; });
@@ -196,7 +198,7 @@ void ReadAhead::free(std::list<Block>::iterator block) noexcept {
     }
 }
 
-/// Drops a batch, after waiting for its piece that is being read.
+/// Drops a batch. If a piece of it is being read, waits until that is done.
 void ReadAhead::drop(std::list<Batch>::iterator batch, std::unique_lock<std::mutex>& lock) {
     for (Piece& piece : batch->pieces)
         if (piece.state == Piece::waiting) piece.state = Piece::failed;

@@ -19,7 +19,7 @@
 
 namespace thalweg::detail {
 
-/// Counts of bytes that were read ahead and then used, and of those that were not used.
+/// Bytes that were read ahead and then used, and bytes that were read ahead in vain.
 struct AheadCounts {
     std::int64_t taken = 0;
     std::int64_t unused = 0;
@@ -27,54 +27,57 @@ struct AheadCounts {
 
 class ReadAhead {
 public:
-    /// @param memory  memory of `bytes` bytes for this rank's pieces, which other ranks may read
+    /// @param memory  memory of size `bytes` for this rank's pieces; other ranks may read it
     ReadAhead(Source& source, char* memory, std::int64_t bytes);
     /// Waits for the piece that is being read.
     ~ReadAhead();
     ReadAhead(const ReadAhead&) = delete;
     ReadAhead& operator=(const ReadAhead&) = delete;
 
-    /// Starts the thread. Returns TW_ENOMEM if that is impossible.
+    /// Starts the thread that reads ahead. Returns TW_ENOMEM if that is impossible.
     Status start();
 
-    /// Waits for the piece that is being read. The thread begins no other before resume(), so the
+    /// Waits for the piece that is being read. No other piece is begun before resume(), so the
     /// caller may use the source.
     void pause();
     void resume();
-    /// Reads all pieces again, because the source was refreshed. Call between pause() and resume().
+    /// Reads all pieces again because the source was refreshed. Must be called between pause() and
+    /// resume().
     void read_again();
 
     /**
-     * Begins or continues a batch: the expected read of these variables and records.
-     * @param asked  the user requested the read; else it is a guess
-     * @param spare  drop the batch if others need its room
-     * @return the number of its pieces so far
+     * Begins or continues a batch: the pieces for one expected read of these variables and records.
+     * @param asked  the user has requested this read; otherwise it is a guess
+     * @param spare  the batch may be dropped if other batches need its memory
+     * @return number of pieces in the batch so far
      */
     std::int64_t expect(const std::vector<PlaceSource>& sources, bool asked, bool spare);
-    /// Returns the sources of the open batch; ranges that are added refer to them.
+    /// Returns the sources of the open batch. Ranges that are added to it must refer to these
+    /// objects.
     const std::vector<PlaceSource>& expected() const { return open_->sources; }
-    /// Adds a piece to the batch, if the source can prepare it for reading by the thread.
-    /// @param ranges  returns the ranges to read, given the piece's address
-    /// @return false if there is no room
+    /// Adds a piece to the open batch, if the source can prepare it for the thread that reads
+    /// ahead.
+    /// @param ranges  function that returns the ranges to read for a given address of the piece
+    /// @return false if there is no memory for it
     bool add(std::int64_t bytes, const std::function<std::vector<ReadRange>(char*)>& ranges);
 
-    /// Returns the offset of a piece in the memory, valid until release(); -1: it was not read
-    /// ahead.
+    /// Returns the offset of a piece in the memory, valid until release(); -1 if the piece was not
+    /// read ahead.
     /// @param base  address at which the piece would begin in the caller's memory
-    /// @param wait  wait for a piece that is expected and not yet read
+    /// @param wait  if the piece is expected but not read yet, wait for it
     std::int64_t take(std::span<const ReadRange> ranges, const char* base, bool wait);
-    /// Frees the memory of pieces that were taken.
+    /// Frees the memory of all pieces that take() has returned.
     void release();
-    /// Drops what is left of batches that were read: requested ones, and guesses of the same
-    /// variables, except the given ones. Batches that were expected before them become spare.
+    /// Drops the remaining pieces of batches whose read is over: requested batches, and guesses of
+    /// the same variables except the given ones. Batches that were expected earlier become spare.
     void forget(const std::vector<PlaceSource>& read,
                 std::span<const std::vector<PlaceSource>> but);
-    /// Tests if a read of other variables is expected.
+    /// Tests if a read of other variables than these is expected.
     bool expects_others(const std::vector<PlaceSource>& sources) const;
 
     const AheadCounts& counts() const { return counts_; }
 
-    /// A pause for the duration of a scope; does nothing if given null.
+    /// Pauses reading ahead for the duration of a scope. Does nothing if given null.
     class Pause {
     public:
         explicit Pause(ReadAhead* ahead) : ahead_(ahead) {
@@ -91,7 +94,7 @@ public:
     };
 
 private:
-    /// A range of the memory; the blocks together cover all of it.
+    /// A range of the memory. The blocks together cover all of the memory.
     struct Block {
         std::int64_t at = 0, bytes = 0;
         bool used = false;
@@ -105,7 +108,7 @@ private:
     struct Batch {
         std::vector<PlaceSource> sources;
         bool asked = false, spare = false;
-        std::int64_t added = 0;  ///< number of pieces added so far, including those that were taken
+        std::int64_t added = 0;  ///< number of pieces added so far, including those already taken
         std::list<Piece> pieces;
     };
 
@@ -118,9 +121,9 @@ private:
 
     Source& source_;
     char* memory_;
-    std::list<Block> blocks_;  ///< sorted; two free blocks are never adjacent
+    std::list<Block> blocks_;  ///< sorted by position; two free blocks are never adjacent
     std::list<Batch> batches_;
-    Batch* open_ = nullptr;          ///< batch to which add() adds
+    Batch* open_ = nullptr;          ///< batch to which add() adds pieces
     const Batch* wanted_ = nullptr;  ///< batch for which a caller waits
     std::list<Piece> taken_;
     AheadCounts counts_;

@@ -77,10 +77,10 @@ protected:
     Source& at(int file) const { return *files_[file]; }
 
     using Visit = std::function<Status(int number, std::span<const ReadRange> ranges)>;
-    /// Calls visit() for one file after another, with the ranges that lie in it, until one fails.
+    /// Calls visit() once for each file with the ranges that lie in it, until a call fails.
     virtual Status for_files(std::span<const ReadRange> ranges, const Visit& visit) const = 0;
 
-    /// Counts the records that all files with a record dimension have in common.
+    /// Sets the number of records: the smallest number in any file that has a record dimension.
     void count_records() {
         bool any = false;
         for (const auto& file : files_) {
@@ -107,7 +107,7 @@ private:
 
     int open_ = -1;         ///< file that was read last
     int prepared_ = -1;     ///< file that was prepared last
-    int open_behind_ = -1;  ///< file that the reading thread read last
+    int open_behind_ = -1;  ///< file that was last read by the thread that reads ahead
 };
 
 }  // namespace thalweg::detail

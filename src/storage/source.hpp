@@ -16,11 +16,11 @@
 
 namespace thalweg::detail {
 
-/// A box of a variable (of one record) that is read in its own row-major order.
+/// A box of a variable (of one record) whose elements are read in row-major order of the box.
 struct SourcePart {
     Box box;
-    /// Bytes between two multiples of this number should be read by one reader; 0: the element
-    /// size.
+    /// Distance in bytes between offsets at which the part may be divided among readers; 0: one
+    /// element.
     std::int64_t grain = 0;
     int file = 0;  ///< number of the file, if the source consists of several
 
@@ -32,13 +32,14 @@ struct SourcePart {
     }
 };
 
-/// A row-major range of elements of one part, and the memory to which they are read, in the byte
-/// order that the source uses for the variable.
+/// A row-major range of elements of one part, and the memory into which they are read. Elements are
+/// returned in the byte order that the source has for the variable.
 struct ReadRange {
     int variable = 0;
     std::int64_t record = 0;
-    const SourcePart* part = nullptr;  ///< one of those returned by parts()
-    std::int64_t first = 0;            ///< first element
+    const SourcePart* part = nullptr;  ///< part that contains the elements; one of those returned
+                                       ///< by parts()
+    std::int64_t first = 0;            ///< index of the first element in the part
     std::int64_t elements = 0;
     char* to = nullptr;
 };
@@ -46,12 +47,12 @@ struct ReadRange {
 struct ClassicHeader;
 struct Grid;
 
-/// A variable, a record if it has records, and a part.
+/// A part of a variable, and of one record if the variable has records.
 struct PlaceSource {
     int variable = 0;
     std::int64_t record = 0;
     SourcePart part{};
-    std::int64_t first = 0;  ///< index in the part of the place's first element
+    std::int64_t first = 0;  ///< index in the part of the first element to read
 
     bool operator==(const PlaceSource&) const = default;
 };
@@ -59,11 +60,11 @@ struct PlaceSource {
 /// The storage of a variable's elements.
 struct VariableStorage {
     struct Filter {
-        int id = 0;     ///< number of the filter in HDF5
+        int id = 0;     ///< identifier of the filter in HDF5
         int level = 0;  ///< level, for deflate or zstd
     };
-    std::vector<std::int64_t> chunk;  ///< lengths in all dimensions; empty: not chunked
-    std::vector<Filter> filters;      ///< in the order in which they were applied
+    std::vector<std::int64_t> chunk;  ///< chunk length in each dimension; empty: not chunked
+    std::vector<Filter> filters;      ///< filters in the order in which they were applied
 };
 
 struct ReadCounts {
@@ -76,36 +77,38 @@ class Source {
 public:
     virtual ~Source() = default;
     virtual const char* format() const = 0;
-    /// Returns the byte order in which read() returns a variable.
+    /// Returns the byte order in which read() returns the elements of a variable.
     virtual Order order(int variable) const = 0;
-    /// Tests if values of type byte may be taken as signed or unsigned, as the user likes.
+    /// Tests if values of type byte can be interpreted as signed or unsigned, as in the classic
+    /// formats.
     virtual bool byte_of_any_sign() const = 0;
 
-    /// Returns why a variable that is not among the definitions cannot be read; empty if it does
-    /// not exist.
+    /// Returns the reason why a variable cannot be read that is not among the definitions; empty if
+    /// it does not exist.
     virtual std::string missing(const std::string& name) const {
         (void)name;
         return {};
     }
 
-    /// Returns the storage of a variable; for tiles, that in the first one.
+    /// Returns how a variable is stored; for a set of tiles, how it is stored in the first tile.
     virtual VariableStorage storage(int variable) const {
         (void)variable;
         return {};
     }
-    /// Returns the number of other groups in the root group, which are not read.
+    /// Returns the number of child groups of the root group. The library does not read them.
     virtual int groups() const { return 0; }
 
-    /// Returns the definitions and settings with which a model can continue the file.
-    /// @param writable  receives them, without the definitions that must not change
+    /// Finds the definitions and settings with which a model can continue the file.
+    /// @param writable  receives the settings, but not the definitions that must not change
     /// @return TW_OK; TW_EUNSUPPORTED, with the reason why it cannot be continued. Local; the same
-    /// on every rank
+    ///     on every rank
     virtual Status find_writable(Definitions& writable) const;
-    /// Tests if records can be dropped.
+    /// Tests if records can be dropped from the file.
     /// @return TW_OK, TW_EUNSUPPORTED
     virtual Status can_drop_records() const { return {}; }
 
-    /// Returns how a set of tiles is cut; null for other files, and for a set that is not a grid.
+    /// Returns how a set of tiles divides the dimensions; null for other files, and for tiles that
+    /// do not form a grid.
     virtual const Grid* tiles() const { return nullptr; }
 
     const Definitions& definitions() const { return definitions_; }
@@ -114,15 +117,15 @@ public:
     std::int64_t records() const { return records_; }
     /// Hides the records from `records` on until the next refresh().
     void show(std::int64_t records) { records_ = std::min(records_, records); }
-    /// Returns the length of a dimension; for the record dimension, the number of records.
+    /// Returns the length of a dimension. For the record dimension this is the number of records.
     std::int64_t length(int dim) const {
         return definitions_.is_record_dim(dim) ? records_ : definitions_.dims[dim].length;
     }
 
     /// Returns the number of files of which the source consists.
     virtual int files() const { return 1; }
-    /// Compares the files of a set: their numbers of records, and the values of variables that
-    /// several of them hold.
+    /// Compares the files of a set: their numbers of records, and the values of variables that are
+    /// in several files.
     /// @param common_records  it is not an error if some files have more records than others
     /// @return TW_OK, TW_EFORMAT
     /// @note Collective; the same status on every rank
@@ -131,53 +134,55 @@ public:
         return {};
     }
 
-    /// Looks for records that were added to the file.
+    /// Looks for records that were added to the file since it was opened or refreshed.
     /// @note Collective; the same status on every rank
     virtual Status refresh(Comm& comm) = 0;
 
-    /// Returns the parts in which a number of readers read a variable (of one record). Together
-    /// they are all of it. There is only one part, unless the data are divided. The same on every
-    /// rank.
+    /// Returns the parts into which a variable (of one record) is divided for a number of readers.
+    /// Together they cover the variable. There is one part unless the data are divided in the file.
+    /// Same result on every rank.
     virtual std::vector<SourcePart> parts(int variable, int readers) const;
 
-    /// Returns a number by which reads of variables (of one record) are sorted: the offset of the
+    /// Returns the number by which reads of variables (of one record) are sorted: the offset of the
     /// data in the file.
     virtual std::int64_t position(int variable, std::int64_t record) const = 0;
     /// Checks that the file is long enough to hold the data. Local; the same on every rank.
     virtual Status check(int variable, std::int64_t record) const = 0;
 
-    /// Reads ranges, which are sorted by position and part. Reads ranges that are adjacent in file
-    /// and memory by one call. Local; called only on readers, by one thread at a time.
+    /// Reads ranges, which must be sorted by position and part. Ranges that are adjacent in the
+    /// file and in memory are read by one call. Local; called only on readers, by one thread at a
+    /// time.
     virtual Status read(std::span<const ReadRange> ranges) = 0;
-    /// Reads a chunk as it is stored, filtered; of the chunks that hold a record, the one of this
-    /// number in row-major order. Local; called only on readers.
+    /// Reads a chunk without undoing its filters. `number` is its position, in row-major order,
+    /// among the chunks that hold the record. Local; called only on readers.
     /// @param bytes  empty if the chunk was never written
     virtual Status read_stored(int variable, std::int64_t record, std::int64_t number,
                                std::vector<char>& bytes) {
         (void)variable, (void)record, (void)number, (void)bytes;
         return failure(TW_EUNSUPPORTED, "its variables are not stored in chunks");
     }
-    /// Frees the caches of read(), and closes the file until it is read again. Local; not to be
+    /// Frees the caches of read() and closes the file until the next read. Local; must not be
     /// called while a thread reads.
     virtual void forget() {}
-    /// Tests if a thread may call read_behind() at the same time as the rank calls other functions
-    /// than read() and refresh().
+    /// Tests if a thread may call read_behind() while the rank calls functions other than read()
+    /// and refresh().
     virtual bool reads_behind() const { return false; }
-    /// Prepares ranges for reading by the thread. Returns false if only read() can read them.
-    /// Local; called by the rank, even while the thread reads.
+    /// Prepares ranges, so that the thread that reads ahead can read them. Returns false if only
+    /// read() can read them. Local; the rank may call this while the thread reads.
     virtual bool prepare(std::span<const ReadRange> ranges) {
         (void)ranges;
         return true;
     }
-    /// Closes the files that prepare() has opened. Local; called by the rank, even while the thread
+    /// Closes the files that prepare() has opened. Local; the rank may call this while the thread
     /// reads.
     virtual void end_prepare() {}
-    /// Reads prepared ranges, on the thread. After an error, read() reads them again.
+    /// Reads prepared ranges on the thread that reads ahead. After an error, read() reads them
+    /// again.
     virtual Status read_behind(std::span<const ReadRange> ranges) { return read(ranges); }
-    /// Frees the caches of read_behind(), and closes the file. Called by the thread, or while the
-    /// thread does not read.
+    /// Frees the caches of read_behind() and closes the file. Called by the thread that reads
+    /// ahead, or while it does not read.
     virtual void forget_behind() { forget(); }
-    /// Limits this reader's bytes per second; 0: no limit.
+    /// Limits the rate at which this reader reads, in bytes per second; 0: no limit.
     void limit(double rate) { throttle_ = Throttle(rate); }
 
     const ReadCounts& counts() const { return counts_; }
@@ -190,8 +195,8 @@ protected:
 };
 
 /**
- * Opens a file or, if there is none of that name, the set of tiles of that name: one rank inspects
- * it and informs the others.
+ * Opens a file. If there is no file of that name, opens the set of tiles of that name. One rank
+ * inspects the files and informs the others.
  * @param reader  this rank will call read()
  * @return TW_OK, TW_EIO, TW_EFORMAT
  * @note Collective over comm; the same status on every rank

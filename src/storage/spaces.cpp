@@ -23,7 +23,7 @@ Space make_space(const Definitions& d, const FileMap& map, bool record, std::int
     }
     std::stable_sort(space.places.begin(), space.places.end(),
                      [](const Place& a, const Place& b) { return a.offset < b.offset; });
-    // The records of a single variable follow each other without gaps.
+    // If a file has only one record variable, its records follow each other without padding.
     space.padded = !record || space.places.size() != 1;
     base = space.places.empty() ? 0 : space.places.front().offset;
     for (Place& p : space.places) {

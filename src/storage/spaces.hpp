@@ -7,12 +7,14 @@
 
 namespace thalweg::detail {
 
-/// Makes the space of the record variables, or of the fixed-size ones.
-/// @param base  receives the offset in the file at which the space (of record 0) begins
+/// Makes the space of one record, or that of the fixed-size variables. A space is the range of
+/// bytes that is divided among the writers.
+/// @param base  receives the offset in the file at which the space begins; for a record, that of
+///              record 0
 Space make_space(const Definitions& definitions, const FileMap& map, bool record,
                  std::int64_t& base);
 
-/// Both spaces of a file.
+/// The two spaces of a file: the fixed-size variables, and one record.
 struct Spaces {
     Space fixed, record;
     FileMap map;

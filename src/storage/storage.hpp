@@ -25,105 +25,123 @@ struct FileMap {
     std::int64_t record_begin = 0;     ///< offset of record 0
     std::int64_t record_bytes = 0;     ///< size of a record, padding included
     std::vector<std::int64_t> offset;  ///< offset of each variable (of its record 0)
-    /// Bytes of each variable (of one record), including padding.
+    /// Size in bytes of each variable (of one record), including padding.
     std::vector<std::int64_t> padded;
-    /// For each variable, unit in bytes that only one writer may write to.
+    /// Unit of each variable, in bytes, that only one writer may write to; empty if all units are
+    /// single elements.
     std::vector<std::int64_t> grain;
     std::int64_t fixed_end = 0;  ///< end of the last fixed-size variable, or of the header
 
-    /// Returns the size of a complete file with so many records.
+    /// Returns the size in bytes of a complete file with a given number of records.
     std::int64_t size(std::int64_t records) const {
         return record_begin > 0 ? record_begin + records * record_bytes : fixed_end;
     }
 };
 
-/// Makes a map for data that are not laid out in a single file: variables in order, without a
-/// header.
-/// @param padded  with the padding of the classic formats; else there is no padding
+/// Makes a map for data that are not stored in a single file: variables follow each other in order
+/// of definition, without a header.
+/// @param padded  add the padding of the classic formats
 FileMap plain_map(const Definitions& definitions, bool padded);
 
-/// Encode a map as words for a message, and decode it.
+/// words_of() encodes a map as words for a message; the other function decodes it.
 std::vector<std::int64_t> words_of(const FileMap& map);
 FileMap map_of(std::span<const std::int64_t> words);
-/// Broadcasts a map from the root; throws NoMemoryAnywhere on all ranks if one has no memory.
+/// Broadcasts a map from the root. Throws NoMemoryAnywhere on all ranks if one of them has no
+/// memory.
 void broadcast(Comm& comm, FileMap& map, int root);
 
-/// A row-major range of one variable, or a box of it, in the byte order that the driver requires.
+/// Elements of one variable that are written: a row-major range or a box, in the byte order that
+/// the driver requires.
 struct Chunk {
     int variable = 0;
     std::int64_t record = 0;
-    std::int64_t first = 0;  ///< first element
+    std::int64_t first = 0;  ///< index of the first element in the variable
     std::int64_t elements = 0;
-    std::int64_t offset = 0;  ///< offset in the file of the first byte
+    std::int64_t offset = 0;  ///< offset of the first byte in the file
     const char* data = nullptr;
-    std::int64_t bytes = 0;  ///< bytes of the elements and of the padding after the last one
-    /// A box, dense in memory; then `offset` is that of the variable, and `first` is unused.
+    std::int64_t bytes = 0;  ///< size of the elements, including the padding after the last one
+    /// If not null, the elements of this box, dense in memory; then `offset` is that of the
+    /// variable, and `first` is not used.
     const Box* box = nullptr;
 };
 
 /// The state of an existing file that is opened to be continued.
 struct Existing {
-    bool is = false;         ///< false: the file is new
+    bool is = false;         ///< true: an existing file is continued; false: the file is new
     std::int64_t first = 0;  ///< number of the record that the first step writes
-    std::int64_t kept = 0;   ///< number of records that stay counted, whatever is written
+    std::int64_t kept = 0;   ///< number of records that were complete before; they stay counted in
+                             ///< any case
 };
 
 struct StorageOptions {
     Format format = Format::cdf2;
     std::int64_t header_pad = 4096;
-    /// Pnetcdf: one collective call for each variable instead of one for each round.
+    /// With storage=pnetcdf: make one collective call for each variable, instead of one for each
+    /// round of pieces.
     bool blocking = false;
-    double rate = 0;             ///< limit of bytes per second for this rank; 0: none
-    int keeper = 0;              ///< rank that counts the records in the header: the first writer
-    bool behind = false;         ///< a thread of the library calls write() and set_records()
-    bool one_writer = true;      ///< only the keeper writes
+    double rate = 0;             ///< limit on this rank's rate of writing, in bytes per second; 0:
+                                 ///< none
+    int keeper = 0;              ///< keeper: the first writer, which alone writes the record count
+    bool behind = false;         ///< write() and set_records() are called by a thread of the
+                                 ///< library
+    bool one_writer = true;      ///< no rank but the keeper writes
     bool apart = false;          ///< the writers cannot wait for each other during write()
-    bool beside_keeper = false;  ///< this rank shares memory with the keeper
-    std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO; -1: none
+    bool beside_keeper = false;  ///< this rank is on the keeper's node and shares memory with it
+    std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO, in stripes and bytes;
+                                                       ///< -1: none
     Existing existing = {};
-    bool durable = false;   ///< sync dropped records before others are written, and sync in close()
-    Wording wording = {};   ///< how messages count indices and order dimensions
-    bool live = false;      ///< each file of a set has its final name from the start
-    bool is_there = false;  ///< an empty file was created at the path to claim the name
-    /// create() and open() may return this rank's own failure; the caller lets the ranks agree.
+    bool durable = false;   ///< sync the removal of records before new ones are written, and sync
+                            ///< in close()
+    Wording wording = {};   ///< order of dimensions and first index that messages use
+    bool live = false;      ///< each file of a set is written under its final name from the start
+    bool is_there = false;  ///< the path already exists: an empty file was created to claim the
+                            ///< name
+    /// create() and open() may return a failure of this rank only; the caller makes the ranks
+    /// agree.
     bool alone = false;
-    bool inspects = false;       ///< this rank checks that the file has the identity `claimed`
-    FileIdentity claimed = {};   ///< identity that every rank should find when it opens the file
-    bool checksums = false;      ///< write checksums beside the file (storage/sums)
-    bool has_checksums = false;  ///< the existing file has checksums, which are continued
+    bool inspects = false;       ///< this rank checks that the file it opens has the identity
+                                 ///< `claimed`
+    FileIdentity claimed = {};   ///< identity of the file that all ranks must find at the path
+    bool checksums = false;      ///< write checksums to a second file beside the data
+                                 ///< (storage/sums)
+    bool has_checksums = false;  ///< the existing file has checksums, and the run must continue
+                                 ///< them
 };
 
 class Storage {
 public:
     virtual ~Storage() = default;
     virtual const char* name() const = 0;
-    /// Returns how a variable of an open file is stored, if the driver has more than one way.
+    /// Returns how a variable of an open file is stored; nothing if the driver has only one way to
+    /// store variables.
     virtual std::optional<VariableStorage> stored(int variable) const {
         (void)variable;
         return {};
     }
-    /// Returns the byte order of the data passed to write().
+    /// Returns the byte order in which write() takes data.
     virtual Order order() const = 0;
-    /// Tests if write() is collective over the writers, so that all must call it equally often.
+    /// Tests if write() is collective over the writers, so that all must call it the same number of
+    /// times.
     virtual bool collective() const = 0;
     /// Tests if create() and open() support StorageOptions::alone and StorageOptions::inspects.
     virtual bool opens_alone() const { return false; }
 
     /**
-     * Creates the file with its header. Returns the offsets of the data on all ranks, whether they
-     * write or not.
+     * Creates the file and its header. Returns the offsets of the data on all ranks, including
+     * those that do not write.
      * @param path    path of the data; an existing file is replaced
-     * @param writer  this rank will write
+     * @param writer  this rank will call write()
      * @note Collective over comm; the same status on every rank
      */
     virtual Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                           const StorageOptions& options, bool writer, FileMap& map) = 0;
 
     /**
-     * Opens an existing file, instead of create(). Drops the records after those that are kept
+     * Opens an existing file; called in place of create(). Drops all records but those to keep
      * (options.existing), and changes nothing else.
-     * @param definitions  those of the file, in its order; variables may be left out
-     * @param map          offsets of its data, if a header contains them; else receives them
+     * @param definitions  definitions of the file in the file's order; variables may be left out
+     * @param map          offsets of the data if the file's header contains them; otherwise
+     *                     receives the offsets
      * @note Collective over comm; the same status on every rank
      */
     virtual Status open(Comm& comm, const std::string& path, const Definitions& definitions,
@@ -133,8 +151,8 @@ public:
                        name());
     }
 
-    /// Reserves space on the device for a range, in drivers whose libraries do not report a full
-    /// device. Called on every rank before a space is written; local.
+    /// Reserves space on the device for a range. Needed in drivers whose libraries do not report a
+    /// full device. Called on every rank before a space is written. Local.
     virtual Status reserve(std::int64_t offset, std::int64_t bytes) {
         (void)offset, (void)bytes;
         return {};
@@ -144,32 +162,34 @@ public:
 
     /// Tests if the driver supports begin_boxes().
     virtual bool takes_boxes() const { return !collective(); }
-    /// Makes write() local from now on, for any parts of variables, in any order and repeatedly. If
-    /// write() was collective, set_records() becomes collective over all ranks. Called on every
-    /// writer, any number of times.
+    /// From now on, makes write() local, for any parts of variables, in any order and repeatedly.
+    /// If write() was collective, set_records() becomes collective over all ranks. Called on every
+    /// writer; further calls do nothing.
     virtual void begin_boxes() {}
 
-    /// Completes a step whose data were all passed to write(). Called on every rank after the
-    /// writes; in drivers that are not collective, on the ranks whose writes succeeded.
-    /// @note Collective, as write is
+    /// Completes a step after all of its data were passed to write(). Called on every rank if
+    /// write() is collective, otherwise on the ranks whose writes succeeded.
+    /// @note Collective if write() is
     virtual Status complete() { return {}; }
 
-    /// Tests if set_records() does nothing on ranks other than the keeper.
+    /// Tests if only the keeper has to call set_records().
     virtual bool keeper_counts() const { return true; }
 
-    /// Completes a unit whose data, and everything of the records before `records`, were passed to
-    /// write(). Replaces complete() if writers do not wait for each other (StorageOptions::apart).
-    /// At a `mark`, earlier records may have changed. Local; called by the thread that writes.
+    /// Completes a unit of a queue, after its data and all data of records before `records` were
+    /// passed to write(). Called in place of complete() if writers do not wait for each other
+    /// (StorageOptions::apart). With `mark`, earlier records may have changed, too. Local; called
+    /// by the thread that writes.
     virtual Status end_unit(std::int64_t records, bool mark) {
         (void)records, (void)mark;
         return {};
     }
-    /// Returns the interface by which such writers get places in the file; null if the places are
-    /// known.
+    /// Returns the interface by which writers that do not wait for each other get addresses in the
+    /// file; null if all addresses are known beforehand.
     virtual Placement* placement() { return nullptr; }
-    /// Change options.apart: separate() makes the writers independent, the other function makes
-    /// them wait for each other again. Everything passed to write() must be in the file. If
-    /// separate() fails, the writers wait as before; the status is the same on every rank.
+    /// separate() makes the writers independent of each other, as options.apart does; rejoin()
+    /// makes them wait for each other again. All data passed to write() must be in the file before.
+    /// If separate() fails, the writers still wait for each other; the status is the same on every
+    /// rank.
     /// @note Collective over the communicator of create()
     virtual Status separate(Comm& comm) {
         (void)comm;
@@ -177,29 +197,29 @@ public:
     }
     virtual void meet(Comm& comm) { (void)comm; }
 
-    /// Does work that set_records() has left to the model's own thread, as libraries that the model
-    /// may use, too, are called only by that thread. Called there from time to time; local.
+    /// Does work that set_records() has left to the model's own thread. Libraries that the model
+    /// may use, too, such as HDF5, are called only by that thread. Called from time to time. Local.
     virtual Status catch_up() { return {}; }
 
-    /// Reads the data that were written at a chunk's place (the chunk's own data are ignored);
-    /// zeros if nothing was written. For drivers that are not collective.
+    /// Reads the elements that a chunk describes from the file; its data pointer is not used.
+    /// Returns zeros where nothing was written. Only for drivers whose write() is local.
     virtual Status read(const Chunk& chunk, char* to) {
         std::memset(to, 0, chunk.bytes);
         return {};
     }
 
-    /// Publishes the number of records. Called on every rank after all writes of these records have
-    /// returned; only on the keeper if keeper_counts().
+    /// Publishes the number of records. Called after all writes of these records have returned, on
+    /// every rank, or on the keeper only if keeper_counts().
     /// @param durable  sync the count
     virtual Status set_records(std::int64_t records, bool durable) = 0;
 
-    /// Syncs the file. The data that a rank has written survive a power failure once all ranks have
-    /// returned.
+    /// Syncs the file. After all ranks have returned, their data survive a power failure.
     virtual Status sync() = 0;
 
     /// Closes the file. Called once on every rank.
     /// @param records  final number of records
-    /// @param late     attributes set after the definitions ended: (variable or -1, attribute)
+    /// @param late     attributes that were set after define mode: pairs of a variable (-1: the
+    ///                 file) and an attribute
     virtual Status close(std::int64_t records,
                          const std::vector<std::pair<int, Attribute>>& late) = 0;
 
@@ -211,18 +231,18 @@ protected:
 };
 
 std::unique_ptr<Storage> make_posix_storage();
-/// Makes a driver. In a build without PnetCDF, or without netCDF-C and HDF5, its create() and
-/// open() return this as an error.
+/// Makes a driver. If the build lacks PnetCDF (or netCDF-C and HDF5), its create() and open()
+/// return that as an error.
 std::unique_ptr<Storage> make_pnetcdf_storage();
 std::unique_ptr<Storage> make_netcdf4_storage();
 /// Tests if this build has PnetCDF.
 bool has_pnetcdf();
-/// Starts HDF5. MPI_Finalize ends it before functions that were registered earlier, so users of
-/// HDF5 must call this before they register with MPI_Finalize.
+/// Initializes HDF5. MPI_Finalize calls functions in reverse order of their registration and ends
+/// HDF5 in this way, so users of HDF5 must call this before they register their own functions.
 void start_hdf5();
-/// Makes a driver that stores nothing, to measure everything except the disk.
+/// Makes a driver that stores nothing, to measure all work except that of the disk.
 std::unique_ptr<Storage> make_memory_storage();
-/// Makes the driver with this name().
+/// Makes the driver that has this name().
 std::unique_ptr<Storage> make_storage(const std::string& name);
 
 }  // namespace thalweg::detail

@@ -10,9 +10,8 @@
 
 namespace thalweg::detail {
 
-/// A limit on the rate of writing (or reading). Time in which nothing was written does not add to
-/// what may be written later, except for a short burst, which also makes up for sleeps that last
-/// too long.
+/// Limits the rate of writing or reading. Unused time does not allow more bytes later, except for a
+/// short burst, which also makes up for sleeps that last too long.
 class Throttle {
 public:
     Throttle() = default;
@@ -23,7 +22,7 @@ public:
         if (rate_ > 0) free_ = std::max(free_, now() - burst);
     }
 
-    /// Sleeps until the rate permits so many bytes; call after the write or read.
+    /// Sleeps until the rate permits the bytes that were just written or read.
     void moved(std::int64_t bytes) {
         if (rate_ <= 0) return;
         free_ += bytes / rate_;
@@ -33,7 +32,8 @@ public:
 private:
     static constexpr double burst = 0.010;  ///< in seconds
     double rate_ = 0;                       ///< bytes a second; 0: no limit
-    double free_ = 0;                       ///< time until which the bytes so far use up the rate
+    double free_ = 0;                       ///< time until which the rate is used up by the bytes
+                                            ///< so far
 };
 
 }  // namespace thalweg::detail

@@ -9,17 +9,17 @@
 
 namespace thalweg::detail {
 
-/// Number of writes for each size: entry 0 for less than 2 bytes, entry n for 2^n bytes to less
-/// than twice as many; the last entry has no upper limit.
+/// Numbers of writes, by size: entry n counts writes of at least 2^n and less than 2^(n+1) bytes.
+/// Entry 0 also counts empty writes; the last entry has no upper limit.
 using WriteSizes = std::array<std::int64_t, 41>;
 
 struct WriteCounts {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;
-    double seconds = 0;  ///< includes sleeps for the rate limit
-    /// Seconds in which the writer of a queue worked on units, including writes.
+    double seconds = 0;  ///< seconds spent in writes, including sleeps for the rate limit
+    /// Seconds in which the writer of a queue worked on units, including the time of writes.
     double busy = 0;
-    WriteSizes sizes{};  ///< sizes of all write calls
+    WriteSizes sizes{};  ///< number of write calls by size
 
     void count(std::int64_t n) {
         ++calls;
@@ -27,7 +27,7 @@ struct WriteCounts {
         const int class_of = n < 2 ? 0 : std::bit_width(static_cast<std::uint64_t>(n)) - 1;
         ++sizes[std::min(static_cast<std::size_t>(class_of), sizes.size() - 1)];
     }
-    /// Adds the counts of another writer; takes the maximum of times.
+    /// Adds the counts of another writer. Times are not added; the maximum is taken.
     void add(const WriteCounts& other) {
         calls += other.calls;
         bytes += other.bytes;

@@ -13,12 +13,13 @@ namespace thalweg::detail {
 class ChunkCache {
 public:
     struct Key {
-        /// `number` is that of the chunk in its grid.
+        /// `number` is the position of the chunk in the variable's grid of chunks, in row-major
+        /// order.
         std::int64_t variable = -1, record = 0, number = 0;
         auto operator<=>(const Key&) const = default;
     };
 
-    /// @param budget  bytes; at least one chunk is kept, whatever its size
+    /// @param budget  limit in bytes for all cached chunks; one chunk is kept even if it is larger
     explicit ChunkCache(std::int64_t budget) : budget_(budget) {}
 
     /// Returns the elements of a chunk; null if it is not in the cache.
@@ -29,8 +30,8 @@ public:
         return found->second->data.data();
     }
 
-    /// Drops old chunks until one of so many bytes fits. Returns the memory of one of them for
-    /// reuse; it may have any size.
+    /// Removes the least recently used chunks until one of `bytes` bytes fits. Returns the memory
+    /// of a removed chunk for reuse; its size can differ from `bytes`.
     std::vector<char> take(std::int64_t bytes) {
         std::vector<char> memory;
         while (!chunks_.empty() && bytes_ + bytes > budget_) {
@@ -60,7 +61,8 @@ private:
         Key key;
         std::vector<char> data;
     };
-    /// Returns the memory that an entry uses. The constant limits the number of very small chunks.
+    /// Returns the memory that an entry uses. The added constant limits the number of entries if
+    /// the chunks are very small.
     static std::int64_t bytes_of(const Entry& entry) { return std::ssize(entry.data) + 256; }
 
     std::int64_t budget_, bytes_ = 0;

@@ -20,7 +20,7 @@ std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
 
 std::vector<std::int64_t> ranges(const std::vector<std::int64_t>& shape, std::int64_t element,
                                  std::int64_t target) {
-    constexpr std::int64_t most = std::int64_t(1) << 31;  // HDF5's limit is twice this
+    constexpr std::int64_t most = std::int64_t(1) << 31;  // half of HDF5's limit in bytes
     std::vector<std::int64_t> chunk(shape.size(), 1);
     std::int64_t bytes = element;
     std::size_t d = shape.size();
@@ -36,7 +36,8 @@ std::vector<std::int64_t> ranges(const std::vector<std::int64_t>& shape, std::in
         const std::int64_t n = (length + fitting - 1) / fitting;
         chunk[d - 1] = (length + n - 1) / n;
     } else {
-        // A shorter last chunk would occur once for every index of the slower dimensions.
+        // A shorter last chunk would occur once for each index of the slower dimensions, so choose
+        // a length that divides the dimension evenly.
         chunk[d - 1] = largest_divisor(length, fitting);
         if (chunk[d - 1] * bytes < target / 16 && bytes * length < most) chunk[d - 1] = length;
     }
@@ -76,8 +77,8 @@ ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
     g.chunked = v.record || v.packing.filtered() || !v.packing.chunks.empty();
     g.chunk = g.chunked ? ranges(g.shape, g.element, target) : g.shape;
     for (std::size_t d = 0; d < v.packing.chunks.size(); ++d) {
-        // A dimension without a requested length is not cut. The requested lengths of the others
-        // stay.
+        // A dimension without a requested length is not divided; requested lengths of other
+        // dimensions stay.
         const std::int64_t arguments = v.packing.chunks[d];
         g.chunk[d] = arguments > 0 ? arguments : g.shape[d];
     }

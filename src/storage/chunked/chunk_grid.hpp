@@ -12,9 +12,8 @@
 
 namespace thalweg::detail {
 
-/// The chunks of a variable. All shapes and positions are those of one record, or of a fixed-size
-/// variable. Chunks of files that other programs have made may hold several records: in each, the
-/// grid is the same.
+/// The chunks of a variable. Shapes and positions leave out the record dimension. In files made by
+/// other programs, a chunk may hold several records; the grid is the same in each of them.
 struct ChunkGrid {
     std::vector<std::int64_t> shape;   ///< elements of the variable
     std::vector<std::int64_t> chunk;   ///< elements of a chunk
@@ -22,15 +21,17 @@ struct ChunkGrid {
     std::int64_t element = 1;          ///< bytes of one element
     std::int64_t records = 1;          ///< records in a chunk
     bool chunked = false;              ///< false: the variable is stored as one range of the file
-    /// True if each chunk is a range of the variable in file order, and follows the one before.
+    /// True if each chunk is a contiguous range of the variable in file order and begins where the
+    /// chunk before it ends.
     bool in_order = true;
-    /// Elements of a band (of one record): chunks that together are a range in file order. The last
-    /// band may be shorter.
+    /// Number of elements in a band, in one record. A band is the smallest group of chunks that
+    /// together are a contiguous range of the variable in file order. The last band may be shorter.
     std::int64_t band = 1;
 
     std::int64_t chunks() const { return volume(number); }
     std::int64_t elements() const { return volume(shape); }
-    /// Returns the elements of a chunk (of one record), those past the variable's edges included.
+    /// Returns the number of elements in a chunk (in one record), including those past the
+    /// variable's edges.
     std::int64_t chunk_elements() const { return volume(chunk); }
     /// Returns the bytes of a chunk with all records that it holds.
     std::int64_t chunk_bytes() const { return records * chunk_elements() * element; }
@@ -38,34 +39,35 @@ struct ChunkGrid {
     std::int64_t elements_of(std::int64_t band_number) const {
         return std::min(band, elements() - band_number * band);
     }
-    /// Returns the first of the records that share a chunk with this one.
+    /// Returns the first record in the chunk that holds `record`.
     std::int64_t first_record(std::int64_t record) const { return record / records * records; }
-    /// Returns the bytes of all chunks before they are filtered.
+    /// Returns the size in bytes of all chunks before they are filtered.
     std::int64_t bytes() const { return chunked ? chunks() * chunk_bytes() : elements() * element; }
     /// Returns the position of a chunk's first element. Chunks are numbered in row-major order.
     Index corner(std::int64_t chunk_number) const;
 };
 
 /**
- * Chooses the chunks of a new variable. Unless their lengths were requested, they are the longest
- * ranges in file order of at most `target` bytes; they are longer only if ranges that divide the
- * variable evenly would be much shorter. A fixed-size variable without filters is not chunked.
+ * Chooses the chunks of a new variable. Unless their lengths were requested, each chunk is the
+ * longest contiguous range in file order of at most `target` bytes. A longer chunk is chosen only
+ * if all lengths that divide the variable evenly are much shorter. A fixed-size variable without
+ * filters is not chunked.
  */
 ChunkGrid choose_grid(const Variable& variable, std::int64_t target);
 
 /// Returns the grid of a variable in a file.
-/// @param chunk  lengths in all dimensions; empty: it is not chunked
+/// @param chunk  chunk length in each dimension; empty if the variable is not chunked
 ChunkGrid grid_of(const Variable& variable, std::span<const std::int64_t> chunk);
 
 /// Copies a box of elements whose fastest dimension is contiguous on both sides.
 /// @param from, to                first elements
-/// @param from_stride, to_stride  in elements
+/// @param from_stride, to_stride  distance between neighbours in each dimension, in elements
 void copy_rows(int nd, const Index& count, std::int64_t element, const char* from,
                const Index& from_stride, char* to, const Index& to_stride);
 
-/// Tests if any variable is filtered, or has chunk lengths that were requested or come from an
-/// existing file. Then chunks are written whole, and placed where there is room; otherwise the
-/// place of each element is known beforehand.
+/// Tests if a file must be written in whole chunks: some variable is filtered, or has chunk lengths
+/// that were requested or come from an existing file. Each chunk is then stored wherever there is
+/// space; otherwise the offset of each element is known beforehand.
 bool needs_whole_chunks(const Definitions& definitions);
 
 }  // namespace thalweg::detail

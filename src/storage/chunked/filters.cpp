@@ -14,7 +14,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Shuffles elements of `size` bytes: a constant lets the compiler vectorize the inner loop.
+/// Shuffles elements of `size` bytes. The size is a template argument so that the compiler can
+/// vectorize the inner loop.
 template <int size>
 void shuffle_elements(const char* from, std::int64_t elements, char* to) {
     constexpr std::int64_t block = 1024;
@@ -45,7 +46,8 @@ constexpr std::int64_t sum_bytes = 4;  // bytes of the checksum that fletcher32 
 
 bool is_codec(std::int32_t id) { return id == H5Z_FILTER_DEFLATE || id == zstd_filter; }
 
-/// Returns the filters that were applied to a chunk.
+/// Returns the filters that were applied to a chunk: all except those whose bit in `skipped` is
+/// set.
 std::vector<StoredFilter> applied(const std::vector<StoredFilter>& filters, std::uint32_t skipped) {
     std::vector<StoredFilter> result;
     for (std::size_t i = 0; i < filters.size(); ++i)
@@ -73,18 +75,19 @@ void unshuffle(const char* from, std::int64_t elements, std::int64_t element, ch
     }
 }
 
-/// Sums words of 16 bits, the high byte first (RFC 1146); an odd byte at the end is a high one.
+/// Computes the sum of 16-bit words, each with its high byte first (RFC 1146). An odd byte at the
+/// end counts as a high byte.
 std::uint32_t fletcher32(const char* data, std::int64_t bytes) {
     const auto* at = reinterpret_cast<const unsigned char*>(data);
     std::uint64_t first = 0, second = 0;
     while (bytes > 0) {
-        // The sums cannot overflow with so few words.
+        // The sums cannot overflow within 100000 words.
         std::int64_t words = std::min<std::int64_t>((bytes + 1) / 2, 100000);
         for (; words > 0; --words, at += 2, bytes -= 2) {
             first += std::uint64_t(at[0]) << 8 | (bytes > 1 ? at[1] : 0);
             second += first;
         }
-        // In ones' complement, a sum that is not 0 never becomes 0.
+        // In ones' complement arithmetic, a sum other than 0 never becomes 0.
         for (std::uint64_t* sum : {&first, &second})
             if (*sum > 0) *sum = (*sum - 1) % 65535 + 1;
     }
@@ -110,8 +113,8 @@ bool can_undo(const std::vector<StoredFilter>& filters) {
                             (f.element == 1 || f.element == 2 || f.element == 4 || f.element == 8));
         if (!known) return false;
     }
-    // The file does not contain the length of the data between two codecs, so only one can be
-    // undone.
+    // The file does not contain the length of the data between two codecs, so at most one codec can
+    // be undone.
     return codecs < 2;
 }
 
@@ -141,11 +144,11 @@ FilteredChunk Compressor::apply(const std::vector<StoredFilter>& filters, const 
     return chunk;
 }
 
-/// @return number of bytes that the filter has produced
+/// @return size in bytes of the filter's output
 std::size_t Compressor::apply_one(const StoredFilter& f, const FilteredChunk& from,
                                   std::vector<char>& to) {
     const std::size_t bytes = from.bytes;
-    // The vectors are never made smaller: growing again would clear memory, which takes time.
+    // Never shrink the vectors: growing them again would clear the memory, which takes time.
     const auto make_room = [&](std::size_t n) {
         if (to.size() < n) to.resize(n);
     };
@@ -176,7 +179,7 @@ std::size_t Compressor::apply_one(const StoredFilter& f, const FilteredChunk& fr
     make_room(ZSTD_compressBound(bytes));
     const std::size_t packed =
         ZSTD_compressCCtx(codecs_->zstd, to.data(), to.size(), from.data, bytes, f.level);
-    // The room was sufficient for any data, so the memory was not.
+    // The buffer is large enough for any data, so zstd can only have failed for lack of memory.
     if (ZSTD_isError(packed)) throw std::bad_alloc();
     return packed;
 }
@@ -203,7 +206,7 @@ bool Decompressor::plausible(const std::vector<StoredFilter>& filters, std::uint
     std::int64_t sums = 0, ratio = 1;
     for (const StoredFilter& f : applied(filters, skipped)) {
         if (f.id == H5Z_FILTER_FLETCHER32) sums += sum_bytes;
-        // The formats' limits are 1032 to 1 (deflate) and 128 KiB from 4 bytes (zstd).
+        // Compression ratios are at most 1032 to 1 for deflate, and 128 KiB from 4 bytes for zstd.
         if (is_codec(f.id)) ratio = f.id == zstd_filter ? 40000 : 1040;
     }
     return ratio == 1 ? stored == bytes + sums : stored > 0 && bytes / ratio <= stored;
@@ -213,8 +216,8 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
                                std::vector<char>& raw, std::int64_t bytes,
                                std::vector<char>& elements) {
     const std::vector<StoredFilter> todo = applied(filters, skipped);
-    // Returns the bytes of the chunk before filter i: its elements and the checksums of earlier
-    // filters.
+    // Returns the size in bytes of the chunk before filter i: its elements and the checksums that
+    // earlier filters added.
     auto inside = [&](std::size_t i) {
         std::int64_t n = bytes;
         for (std::size_t k = 0; k < i; ++k)

@@ -10,7 +10,7 @@
 
 namespace thalweg::detail {
 
-/// HDF5's number of the filter zstd (github.com/HDFGroup/hdf5_plugins,
+/// Identifier of the filter zstd in HDF5 (github.com/HDFGroup/hdf5_plugins,
 /// docs/RegisteredFilterPlugins.md).
 constexpr int zstd_filter = 32015;
 
@@ -21,9 +21,10 @@ void unshuffle(const char* from, std::int64_t elements, std::int64_t element, ch
 /// Returns the checksum of HDF5's filter "fletcher32".
 std::uint32_t fletcher32(const char* data, std::int64_t bytes);
 
-/// One of the filters that are applied to a variable's chunks in turn.
+/// A filter of a variable, as HDF5 describes it. The filters of a chunk are applied one after
+/// another.
 struct StoredFilter {
-    std::int32_t id = 0;       ///< HDF5's number
+    std::int32_t id = 0;       ///< identifier of the filter in HDF5
     std::int32_t element = 1;  ///< bytes of an element, for shuffle
     std::int32_t level = 0;    ///< level of deflate or zstd
 };
@@ -40,8 +41,8 @@ struct FilteredChunk {
     std::int64_t bytes = 0;
 };
 
-/// Compresses one chunk after another, reusing its memory. It stores the compressed chunk even if
-/// that is longer: HDF5 could mark a chunk as unfiltered, but Zarr could not.
+/// Compresses one chunk after another, reusing its memory. The compressed chunk is stored even if
+/// it is longer than the original: HDF5 could mark a chunk as unfiltered, but Zarr could not.
 class Compressor {
 public:
     Compressor();
@@ -49,7 +50,7 @@ public:
     Compressor(const Compressor&) = delete;
     Compressor& operator=(const Compressor&) = delete;
 
-    /// @param filters  those for which can_undo() is true
+    /// @param filters  filters of the variable; can_undo(filters) must be true
     /// @param data     elements of a chunk in the file's byte order
     FilteredChunk apply(const std::vector<StoredFilter>& filters, const char* data,
                         std::int64_t bytes);
@@ -63,8 +64,8 @@ private:
     std::vector<char> one_, other_;  ///< buffers that are alternately input and output of a filter
 };
 
-/// Decompresses one chunk after another, reusing its memory. It does not trust the contents of the
-/// file.
+/// Decompresses one chunk after another, reusing its memory. Safe for damaged or malicious chunks:
+/// every length is checked.
 class Decompressor {
 public:
     Decompressor();
@@ -72,13 +73,14 @@ public:
     Decompressor(const Decompressor&) = delete;
     Decompressor& operator=(const Decompressor&) = delete;
 
-    /// Tests if `stored` bytes can be a chunk of `bytes` bytes, before memory is allocated for it.
+    /// Tests if a chunk of `bytes` bytes can have been stored in `stored` bytes; called before
+    /// memory is allocated for the chunk.
     static bool plausible(const std::vector<StoredFilter>& filters, std::uint32_t skipped,
                           std::int64_t stored, std::int64_t bytes);
     /**
      * Undoes the filters of a chunk.
      * @param raw    chunk as it is stored in the file; overwritten
-     * @param bytes  size of the elements
+     * @param bytes  size of the unfiltered chunk
      * @return null, or the error in the chunk
      */
     const char* undo(const std::vector<StoredFilter>& filters, std::uint32_t skipped,
@@ -90,12 +92,12 @@ private:
 };
 
 /**
- * Quantizes floating-point elements as netCDF-C 4.9 does on writing: NC_QUANTIZE_BITGROOM
- * (Zender 2016, doi:10.5194/gmd-9-3199-2016), NC_QUANTIZE_GRANULARBR and NC_QUANTIZE_BITROUND
- * (Kouznetsov 2021, doi:10.5194/gmd-14-377-2021). Fill values, zeros, infinities and NaN stay as
- * they are; so do all values if the digits need every bit, which netCDF-C 4.9.0 gets wrong.
+ * Quantizes floating-point elements as netCDF-C 4.9 does on writing: NC_QUANTIZE_BITGROOM (Zender
+ * 2016, doi:10.5194/gmd-9-3199-2016), NC_QUANTIZE_GRANULARBR and NC_QUANTIZE_BITROUND (Kouznetsov
+ * 2021, doi:10.5194/gmd-14-377-2021). Fill values, zeros, infinities and NaN do not change. If the
+ * requested digits need every bit, no value changes; netCDF-C 4.9.0 changes some.
  * @param first  position of the first element in the data that netCDF-C would write in one call:
- *               bit grooming shaves and sets in turn
+ *               bit grooming clears bits at even positions and sets them at odd ones
  */
 void quantize(const Packing& packing, tw_type type, const void* fill, char* data,
               std::int64_t elements, std::int64_t first);

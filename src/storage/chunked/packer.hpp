@@ -14,7 +14,8 @@ namespace thalweg::detail {
 
 class Packer {
 public:
-    /// Receives a chunk of a variable and its (first) record; the data are valid during the call.
+    /// Receives a packed chunk, with its variable, its (first) record and its number. The data are
+    /// valid only during the call.
     using Take = std::function<Status(int variable, std::int64_t record, std::int64_t number,
                                       const FilteredChunk& chunk)>;
 
@@ -26,19 +27,19 @@ public:
           filters_(filters),
           parts_(definitions.variables.size()) {}
 
-    /// Adds a piece of a variable with one record in a chunk. The pieces of a band must come in
-    /// order, the bands of a variable may come in any.
+    /// Adds a piece of a variable whose chunks hold one record each. The pieces of a band must be
+    /// added in file order; different bands can be added in any order.
     Status add(const Chunk& piece, const Take& take);
     /// Quantizes the elements of a whole band (of one record), if the variable is quantized.
     void quantize_band(int variable, std::int64_t band, char* data) const;
     /// Filters the chunks of a band.
-    /// @param data  elements of all its records, one record after another
+    /// @param data  elements of all records in the band, one record after another
     Status pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
                      const Take& take);
 
     /// Provides the elements of a chunk, including those past the variable's edges.
     using Give = std::function<Status(std::int64_t number, std::vector<char>& elements)>;
-    /// Does the reverse of pack_band(): assembles the elements of a band from its chunks.
+    /// Assembles the elements of a band from its chunks, which `give` provides.
     Status unpack_band(int variable, std::int64_t band, char* to, const Give& give);
 
 private:

@@ -12,7 +12,7 @@ namespace {
 
 const double bits_a_digit = std::numbers::ln10 / std::numbers::ln2;
 
-/// A quantizer for floating-point type Real, whose bits are those of the integer type Bits.
+/// Quantizes floating-point numbers of type Real. Bits is the integer type of the same size.
 template <class Real, class Bits, int significand>
 class Quantizer {
 public:
@@ -33,7 +33,7 @@ public:
         const Bits low = low_bits(digits_);
         each(data, n, [&](Bits bits, Real, std::int64_t) { return rounded(bits, low); });
     }
-    /// Granular bit rounding: rounds each number to the bits that its digits need.
+    /// Granular bit rounding: keeps as many bits of each number as the requested digits need.
     void round_granular(char* data, std::int64_t n) const {
         each(data, n, [&](Bits bits, Real value, std::int64_t) {
             int exponent = 0;

@@ -15,7 +15,8 @@
 
 namespace thalweg::detail {
 
-/// A band of a variable, with all records of its chunks, one record after another.
+/// Identifies a band of a variable. If its chunks hold several records, the band includes all of
+/// them, stored one record after another.
 struct Band {
     int variable = 0;
     std::int64_t record = 0;  ///< first record
@@ -39,9 +40,9 @@ public:
 
     Status write(const Chunk& range);
     Status read(const Chunk& range, char* to);
-    /// Passes bands to `take` and removes them: those of fixed-size variables, and those with a
-    /// record below `records`.
-    /// @param most  largest number of bands
+    /// Passes bands to `take` and removes them: all bands of fixed-size variables, and bands that
+    /// contain a record before `records`.
+    /// @param most  largest number of bands to pass
     Status take(std::int64_t records, int most, const Take& take);
 
 private:
@@ -69,7 +70,7 @@ private:
     std::int64_t end_ = 0;                         ///< end of the unnamed file
     std::map<Band, std::int64_t> at_;              ///< offset of each band in the unnamed file
     std::vector<std::vector<std::int64_t>> free_;  ///< offsets for reuse, for each variable
-    std::vector<char> buffer_;                     ///< a band
+    std::vector<char> buffer_;                     ///< memory for one band
 };
 
 }  // namespace thalweg::detail

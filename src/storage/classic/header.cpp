@@ -17,7 +17,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Writes the first bytes of a file; `mode` is added to open's flags.
+/// Writes the first bytes of a file; `mode` is combined with the flags of open(2).
 Status write_header(const std::string& path, int mode, const std::vector<char>& bytes) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | mode, 0666);
     if (fd < 0) return system_failure(path, "cannot open for writing");
@@ -27,7 +27,8 @@ Status write_header(const std::string& path, int mode, const std::vector<char>& 
     return status;
 }
 
-/// Syncs a file and keeps a new header beside it.
+/// Syncs a file, and logs its new header so that redo() can complete the header after a power
+/// failure.
 Status keep_header(const std::string& path, const std::vector<char>& bytes, RedoLog& log) {
     if (Status status = sync_closed(path); !status.ok()) return status;
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -35,11 +36,12 @@ Status keep_header(const std::string& path, const std::vector<char>& bytes, Redo
     ChangedBytes change{0, std::vector<char>(bytes.size()), bytes};
     const bool has_data = pread(fd, change.before.data(), bytes.size(), 0) == std::ssize(bytes);
     ::close(fd);
-    return has_data ? log.write({change}) : Status{};  // else nothing could be lost
+    return has_data ? log.write({change}) : Status{};  // without data, a power failure has nothing
+                                                       // to destroy
 }
 
-/// Moves the data from byte `begin` to the end of the file backwards to make room, the last bytes
-/// first.
+/// Moves the data from byte `begin` to the end of the file by `by` bytes. Starts with the last
+/// bytes, so that nothing is overwritten before it was moved.
 Status move_data(int fd, const std::string& path, std::int64_t begin, std::int64_t by) {
     struct stat info {};
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
@@ -59,8 +61,8 @@ Status move_data(int fd, const std::string& path, std::int64_t begin, std::int64
     return status;
 }
 
-/// Writes a header that does not fit into the space before the data: moves the data by the missing
-/// bytes.
+/// Writes a header that is longer than the space before the data: first moves the data to make
+/// space.
 Status move_and_write(const std::string& path, std::int64_t begin, std::int64_t by,
                       const std::vector<char>& bytes) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -94,7 +96,7 @@ Status add_attributes(const std::string& path, const Definitions& d, const FileM
     for (const auto& [variable, attribute] : late)
         (variable < 0 ? all.attributes : all.variables[variable].attributes).set(attribute);
     std::vector<char> bytes;
-    // This call only finds the header's length.
+    // Compose the header to get its length; the bytes are not used.
     Status status = compose_header_for(path, all, format, map, bytes);
     if (!status.ok()) return status;
     const auto first = std::min_element(map.offset.begin(), map.offset.end());

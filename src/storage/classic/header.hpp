@@ -6,7 +6,7 @@
 
 namespace thalweg::detail {
 
-/// Creates a file with its header on this rank only (compose_header).
+/// Creates a file and writes its header. Local: other ranks do nothing.
 Status create_classic_header(const std::string& path, const Definitions& definitions,
                              const StorageOptions& options, FileMap& map);
 
@@ -14,14 +14,16 @@ Status create_classic_header(const std::string& path, const Definitions& definit
 Status lay_out_classic(const std::string& path, const Definitions& definitions,
                        const StorageOptions& options, FileMap& map);
 
-/// Adds attributes to a file, on this rank only; data move only if the reserved space is too small.
-/// @param durable  if data do not move, redo() completes the header after lost power
+/// Adds attributes to a file. Data move only if the space reserved after the header is too small.
+/// Local.
+/// @param durable  log the new header, so that redo() can complete it after a power failure;
+///   without effect if data move
 Status add_attributes(const std::string& path, const Definitions& definitions, const FileMap& map,
                       Format format, std::int64_t records,
                       const std::vector<std::pair<int, Attribute>>& late, bool durable);
 
 /// Sets the record count to the number of records that are kept, and truncates the file after them;
-/// on this rank only.
+/// Local.
 /// @param durable  sync the file
 Status keep_records(const std::string& path, Format format, const FileMap& map,
                     std::int64_t records, bool durable);
@@ -29,8 +31,8 @@ Status keep_records(const std::string& path, Format format, const FileMap& map,
 /// Writes the number of records into a header.
 Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records);
 
-/// Extends a file without records to its full size, as netCDF does: up to the beginning of its
-/// record section.
+/// Extends a file that has no records up to the offset where its first record would begin, as
+/// netCDF does.
 Status extend(const std::string& path, std::int64_t size);
 
 }  // namespace thalweg::detail

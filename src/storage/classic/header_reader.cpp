@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::int64_t longest_name = 256;  // NC_MAX_NAME
 
-/// Reads the bytes of a file, or of its copy in memory, in sequence. After the end it returns zeros
-/// and ended() is true, so that only loops have to check.
+/// Reads the bytes of a file, or of a copy in memory, in sequence. Past the end, reads return zeros
+/// and ended() is true, so only loops have to test for the end.
 class Bytes {
 public:
     Bytes(int fd, std::int64_t size) : fd_(fd), size_(size) {}
@@ -46,7 +46,7 @@ public:
         return value;
     }
 
-    /// Returns the next n bytes, which the caller has found to exist.
+    /// Returns the next n bytes. The caller must have checked that they exist.
     std::vector<char> take(std::int64_t n) {
         std::vector<char> bytes(n);
         for (char& byte : bytes) byte = static_cast<char>(next());
@@ -136,7 +136,8 @@ private:
         return ok() ? n : 0;
     }
 
-    /// Parses n values with their padding; returns none if they are incomplete or not wanted.
+    /// Parses n values and their padding. Returns no values if they are incomplete, or if `wanted`
+    /// is false.
     std::vector<char> values(std::int64_t n, std::int64_t element, bool wanted) {
         if (!ok()) return {};
         std::vector<char> bytes;
@@ -188,7 +189,9 @@ private:
             const std::size_t size = size_of(a.type);
             a.values = values(a.n, size, to != nullptr);
             for (std::size_t at = 0; at < a.values.size(); at += size)
-                to_big_endian(a.type, a.values.data() + at);  // the same function converts back
+                to_big_endian(a.type, a.values.data() + at);  // swapping bytes twice restores them,
+                                                              // so this converts from big-endian,
+                                                              // too
             if (to != nullptr && ok()) to->push_back(std::move(a));
         }
     }
@@ -231,7 +234,7 @@ private:
         if (definitions_ != nullptr) definitions_->variables.push_back(std::move(v));
     }
 
-    /// Computes the map of the data from the variables.
+    /// Computes the offset of each variable's data.
     void place() {
         FileMap& map = header_.map;
         map.fixed_end = header_.bytes;
@@ -240,7 +243,7 @@ private:
         std::int64_t record_end = 0;
         for (const Found& v : found_) {
             if (v.begin < header_.bytes) return refuse("a variable's data overlap the header");
-            // A single record variable is not padded.
+            // If a file has only one record variable, its records are not padded.
             const std::int64_t size = v.record && alone ? v.bytes : padded(v.bytes);
             map.offset.push_back(v.begin);
             map.padded.push_back(size);
@@ -267,7 +270,7 @@ private:
             return refuse("there are too many records");
     }
 
-    /// Checks the places of the variables; returns the error, or null.
+    /// Checks the offsets of the variables; returns an error text, or null.
     const char* misplaced() {
         const FileMap& map = header_.map;
         if (overlapping()) return "the data of variables overlap";
@@ -291,8 +294,8 @@ private:
         return false;
     }
 
-    /// Limits the padding of a variable that the next one follows directly: the bytes behind it are
-    /// the next variable's, or the next record's.
+    /// Limits the padding of each variable that the next one follows without a gap: those bytes
+    /// belong to the next variable or the next record.
     void limit_padding() {
         FileMap& map = header_.map;
         for (std::size_t i = 0; i < found_.size(); ++i) {

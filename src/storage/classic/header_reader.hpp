@@ -8,7 +8,7 @@
 
 namespace thalweg::detail {
 
-/// The places of the data that a header describes.
+/// The data offsets in a file, as its header gives them.
 struct ClassicHeader {
     Format format = Format::cdf2;
     std::int64_t records = 0;
@@ -17,7 +17,7 @@ struct ClassicHeader {
     FileMap map;
 
     bool has_records() const { return map.record_begin > 0; }
-    /// Returns the number of records whose data are complete in a file of that size.
+    /// Returns the number of records that are complete in a file of `file_size` bytes.
     std::int64_t records_within(std::int64_t file_size) const;
 };
 
@@ -31,8 +31,8 @@ Status read_classic_header(int fd, const std::string& path, ClassicHeader& heade
 /**
  * Parses a header in memory, with its definitions. Uses no more memory than a small multiple of
  * `bytes`, whatever they contain.
- * @param file_size    size of the file; gives the number of records if the header does not (numrecs
- *                     "STREAMING")
+ * @param file_size    size of the file, from which the number of records follows if the header does
+ *                     not contain it (numrecs is STREAMING)
  * @param definitions  receives the definitions, without decompositions; may be null
  */
 Status parse_classic_header(std::span<const char> bytes, std::int64_t file_size,

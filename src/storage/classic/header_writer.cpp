@@ -54,7 +54,8 @@ private:
 
     void pad() { bytes_.resize(padded(std::ssize(bytes_))); }
 
-    /// Writes the head of a list; an empty list is ABSENT: no tag and no entries.
+    /// Writes the beginning of a list. For an empty list this is ABSENT, which contains neither tag
+    /// nor entries.
     void list(std::int64_t tag, std::size_t entries) {
         number(entries == 0 ? 0 : tag, 4);
         number(entries, width());
@@ -119,7 +120,8 @@ private:
     Status status_;
 };
 
-/// Compares names in normal form: names that were given differently may be the same in the file.
+/// Checks that all names differ in Unicode's normal form, in which they are stored. Names that
+/// differ as given can be equal in the file.
 Status check_different(const std::string& path, const char* what,
                        const std::vector<std::string>& given) {
     std::set<std::string> names;
@@ -150,8 +152,8 @@ Status check_names(const std::string& path, const Definitions& d) {
     return status;
 }
 
-/// Computes the places of the data after a header and its free bytes; false if an offset would
-/// overflow.
+/// Computes the data offsets for a header that ends, with its reserved bytes, at `begin`. Returns
+/// false if an offset would overflow.
 bool place(const Definitions& d, std::int64_t begin, FileMap& map) {
     map = {};
     begin = padded(begin);
@@ -169,7 +171,7 @@ bool place(const Definitions& d, std::int64_t begin, FileMap& map) {
         }
     }
     for (const Variable& v : d.variables) {
-        // A single record variable is not padded: its records follow each other without gaps.
+        // If a file has only one record variable, its records follow each other without padding.
         const bool dense = v.record && records == 1;
         map.padded.push_back(dense ? bytes_of(v) : padded(bytes_of(v)));
         map.grain.push_back(v.element());

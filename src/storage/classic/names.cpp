@@ -46,7 +46,8 @@ Status normalize(const char* what, std::string& name) {
             return failure(TW_EARG, "the name '{}' of a {} is not UTF-8", name, what);
         largest = std::max(largest, code);
     }
-    // Below U+0300, the first combining character, everything is in normal form C.
+    // Text without code points from U+0300 (the first combining character) on is always in normal
+    // form C.
     if (largest < 0x300) return {};
 #ifdef THALWEG_HAVE_UTF8PROC
     name = normal_form(std::move(name));

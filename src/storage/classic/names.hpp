@@ -9,9 +9,9 @@
 namespace thalweg::detail {
 
 /// Converts a name to Unicode's normal form C, in which netCDF's libraries look it up.
-/// @param what  the thing that has the name, for error texts
-/// @return TW_OK; TW_EARG: it is not UTF-8; TW_EUNSUPPORTED: it needs utf8proc, which this build
-///     lacks
+/// @param what  kind of object that has the name, for error texts
+/// @return TW_OK; TW_EARG: the name is not UTF-8; TW_EUNSUPPORTED: the conversion needs utf8proc,
+///     which this build lacks
 Status normalize(const char* what, std::string& name);
 
 }  // namespace thalweg::detail

@@ -106,7 +106,7 @@ private:
 
     SumsWriter sums_;
     Format format_ = Format::cdf2;
-    std::int64_t kept_ = 0;  ///< number of records that the file had before
+    std::int64_t kept_ = 0;  ///< number of records in the file when it was opened
     bool first_ = false, durable_ = false;
     bool keeper_ = false;  ///< this rank writes the record count
 };

@@ -20,7 +20,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Largest gap between two variables that is read rather than skipped: the format's padding.
+/// Largest gap in bytes between two variables that is read along instead of skipped: the padding of
+/// the format.
 constexpr std::int64_t largest_gap = 4;
 
 class ClassicSource final : public Source {
@@ -113,7 +114,7 @@ public:
     }
 
 private:
-    /// Facts other than the header that rank 0 broadcasts.
+    /// Facts that rank 0 broadcasts in addition to the header.
     struct Found {
         std::int64_t size = 0;
         OpenedFile opened;
@@ -127,7 +128,8 @@ private:
     }
     std::int64_t end_of(const ReadRange& r) const { return begin_of(r) + r.elements * element(r); }
 
-    /// Reads the header on rank 0 and broadcasts it. Returns this rank's own error.
+    /// Reads the header on rank 0 and broadcasts it. Each rank's own error is returned on that rank
+    /// only.
     /// @note Collective
     Status get_header(Comm& comm, bool reader, ClassicHeader& header, Definitions* definitions,
                       Found& found) {
@@ -147,7 +149,8 @@ private:
         });
     }
 
-    /// Opens the file again after forget(), or on a rank that has not read before.
+    /// Opens the file after forget() has closed it, or for the first time on a rank that has not
+    /// read yet.
     Status open_again() {
         if (fd_ >= 0) return {};
         Status status = open_descriptor();
@@ -157,7 +160,7 @@ private:
     }
 
     Status open_descriptor() {
-        // O_NONBLOCK: otherwise open() of a pipe without a writer would wait.
+        // O_NONBLOCK makes open() of a pipe without a writer return at once.
         if (fd_ < 0) charge_open();
         if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         return fd_ < 0 ? system_failure(path_, "cannot open") : Status{};
@@ -172,7 +175,7 @@ private:
         bytes.resize(header.bytes);
         Status status = read_fully(fd_, path_, bytes.data(), header.bytes, 0);
         if (!status.ok()) return status;
-        // Get the size after reading the header, so that it includes all records that the header
+        // Get the size after the header, so that the file contains all records that the header
         // counts.
         if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
         found.size = info.st_size;

@@ -11,7 +11,7 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::int64_t lot_bytes = 4 << 20;  ///< bytes of one write
+constexpr std::int64_t lot_bytes = 4 << 20;  ///< target size in bytes of one write
 
 }  // namespace
 
@@ -54,7 +54,7 @@ bool ChunkPlacer::change(PlacedChunk chunk, const char* data, Status& status) {
 Status ChunkPlacer::settle(bool& moved) {
     const double begin = now();
     Status status = write_waiting(moved);
-    // Change the time only if something was written, as other threads may be reading it.
+    // Update the time only if something was written, as other threads may read it concurrently.
     if (moved) seconds_ += now() - begin;
     return status;
 }
@@ -68,7 +68,8 @@ Status ChunkPlacer::write_waiting(bool& moved) {
     return status;
 }
 
-/// Writes the waiting chunks that have a place.
+/// Writes the waiting chunks that have an address.
+/// @param moved  becomes true if a chunk was written
 Status ChunkPlacer::write_placed(bool& moved) {
     for (ChunkLot lot; unplaced_.take(lot); unplaced_.give_back(std::move(lot))) {
         moved = true;
@@ -86,8 +87,8 @@ Status ChunkPlacer::write_placed(bool& moved) {
     return {};
 }
 
-/// Reports written chunks to the keeper; on the keeper, collects the reports of the others.
-/// @return true if there were any
+/// Reports written chunks to the keeper. The keeper collects these reports.
+/// @return true if there were any reports
 bool ChunkPlacer::tell() {
     const std::lock_guard lock(lock_);
     if (keeper_) return table_->hear(placed_);

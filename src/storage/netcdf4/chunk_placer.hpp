@@ -21,36 +21,36 @@ namespace thalweg::detail {
 class ChunkPlacer final : public Placement {
 public:
     /// Writes bytes at an address of the file.
-    /// @param first  the chunk, or the first of several, for messages
+    /// @param first  first of the chunks that are written, for error messages
     using Write = std::function<Status(const char* data, std::int64_t bytes, std::int64_t address,
                                        const PlacedChunk& first)>;
 
-    /// @param seconds  receives the time spent in settle(), added to it
+    /// @param seconds  the time spent in settle() is added to this
     ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write write, double& seconds);
 
-    /// Sets the address at which the room for chunks begins; on the keeper.
+    /// Sets the address from which on chunks are placed. Called on the keeper.
     void set_end(std::int64_t end) { end_ = end; }
     std::int64_t end() const { return end_; }
-    /// Shares the end of the file, through a table in shared memory, between the keeper and the
-    /// writers of its node from now on.
+    /// From now on, takes the end of the file from a table in shared memory, which the keeper
+    /// shares with the writers of its node.
     void use(std::unique_ptr<PlaceTable> board) { table_ = std::move(board); }
     const PlaceTable* table() const { return table_.get(); }
-    /// Ends the sharing through the table. No chunk may be waiting for a place.
+    /// Stops using the shared table. No chunk may be waiting for an address.
     void leave_board();
 
-    /// Keeps a chunk until it has a place. If this writer takes room itself, waiting chunks are
-    /// written once they fill a write.
+    /// Keeps a chunk in memory until it has an address. If this writer allocates space itself, the
+    /// waiting chunks are written as soon as they fill a write.
     Status put(const PlacedChunk& chunk, const char* data);
-    /// Writes the waiting chunks that have a place or can get one at once.
+    /// Writes the waiting chunks that have an address, or can get one at once.
     Status write_waiting() {
         bool moved = false;
         return write_waiting(moved);
     }
-    /// Tests if there are chunks for which no room was requested.
+    /// Tests if there are chunks for which no space was requested.
     bool waits() const { return unplaced_.bytes() > 0; }
-    /// Notes the address of a chunk that is in the file already.
+    /// Registers a chunk that is in the file already.
     void know(const PlacedChunk& chunk) { written_.add(chunk); }
-    /// Overwrites a chunk that is in the file. @return false: it is not in the file
+    /// Overwrites a chunk in the file.
     bool change(PlacedChunk chunk, const char* data, Status& status);
 
     Status settle(bool& moved) override;
@@ -63,7 +63,8 @@ public:
     std::int64_t take_room(std::int64_t bytes) override;
     Status add_placed(std::span<const char> placed) override;
 
-    /// Takes the placed chunks for which `counts` holds, on the keeper. Any thread may call it.
+    /// Takes the placed chunks for which `counts` returns true. Called on the keeper, by any
+    /// thread.
     template <class Counts>
     std::vector<PlacedChunk> take_counted(Counts&& counts) {
         const std::lock_guard lock(lock_);
@@ -78,7 +79,7 @@ public:
     bool has(PlacedChunk chunk) const {
         return unplaced_.find(chunk, nullptr) || written_.find(chunk);
     }
-    /// Finds a chunk that this writer has packed.
+    /// Finds a chunk that this writer has packed but perhaps not yet written.
     /// @return false: it is in the file, not in memory; `chunk` receives its place
     bool find(PlacedChunk& chunk, std::vector<char>& data) const {
         if (unplaced_.find(chunk, &data)) return true;
@@ -97,12 +98,13 @@ private:
     ChunkPlaces written_;  ///< this writer's chunks that are in the file
     UnplacedChunks unplaced_;
     std::unique_ptr<PlaceTable> table_;
-    /// Number of chunks packed, and of those written and reported.
+    /// Number of chunks that were packed, and number of those that were written and reported.
     std::int64_t packed_ = 0, settled_ = 0;
     std::mutex lock_;       ///< guards the members below
-    std::int64_t end_ = 0;  ///< end of the file; on the keeper, unless the table holds it
-    /// Placed chunks: on the keeper, those that are not yet in the index; elsewhere, those not yet
-    /// reported to the keeper.
+    std::int64_t end_ = 0;  ///< end of the file; only on the keeper, and only without a shared
+                            ///< table
+    /// Chunks with an address. On the keeper, those that are not yet in HDF5's index; on other
+    /// writers, those not yet reported to the keeper.
     std::vector<PlacedChunk> placed_;
 };
 

@@ -11,7 +11,7 @@
 
 namespace thalweg::detail {
 
-/// A table of the chunks that are in the file; an entry takes 16 bytes.
+/// The addresses of the chunks in the file. Each entry takes 16 bytes.
 class ChunkPlaces {
 public:
     explicit ChunkPlaces(std::span<const ChunkGrid> grids) : grids_(grids) {}
@@ -22,7 +22,7 @@ public:
         chunks[c.number] = {c.address, static_cast<std::uint32_t>(c.bytes), c.skipped};
     }
 
-    /// Finds the place of a chunk. @return false: it was not placed
+    /// Finds the address and size of a chunk. @return false: the chunk is not in the table
     bool find(PlacedChunk& c) const {
         const auto chunks = chunks_.find({c.variable, c.record});
         if (chunks == chunks_.end()) return false;
@@ -36,7 +36,7 @@ public:
 private:
     struct Place {
         std::int64_t address = 0;
-        std::uint32_t bytes = 0;  ///< HDF5's limit is 4 GiB
+        std::uint32_t bytes = 0;  ///< HDF5 limits a chunk to 4 GiB
         std::uint32_t skipped = 0;
     };
     std::span<const ChunkGrid> grids_;

@@ -23,7 +23,7 @@ void fill_with(const FillValue& value, std::int64_t element, char* to, std::int6
         std::memcpy(to + i * element, value.data(), element);
 }
 
-/// Returns a box with its position relative to another one's.
+/// Returns a box whose position is relative to the corner of another box.
 Box relative(Box box, const Box& from) {
     for (int d = 0; d < box.nd; ++d) box.low[d] -= from.low[d];
     return box;
@@ -106,7 +106,8 @@ Status ChunkReader::read(const ReadRange& range) {
     return {};
 }
 
-/// Sets the elements of `box` in the array at `to`, which holds the box `in` densely.
+/// Sets the elements of `box` to the fill value. The array at `to` holds exactly the elements of
+/// the box `in`.
 void ChunkReader::fill(const FillValue& value, std::int64_t element, const Box& box, const Box& in,
                        char* to) {
     const std::int64_t n = box.nd == 0 ? 1 : box.count[box.nd - 1];
@@ -117,8 +118,8 @@ void ChunkReader::fill(const FillValue& value, std::int64_t element, const Box& 
     copy_rows(box.nd, box.count, element, row_.data(), Index{}, to, stride);
 }
 
-/// Copies the elements of a box that are in a chunk to the array at `to`, which holds the box
-/// densely.
+/// Copies the elements of `box` that are in a chunk to the array at `to`, which holds exactly the
+/// elements of `box`.
 Status ChunkReader::read_cell(int variable, const Cell& cell, const Box& box, char* to) {
     const StoredVariable& s = stored_[variable];
     const std::int64_t element = definitions_.variables[variable].element();
@@ -164,13 +165,13 @@ Status ChunkReader::read_raw(std::int64_t address, std::int64_t bytes, char* to)
     return read_fully(fd, path_, to, bytes, address);
 }
 
-/// Reads a chunk, which was located before, into the cache.
+/// Reads a chunk whose place is known (`place_`) into the cache.
 Status ChunkReader::unpack(int variable, const Cell& cell, const char*& data) {
     const StoredVariable& s = stored_[variable];
     const std::int64_t bytes = volume(s.chunk) * definitions_.variables[variable].element();
     std::vector<char> memory = cache_.take(bytes);
     if (s.way == Way::hdf5) {
-        // HDF5 does not set elements that have neither data nor a fill value.
+        // If a chunk has neither data nor a fill value, HDF5 leaves the memory unset.
         memory.assign(bytes, 0);
         ++counts_.calls;
         if (!s.chunk.empty()) counts_.bytes += bytes;

@@ -19,27 +19,28 @@
 
 namespace thalweg::detail {
 
-/// A chunk that is being read, and the part of a record that it holds.
+/// A chunk to read, and the part of one record that it holds.
 struct Cell {
     ChunkCache::Key key;
-    std::vector<hsize_t> corner;  ///< first element; includes the record dimension
-    std::int64_t at = 0;          ///< index, in the chunk, of the first element of the record
-    Box box;                      ///< position and shape in the variable
-    /// Shape of the variable in HDF5, which may be smaller than that of the variable.
+    std::vector<hsize_t> corner;  ///< first element in HDF5's data set, including the record
+                                  ///< dimension
+    std::int64_t at = 0;          ///< index of the record within the chunk
+    Box box;                      ///< the part's position and shape in the variable
+    /// Shape of the data set in HDF5, which can be smaller than that of the variable.
     Box extent;
-    bool beyond = false;  ///< the record does not exist in HDF5
+    bool beyond = false;  ///< the data set in HDF5 is too short to contain the record
 
     /// Finds the part of a box of the variable that is stored in this chunk.
-    /// @return false: there is none
+    /// @return false if no part of the box is stored in it
     bool stored(const Box& box, Box& part) const;
 };
 
-/// Calls visit(cell) for the chunks that hold elements of a box of a record, until one fails.
+/// Calls visit(cell) for each chunk that holds elements of `box` in a record, until a call fails.
 Status for_cells(const Variable& variable, const StoredVariable& stored, int number,
                  std::int64_t record, const Box& box,
                  const std::function<Status(const Cell& cell)>& visit);
 
-/// Calls visit(box, its destination) for the boxes into which a range is divided, until one fails.
+/// Divides a range into boxes and calls visit(box, destination) for each, until a call fails.
 Status for_boxes(const ReadRange& range, std::int64_t element,
                  const std::function<Status(const Box& box, char* to)>& visit);
 
@@ -47,14 +48,15 @@ class ChunkReader {
 public:
     static constexpr std::int64_t cache_bytes = 32 << 20;
 
-    /// Finds the places of chunks.
+    /// Finds where chunks are in the file.
     class Finder {
     public:
-        /// Gets the file's descriptor.
+        /// Returns a descriptor of the open file in `fd`.
         virtual Status descriptor(int& fd) = 0;
-        /// Finds the place of a chunk and checks it.
+        /// Finds the place of a chunk, and checks that it lies within the file.
         virtual Status find(int variable, const Cell& cell, StoredChunk& place) = 0;
-        /// Reads the elements within the extent of a chunk that only HDF5 can read.
+        /// Reads the elements of a chunk that only HDF5 can read, within the extent of the data
+        /// set.
         virtual Status read_by_hdf5(int variable, const Cell& cell, char* to) = 0;
 
     protected:
@@ -93,7 +95,7 @@ private:
     ChunkCache cache_{cache_bytes};
     std::optional<Decompressor> decompressor_;
     std::vector<char> raw_, row_;
-    ChunkCache::Key located_;  ///< chunk whose place is in `place_`
+    ChunkCache::Key located_;  ///< key of the chunk that `place_` describes
     StoredChunk place_;
 };
 

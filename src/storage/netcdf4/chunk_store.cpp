@@ -12,7 +12,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Number of pieces that a writer packs before it asks for room.
+/// Number of pieces that a writer packs before it requests space for their chunks.
 constexpr int pieces_a_round = 32;
 
 }  // namespace
@@ -101,8 +101,8 @@ Status ChunkStore::pack(const Band& band, char* elements) {
     return packer_.pack_band(band.variable, band.record, band.number, elements, take_);
 }
 
-/// Quantizes the elements that have changed since they were placed. The others are left alone, as
-/// quantizing them again could change them.
+/// Quantizes the elements that have changed since the band was last packed. Elements that did not
+/// change are left alone, as quantizing them again could change them.
 Status ChunkStore::quantize_changes(const Band& band, char* elements) {
     const std::size_t v = band.variable;
     if (definitions_.variables[v].packing.quantize == Packing::Quantize::none) return {};
@@ -130,7 +130,8 @@ void ChunkStore::fill(int variable, char* to, std::int64_t elements) const {
         std::memcpy(to + i * size, layout_.fills[variable].data(), size);
 }
 
-/// Reads the elements of a band as they were placed; fill values where nothing was placed.
+/// Reads the elements of a band as they were last packed; returns fill values for chunks that were
+/// never packed.
 Status ChunkStore::load(const Band& band, char* to) {
     const std::size_t v = band.variable;
     const ChunkGrid& g = layout_.grids[v];
@@ -206,7 +207,8 @@ Status ChunkStore::know(std::vector<PlacedChunk> chunks) {
     return status;
 }
 
-/// Writes a chunk, or keeps it until it has a place.
+/// Writes a chunk at its present place if possible; otherwise keeps it in memory until it has a new
+/// one.
 Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
                        const FilteredChunk& chunk) {
     PlacedChunk placed{variable, record, number};
@@ -214,7 +216,7 @@ Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
         if (Status s = sums_->note_stored(variable, record, number, chunk.data, chunk.bytes);
             !s.ok())
             return s;
-    // A chunk without filters has a fixed length, so it is overwritten in place.
+    // Without filters a chunk has a fixed length, so overwrite it in place.
     Status status;
     const bool stays = layout_.filters[variable].empty() && !move_;
     if (stays && placer_.change(placed, chunk.data, status)) return status;
@@ -223,11 +225,11 @@ Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
     return placer_.put(placed, chunk.data);
 }
 
-/// Gets room for the waiting chunks and writes them. @note Collective over the writers
+/// Gets space for the waiting chunks, and writes them. @note Collective over the writers
 void ChunkStore::write_round() {
     bring_room(*writers_, 0, &placer_);
-    // Other writers continue even if this one runs out of memory, so take part in the collective
-    // calls.
+    // This writer may run out of memory, but must still take part in the collective calls that
+    // follow.
     Status status = alone([&] { return placer_.write_waiting(); });
     if (failed_.ok()) failed_ = std::move(status);
 }

@@ -18,11 +18,12 @@
 
 namespace thalweg::detail {
 
-/// For each variable of a file, how its chunks are stored.
+/// The chunk grid and the filters of each variable of a file.
 struct ChunkLayout {
     std::vector<ChunkGrid> grids;
     std::vector<std::vector<StoredFilter>> filters;
-    std::vector<char> whole;       ///< 1: the variable is written in whole chunks
+    std::vector<char> whole;       ///< 1: the variable is written in whole chunks; 0: element by
+                                   ///< element, at known offsets
     std::vector<FillValue> fills;  ///< values of elements never written
 
     bool any_whole() const { return std::find(whole.begin(), whole.end(), 1) != whole.end(); }
@@ -30,55 +31,56 @@ struct ChunkLayout {
 
 class ChunkStore {
 public:
-    /// Reads bytes from the file.
+    /// Reads bytes at an address of the file.
     using Read = std::function<Status(char* to, std::int64_t bytes, std::int64_t address)>;
 
     ChunkStore(ChunkPlacer& placer, Read read, std::string path, const Definitions& definitions,
                const ChunkLayout& layout, Wording wording);
 
-    /// Notes the checksums of chunks from now on. @param sums  must outlive this object
+    /// From now on, adds the checksums of written chunks to a table.
+    /// @param sums  must outlive this object
     void note_to(SumsWriter& sums) { sums_ = &sums; }
-    /// Makes this writer write together with others from now on.
-    /// @param writers  communicator of the writers; the first is the keeper
+    /// Makes this writer act together with others from now on, in collective calls.
+    /// @param writers communicator of the writers; its first rank is the keeper
     void join(std::unique_ptr<Comm> writers) { writers_ = std::move(writers); }
     /// Makes this writer independent of the others again; see join().
     void leave() { writers_.reset(); }
-    /// Accepts any parts of chunks from now on, in any order.
+    /// From now on, accepts parts of chunks in any order and repeatedly.
     void begin_boxes() { boxes_ = layout_.any_whole(); }
     bool boxes() const { return boxes_; }
 
-    /// Writes a piece of a variable that is stored in whole chunks. Unless begin_boxes() was
-    /// called, the pieces of a band must come in order.
+    /// Writes a piece of a variable that is stored in whole chunks. Before begin_boxes(), the
+    /// pieces of a band must come in file order.
     Status write(const Chunk& piece);
-    /// Reads elements that were passed to write() or are in the file.
+    /// Reads elements that were passed to write(), or that the file contains.
     Status read(const Chunk& piece, char* to);
-    /// Called after each piece of any variable, if there are several writers.
-    /// @param mine  status of the piece on this rank
+    /// Ends a piece. If several writers act together, each must call this after every piece of any
+    /// variable.
+    /// @param mine  status of writing the piece on this rank
     /// @note Collective over the writers
     Status end_piece(Status mine);
-    /// Completes a step, all of which was passed to write().
+    /// Completes a step, after all of its data were passed to write().
     /// @note Collective over the writers, if there are several
     Status complete();
-    /// Packs the bands that came in parts, as far as they are complete: those of fixed-size
-    /// variables, and those whose chunks have records before `records`. Writes the chunks that have
-    /// a place.
-    /// @note Collective over the writers, if they write together
+    /// Packs the bands that were written in parts and are complete: those of fixed-size variables,
+    /// and those with a record before `records`. Writes the chunks that have an address.
+    /// @note Collective over the writers, if they act together
     Status place(std::int64_t records);
-    /// Does the same as place() for writers that do not wait for each other, when all of a unit,
-    /// and everything of the records before `records`, was passed to write(). At a `mark`, earlier
-    /// records may have changed.
+    /// Completes a unit, as place() does, for writers that do not wait for each other. All data of
+    /// the unit and of records before `records` must have been passed to write(). With `mark`,
+    /// earlier records may have changed, too.
     Status end_unit(std::int64_t records, bool mark);
 
-    /// Notes the places of the chunks that are in the file.
-    /// @param chunks  all of them on the keeper, else empty
-    /// @note Collective over the writers, if there are several
+    /// Registers the chunks that an existing file contains.
+    /// @param chunks  all chunks of the file on the keeper; empty on other writers
+    /// @note Collective over the writers, if several act together
     Status know(std::vector<PlacedChunk> chunks);
-    /// Rewrites the chunks of a variable that hold records both before `records` and from there on,
-    /// without the latter.
+    /// Removes the records from `records` on out of chunks that also hold earlier records, by
+    /// rewriting those chunks.
     Status cut(int variable, std::int64_t records);
-    /// Takes the chunks that were written and not taken yet: those of fixed-size variables, and
-    /// those with records before `records`. Returns the latest version of each in the order of the
-    /// index. Any thread of the keeper may call it.
+    /// Removes and returns the written chunks of fixed-size variables, and those with a record
+    /// before `records`, that were not returned before. Of each chunk only the latest version is
+    /// returned, in the order of HDF5's index. Called on the keeper, by any thread.
     std::vector<PlacedChunk> take_placed(std::int64_t records);
 
 private:
@@ -100,23 +102,23 @@ private:
     Wording wording_;
     SumsWriter* sums_ = nullptr;
     Packer packer_;
-    /// Receives each chunk from the Packer, to place and write it.
+    /// Receives each chunk from the Packer, and writes it.
     Packer::Take take_ = [this](int variable, std::int64_t record, std::int64_t number,
                                 const FilteredChunk& chunk) {
         return put(variable, record, number, chunk);
     };
     bool groups_ = false;  ///< some chunks contain several records
-    /// Begin_boxes() was called: parts of chunks come in any order.
+    /// begin_boxes() was called: parts of chunks come in any order.
     bool boxes_ = false;
-    bool move_ = false;                     ///< no chunk may be overwritten in place
-    std::unique_ptr<UnpackedBands> bands_;  ///< holds bands that come in parts
+    bool move_ = false;                     ///< chunks are never overwritten in place
+    std::unique_ptr<UnpackedBands> bands_;  ///< holds bands that are written in parts
     std::optional<Decompressor> unpacker_;  ///< decompresses chunks that are changed
     std::vector<char> raw_, before_;
-    /// Communicator of the writers; null unless several write together.
+    /// Communicator of the writers; null unless several act together.
     std::unique_ptr<Comm> writers_;
     std::int64_t pieces_ = 0;  ///< number of pieces passed to write()
-    std::int64_t ended_ = 0;   ///< number of records packed by end_unit()
-    Status failed_;  ///< error of this rank, after which it still takes part in collective calls
+    std::int64_t ended_ = 0;   ///< number of records that end_unit() has completed
+    Status failed_;  ///< first error of this rank; the rank still takes part in collective calls
 };
 
 }  // namespace thalweg::detail

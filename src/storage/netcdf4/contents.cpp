@@ -25,16 +25,16 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Approximate bytes of a box in which data that only HDF5 can read are read.
+/// Approximate size in bytes of the boxes in which HDF5 reads data that only HDF5 can read.
 constexpr std::int64_t box_bytes = 4 << 20;
 
-/// Prefix that netCDF-C adds in HDF5 to the name of a variable that has the name of a dimension but
-/// does not have it as its first.
+/// Prefix that netCDF-C adds in HDF5 to the name of a variable that is named like a dimension, but
+/// whose first dimension is another one.
 const std::string other_name = "_nc4_non_coord_";
 
 constexpr bool little = std::endian::native == std::endian::little;
 
-/// A reader of a file's definitions by netCDF-C.
+/// Reads a file's definitions by netCDF-C.
 class Definer {
 public:
     /// @param sets  names of the root group's data sets in HDF5
@@ -62,7 +62,8 @@ public:
     }
 
 private:
-    /// Looks for variables with records in other groups, which are otherwise not read.
+    /// Looks for record variables in other groups than the root group. The library does not read
+    /// their data.
     void find_other_records(int group, const std::string& name) {
         int n = 0;
         if (nc_inq_grps(group, &n, nullptr) != NC_NOERR || n < 1) return;
@@ -168,7 +169,8 @@ private:
         }
         code = define_attributes(id, natts, v.attributes);
         if (code == NC_NOERR && valid_type(type)) {
-            // 1: netCDF-C returns no value, but reads its default beyond the extent.
+            // If this becomes 1, the variable has no fill value; netCDF-C then reads its default
+            // value beyond the extent, so `beyond` keeps it.
             int no_fill = 0;
             default_fill(v.type, stored.beyond.data());
             code = nc_inq_var_fill(ncid_, id, &no_fill, stored.beyond.data());
@@ -179,8 +181,8 @@ private:
         return {};
     }
 
-    /// Lists a variable of which netCDF-C returns only the name, as it cannot read one of its
-    /// attributes. Its dimensions stay unknown.
+    /// Lists a variable of which netCDF-C returns only the name, because netCDF-C cannot read one
+    /// of the variable's attributes. Its dimensions stay unknown.
     Status list_unreadable(int id, int code) {
         for (const std::string& set : sets_) {
             const std::string name =
@@ -198,7 +200,7 @@ private:
             return {};
         }
         if (code != NC_EATTMETA) return wrong(code);
-        to_.no_append = unreadable_attributes;  // not even the name is known
+        to_.no_append = unreadable_attributes;  // netCDF-C does not even return the name
         return {};
     }
 
@@ -238,7 +240,8 @@ private:
     std::string path_;
     const std::vector<std::string>& sets_;
     Netcdf4Contents& to_;
-    std::map<int, int> numbers_;  ///< our number of each dimension, by netCDF-C's number
+    std::map<int, int> numbers_;  ///< number of each dimension in `definitions`, by netCDF-C's
+                                  ///< number
     std::vector<std::int64_t> lengths_;
     int record_ = -1;
 };
@@ -265,7 +268,7 @@ FileType file_type(tw_type type) {
     return {H5I_INVALID_HID, H5I_INVALID_HID};
 }
 
-/// Tests if elements in the file differ from those in memory at most by their byte order.
+/// Tests if elements are stored in the file as in memory, except for their byte order.
 bool is_plain(tw_type type, hid_t in_file, bool& big_endian) {
     if (type == TW_CHAR)
         return H5Tget_class(in_file) == H5T_STRING && H5Tis_variable_str(in_file) == 0 &&
@@ -333,15 +336,15 @@ std::vector<std::int64_t> boxes_of(const std::vector<std::int64_t>& extent, std:
     return box;
 }
 
-/// Tests if a data set is in another file, to which a link leads.
+/// Tests if a data set is in another file, to which an external link leads.
 bool is_elsewhere(hid_t file, hid_t set) {
     H5O_info_t root{}, own{};
     return H5Oget_info2(file, &root, H5O_INFO_BASIC) < 0 ||
            H5Oget_info2(set, &own, H5O_INFO_BASIC) < 0 || root.fileno != own.fileno;
 }
 
-/// Describes the storage of a data set's elements. The text of a failure is the reason why they
-/// cannot be read.
+/// Describes how a data set's elements are stored. The text of a failure says why they cannot be
+/// read.
 Status describe_storage(hid_t file, hid_t set, const Variable& variable, StoredVariable& v) {
     const std::int64_t element = variable.element();
     const Handle space(H5Dget_space(set), H5Sclose), type(H5Dget_type(set), H5Tclose),
@@ -391,7 +394,8 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
     if (contents.no_append.empty())
         contents.no_append = append_limit(view.id(), contents.definitions);
     const int record_dim = contents.definitions.record_dim();
-    std::int64_t counted = -1;  // number of records that all variables have
+    std::int64_t counted = -1;  // number of records that all variables have; -1 before the first
+                                // variable
     for (std::size_t i = 0; i < contents.stored.size(); ++i) {
         StoredVariable& v = contents.stored[i];
         const Variable& variable = contents.definitions.variables[i];
@@ -409,12 +413,12 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
         v.way = StoredVariable::Way::none;
         v.why = v.no_append = described.text;
     }
-    // If the model has the file open with netCDF-C, netCDF-C still returns the number of records at
-    // the time of opening.
+    // If the model has the file open by netCDF-C, netCDF-C still returns the number of records that
+    // the file had when it was opened.
     contents.records = std::max(contents.records, counted);
 }
 
-/// Tests if HDF5 has locked a file, as it does by flock(2) while it writes.
+/// Tests if HDF5 has locked a file with flock(2), which it does while it writes.
 bool is_locked(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return false;
@@ -423,7 +427,8 @@ bool is_locked(const std::string& path) {
     return locked;
 }
 
-/// Returns the error of a file that cannot be read, or another error if a program is writing it.
+/// Returns the error of a file that cannot be read; if a program is writing the file, returns an
+/// error that says so.
 Status or_locked(const std::string& path, Status status) {
     if (!is_locked(path)) return status;
     return failure(TW_EINUSE,
@@ -466,7 +471,8 @@ Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents)
     if (!view->refused().ok()) return view->refused();
     if (!status.ok()) return or_locked(path, std::move(status));
     if (status = read_definitions_by_netcdf(path, sets, contents); !status.ok()) return status;
-    // If the file is being written, HDF5 has to find the records that netCDF-C has counted.
+    // The file changed after HDF5 opened it. Open it again, so that HDF5 sees all records that
+    // netCDF-C has counted.
     if (view->changed()) view = Hdf5View::open(path, status);
     if (!view) return status;
     read_storage(*view, contents);

@@ -12,17 +12,18 @@
 
 namespace thalweg::detail {
 
-/// The reason why nothing can be added to a file with such a variable, which is not among the
+/// Explains why a file cannot be appended to if one of its variables cannot be listed among the
 /// definitions.
 inline constexpr char unreadable_attributes[] = "netCDF-C cannot read the attributes of a variable";
 
 /// The storage of a variable's elements in HDF5.
 struct StoredVariable {
     enum class Way : char {
-        none,    ///< cannot be read; `why` is the reason
-        range,   ///< one range of the file
+        none,    ///< the elements cannot be read; `why` is the reason
+        range,   ///< one contiguous range of the file
         chunks,  ///< chunks whose filters the library undoes
-        hdf5,    ///< read and converted by HDF5, in boxes that take the place of chunks
+        hdf5,    ///< only HDF5 can read and convert the elements; they are read in boxes, which
+                 ///< take the place of chunks
     };
     Way way = Way::none;
     std::string why;
@@ -33,13 +34,14 @@ struct StoredVariable {
     bool chunked = false;              ///< the data set has chunks
     std::vector<std::int64_t> chunk;   ///< lengths of a chunk, or of a box to read
     std::vector<StoredFilter> filters;
-    /// True if the filters were not applied to chunks that reach beyond the extent
+    /// True if chunks that reach beyond the extent were stored without filters
     /// (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
     bool unfiltered_edges = false;
-    /// Values of elements that were never written, and of those beyond the extent, in the byte
-    /// order in which they are read.
+    /// Values of elements that were never written (`fill`) and of elements beyond the extent
+    /// (`beyond`), in the byte order in which elements are read.
     FillValue fill{}, beyond{};
-    bool chosen_fill = false;  ///< the program that made the file set `fill` explicitly
+    bool chosen_fill = false;  ///< `fill` was set by the program that made the file; otherwise it
+                               ///< is the default
     std::string no_append;     ///< reason why the variable cannot be appended to; empty if it can
 };
 
@@ -47,26 +49,28 @@ struct Netcdf4Contents {
     Definitions definitions;  ///< definitions of the root group, without decompositions
     std::vector<StoredVariable> stored;
     std::int64_t records = 0;
-    std::int64_t size = 0;  ///< size of the file in bytes
+    std::int64_t size = 0;  ///< size of the file in bytes, when the contents were read
     Format format = Format::netcdf4;
-    int groups = 0;  ///< number of groups in the root group
-    /// Reason why nothing can be added to the file; empty if something can.
+    int groups = 0;  ///< number of child groups of the root group
+    /// Reason why nothing can be appended to the file; empty if appending is possible.
     std::string no_append;
-    /// Name of a variable with records that cannot be read; empty if there is none.
+    /// Name of a variable whose records cannot be read because it is in another group; empty if
+    /// there is none.
     std::string other_records;
 };
 
 /**
- * Reads the contents of a file on this rank alone: the definitions by netCDF-C, the rest by HDF5.
- * Variables and attributes of types that netCDF's classic model does not have get the type 0; a
- * single string is text. The record dimension is the first one without a fixed length; others have
- * their present length.
+ * Reads the contents of a file: the definitions by netCDF-C, the rest by HDF5. Variables and
+ * attributes of types that netCDF's classic model does not have get the type 0; a single string is
+ * text. The record dimension is the first one without a fixed length; other unlimited dimensions
+ * have their present length. Local.
  * @return TW_OK, TW_EIO, TW_EFORMAT
  */
 Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents);
 
-/// Returns the name of a variable in HDF5: netCDF-C adds a prefix if it is the name of a dimension
-/// that is not the variable's first (NetCDF-4 format specification, "Coordinate variables").
+/// Returns the name of a variable in HDF5: netCDF-C adds a prefix if the variable is named like a
+/// dimension, but its first dimension is another one (NetCDF-4 format specification, "Coordinate
+/// variables").
 std::string name_in_hdf5(hid_t file, const std::string& name);
 
 std::vector<char> to_bytes(const Netcdf4Contents& contents);

@@ -45,7 +45,7 @@ struct Visit {
 herr_t visit(hid_t group, const char* name, const H5L_info_t*, void* data) {
     auto& v = *static_cast<Visit*>(data);
     H5O_info_t info;
-    // HDF5 calls this function, so no exception may leave it.
+    // HDF5 calls this function, so catch all exceptions: none may pass through HDF5.
     v.status = alone([&]() -> Status {
         if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
             return hdf5_failure(v.path, fmt::format("object '{}'", name));

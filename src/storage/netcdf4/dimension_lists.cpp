@@ -18,13 +18,14 @@ namespace {
 
 constexpr const char* list_name = "DIMENSION_LIST";
 
-/// An entry of REFERENCE_LIST: a variable, and which of its dimensions the scale is.
+/// An entry of the attribute REFERENCE_LIST: a variable, and the position of the scale among the
+/// variable's dimensions.
 struct Use {
     hobj_ref_t variable;
     int dimension;
 };
 
-/// Writes a list as an attribute of an object.
+/// Writes the attribute of an object that contains a list.
 bool write_list(hid_t file, const std::string& object, const char* attribute, hid_t type, hsize_t n,
                 const void* values) {
     const Handle space(H5Screate_simple(1, &n, nullptr), H5Sclose);
@@ -38,7 +39,7 @@ bool refer_to(hid_t file, const std::string& object, hobj_ref_t& reference) {
     return H5Rcreate(&reference, file, object.c_str(), H5R_OBJECT, -1) >= 0;
 }
 
-/// The bytes of a file in memory, to which HDF5 adds at the end.
+/// A file in memory. HDF5 can append to it.
 class Image final : private Hdf5Driver::Calls {
 public:
     Image(std::vector<char>& bytes, const std::string& path) : bytes_(bytes), driver_(*this, path) {
@@ -102,10 +103,11 @@ Status add_lists(hid_t file, const std::string& path, const Definitions& definit
         std::string object = v.name;
         if (names.contains(v.name)) {
             object = name_in_hdf5(file, v.name);
-            if (object == v.name) continue;  // it is a scale
+            if (object == v.name) continue;  // a scale has no DIMENSION_LIST
         }
         if (v.dims.empty()) continue;
-        // netCDF-C before 4.9 ignores the mode and has written all lists.
+        // Versions of netCDF-C before 4.9 ignore NC_NODIMSCALE_ATTACH and have written all lists
+        // already.
         if (first && H5Aexists_by_name(file, object.c_str(), list_name, H5P_DEFAULT) > 0) return {};
         first = false;
         list.clear();

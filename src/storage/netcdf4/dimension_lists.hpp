@@ -11,9 +11,10 @@
 
 namespace thalweg::detail {
 
-/// Adds the attributes to the bytes of a file that netCDF-C has made with NC_NODIMSCALE_ATTACH
-/// (HDF5 Dimension Scale Specification): DIMENSION_LIST to each variable that is no scale,
-/// REFERENCE_LIST to each scale that variables use.
+/// Adds the attributes that link variables and dimension scales (HDF5 Dimension Scale
+/// Specification) to a file in memory, which netCDF-C has made without them (NC_NODIMSCALE_ATTACH).
+/// Each variable that is not a scale gets a DIMENSION_LIST; each scale that variables use gets a
+/// REFERENCE_LIST.
 /// @param path  path of the file, for messages
 /// @return TW_OK, TW_ENETCDF
 Status write_dimension_lists(std::vector<char>& image, const std::string& path,

@@ -19,7 +19,7 @@ namespace thalweg::detail {
 namespace {
 
 /// Finds the logged variables in the file.
-/// @return false if the file lacks some: the log belongs to another file
+/// @return false if the file lacks one of them; then the log belongs to another file
 bool find_variables(const std::vector<std::string>& names, const Netcdf4Contents& contents,
                     Definitions& definitions, std::vector<ChunkGrid>& grids) {
     definitions = contents.definitions;
@@ -36,7 +36,8 @@ bool find_variables(const std::vector<std::string>& names, const Netcdf4Contents
     return true;
 }
 
-/// Tests if the file can have a chunk with the logged values.
+/// Tests if a logged chunk is possible in this file: its variable, position, address and size are
+/// valid.
 bool fits(const PlacedChunk& c, const std::vector<ChunkGrid>& grids, std::int64_t size) {
     if (c.variable < 0 || c.variable >= std::ssize(grids) || c.record < 0) return false;
     const ChunkGrid& g = grids[c.variable];
@@ -44,7 +45,8 @@ bool fits(const PlacedChunk& c, const std::vector<ChunkGrid>& grids, std::int64_
            c.address < size && c.bytes >= 0 && c.bytes <= INT64_MAX / 2;
 }
 
-/// Removes the data of incomplete records at the end of the file, to make room.
+/// Truncates the file at `end`, which removes the data of incomplete records, so that the index has
+/// space to grow.
 Status cut_off(const std::string& path, std::int64_t end) {
     const NoSizeSignal guard;
     while (truncate(path.c_str(), end) != 0)
@@ -75,7 +77,7 @@ Status enter(const std::string& path, const Definitions& definitions,
     for (const LoggedChunks& one : logged) {
         if (status.ok() && one.records > index->records()) status = index->set_records(one.records);
         for (PlacedChunk c : one.chunks) {
-            c.replaces = true;  // the chunk may be in the index already
+            c.replaces = true;  // HDF5 replaces an entry if the index already contains the chunk
             if (status.ok()) status = index->add(c);
         }
     }

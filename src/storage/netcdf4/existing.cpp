@@ -13,13 +13,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Largest version of the superblock of a file that can be appended to. HDF5 marks files of later
-/// versions while they are written, and a killed run would leave that mark, which stops all
-/// readers.
+/// Largest version of HDF5's superblock that the library appends to. In later versions, HDF5 marks
+/// the file while it writes; after a killed run the mark would remain, and no program could open
+/// the file.
 constexpr unsigned last_superblock = 2;
 
-/// Tests if HDF5 itself chooses the places of data: it manages room in pages, or stores lists of
-/// free room in the file.
+/// Tests if HDF5 must choose the places of data itself, because it manages free space in pages or
+/// stores lists of free space in the file.
 bool manages_room(hid_t properties) {
     H5F_fspace_strategy_t strategy{};
     hbool_t persists = 0;
@@ -122,7 +122,7 @@ Packing packing_of(const Variable& v, const StoredVariable& s) {
         p.codec = f.id == zstd_filter ? Packing::Codec::zstd : Packing::Codec::deflate;
         p.level = f.level;
     }
-    // Quantize if the file has such an attribute, as netCDF-C does.
+    // Quantize if the file has netCDF-C's attribute of quantization, as netCDF-C does.
     using Quantize = Packing::Quantize;
     if (v.type != TW_FLOAT && v.type != TW_DOUBLE) return p;
     for (const Quantize kind : {Quantize::bitgroom, Quantize::granularbr, Quantize::bitround})

@@ -11,21 +11,22 @@
 
 #include "storage/storage.hpp"
 
-/// Depth of this thread in the library that takes netCDF's calls of unchanged programs, if it is
-/// there: above 0 the calls reach netCDF.
+/// Returns the nesting depth of this thread's calls into the shim library that replaces netCDF's
+/// functions in unchanged programs. While the depth is above 0, the shim passes calls on to netCDF.
+/// The symbol is null if the shim is not loaded.
 extern "C" [[gnu::weak]] int* thalweg_shim_depth();
 
 namespace thalweg::detail {
 
 namespace {
 
-/// Keeps netCDF's calls of this thread from being taken.
+/// Makes the shim pass this thread's calls on to netCDF: raises its nesting depth by `change`.
 void keep_calls(int change) {
     if (thalweg_shim_depth != nullptr) *thalweg_shim_depth() += change;
 }
 
-/// Initializes netCDF-C, which turns off HDF5's messages for all of its calls in this process:
-/// otherwise ~QuietHdf5() could turn them on again.
+/// Initializes netCDF-C, which turns off HDF5's error messages in this process for good. Otherwise
+/// ~QuietHdf5() could turn them on again.
 void begin_netcdf() {
     static const int begun = nc_open(nullptr, NC_NOWRITE, nullptr);
     (void)begun;
@@ -56,12 +57,12 @@ Status hdf5_failure(const std::string& path, const std::string& what) {
         if (error->desc != nullptr) *static_cast<std::string*>(to) = error->desc;
         return 0;
     };
-    // The last error in the walk is the cause.
+    // Errors are visited from the outermost call to the innermost; the last one is the cause.
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, take, &text);
     return failure(TW_EIO, "{}: {}: HDF5: {}", OfFile{path}, what, text);
 }
 
-/// HDF5's structure for an open file, and the functions that HDF5 calls with it.
+/// HDF5's structure for an open file, and the callback functions that HDF5 calls with it.
 struct Hdf5Driver::Table {
     H5FD_t base;
     Hdf5Driver* driver;
@@ -72,7 +73,8 @@ struct Hdf5Driver::Table {
     static Hdf5Driver& of(const H5FD_t* f) { return *driver_of(f); }
     static Calls& calls(const H5FD_t* f) { return of(f).calls_; }
 
-    /// Returns the result of act(), or `failed` after an exception, which must not enter HDF5.
+    /// Returns the result of act(), or `failed` if it throws: exceptions must not pass through
+    /// HDF5.
     template <class Value, class Do>
     static Value guarded(H5FD_t* f, Value failed, Do&& act) {
         if (driver_of(f) == nullptr) return failed;
@@ -84,7 +86,7 @@ struct Hdf5Driver::Table {
         }
     }
 
-    /// @return null also for a file to which a link leads, as there is no Hdf5Driver for it
+    /// @return null also if HDF5 follows an external link to another file, which has no Hdf5Driver
     static H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) {
         const void* driver = H5Pget_driver_info(access);
         auto* table = driver == nullptr ? nullptr : new (std::nothrow) Table{};
@@ -108,7 +110,7 @@ struct Hdf5Driver::Table {
             return at < 0 ? HADDR_UNDEF : static_cast<haddr_t>(at);
         });
     }
-    /// Shortens the file if HDF5 frees space at its end.
+    /// Lowers the end of the file if HDF5 frees space there.
     static herr_t free(H5FD_t* f, H5FD_mem_t, hid_t, haddr_t at, hsize_t bytes) {
         if (driver_of(f) != nullptr && at + bytes == static_cast<haddr_t>(of(f).end_))
             of(f).end_ = at;
@@ -139,8 +141,8 @@ struct Hdf5Driver::Table {
     }
     static herr_t write(H5FD_t* f, H5FD_mem_t type, hid_t, haddr_t at, std::size_t bytes,
                         const void* from) {
-        // Report success after an error: HDF5 closes a file completely only if its writes succeed.
-        // healthy() returns the error.
+        // After an error, ignore writes but report success: HDF5 closes a file completely only if
+        // its writes succeed. healthy() returns the error.
         if (driver_of(f) == nullptr || of(f).dropping_ || !of(f).thrown_.ok()) return 0;
         return guarded(f, herr_t(0), [&]() -> herr_t {
             const bool good = calls(f).write(type, at, bytes, static_cast<const char*>(from));
@@ -152,7 +154,8 @@ struct Hdf5Driver::Table {
         H5FD_class_t c{};
 #if H5_VERSION_GE(1, 13, 0)
         c.version = H5FD_CLASS_VERSION;
-        c.value = static_cast<H5FD_class_value_t>(600);  // the range that HDF5 leaves to its users
+        c.value = static_cast<H5FD_class_value_t>(600);  // in the range that HDF5 leaves to its
+                                                         // users
 #endif
         c.name = "thalweg";
         c.maxaddr = std::uint64_t(1) << 62;
@@ -190,7 +193,8 @@ Status Hdf5Driver::close() {
     const QuietHdf5 quiet;
     Status status;
     const auto close_failed = [&] { return failed("cannot close"); };
-    // If a close fails, HDF5 keeps parts of the file and writes them when the process ends.
+    // If the flush fails, a close would leave parts of the file open, which HDF5 would write when
+    // the process ends. Ignore those writes.
     dropping_ = id_ >= 0 && H5Fflush(id_, H5F_SCOPE_LOCAL) < 0;
     if (dropping_) status = alone(close_failed);
     if (id_ >= 0 && H5Fclose(id_) < 0 && status.ok()) status = alone(close_failed);
@@ -204,9 +208,9 @@ Status Hdf5Driver::close() {
 
 namespace {
 
-/// Tests if the last call failed because a chunk was never written: then the innermost error is
-/// that of the function which returns a chunk's size. If the index is damaged, it is that of a
-/// function below.
+/// Tests if the last call failed because a chunk was never written. In that case the innermost
+/// error comes from the HDF5 function that returns a chunk's size; if the index is damaged, it
+/// comes from a function that this one calls.
 bool never_written() {
     const auto take = [](unsigned n, const H5E_error2_t* error, void* to) -> herr_t {
         if (n == 0 && error->func_name != nullptr)

@@ -15,8 +15,8 @@
 
 namespace thalweg::detail {
 
-/// A scope in which HDF5 prints no errors to standard error, and in which no other thread of the
-/// library calls HDF5. Required around all use of HDF5.
+/// Silences HDF5's error messages for the duration of a scope, and locks HDF5 against other threads
+/// of the library. Each use of HDF5 needs such a scope.
 class QuietHdf5 {
 public:
     QuietHdf5();
@@ -30,23 +30,24 @@ private:
     void* data_ = nullptr;
 };
 
-/// Returns an error with HDF5's own text.
+/// Returns an error that contains HDF5's own text.
 Status hdf5_failure(const std::string& path, const std::string& what);
 
-/// The place of a chunk in the file.
+/// Address, size and filter mask of a chunk in the file.
 struct StoredChunk {
-    std::int64_t address = -1;  ///< -1: never written
+    std::int64_t address = -1;  ///< -1: the chunk was never written
     std::int64_t bytes = 0;
     std::uint32_t skipped = 0;  ///< mask of the filters that HDF5 skipped for the chunk
 };
 
 class Hdf5Driver {
 public:
-    /// The functions by which HDF5 accesses the file.
+    /// Functions by which HDF5 reads, writes and allocates bytes of the file.
     class Calls {
     public:
         virtual std::int64_t size() const = 0;  ///< size of the file; -1: unknown
-        /// Returns the end that HDF5 sees for a type of data. @param end  end of all space in use
+        /// Returns the end of the file that HDF5 is told for a type of data.
+        /// @param end  true end of the space in use
         virtual std::int64_t end_for(H5FD_mem_t type, std::int64_t end) const {
             (void)type;
             return end;
@@ -54,9 +55,9 @@ public:
         virtual bool read(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, char* to) = 0;
         virtual bool write(H5FD_mem_t type, std::int64_t address, std::int64_t bytes,
                            const char* from) = 0;
-        /// Returns the address of free room of so many bytes; -1: there is none.
+        /// Allocates space in the file and returns its address; -1 if there is none.
         virtual std::int64_t allocate(H5FD_mem_t type, std::int64_t bytes) = 0;
-        /// Returns the system's error text for a call that failed; empty if HDF5's text is better.
+        /// Returns the system's error text for a failed call; empty if HDF5's own text is better.
         virtual std::string trouble() const { return {}; }
 
     protected:
@@ -75,14 +76,15 @@ public:
     Status close();
     /// Returns TW_OK, or the error after which HDF5's writes are ignored.
     Status healthy() const;
-    /// Finds the place of the chunk at a corner. HDF5's own functions for this walk the whole index
-    /// each time. Instead, HDF5 is asked to read the chunk, and the address is recorded.
+    /// Finds the place of the chunk at a corner. Asks HDF5 to read the chunk and records the
+    /// address that HDF5 requests, because HDF5's own functions for this search the whole index
+    /// each time.
     Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk);
     /// Returns the error of the last call of HDF5.
     Status failed(const std::string& what) const;
 
     hid_t id() const { return id_; }
-    /// Returns the end of the space that HDF5 uses.
+    /// Returns the end of the space that HDF5 uses in the file.
     std::int64_t end() const { return end_; }
     void reach(std::int64_t end) { end_ = std::max(end_, end); }
 
@@ -93,10 +95,10 @@ private:
     std::string path_;
     hid_t driver_ = H5I_INVALID_HID, id_ = H5I_INVALID_HID;
     Table* table_ = nullptr;  ///< HDF5's handle of this file
-    bool dropping_ = false;   ///< HDF5's writes are ignored
-    Status thrown_;           ///< error of an exception in a function that HDF5 called
-    bool looking_ = false;    ///< locate() is waiting for the address of a chunk
-    std::int64_t seen_ = -1;  ///< address at which HDF5 wanted to read that chunk
+    bool dropping_ = false;   ///< HDF5's writes are ignored, after an error
+    Status thrown_;           ///< error of an exception that a callback function of HDF5 has caught
+    bool looking_ = false;    ///< locate() waits for HDF5 to request a chunk
+    std::int64_t seen_ = -1;  ///< address that HDF5 requested for this chunk
     std::int64_t end_ = 0;
 };
 

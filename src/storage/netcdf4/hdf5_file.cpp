@@ -19,19 +19,19 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Position, in the order of writes, of headers that contain a variable's length.
+/// Rank, in the order of writes, of object headers that contain a variable's length.
 constexpr int lengths = 1000;
-/// Returns the position of a change in the order of writes. At any moment a reader must find either
-/// the old file or the new one. The order is: parts to which nothing points yet; the superblock,
-/// which has the end of the file; indices, upper nodes first, as a node that was split has given
-/// away its right half; headers, those with the length of a variable last, as another part of the
-/// same header may have the place of the index.
-/// @param shorter  the variables become shorter: headers come first, and the superblock last
+/// Returns the rank of a change in the order of writes. A reader must find either the old or the
+/// new state at any moment. The order is: parts to which nothing points yet; the superblock, which
+/// contains the end of the file; nodes of indices, upper ones first, since a node that was split
+/// has lost its right half; object headers. Headers with the length of a variable come last,
+/// because other blocks of the same header may contain the address of the index.
+/// @param shorter  the variables become shorter: then headers come first and the superblock last
 int order_in(H5FD_mem_t type, const std::vector<char>& bytes, bool shorter) {
     if (type == H5FD_MEM_SUPER) return shorter ? 2000 : 0;
     if (type == H5FD_MEM_OHDR) return shorter ? 100 : has_length(bytes) ? lengths : 950;
     if (type != H5FD_MEM_BTREE) return 900;
-    // Offset of the level in a node of version 1, which begins with "TREE".
+    // Offset of the level in a node of a version 1 B-tree, which begins with "TREE".
     constexpr std::size_t level = 5;
     const bool node = bytes.size() > level && std::memcmp(bytes.data(), "TREE", 4) == 0;
     return node ? 500 - static_cast<unsigned char>(bytes[level]) : 600;
@@ -72,14 +72,14 @@ std::int64_t Hdf5File::allocate(H5FD_mem_t type, std::int64_t bytes) {
         expected_ = replaced_end_ = -1;
         if (at < 0) at = rounded(next_room_(bytes).begin, 8);
     } else {
-        // Keep small blocks within a page: even a killed process has written all of a page or
-        // nothing.
+        // Place small blocks within one page: the system writes a page completely or not at all,
+        // even if the process is killed.
         const auto place = [&] {
             at = rounded(room_.begin, 8);
             if (bytes <= page && at / page != (at + bytes - 1) / page) at = rounded(at, page);
             return at + bytes <= room_.end;
         };
-        // HDF5 may have extended the block at the end.
+        // HDF5 may have extended the last block of the file.
         if (attributes_) room_ = {driver_.end(), INT64_MAX / 2};
         if (!place()) {
             room_ = next_room_(bytes + page);
@@ -127,8 +127,8 @@ bool Hdf5File::read(H5FD_mem_t, std::int64_t address, std::int64_t bytes, char* 
     return true;
 }
 
-/// Adds a change, which replaces overlapping parts of older ones: HDF5 may free room and allocate
-/// it again with other boundaries.
+/// Adds a change, which replaces the overlapping parts of older changes: HDF5 may have freed space
+/// and allocated it again with other boundaries.
 void Hdf5File::change(H5FD_mem_t type, std::int64_t address, const char* data, std::int64_t bytes) {
     const std::int64_t end = address + bytes;
     auto it = changes_.upper_bound(address);
@@ -166,7 +166,7 @@ Status Hdf5File::set_size(std::int64_t bytes) const {
     return {};
 }
 
-/// Writes the parts to which nothing points yet, and extends the file to the end that HDF5 knows.
+/// Writes the parts to which nothing points yet, and extends the file to the end that HDF5 expects.
 /// @param others  receives the other changes, in the order of writes
 Status Hdf5File::write_fresh(bool shorter, std::vector<Pending>& others) {
     NoSizeSignal guard;
@@ -184,8 +184,8 @@ Status Hdf5File::write_fresh(bool shorter, std::vector<Pending>& others) {
     return {};
 }
 
-/// Writes a range with all changes in it by one call: headers in one page, and thus the lengths of
-/// their variables, change together even if the process is killed.
+/// Writes a range with all its changes by one call. Headers in one page, and so the lengths of
+/// their variables, then change together even if the process is killed.
 Status Hdf5File::write_span(std::int64_t begin, std::int64_t end) {
     std::vector<char> bytes(end - begin);
     if (!read(H5FD_MEM_OHDR, begin, end - begin, bytes.data()))
@@ -194,7 +194,7 @@ Status Hdf5File::write_span(std::int64_t begin, std::int64_t end) {
     return write_fully(fd_, path_, bytes.data(), bytes.size(), begin);
 }
 
-/// Writes changes in their order; lengths in the same page are written together.
+/// Writes changes in the given order. Changes of lengths in the same page are written by one call.
 Status Hdf5File::write_in_order(std::span<const Pending> order) {
     for (std::size_t at = 0; at < order.size();) {
         const std::int64_t begin = order[at].address;
@@ -229,7 +229,7 @@ Status Hdf5File::write_changes(bool durable) {
     return durable ? sync_file(fd_, path_) : Status{};
 }
 
-/// Syncs the file, and keeps the changes in place beside it.
+/// Syncs the file, and logs the changes of existing bytes so that redo() can complete them.
 Status Hdf5File::keep_changes(std::span<const Pending> order) {
     if (Status status = sync_file(fd_, path_); !status.ok() || order.empty()) return status;
     std::vector<ChangedBytes> changes;
@@ -272,9 +272,9 @@ Status Hdf5File::write_together(bool durable, bool shorter) {
     }
     changes_.clear();
     fresh_.clear();
-    // The file now ends here: other writers may use the rest of the room.
+    // The file now ends here, so other writers may use the rest of this space.
     room_ = {};
-    // Removes what is after the end, including the saved bytes for undoing the change.
+    // Truncate the file after its end, which removes the bytes saved for undo().
     Status status = set_size(end);
     return status.ok() && durable ? sync_file(fd_, path_) : status;
 }
@@ -303,7 +303,7 @@ Status Hdf5File::reopen() {
 Status Hdf5File::close(bool durable) {
     Status status = driver_.close();
     if (status.ok()) status = alone([&] { return write_changes(durable); });
-    // Remove what a failed step has left after the end.
+    // Remove the bytes that a failed step has left after the end.
     if (status.ok()) status = set_size(driver_.end());
     if (close_file(std::exchange(fd_, -1)) != 0 && status.ok())
         status = system_failure(path_, "cannot close");

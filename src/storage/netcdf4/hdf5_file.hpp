@@ -23,16 +23,16 @@ struct Room {
     std::int64_t begin = 0, end = 0;
 };
 
-/// Returns free room of so many bytes or more, different at each call.
+/// Returns a free range of at least `bytes` bytes; each call returns another one.
 using NextRoom = std::function<Room(std::int64_t bytes)>;
 
 class Hdf5File final : private Hdf5Driver::Calls {
 public:
-    /// @param next_room  provides room for metadata, and for data that HDF5 allocates without
-    /// expect_data()
+    /// @param next_room  provides space for metadata, and for data that HDF5 allocates without a
+    ///                   preceding expect_data()
     static std::unique_ptr<Hdf5File> open(const std::string& path, NextRoom next_room,
                                           Status& status);
-    /// Leaves the file as it was after the last commit().
+    /// Discards all changes since the last commit().
     ~Hdf5File();
     Hdf5File(const Hdf5File&) = delete;
     Hdf5File& operator=(const Hdf5File&) = delete;
@@ -41,33 +41,35 @@ public:
     /// Returns the end of the space that HDF5 uses.
     std::int64_t end() const { return driver_.end(); }
     /// Sets the address at which HDF5 will allocate the next data.
-    /// @param replaced  the chunk that they replace. HDF5 would reuse its room while readers still
-    /// find the old data there. It does not do so if the file seems to end there.
+    /// @param replaced  the chunk that these data replace. HDF5 would reuse the old chunk's space
+    ///                  while readers still find the old data there; it does not if it sees the end
+    ///                  of the file before that space.
     void expect_data(std::int64_t address, const StoredChunk& replaced = {}) {
         expected_ = address;
         replaced_end_ = replaced.address < 0 ? -1 : replaced.address + replaced.bytes;
     }
-    /// Returns the address at which HDF5 last wanted to write data.
+    /// Returns the address of HDF5's last write of data.
     std::int64_t data_address() const { return data_address_; }
     Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) {
         return driver_.locate(set, corner, chunk);
     }
     /// Copies bytes within the file.
     Status copy(std::int64_t from, std::int64_t to, std::int64_t bytes);
-    /// Restricts later changes to attributes. Long ones, which HDF5 writes like data, go to the end
-    /// of the file, even if there is room elsewhere.
+    /// Announces that only attributes will change from now on. HDF5 stores long attributes like
+    /// data; they go to the end of the file, even if there is space elsewhere.
     void write_attributes() { attributes_ = true; }
 
-    /// Makes HDF5 reopen the file and forget the room that it has freed; changes that are not
-    /// committed stay. All handles in the file must be closed.
+    /// Makes HDF5 reopen the file, so that it forgets the space that it has freed. Uncommitted
+    /// changes are kept. All handles in the file must be closed.
     Status reopen();
 
     /// Writes all changes of the metadata.
-    /// @param durable  sync them; after lost power, redo() makes those again that were not complete
+    /// @param durable  sync the changes; after a power failure, redo() completes them
     Status commit(bool durable);
-    /// Does the same for changes that readers should see all at once, as far as possible. A run
-    /// that is killed meanwhile leaves saved bytes by which all of them can be undone (undo.hpp).
-    /// @param shorter  the file loses data: readers must not be led to data that are gone
+    /// Writes all changes, so that readers see them as nearly at once as possible. If the run is
+    /// killed meanwhile, bytes saved at the end of the file allow undo() to revert all of them
+    /// (undo.hpp).
+    /// @param shorter  the file loses data, so references to these data must go first
     Status commit_together(bool durable, bool shorter);
     /// Commits all changes and closes the file. All handles in it must be closed before.
     Status close(bool durable);
@@ -90,11 +92,11 @@ private:
     std::int64_t allocate(H5FD_mem_t type, std::int64_t bytes) override;
     std::string trouble() const override { return trouble_; }
     void change(H5FD_mem_t type, std::int64_t address, const char* data, std::int64_t bytes);
-    /// Tests if HDF5 writes elements, which the library writes without HDF5.
+    /// Tests if HDF5 writes elements of a data set. The library writes elements without HDF5.
     bool is_data(H5FD_mem_t type) const { return type == H5FD_MEM_DRAW && !attributes_; }
     Status flush();
     Status extend(std::int64_t end);
-    /// A change, and its position in the order of writes.
+    /// A change, and its rank in the order of writes.
     struct Pending {
         int order;
         std::int64_t address;
@@ -115,9 +117,9 @@ private:
     Room room_;
     std::int64_t expected_ = -1, data_address_ = -1;
     std::int64_t replaced_end_ = -1;          ///< end of the data that HDF5 is about to free
-    bool attributes_ = false;                 ///< only attributes are written
-    std::map<std::int64_t, Change> changes_;  ///< sorted by address; none overlap
-    std::vector<Room> fresh_;                 ///< room allocated since the last commit
+    bool attributes_ = false;                 ///< only attributes change from now on
+    std::map<std::int64_t, Change> changes_;  ///< sorted by address, without overlaps
+    std::vector<Room> fresh_;                 ///< space allocated since the last commit
     std::string trouble_;                     ///< the system's error text for a read that failed
     RedoLog redo_;
     Hdf5Driver driver_;

@@ -17,7 +17,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Seconds within which two writes may leave the same modification time on coarse file systems.
+/// Seconds within which a coarse file system may give two writes the same modification time.
 constexpr std::time_t coarse = 2;
 
 }  // namespace
@@ -52,8 +52,8 @@ Status Hdf5View::set_access() {
     return hdf5_failure(path_, "cannot open");
 }
 
-/// Avoids H5Dopen2: a data set that HDF5 1.10 fails to open keeps a copy of its properties, and the
-/// process crashes at its end if these refer to another file.
+/// Opens a data set without H5Dopen2: if HDF5 1.10 fails to open a data set, it keeps a copy of the
+/// properties, and the process crashes at its end if these refer to another file.
 hid_t Hdf5View::open_set(const std::string& name) const {
     const hid_t set = H5Oopen(id(), name.c_str(), access_);
     if (set < 0 || H5Iget_type(set) == H5I_DATASET) return set;
@@ -91,7 +91,8 @@ Status Hdf5View::locate(const StoredVariable& v, hid_t set, const hsize_t* corne
                         StoredChunk& chunk) {
     const QuietHdf5 quiet;
     Status status = locate(set, corner, chunk);
-    // HDF5's mask of skipped filters does not include these chunks.
+    // HDF5's mask of skipped filters does not cover chunks at the edges that were stored without
+    // filters.
     if (v.unfiltered_edges && status.ok() && is_partial(set, corner, v.chunk))
         chunk.skipped = static_cast<std::uint32_t>((std::uint64_t{1} << v.filters.size()) - 1);
     return status;

@@ -17,15 +17,16 @@ struct StoredVariable;
 
 class Hdf5View final : private Hdf5Driver::Calls {
 public:
-    /// @param file  descriptor of the file, which the caller closes; -1: open the path
+    /// @param file  descriptor of the open file, which the caller closes later; -1: open the file
+    ///              by its path
     static std::unique_ptr<Hdf5View> open(const std::string& path, Status& status, int file = -1);
     ~Hdf5View();
     Hdf5View(const Hdf5View&) = delete;
     Hdf5View& operator=(const Hdf5View&) = delete;
 
     hid_t id() const { return driver_.id(); }
-    /// Returns the access properties for opening objects. With them, HDF5's own driver follows
-    /// external links.
+    /// Returns the access properties for opening objects. They make HDF5 follow external links with
+    /// its own driver.
     hid_t access() const { return access_; }
     /// Opens a data set; returns a negative handle if that fails.
     hid_t open_set(const std::string& name) const;
@@ -33,14 +34,14 @@ public:
     std::int64_t size() const override;
     /// Tests if the file may have been written since it was opened.
     bool changed() const;
-    /// Returns the first error of a read within the file. Reads beyond its end, which a damaged
-    /// file may cause, are not errors here.
+    /// Returns the first failed read within the file. Reads beyond the end of the file, which
+    /// damage can cause, are not included.
     const Status& refused() const { return refused_; }
 
     Status locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) {
         return driver_.locate(set, corner, chunk);
     }
-    /// Finds the place of a chunk, and which of the variable's filters it lacks.
+    /// Finds the place of a chunk, and the filters that were not applied to it.
     Status locate(const StoredVariable& variable, hid_t set, const hsize_t* corner,
                   StoredChunk& chunk);
 
@@ -54,7 +55,8 @@ private:
     std::string path_;
     int fd_ = -1;
     struct stat opened_ {};  ///< state of the file at the time of opening
-    bool young_ = false;     ///< the file had been written just before it was opened
+    bool young_ = false;     ///< the file was written so shortly before it was opened that its
+                             ///< modification time may not show a later write
     Status refused_;
     hid_t access_ = H5P_DEFAULT;
     Hdf5Driver driver_;

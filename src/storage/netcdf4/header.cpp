@@ -33,7 +33,7 @@ constexpr int no_attach = 0;
 
 Status netcdf_status(int code, const std::string& path, const std::string& what) {
     if (code == NC_NOERR) return {};
-    // netCDF-C keeps no text of a system error, only errno.
+    // For a system error netCDF-C keeps no text; errno has the cause.
     if (errno != 0 && (code == NC_EHDFERR || code > 0)) return system_failure(path, what);
     return with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_ENETCDF, "{}: {}: {}",
                               OfFile{path}, what, nc_strerror(code)));
@@ -51,7 +51,8 @@ Status put_attribute(int ncid, const std::string& path, int variable, const std:
                                        : "attribute '" + a.name + "' of '" + owner + "'");
 }
 
-/// Applies the filter zstd; it lets netCDF-C define the filter without a plugin.
+/// Applies the filter zstd. Registered with HDF5, so that netCDF-C can define the filter without a
+/// plugin.
 std::size_t zstd_function(unsigned flags, std::size_t parameters, const unsigned* values,
                           std::size_t bytes, std::size_t* capacity, void** buffer) {
     std::size_t size = 0;
@@ -78,9 +79,8 @@ std::size_t zstd_function(unsigned flags, std::size_t parameters, const unsigned
     return size;
 }
 
-/// Returns a function of the HDF5 that netCDF-C uses. A program may have two HDF5s, and the library
-/// may call the other one: in Debian's serial and parallel builds, functions of HDF5 have symbol
-/// versions, and those of netCDF-C do not always.
+/// Returns a function of the HDF5 library that netCDF-C uses. A program may have loaded both the
+/// serial and the parallel HDF5 of Debian, and a direct call could reach the other one.
 template <class Function>
 Function* hdf5_of_netcdf(const char* name, Function* otherwise) {
     Dl_info info{};
@@ -143,8 +143,9 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
         if (status.ok()) status = put_attribute(ncid, path, id, v.name, a);
         has_attribute |= a.name == "_FillValue";
     }
-    // HDF5 stores a fill value with each variable. netCDF-C sets it only if the attribute is set,
-    // and keeps it if the attribute is deleted again.
+    // HDF5 stores a fill value with each variable. netCDF-C sets this value only when the attribute
+    // _FillValue is written, and keeps it when the attribute is deleted. So write the attribute and
+    // delete it.
     if (status.ok() && v.fill && !has_attribute) {
         status = check(
             nc_put_att(ncid, id, "_FillValue", static_cast<nc_type>(v.type), 1, v.fill->data()),
@@ -172,8 +173,8 @@ Status define(int ncid, const std::string& path, const Definitions& d,
     return netcdf_status(nc_enddef(ncid), path, "end of the definitions");
 }
 
-/// Checks that the limit on the size of files, which memory files have too, leaves room for the
-/// header: otherwise HDF5 would crash. The header needs less than the bytes computed here.
+/// Checks that the limit on file sizes, which also holds for files in memory, leaves space for the
+/// header: otherwise HDF5 would crash. The number of bytes computed here is an upper bound.
 Status check_size_limit(const std::string& path, const Definitions& d) {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
@@ -196,8 +197,8 @@ Status check_size_limit(const std::string& path, const Definitions& d) {
 
 }  // namespace
 
-// netCDF-C's own function, nc_def_var_quantize, is of no use: netCDF-C writes no data, and in the
-// classic model the function fails in 4.9.0.
+// netCDF-C's nc_def_var_quantize is not used: it fails in the classic model of netCDF-C 4.9.0, and
+// the library quantizes and writes the data itself.
 const char* quantize_attribute(Packing::Quantize quantize) {
     switch (quantize) {
         case Packing::Quantize::none: break;
@@ -219,7 +220,7 @@ Status create_netcdf4(const std::string& path, const Definitions& d,
     errno = 0;
     const int code = nc_create(path.c_str(), mode, &ncid);
     if (code != NC_NOERR) return netcdf_status(code, path, "cannot create");
-    // Make the header in memory first: if a disk is full, HDF5 crashes when it discards a new file.
+    // Make the header in memory first: HDF5 crashes when it closes a new file on a full disk.
     const MemoryFile memory;
     const bool in_memory = memory.good() && memory.stand_in(path);
     Status status = define(ncid, path, d, grids);

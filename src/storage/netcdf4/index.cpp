@@ -94,8 +94,8 @@ Status Netcdf4Index::for_chunks(int variable, std::int64_t records,
     return {};
 }
 
-/// Sets the address of a variable by writing one element: HDF5 then allocates the variable, and
-/// gets the address from Hdf5File.
+/// Sets the address of a variable by writing one element: HDF5 then allocates space for the
+/// variable, at the address that Hdf5File has been told to return.
 Status Netcdf4Index::place(int variable, std::int64_t address) {
     const QuietHdf5 quiet;
     file_->expect_data(address);
@@ -142,8 +142,8 @@ Status Netcdf4Index::set_records(std::int64_t records) {
     return {};
 }
 
-/// Shortens variables first to a multiple of a chunk: otherwise HDF5 would read and rewrite a chunk
-/// that reaches beyond the new end, to clear the rest.
+/// First shortens each variable to whole chunks. Otherwise HDF5 would read and rewrite the chunk
+/// that reaches beyond the new end, to clear the rest of it.
 Status Netcdf4Index::drop_records(std::int64_t records) {
     const QuietHdf5 quiet;
     const auto cut = [&](bool between_chunks) -> Status {
@@ -156,7 +156,8 @@ Status Netcdf4Index::drop_records(std::int64_t records) {
         return dimension_ >= 0 ? set_length(dimension_, records, "the record dimension") : Status{};
     };
     if (Status s = cut(true); !s.ok()) return s;
-    // Let HDF5 forget the room that is free now, as readers may still find the records there.
+    // Reopen the file, so that HDF5 does not reuse the space of the dropped records, which readers
+    // may still be reading.
     close_handles();
     if (Status s = file_->reopen(); !s.ok()) return s;
     const std::vector<std::int64_t> before = lengths_;
@@ -180,10 +181,10 @@ std::vector<hsize_t> Netcdf4Index::offset_of(const PlacedChunk& c) const {
 Status Netcdf4Index::write_chunk(const PlacedChunk& c, const hsize_t* offset,
                                  const StoredChunk& old) {
     file_->expect_data(c.address, old);
-    const char none = 0;  // the driver ignores the data that HDF5 passes to it
+    const char none = 0;  // HDF5's driver in this library does not write the data of this call
     const bool good =
         H5Dwrite_chunk(sets_[c.variable], H5P_DEFAULT, 0, offset, c.bytes, &none) >= 0;
-    file_->expect_data(-1);  // HDF5 may not have allocated the expected data
+    file_->expect_data(-1);  // HDF5 may not have allocated space, so withdraw the expected address
     if (good) return {};
     const std::string& name = definitions_.variables[c.variable].name;
     return about(
@@ -193,8 +194,8 @@ Status Netcdf4Index::write_chunk(const PlacedChunk& c, const hsize_t* offset,
 
 namespace {
 
-/// Returns the number of filters of a data set; negative after a failure. Without filters all
-/// chunks have the same length, and HDF5 keeps their places.
+/// Returns the number of filters of a data set; negative after a failure. Chunks without filters
+/// all have the same length, so HDF5 never moves them.
 int filters_of(hid_t set) {
     const hid_t properties = H5Dget_create_plist(set);
     if (properties < 0) return -1;
@@ -209,7 +210,7 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
     const QuietHdf5 quiet;
     const std::size_t at = c.variable;
     const Variable& v = definitions_.variables[at];
-    // Extend the data set even if this is a chunk of an earlier record: the variable may have had
+    // Extend the data set even if the chunk belongs to an earlier record: the variable may have had
     // fewer records than the file.
     if (v.record && lengths_[at] < records_) {
         if (Status s = set_length(sets_[at], records_, v.name); !s.ok()) return s;
@@ -227,14 +228,16 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
     if (filters > 0)
         if (Status s = file_->locate(sets_[at], offset.data(), old); !s.ok()) return s;
     if (old.address >= 0 && old.address != c.address && old.bytes == c.bytes) {
-        // HDF5 moves a chunk only if its length changes.
+        // HDF5 allocates new space for a chunk only if its length changes, so first make it one
+        // byte longer.
         PlacedChunk longer = c;
         ++longer.bytes;
         if (Status s = write_chunk(longer, offset.data(), old); !s.ok()) return s;
         old = {c.address, longer.bytes};
     }
     if (Status s = write_chunk(c, offset.data(), old); !s.ok()) return s;
-    // HDF5 may have allocated a place early, or a killed run may have added the chunk.
+    // HDF5 may have chosen another address: it may have allocated the chunk early, or a killed run
+    // may have added it.
     const std::int64_t address = file_->data_address();
     if (address == c.address) return {};
     elsewhere_[{c.variable, c.record, c.number}] = address;
@@ -243,7 +246,7 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
 
 namespace {
 
-/// Returns HDF5's type for an attribute, as netCDF-C chooses it.
+/// Returns the HDF5 type in which netCDF-C would store an attribute.
 hid_t attribute_type(const Attribute& a) {
     switch (a.type) {
         case TW_BYTE: return H5Tcopy(H5T_NATIVE_SCHAR);
@@ -283,7 +286,8 @@ Status Netcdf4Index::set_attribute(int variable, const Attribute& a) {
     const hid_t space = n == 0              ? H5Screate(H5S_NULL)
                         : a.type == TW_CHAR ? H5Screate(H5S_SCALAR)
                                             : H5Screate_simple(1, &n, nullptr);
-    // An attribute of the same type and length is overwritten, and keeps its position.
+    // Overwrite an attribute of the same type and length in place, so that it keeps its position
+    // among the others.
     hid_t attribute = H5I_INVALID_HID;
     bool good = type >= 0 && space >= 0;
     if (good && H5Aexists(owner, a.name.c_str()) > 0) {

@@ -15,7 +15,7 @@
 
 namespace thalweg::detail {
 
-/// A chunk, identified with its (first) record, and its place in the file.
+/// A chunk and its place in the file. A chunk is identified by variable, (first) record and number.
 struct PlacedChunk {
     std::int64_t variable = 0, record = 0, number = 0;
     std::int64_t address = 0;
@@ -26,7 +26,7 @@ struct PlacedChunk {
 
 class Netcdf4Index {
 public:
-    /// Opens a file that has these definitions, and perhaps more.
+    /// Opens the index of a file. The file may contain more variables than the definitions.
     static std::unique_ptr<Netcdf4Index> open(const std::string& path,
                                               const Definitions& definitions,
                                               std::span<const ChunkGrid> grids, NextRoom next_room,
@@ -34,25 +34,26 @@ public:
     ~Netcdf4Index();
 
     std::int64_t records() const { return records_; }
-    /// Returns the number of records of a variable. If the file has more, fill values follow.
+    /// Returns the number of records of a variable in HDF5. If the file has more records, the rest
+    /// of the variable consists of fill values.
     std::int64_t records(int variable) const { return lengths_[variable]; }
     /// Returns the end of the space that HDF5 uses.
     std::int64_t end() const { return file_->end(); }
-    /// Calls visit(chunk) for all chunks of a variable that are in the file; of a record variable,
-    /// only for those with records before `records`.
+    /// Calls visit(chunk) for the chunks of a variable that are in the file. For a record variable
+    /// these are the chunks with a record before `records`.
     Status for_chunks(int variable, std::int64_t records,
                       const std::function<void(const PlacedChunk&)>& visit);
 
     /// Sets the address of a variable that is not chunked.
     Status place(int variable, std::int64_t address);
-    /// Sets the length of all record variables, and of the record dimension.
+    /// Sets the number of records of all record variables and of the record dimension.
     Status set_records(std::int64_t records);
-    /// Drops the records from `records` on. Chunks that also hold earlier records are dropped as
-    /// well: the caller has to add() new ones.
+    /// Drops all records from number `records` on, with all chunks that contain such a record. If a
+    /// chunk also holds earlier records, the caller must add() a new chunk with these.
     Status drop_records(std::int64_t records);
     Status add(const PlacedChunk& chunk);
-    /// Adds or replaces attributes of variables, or of the file (-1). After this, only
-    /// commit_together() and close() may be called.
+    /// Adds or replaces attributes of variables, or of the file (variable -1). After this call,
+    /// only commit_together() and close() may be called.
     Status set_attributes(const LateAttributes& attributes);
 
     /// Writes the changes; see Hdf5File.
@@ -80,9 +81,11 @@ private:
     std::unique_ptr<Hdf5File> file_;
     std::vector<hid_t> sets_;            ///< data set of each variable
     std::vector<std::int64_t> lengths_;  ///< number of records of each variable
-    hid_t dimension_ = H5I_INVALID_HID;  ///< the record dimension, if no variable has its name
+    hid_t dimension_ = H5I_INVALID_HID;  ///< data set of the record dimension, if it is not also a
+                                         ///< variable
     std::int64_t records_ = 0;
-    /// HDF5's addresses of unfiltered chunks (variable, record, number), if the writer's differ.
+    /// Addresses of unfiltered chunks (variable, record, number) for which HDF5 did not use the
+    /// address that the writer had chosen.
     std::map<std::array<std::int64_t, 3>, std::int64_t> elsewhere_;
 };
 

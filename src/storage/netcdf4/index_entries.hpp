@@ -17,19 +17,21 @@
 
 namespace thalweg::detail {
 
-/// The functions may be called in any thread, except for enter() and finish().
+/// Counts complete records, and enters their chunks in HDF5's index at once or later. All functions
+/// except enter() and finish() may be called by any thread.
 class IndexEntries {
 public:
-    /// @param later  a later call of enter() follows each count()
-    /// @param durable  every change of the index is synced: otherwise lost power could harm what
-    /// was counted before
+    /// @param later  chunks are not entered by count() but by a later call of enter()
+    /// @param durable  each change of the index is synced, as a power failure could otherwise
+    ///                 damage records that were counted before
     IndexEntries(std::string path, const Definitions& definitions, bool later, bool durable)
         : path_(std::move(path)), definitions_(definitions), later_(later), always_(durable) {}
 
     /// Sets the number of records that the file has.
     void begin(std::int64_t records) { known_ = records; }
-    /// Counts records and takes their chunks, and logs these if they are entered later.
-    /// @param take  take(from, to, chunks) appends the chunks of records that are counted now
+    /// Counts records and takes their chunks. If the chunks are to be entered later, logs them
+    /// beside the file.
+    /// @param take  take(from, to, chunks) appends the chunks of the newly counted records
     template <class Take>
     Status count(std::int64_t records, bool durable, Take&& take) {
         const std::lock_guard lock(mutex_);
@@ -44,8 +46,8 @@ public:
         if (log_) log_->add(counted_, std::span(chunks_).subspan(before), durable);
         return {};
     }
-    /// Enters the chunks in the index. After a failure the index is incomplete, so it is closed:
-    /// no later call may count records.
+    /// Enters the chunks in the index. After a failure the index is incomplete and is closed; later
+    /// calls of count() fail.
     Status enter(std::unique_ptr<Netcdf4Index>& index);
     /// Removes the log of a file whose index is complete.
     void finish() {
@@ -58,10 +60,10 @@ private:
     const bool later_, always_;
     const std::thread::id model_thread_ = std::this_thread::get_id();
     std::mutex mutex_;  ///< guards the members below
-    /// Exists once a thread of the library has counted records.
+    /// Log of the chunks; exists once records were counted whose chunks are entered later.
     std::optional<PlaceLog> log_;
     std::vector<PlacedChunk> chunks_;
-    std::int64_t known_ = 0;    ///< number of records whose chunks were taken
+    std::int64_t known_ = 0;    ///< number of records whose chunks were taken from the writers
     std::int64_t counted_ = 0;  ///< number of counted records
     bool durable_ = false, behind_ = false;
 };

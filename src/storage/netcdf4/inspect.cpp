@@ -19,18 +19,19 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-/// Attributes in which netCDF-4 and HDF5's dimension scales store the definitions.
+/// Attributes by which netCDF-4 and HDF5's dimension scales describe the definitions.
 constexpr const char* of_format[] = {"REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABELS",
                                      "_Netcdf4Dimid",  "_nc3_strict",    "_Netcdf4Coordinates",
                                      "_NCProperties"};
 constexpr const char* of_scales[] = {"CLASS", "NAME"};
-constexpr std::string_view renamed = "_nc4_non_coord_";  ///< see name_in_hdf5()
+constexpr std::string_view renamed = "_nc4_non_coord_";  ///< prefix of renamed variables; see
+                                                         ///< name_in_hdf5()
 constexpr std::string_view dimension_only =
-    /// Value of the attribute NAME of a dimension that is not a variable.
+    /// Text that begins the attribute NAME of a dimension without a coordinate variable.
     "This is a netCDF dimension but not a netCDF variable";
 
-/// The objects that netCDF-C lists: the attributes of each variable; those of the file under the
-/// name "".
+/// Names that netCDF-C lists: for each variable, the names of its attributes; under the empty name,
+/// those of the file.
 using KnownNames = std::map<std::string, Strings>;
 
 Strings attributes_of(int ncid, int variable) {
@@ -108,9 +109,9 @@ herr_t for_attributes(hid_t object, Strings& names) {
                        &names);
 }
 
-/// Objects of a file that netCDF-C does not list.
+/// Collects the objects of a file that netCDF-C does not list.
 struct Objects {
-    bool with_contents = true;  ///< read the values of the objects, too
+    bool with_contents = true;  ///< also read and hash the values of the objects
     std::vector<UnlistedObject>& list;
 };
 

@@ -11,30 +11,31 @@
 
 namespace thalweg::detail {
 
-/// A data set or an attribute of the root group that netCDF-C does not list, as it does not know
-/// the type: h5py's booleans and complex numbers, for example.
+/// A data set or an attribute of the root group that netCDF-C does not list, because its type is
+/// unknown to netCDF-C. Examples are booleans and complex numbers of h5py.
 struct UnlistedObject {
-    std::string variable;   ///< name of the data set, or of the attribute's owner; empty: the file
-    std::string attribute;  ///< name of the attribute; empty: the object is a data set
+    std::string variable;   ///< name of the data set, or of the variable with the attribute; empty
+                            ///< for an attribute of the file
+    std::string attribute;  ///< name of the attribute; empty if the object is a data set
     std::string type;       ///< type and shape as text
-    /// A hash of the values; empty if they cannot be compared.
+    /// A hash of the values; empty if they cannot be compared between files.
     std::string content;
 };
 
 struct Inspection {
     bool netcdf4 = false;
-    std::vector<std::string> unlimited;  ///< all unlimited dimensions of the root group
+    std::vector<std::string> unlimited;  ///< names of all unlimited dimensions in the root group
     std::vector<UnlistedObject> unlisted;
 };
 
-/// Inspects a file on this rank alone. Files of other formats give nothing.
-/// @param with_contents  read the values of unlisted objects, to compare them
+/// Inspects a netCDF-4 file. Local. For a file of another format the result is empty.
+/// @param with_contents  read and hash the values of unlisted objects
 /// @return TW_OK, TW_EIO, TW_EFORMAT
 Status inspect_netcdf4(const std::string& path, Inspection& inspection, bool with_contents = true);
 
-/// Adds the bytes that variables occupy in a netCDF-4 file, from the index of their chunks. Files
-/// of other formats, and variables that are not in the file, add nothing.
-/// @param bytes  sizes of the variables in `names`
+/// Adds up the bytes that variables occupy in a netCDF-4 file, according to the index of their
+/// chunks. Files of other formats, and variables that are not in the file, add nothing.
+/// @param bytes  for each variable in `names`, increased by its size in the file
 /// @return TW_OK, TW_EIO, TW_EFORMAT
 Status add_stored_bytes(const std::string& path, const std::vector<std::string>& names,
                         std::vector<std::int64_t>& bytes);

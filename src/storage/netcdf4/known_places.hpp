@@ -23,11 +23,11 @@ public:
     KnownPlaces(const KnownPlaces&) = delete;
     KnownPlaces& operator=(const KnownPlaces&) = delete;
 
-    // The following functions may be called by any thread.
+    // Any thread may call the following functions.
     void add(const ChunkCache::Key& key, const StoredChunk& place) {
         constexpr std::size_t most = 1 << 16;
         const std::lock_guard lock(small_);
-        // Places that are missing are found when they are needed.
+        // Forget all places: any that are missing later are looked up again.
         if (places_.size() >= most) places_.clear();
         places_[key] = place;
     }
@@ -40,7 +40,8 @@ public:
         places_.clear();
     }
 
-    // The following functions are for the thread that reads, or for another one while it does not.
+    // The following functions may be called by the thread that reads, or by another thread while
+    // that one does not read.
     Status descriptor(int& fd) override {
         if (fd_ < 0) {
             fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

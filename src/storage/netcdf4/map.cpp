@@ -11,16 +11,16 @@ namespace {
 
 constexpr std::int64_t aligned = 8;
 
-/// Returns the bytes of a node of HDF5's chunk index (file format specification, "Version 1
-/// B-trees"): 64 entries. Their keys consist of a size, a mask, an offset in each dimension and one
-/// further offset.
+/// Returns the size in bytes of a node in HDF5's chunk index (file format specification, "Version 1
+/// B-trees"). A node has 64 entries; the key of an entry consists of a size, a mask, an offset in
+/// each dimension and one further offset.
 std::int64_t node_bytes(const Variable& v) {
     const std::int64_t key = 8 + 8 * (v.dims.size() + 1);
     return rounded(24 + 65 * key + 64 * 8, page);
 }
 
-/// Returns the bytes of the index for so many chunks. Chunks are added in order, so a node is nine
-/// tenths full when the next one is begun.
+/// Returns the size in bytes of the index for a number of chunks. Chunks are added in order, so
+/// HDF5 begins the next node when one is about nine tenths full.
 std::int64_t index_bytes(const Variable& v, std::int64_t chunks) {
     return (chunks / 40 + 2) * node_bytes(v);
 }
@@ -59,7 +59,8 @@ FileMap Netcdf4Map::file_map(const Definitions& d, std::span<const ChunkGrid> gr
         map.grain[i] = packed[i] ? g.band * g.element : g.element;
         at += packed[i] ? map.padded[i] : rounded(g.bytes(), aligned);
     };
-    for (const bool late : {false, true})  // variables whose places are known come first
+    for (const bool late : {false, true})  // variables whose chunks have known addresses (late =
+                                           // false) come first
         for (std::size_t i = 0; i < n; ++i)
             if (!d.variables[i].record && (packed[i] != 0) == late) add(i);
     map.fixed_end = at;

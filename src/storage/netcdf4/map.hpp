@@ -17,32 +17,32 @@ namespace thalweg::detail {
 class Netcdf4Map {
 public:
     Netcdf4Map() = default;
-    /// @param packed  for each variable, 1: it is written in whole chunks, placed where there is
-    /// room
+    /// @param packed  for each variable, 1 if its chunks are stored wherever there is space; 0 if
+    ///                their addresses are known beforehand
     Netcdf4Map(const Definitions& definitions, std::span<const ChunkGrid> grids,
                std::span<const char> packed);
 
-    /// Returns the map by which the data are divided into spaces and shares. Offsets of packed
-    /// variables serve only this purpose.
+    /// Returns the map that divides the data into spaces and shares. Offsets of packed variables
+    /// serve only this purpose and are not addresses in the file.
     FileMap file_map(const Definitions& definitions, std::span<const ChunkGrid> grids,
                      std::span<const char> packed, std::int64_t definitions_bytes) const;
-    /// Converts an offset in a FileMap to a byte of the file.
+    /// Converts an offset in a FileMap to an address in the file.
     std::int64_t in_file(const FileMap& map, std::int64_t offset) const {
         if (map.record_begin == 0 || offset < map.record_begin) return offset;
         return offset + (offset - map.record_begin) / map.record_bytes / group_ * room_;
     }
-    /// Returns the n-th range, from 0, that is reserved for the index.
+    /// Returns the n-th range, counted from 0, of the file that is reserved for HDF5's index.
     Room room(const FileMap& map, std::int64_t definitions_bytes, std::int64_t n) const;
 
 private:
-    std::int64_t first_room_ = 0;  ///< bytes of the first range for the index
+    std::int64_t first_room_ = 0;  ///< size in bytes of the first range for the index
     std::int64_t group_ = 1;       ///< number of records between two ranges for the index
-    std::int64_t room_ = 0;        ///< bytes of each further range
+    std::int64_t room_ = 0;        ///< size in bytes of each further range for the index
 };
 
-/// Returns the map of an existing file. Variables without chunks have their actual offsets. Chunked
-/// ones follow, with offsets that serve only to divide the data into spaces and shares.
-/// @param addresses  of each variable; ignored for chunked ones
+/// Returns the map of an existing file. Variables without chunks keep their addresses as offsets.
+/// Offsets of chunked variables follow; they serve only to divide the data into spaces and shares.
+/// @param addresses  address of each variable; ignored if the variable is chunked
 FileMap existing_map(const Definitions& definitions, std::span<const ChunkGrid> grids,
                      std::span<const std::int64_t> addresses);
 

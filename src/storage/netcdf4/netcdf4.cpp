@@ -34,12 +34,13 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::int64_t plain_chunk = 16 << 20;  ///< bytes; HDF5 reads parts of it, too
+constexpr std::int64_t plain_chunk = 16 << 20;  ///< target size in bytes of unfiltered chunks; HDF5
+                                                ///< can read parts of them
 constexpr std::int64_t least_packed_chunk = 128 << 10, most_packed_chunk = 2 << 20;
 constexpr std::int64_t index_room = 64 << 10;
 
-/// Returns the target size of a chunk in bytes. Filtered chunks are small, so that every writer has
-/// some and readers need not unpack much.
+/// Returns the target size of a chunk in bytes. Filtered chunks are smaller, so that each writer
+/// has some, and readers need not decompress much for a few elements.
 std::int64_t chunk_target(const Definitions& d, bool packed, std::int64_t writers) {
     if (!packed) return plain_chunk;
     std::int64_t bytes = 0;
@@ -139,7 +140,8 @@ public:
         return agree(comm, writer || first_ ? store_->know(std::move(chunks)) : Status{});
     }
 
-    /// Allocates nothing, so that it cannot fail on some ranks: collective() depends on it.
+    /// Accepts parts of chunks in any order from now on. Allocates nothing, so it cannot fail on
+    /// some ranks only: collective() must return the same on all.
     void begin_boxes() override {
         store_->begin_boxes();
         sums_.leave_piece();
@@ -236,7 +238,8 @@ private:
         keeper_ = options.keeper;
     }
 
-    /// Counts the writers, and those that share memory with the keeper. @note Collective
+    /// Counts the writers, and those on the keeper's node that take addresses from shared memory.
+    /// @note Collective
     std::int64_t count_writers(Comm& comm, const StorageOptions& options, bool writer, bool whole) {
         several_ = whole && !options.one_writer;
         writer_ = options.one_writer ? first_ : writer;
@@ -269,11 +272,12 @@ private:
         return sums_.begin(path_, *definitions_, chunks, options, first_);
     }
 
-    /// Tests if the writers ask for room in collective calls.
+    /// Tests if the writers request space in collective calls.
     bool meets() const { return several_ && !apart_; }
 
-    /// Connects the writers: by a communicator, or by the end of the file in shared memory. A
-    /// writer that cannot map this memory asks the keeper for room.
+    /// Connects the writers: by a communicator or, on the keeper's node, by a table in shared
+    /// memory that contains the end of the file. A writer that cannot map this memory requests
+    /// space from the keeper.
     /// @return the same on every rank
     /// @note Collective
     Status join(Comm& comm) {
@@ -319,7 +323,8 @@ private:
             path_, *definitions_, layout_.grids,
             [this, known, n = std::int64_t(0)](std::int64_t bytes) mutable -> Room {
                 if (known || n == 0) return places_.room(map_, definitions_bytes_, n++);
-                // Begin the room with a page: headers in the same page are written together.
+                // Begin this space at a page boundary: object headers in the same page are written
+                // together.
                 const Room room = room_at_end(bytes + page);
                 return {rounded(room.begin, page), room.end};
             },
@@ -330,13 +335,15 @@ private:
             status = index_->place(i, map_.offset[i]);
             placed = true;
         }
-        // Commit, so that readers find the fixed-size variables even before the file has a record.
+        // Commit now, so that readers find the fixed-size variables even before the file has
+        // records.
         return status.ok() && placed ? index_->commit(false) : status;
     }
 
     // ---- existing files ----
 
-    /// Adopts the layout of the existing file on every rank. @param contents  result of the keeper
+    /// Sets the layout on every rank to that of the existing file.
+    /// @param contents  contents that the keeper has read
     FileMap take_contents(const Netcdf4Contents& contents) {
         std::vector<std::int64_t> addresses;
         for (const Variable& v : definitions_->variables) {
@@ -353,14 +360,15 @@ private:
         return existing_map(*definitions_, layout_.grids, addresses);
     }
 
-    /// Opens the index on the keeper. @param chunks  receives the chunks in the file
+    /// Opens the index on the keeper. @param chunks  receives the chunks that the file contains
     Status open_existing(std::vector<PlacedChunk>& chunks) {
         Status status;
         index_ = Netcdf4Index::open(
             path_, *definitions_, layout_.grids,
             [this](std::int64_t bytes) { return room_at_end(bytes); }, status);
         if (!status.ok()) return status;
-        // Overwrite data that a killed run has left after the end known to the index.
+        // Begin at the end of the file according to its index: a killed run may have left data
+        // beyond that, which are overwritten.
         placer_->set_end(unwritten_.empty() ? index_->end() : std::max(size_, index_->end()));
         status = fill_places();
         if (status.ok() && index_->records() > kept_) status = drop_records();
@@ -375,7 +383,7 @@ private:
                                   [&](const PlacedChunk& c) { chunks.push_back(c); });
     }
 
-    /// Assigns places to variables without chunks that were never written.
+    /// Chooses addresses for unchunked variables that were never written.
     void give_places(Netcdf4Contents& contents) {
         for (std::size_t i = 0; i < definitions_->variables.size(); ++i) {
             const Variable& v = definitions_->variables[i];
@@ -388,7 +396,8 @@ private:
         }
     }
 
-    /// Writes fill values to these places, so that the variables read as before.
+    /// Writes fill values to the variables that give_places() has given an address, so that they
+    /// read as before.
     Status fill_places() {
         constexpr std::int64_t piece = 1 << 20;
         std::vector<char> bytes(piece);
@@ -452,7 +461,7 @@ private:
         return {};
     }
 
-    /// Writes ranges of variables whose elements have known places.
+    /// Writes ranges of variables whose elements have known addresses.
     Status write_ranges(std::span<const Chunk> chunks) {
         Status status = sums_.before(chunks);
         if (status.ok()) status = PlainFile::write(chunks);
@@ -484,16 +493,15 @@ private:
 
     // ---- counting ----
 
-    /// Packs and writes the data of records that are counted now. This was done by complete(), if
-    /// the writers meet and there are no boxes, or by end_unit(), if they do not wait for each
-    /// other.
+    /// Packs and writes the chunks of the records that are about to be counted. Does nothing if
+    /// complete() or end_unit() has written them already.
     Status place(std::int64_t records) {
         if (apart_ || collective()) return {};
         Stopwatch watch(counts_.seconds);
         return store_->place(std::max(records, kept_));
     }
 
-    /// Collects the chunks of complete records for catch_up().
+    /// Collects the chunks of complete records, which catch_up() enters in the index later.
     Status count(std::int64_t records, bool durable) {
         const auto take = [&](std::int64_t from, std::int64_t to,
                               std::vector<PlacedChunk>& chunks) {
@@ -507,7 +515,7 @@ private:
         return entries_->count(std::max(records, kept_), durable, take);
     }
 
-    /// Adds the chunks of a record for a variable whose places are known beforehand.
+    /// Adds the chunks of a record for a variable whose chunks have known addresses.
     void add_known(std::int64_t variable, std::int64_t record, std::vector<PlacedChunk>& chunks) {
         const ChunkGrid& g = layout_.grids[variable];
         const std::int64_t bytes = g.chunk_bytes();
@@ -519,21 +527,22 @@ private:
     Format format_ = Format::netcdf4;
     int keeper_ = 0;
     bool first_ = false, writer_ = false, beside_ = false, sync_close_ = false;
-    bool later_ = false;           ///< entering the chunks is left to catch_up()
+    bool later_ = false;           ///< catch_up() enters the chunks in the index, not count()
     bool several_ = false;         ///< several writers write whole chunks
     bool apart_ = false;           ///< the writers do not wait for each other
     std::int64_t all_beside_ = 0;  ///< number of writers that share memory with the keeper
     ChunkLayout layout_;
     Netcdf4Map places_;  ///< layout of a new file
     std::int64_t definitions_bytes_ = 0;
-    std::int64_t kept_ = 0;       ///< number of records that the file had
+    std::int64_t kept_ = 0;       ///< number of records that an existing file keeps
     std::int64_t size_ = 0;       ///< size of the file when it was opened
-    std::vector<int> unwritten_;  ///< on the keeper: variables that were without a place
+    std::vector<int> unwritten_;  ///< on the keeper: numbers of the variables that give_places()
+                                  ///< has given an address
     SumsWriter sums_;
     std::optional<ChunkPlacer> placer_;
     std::unique_ptr<ChunkStore> store_;
 
-    std::unique_ptr<Netcdf4Index> index_;  ///< null except on the keeper
+    std::unique_ptr<Netcdf4Index> index_;  ///< index of the file; null on all ranks but the keeper
     std::optional<IndexEntries> entries_;
 };
 

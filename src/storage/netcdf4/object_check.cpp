@@ -14,7 +14,7 @@ namespace thalweg::detail {
 namespace {
 
 /// Tests if a data set is a dimension scale (HDF5 dimension scale specification). H5DSis_scale does
-/// the same, but is in another library.
+/// the same, but belongs to HDF5's high-level library, which is not linked.
 bool is_dimension_scale(hid_t set) {
     if (H5Aexists(set, "CLASS") <= 0) return false;
     const Handle attribute(H5Aopen(set, "CLASS", H5P_DEFAULT), H5Aclose);
@@ -35,7 +35,7 @@ public:
         : view_(view), path_(path), sets_(sets) {}
 
     /// Checks a group and the objects in it.
-    /// @param name  ends with '/'; empty for the root group
+    /// @param name  path of the group, which ends with '/'; empty for the root group
     Status group(hid_t id, const std::string& name) {
         H5O_info_t info{};
         if (H5Oget_info2(id, &info, H5O_INFO_BASIC) < 0) return wrong("group", name, "no header");
@@ -59,7 +59,7 @@ private:
 
     static herr_t visit(hid_t group, const char* name, const H5L_info_t* link, void* to) {
         auto& links = *static_cast<Links*>(to);
-        // HDF5 calls this function, so no exception may leave it.
+        // HDF5 calls this function, so catch all exceptions: none may pass through HDF5.
         links.status =
             alone([&] { return links.check.object(group, name, links.group + name, link->type); });
         return links.status.ok() ? 0 : 1;
@@ -101,7 +101,8 @@ private:
     const Hdf5View& view_;
     const std::string& path_;
     std::vector<std::string>& sets_;
-    std::vector<std::pair<unsigned long, haddr_t>> open_;  ///< groups that contain the present one
+    std::vector<std::pair<unsigned long, haddr_t>> open_;  ///< groups on the path from the root to
+                                                           ///< the present group
 };
 
 }  // namespace

@@ -21,8 +21,8 @@ unsigned word_at(std::span<const char> block, std::size_t at) {
 enum class Found { no, yes, unreadable };
 
 /// Looks for a dataspace among messages.
-/// @param type_bytes  bytes of a message's type, which is followed by its length
-/// @param head        bytes before a message's data
+/// @param type_bytes  size in bytes of a message's type; the message's length follows it
+/// @param head        size in bytes of what comes before a message's data
 /// @param gap         bytes that may be left over at the end
 Found find_in(std::span<const char> messages, std::size_t type_bytes, std::size_t head,
               std::size_t gap) {
@@ -36,7 +36,9 @@ Found find_in(std::span<const char> messages, std::size_t type_bytes, std::size_
     return found ? Found::yes : Found::no;
 }
 
-/// Looks for a dataspace in a block of version 2, given without its signature and checksum.
+/// Looks for a dataspace in a block of version 2, which is passed without its signature and
+/// checksum.
+/// @param ordered  messages contain their number, which makes them longer
 Found find_in_version_2(std::span<const char> messages, bool ordered) {
     const std::size_t head = ordered ? 6 : 4;
     return find_in(messages, 1, head, head - 1);
@@ -55,14 +57,15 @@ bool has_length(std::span<const char> block) {
                                  (flags & 4) != 0) != Found::no;
     }
     if (begin == "OCHK" && block.size() >= signature + checksum) {
-        // A continuation block does not show if messages are numbered; only the first block does.
+        // Messages are longer if they are numbered. Only the first block tells if they are, so try
+        // both in continuation blocks.
         const auto messages = block.subspan(signature, block.size() - signature - checksum);
         const Found numbered = find_in_version_2(messages, true),
                     plain = find_in_version_2(messages, false);
         return numbered == Found::yes || plain == Found::yes ||
                (numbered == Found::unreadable && plain == Found::unreadable);
     }
-    constexpr std::size_t first = 16;  // bytes before the messages in a header of version 1
+    constexpr std::size_t first = 16;  // size in bytes of a version 1 header before its messages
     if (block.size() < first) return true;
     const bool main = byte_at(block, 0) == 1 && byte_at(block, 1) == 0;
     const Found in_main = main ? find_in(block.subspan(first), 2, 8, 0) : Found::unreadable;

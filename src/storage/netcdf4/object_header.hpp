@@ -7,7 +7,7 @@
 namespace thalweg::detail {
 
 /// Tests if a block of an object header (the first one or a continuation) contains the length of a
-/// data set. True for a block that cannot be read.
+/// data set. Returns true if the block cannot be parsed.
 bool has_length(std::span<const char> block);
 
 }  // namespace thalweg::detail

@@ -6,11 +6,11 @@
 
 namespace thalweg::detail {
 
-/// Bytes of a page, which the system reads and writes as a whole. Smaller blocks of metadata are
-/// placed so that they lie within one.
+/// Size in bytes of a page of memory, which the system reads and writes as a whole. Smaller blocks
+/// of metadata are placed so that each lies within one page.
 constexpr std::int64_t page = 4096;
 
-/// Rounds bytes up to a multiple of `to`.
+/// Rounds a number of bytes up to a multiple of `to`.
 constexpr std::int64_t rounded(std::int64_t bytes, std::int64_t to) {
     return (bytes + to - 1) / to * to;
 }

@@ -22,17 +22,19 @@ namespace {
 
 constexpr std::array<char, 16> log_mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
                                         'p', 'l', 'a', 'c', 'e', 's', '1', '\n'};
-constexpr std::int64_t many = 1 << 20;  ///< size in bytes at which clear() empties the log
-/// Bytes that are reserved at a time, in case the disk becomes full.
+constexpr std::int64_t many = 1 << 20;  ///< clear() empties the log if it is larger than this
+                                        ///< number of bytes
+/// Number of bytes that are reserved at a time, so that the log can still be written when the disk
+/// is full.
 constexpr std::int64_t room_step = 64 << 10;
 
 static_assert(std::is_trivially_copyable_v<PlacedChunk>);
 
-/// The head of an entry. The entry has either the names of the variables, or chunks that were
-/// logged together.
+/// The head of an entry. The first entry contains the names of the variables; each other entry
+/// contains chunks that were logged together.
 struct Head {
     std::int64_t records = 0;
-    std::int64_t bytes = 0;  ///< bytes that follow
+    std::int64_t bytes = 0;  ///< size in bytes of the rest of the entry
     std::uint64_t checksum = 0;
 };
 

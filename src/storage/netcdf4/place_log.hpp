@@ -16,19 +16,19 @@ namespace thalweg::detail {
 
 class PlaceLog {
 public:
-    /// Creates the log of a file. If that fails, this object does nothing.
+    /// Creates the log of a file. If this fails, nothing is logged, and all functions do nothing.
     PlaceLog(const std::string& path, const Definitions& definitions);
     ~PlaceLog();
     PlaceLog(const PlaceLog&) = delete;
     PlaceLog& operator=(const PlaceLog&) = delete;
 
-    /// Adds chunks.
+    /// Adds chunks to the log. After a failure nothing more is logged.
     /// @param records  number of records that the file has with them
-    /// @param durable  sync the log. After a failure, nothing more is logged
+    /// @param durable  sync the log
     void add(std::int64_t records, std::span<const PlacedChunk> chunks, bool durable);
-    /// Empties the log if it is long. All its chunks must be in the index.
+    /// Empties the log if it is long. HDF5's index must contain all logged chunks.
     void clear();
-    /// Removes the log. All its chunks must be in the index.
+    /// Removes the log. HDF5's index must contain all logged chunks.
     void remove();
 
 private:
@@ -36,13 +36,13 @@ private:
 
     std::string path_;
     int fd_ = -1;
-    bool named_ = false;      ///< the log's name is on the device
-    std::int64_t begin_ = 0;  ///< offset after the names
+    bool named_ = false;      ///< the folder was synced, so that the log survives a power failure
+    std::int64_t begin_ = 0;  ///< offset in the log after the names of the variables
     std::int64_t end_ = 0;
-    std::int64_t room_ = 0;  ///< bytes that the file system has reserved
+    std::int64_t room_ = 0;  ///< bytes of the log for which the file system has reserved space
 };
 
-/// Chunks that were logged together, and the number of records of the file with them.
+/// Chunks that were logged together, and the number of records that the file has with them.
 struct LoggedChunks {
     std::int64_t records = 0;
     std::vector<PlacedChunk> chunks;

@@ -13,7 +13,8 @@ struct PlaceTable::Head {
     std::int64_t writers;
 };
 
-/// A message of chunks, which its writer fills and the keeper empties.
+/// Memory in which a writer passes chunks to the keeper. The writer fills it, and the keeper
+/// empties it.
 struct PlaceTable::Slot {
     static constexpr std::size_t most = 400;  ///< chunks
     alignas(64) Word full;

@@ -23,14 +23,17 @@ public:
 
     const SegmentName& name() const { return memory_->name(); }
 
-    /// Takes room at the end of the file, and returns its address. @param bytes  a multiple of 8
+    /// Takes space at the end of the file, and returns its address.
+    /// @param bytes  size of the space; a multiple of 8
     std::int64_t take_room(std::int64_t bytes);
     std::int64_t end() const;
 
-    /// Passes the first of these chunks to the keeper, if it has taken those passed before.
+    /// Passes as many of these chunks to the keeper as its memory holds; none if the keeper has not
+    /// yet taken those passed before.
     /// @return number of chunks passed
     std::size_t tell(std::span<const PlacedChunk> chunks);
-    /// Appends the chunks that were passed to the keeper. @return true if there were some
+    /// Appends the chunks that other writers have passed to the keeper.
+    /// @return true if there were any
     bool hear(std::vector<PlacedChunk>& chunks);
 
 private:

@@ -11,8 +11,8 @@ namespace {
 
 using Way = StoredVariable::Way;
 
-/// Tests if a data set that is shorter than its dimensions ends at the edge of a chunk. If it does
-/// not, the rest of the chunk is undefined.
+/// Tests if a data set that is shorter than its dimensions ends at a chunk boundary. If it does
+/// not, the rest of its last chunk is undefined.
 bool ends_between_chunks(const StoredVariable& s, const std::vector<std::int64_t>& shape) {
     for (std::size_t d = 0; d < shape.size(); ++d)
         if (s.extent[d] < shape[d] && s.extent[d] % s.chunk[d] != 0) return false;

@@ -31,14 +31,15 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Largest size of a band in bytes: half of the cache, as the next band may be that of another
+/// Largest size of a band in bytes: half of the cache, as the next band can belong to another
 /// variable.
 constexpr std::int64_t most_band = ChunkReader::cache_bytes / 2;
-constexpr std::int64_t most_parts = 4096;  ///< largest number of parts of a variable
+constexpr std::int64_t most_parts = 4096;  ///< largest number of parts into which a variable is
+                                           ///< divided
 
 using Way = StoredVariable::Way;
 
-/// Seconds within which a file may change twice without a change of its modification time.
+/// Seconds within which two changes of a file can have the same modification time.
 constexpr double clock_tick = 0.01;
 constexpr int most_looks = 20;
 
@@ -108,7 +109,7 @@ public:
         writable.variables.clear();
         for (std::size_t i = 0; i < stored_.size(); ++i) {
             const Variable& v = definitions_.variables[i];
-            // A model cannot define a variable of such a type.
+            // Skip types of other programs, as a model cannot define a variable of such a type.
             if (!valid_type(v.type)) continue;
             if (!stored_[i].no_append.empty())
                 return failure(TW_EUNSUPPORTED, "mode=append is not possible: variable '{}': {}",
@@ -196,7 +197,7 @@ public:
 
     bool reads_behind() const override { return true; }
 
-    /// Finds the places of chunks by HDF5, which only the model's thread may call.
+    /// Asks HDF5 for the places of chunks, as only the model's thread may call HDF5.
     bool prepare(std::span<const ReadRange> ranges) override {
         Status status;
         for (const ReadRange& range : ranges) {
@@ -255,13 +256,15 @@ private:
         return status;
     }
 
-    /// Opens the file before its definitions are read, as another file may take its name later.
+    /// Opens the file. This happens before its definitions are read, because another file may take
+    /// its name later.
     Status hold(int& fd) const {
         fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         return fd < 0 ? system_failure(path_, "cannot open") : Status{};
     }
 
-    /// Opens the file again after forget(), or on a rank that has not read before.
+    /// Opens the file after forget() has closed it, or for the first time on a rank that has not
+    /// read yet.
     Status hold_again() {
         if (fd_ >= 0) return {};
         Status status = hold(fd_);
@@ -270,8 +273,8 @@ private:
         return status;
     }
 
-    /// Reads the contents, again until they are consistent. If the file changes meanwhile, HDF5 may
-    /// read some parts from before the change and some from after, and report an error.
+    /// Reads the contents repeatedly until the file did not change meanwhile. If it changed, HDF5
+    /// may have read one part before and another part after the change.
     Status look_until_steady(int fd, Netcdf4Contents& contents) const {
         for (int look = 1;; ++look) {
             struct stat before {
@@ -285,8 +288,8 @@ private:
         }
     }
 
-    /// Reads the contents, and checks that the name still leads to the open file: netCDF-C opens it
-    /// by its name.
+    /// Reads the contents, and checks that the path still leads to the open file, because netCDF-C
+    /// opens it by its path.
     Status read_contents(int fd, Netcdf4Contents& contents, OpenedFile& opened) const {
         if (Status s = note_opened(fd, path_, opened); !s.ok()) return s;
         if (Status s = look_until_steady(fd, contents); !s.ok()) return s;
@@ -321,7 +324,7 @@ private:
         stored_ = std::move(contents.stored);
         records_ = contents.records;
         size_ = contents.size;
-        // Look() has reserved the memory, so this does not fail.
+        // look() has reserved the memory, so this cannot fail.
         sets_.assign(stored_.size(), H5I_INVALID_HID);
     }
 
@@ -349,14 +352,14 @@ private:
     Status check_place(int variable, const StoredChunk& place) const;
     Status make_known(int variable, const Cell& cell);
     bool look_again();
-    // Functions that finder here_ uses:
+    // Functions for `here_`, which finds the places of chunks:
     Status descriptor(int& fd) override;
     Status find(int variable, const Cell& cell, StoredChunk& place) override;
     Status read_by_hdf5(int variable, const Cell& cell, char* to) override;
 
     std::string path_;
     bool root_, reader_;
-    int fd_ = -1;  ///< descriptor of the file on readers and rank 0
+    int fd_ = -1;  ///< descriptor of the file, on readers and rank 0
     OpenedFile opened_;
     Format format_ = Format::netcdf4;
     int groups_ = 0;
@@ -364,12 +367,13 @@ private:
     std::vector<StoredVariable> stored_;
     std::int64_t size_ = 0;
 
-    // The following members are set on readers, once they read.
+    // The following members are set on readers, at their first read.
     std::unique_ptr<Hdf5View> view_;
     std::vector<hid_t> sets_;    ///< data set of each variable
-    bool looked_again_ = false;  ///< the file was reopened during this read
+    bool looked_again_ = false;  ///< the file was already reopened during this read
     ChunkReader here_{*this, path_, definitions_, stored_, counts_};
-    // The following members belong to the thread that reads ahead; other threads add places.
+    // The following members belong to the thread that reads ahead. Other threads only add places to
+    // `known_`.
     KnownPlaces known_{path_, opened_};
     ChunkReader behind_{known_, path_, definitions_, stored_, counts_};
 };
@@ -384,7 +388,7 @@ std::vector<SourcePart> Netcdf4Source::parts(int variable, int readers) const {
     const auto chunk = [&](std::size_t d) { return std::min(s.chunk[d + lead], v.shape[d]); };
     std::size_t first = 0;  // slowest dimension in which chunks are longer than 1
     while (first + 1 < nd && chunk(first) == 1) ++first;
-    // All records in a chunk are cached together.
+    // All records in a chunk are cached together, so count all of them.
     std::int64_t chunk_bytes = v.record ? s.chunk[0] * element : element;
     for (std::size_t d = 0; d < nd; ++d) chunk_bytes *= chunk(d);
     std::vector<std::int64_t> width(v.shape);  // length of a part in each dimension
@@ -408,8 +412,8 @@ std::vector<SourcePart> Netcdf4Source::parts(int variable, int readers) const {
         part.box = box;
         std::int64_t rest = element;
         for (std::size_t d = first + 1; d < nd; ++d) rest *= box.count[d];
-        // Unless this dimension is the slowest, a short last chunk recurs for each slower index, so
-        // the grain must span the whole dimension.
+        // Outside the slowest dimension, a short last chunk recurs for each slower index. The grain
+        // must then span the whole dimension.
         const bool slowest = volume(std::span(v.shape).first(first)) == 1;
         const bool even = slowest || v.shape[first] % chunk(first) == 0;
         part.grain = rest * (even ? chunk(first) : v.shape[first]);
@@ -437,10 +441,10 @@ Status Netcdf4Source::open_set(int variable, hid_t& set) {
     return known < 0 ? failure(TW_EFORMAT, "HDF5 cannot open a data set") : Status{};
 }
 
-/// Closes the file, so that HDF5 reads it again. HDF5 may have old nodes of an index, which the
-/// file's writer has split since. Once per read is enough: the requested data were in the file
-/// before it.
-/// @return false: the file has not changed, or was closed in this read already
+/// Closes the file, so that HDF5 reads it again: nodes of the index that HDF5 has in memory may
+/// have been split by the program that writes the file. Once per read is enough, since the
+/// requested data were in the file before the read.
+/// @return false if the file has not changed, or was already closed during this read
 bool Netcdf4Source::look_again() {
     if (looked_again_ || !view_ || !view_->changed()) return false;
     looked_again_ = true;
@@ -455,7 +459,7 @@ Status Netcdf4Source::look_up(int variable, const Cell& cell, StoredChunk& place
     return view_->locate(stored(variable), set, cell.corner.data(), place);
 }
 
-/// Checks the place of a chunk, which HDF5 does not do.
+/// Checks that the place of a chunk lies in the file, as HDF5 does not check this.
 Status Netcdf4Source::check_place(int variable, const StoredChunk& place) const {
     if (place.address < 0) return {};
     const StoredVariable& s = stored(variable);
@@ -499,8 +503,8 @@ Status Netcdf4Source::read_stored(int variable, std::int64_t record, std::int64_
     return read_fully(fd, path_, bytes.data(), std::ssize(bytes), place.address);
 }
 
-/// Adds the place of a chunk for the thread that reads ahead. Fails if HDF5 does not find the chunk
-/// and the file has changed: then read() has to look again.
+/// Looks up the place of a chunk for the thread that reads ahead. Fails if HDF5 does not find the
+/// chunk and the file has changed; then read() reopens the file.
 Status Netcdf4Source::make_known(int variable, const Cell& cell) {
     if (known_.has(cell.key)) return {};
     StoredChunk place;
@@ -518,9 +522,11 @@ Status Netcdf4Source::descriptor(int& fd) {
     return status;
 }
 
-/// Reads the elements of a chunk within the extent; does not change the others.
+/// Reads the elements of a chunk that lie within the extent of the data set; leaves the others
+/// unchanged.
 Status Netcdf4Source::read_by_hdf5(int variable, const Cell& cell, char* to) {
-    // If HDF5 does not find a chunk, it returns fill values, so read the file again first.
+    // HDF5 returns fill values if it does not find a chunk. Reopen a changed file first, so that
+    // HDF5 finds new chunks.
     (void)look_again();
     hid_t set = H5I_INVALID_HID;
     if (Status status = open_set(variable, set); !status.ok()) return status;

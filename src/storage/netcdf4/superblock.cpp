@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
 using Bytes = std::array<char, 52>;
 
-/// Reads bytes of a file. Bytes beyond its end are returned as 0.
+/// Reads bytes of a file. Bytes past its end are set to 0.
 Status read_some(int fd, const std::string& path, std::int64_t at, Bytes& bytes) {
     bytes = {};
     for (std::size_t have = 0; have < bytes.size();) {
@@ -33,8 +33,9 @@ Status read_some(int fd, const std::string& path, std::int64_t at, Bytes& bytes)
     return {};
 }
 
-/// Returns the end of the file according to a superblock of version 0 to 3. It contains a base
-/// address, and an end relative to it. A user block may have been inserted before it later.
+/// Returns the end of the file according to a superblock of version 0 to 3. The superblock contains
+/// a base address and the end relative to that address. Its own offset can differ from the base
+/// address, because a user block may have been inserted later.
 std::int64_t end_of(const Bytes& superblock, std::int64_t at) {
     constexpr std::size_t version = 8, offset_bytes_before_2 = 13, offset_bytes = 9;
     const char v = superblock[version];

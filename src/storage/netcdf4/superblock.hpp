@@ -11,9 +11,11 @@ namespace thalweg::detail {
 
 /// HDF5's superblock (HDF5 file format specification, "Disk Format: Level 0A").
 struct Superblock {
-    /// Offset in the file; not 0 if there is a user block; -1: not an HDF5 file.
+    /// Offset of the superblock in the file. Greater than 0 if there is a user block; -1 if the
+    /// file is not an HDF5 file.
     std::int64_t at = -1;
-    /// Number of bytes that HDF5 uses, including the user block; -1: unknown version.
+    /// Size in bytes of the file as HDF5 uses it, including the user block; -1 if the superblock's
+    /// version is unknown.
     std::int64_t end = -1;
 };
 

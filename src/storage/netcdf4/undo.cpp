@@ -20,7 +20,7 @@ namespace {
 constexpr std::array<char, 16> mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
                                     'u', 'n', 'd', 'o', ' ', '1', '\n'};
 
-/// The last bytes of a file with saved bytes.
+/// The last bytes of a file that contains saved bytes.
 struct Trailer {
     std::int64_t begin = 0;      ///< offset of the first saved byte
     std::int64_t size = 0;       ///< size of the file before the change
@@ -44,7 +44,7 @@ bool find_trailer(int fd, Trailer& trailer) {
 }
 
 /// Reads the saved bytes.
-/// @param whole  becomes false if they are incomplete: then nothing had been changed yet
+/// @param whole  false if the saved bytes are incomplete; the change had not begun then
 Status read_saved(int fd, const std::string& path, const Trailer& trailer,
                   std::vector<SavedBytes>& saved, bool& whole) {
     struct stat info {};

@@ -12,21 +12,21 @@
 
 namespace thalweg::detail {
 
-/// The previous bytes of a range of a file.
+/// A range of a file, and the bytes that it contained before a change.
 struct SavedBytes {
     std::int64_t address = 0;
     std::vector<char> bytes;
 };
 
 /**
- * Writes saved bytes to the end of a file, with a mark by which they are recognized.
- * @param at    address at which to write them; the file has no data from there on
- * @param size  size of the file after undo()
+ * Writes saved bytes and a mark to the end of a file.
+ * @param at    address after all data of the file, at which the saved bytes begin
+ * @param size  size that undo() gives the file
  */
 Status write_undo(int fd, const std::string& path, std::int64_t at, std::int64_t size,
                   std::span<const SavedBytes> saved);
 
-/// Tests if a file ends with saved bytes: a change is being made, or its run was killed.
+/// Tests if a file ends with saved bytes: a run is changing the file, or was killed while it did.
 bool has_undo(int fd);
 bool has_undo(const std::string& path);
 

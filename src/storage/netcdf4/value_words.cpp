@@ -15,7 +15,8 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr hsize_t hashed_bytes = 8 << 20;  ///< bytes of the boxes in which values are read
+constexpr hsize_t hashed_bytes = 8 << 20;  ///< size in bytes of the boxes in which values are read
+                                           ///< and hashed
 
 std::string member_name(hid_t type, unsigned member) {
     char* const text = H5Tget_member_name(type, member);
@@ -56,11 +57,11 @@ std::string array_words(hid_t type, hid_t element) {
     return words + "]";
 }
 
-/// Tests if values of a type are equal when their bytes are, even in different files.
+/// Tests if equal values of a type have equal bytes, even in different files.
 bool is_comparable(hid_t type) {
     for (const H5T_class_t pointer : {H5T_VLEN, H5T_REFERENCE, H5T_TIME})
         if (H5Tdetect_class(type, pointer) != 0) return false;
-    // H5Tdetect_class does not find strings of variable length inside other types.
+    // H5Tdetect_class does not find strings of variable length that are part of another type.
     if (H5Tget_class(type) == H5T_STRING) return H5Tis_variable_str(type) == 0;
     if (H5Tget_class(type) == H5T_ARRAY) {
         const Handle element(H5Tget_super(type), H5Tclose);
@@ -76,7 +77,8 @@ bool is_comparable(hid_t type) {
 
 std::string text_of_hash(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
-/// Returns the shape of a box of about `hashed_bytes` at a corner: whole rows if they fit.
+/// Returns the shape of the box that begins at `corner` and has about `hashed_bytes` bytes; it
+/// consists of whole rows if they fit.
 std::vector<hsize_t> box_at(const std::vector<hsize_t>& shape, const std::vector<hsize_t>& corner,
                             hsize_t element) {
     std::vector<hsize_t> count(shape.size(), 1);
@@ -90,7 +92,7 @@ std::vector<hsize_t> box_at(const std::vector<hsize_t>& shape, const std::vector
     return count;
 }
 
-/// Moves the corner to the next box in row-major order. Returns false after the last one.
+/// Moves `corner` to the next box in row-major order. Returns false after the last one.
 bool advance(std::vector<hsize_t>& corner, const std::vector<hsize_t>& count,
              const std::vector<hsize_t>& shape) {
     for (std::size_t d = shape.size(); d-- > 0;) {
@@ -171,7 +173,7 @@ std::string hash_of_data_set(hid_t set) {
         if (nd > 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, corner.data(), nullptr,
                                           count.data(), nullptr) < 0)
             return {};
-        // H5Dread does not set the gaps between members.
+        // Clear the memory, as H5Dread does not set the gaps between members.
         values.assign(n * H5Tget_size(native), '\0');
         if (H5Dread(set, native, memory, space, H5P_DEFAULT, values.data()) < 0) return {};
         hash = hash_of({values.data(), values.size()}, hash);

@@ -12,9 +12,9 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr double most_chunks = 1e9;  ///< largest number of chunks of a variable that are checked
+constexpr double most_chunks = 1e9;  ///< largest number of chunks of a variable that is checked
 
-/// A check of all data sets, in all groups.
+/// Checks all data sets of all groups.
 class DataCheck {
 public:
     DataCheck(Hdf5View& view, const std::string& path, std::int64_t end)
@@ -26,7 +26,7 @@ public:
                               void* self) -> herr_t {
             auto* const check = static_cast<DataCheck*>(self);
             if (info->type != H5O_TYPE_DATASET) return 0;
-            // HDF5 calls this function, so no exception may leave it.
+            // HDF5 calls this function, so catch all exceptions: none may pass through HDF5.
             check->status_ = alone([&] { return check->data_set(group, name); });
             return check->status_.ok() ? 0 : 1;
         };
@@ -66,7 +66,7 @@ private:
                          OfVariable{name});
         if (std::any_of(length.begin(), length.begin() + nd, [](hsize_t n) { return n == 0; }))
             return {};
-        // The damaged shape of a data set may mean too many chunks to check.
+        // A data set with a damaged shape could have too many chunks to check.
         double all = 1;
         for (std::size_t d = 0; d < static_cast<std::size_t>(nd); ++d)
             all *= static_cast<double>(length[d]) / static_cast<double>(chunk[d]);

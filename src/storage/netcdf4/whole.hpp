@@ -9,7 +9,7 @@
 
 namespace thalweg::detail {
 
-/// The record counts of a netCDF-4 file.
+/// Numbers of records in a netCDF-4 file.
 struct Netcdf4Records {
     bool any = false;           ///< some variable has records
     std::int64_t longest = 0;   ///< number of records of the longest variable
@@ -17,27 +17,29 @@ struct Netcdf4Records {
 };
 
 /**
- * Reads all definitions, and asks HDF5's index for the places of all data of all data sets.
- * @param end  byte of the file at which all data must end
- * @return TW_OK; TW_EFORMAT, naming the damaged part; TW_EINUSE if HDF5 has it locked; TW_EIO;
- *         TW_ENOMEM
+ * Checks that a file is complete: reads all definitions, and looks up the places of all data of all
+ * data sets in HDF5's index.
+ * @param end  offset in the file before which all data must end
+ * @return TW_OK; TW_EFORMAT, naming the damaged part; TW_EINUSE if HDF5 has locked the file;
+ *     TW_EIO; TW_ENOMEM
  */
 Status check_netcdf4_whole(const std::string& path, std::int64_t end, Netcdf4Records& records);
 
 /**
  * Removes the records after the first `records` of all variables. A reader that opens the file
- * meanwhile, or after the process was killed, finds its old or its new state.
+ * meanwhile, or after the process was killed, finds either the old or the new state.
  * @return TW_OK, TW_EIO, TW_EFORMAT
  */
 Status cut_netcdf4(const std::string& path, std::int64_t records);
 
 /**
- * Enters the chunks that a killed run has logged beside the file in HDF5's index.
+ * Enters the chunks that a killed run has logged beside the file into HDF5's index.
  * @return TW_OK, also if there is no log; TW_EIO, TW_EFORMAT
  */
 Status enter_logged(const std::string& path);
 
-/// Returns the number of records of a file, including those logged beside it; 0 if there is no log.
+/// Returns the number of records of a file, including those that are logged beside it. Returns 0 if
+/// there is no log.
 std::int64_t logged_records(const std::string& path);
 
 }  // namespace thalweg::detail

@@ -20,7 +20,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Tests if the MPI library that is loaded, which may be another than at build time, has the bug.
+/// Tests if the loaded MPI library, which may differ from that at build time, loses bytes in its
+/// MPI-IO.
 bool is_faulty() {
     int major = 0, minor = 0, release = 0;
     if (std::sscanf(mpi_name().c_str(), "Open MPI v%d.%d.%d", &major, &minor, &release) != 3)
@@ -42,7 +43,7 @@ public:
     MpiSettings(const MpiSettings&) = delete;
     MpiSettings& operator=(const MpiSettings&) = delete;
 
-    /// Returns the bytes of a setting; none if there is no such setting.
+    /// Returns the bytes of a setting; empty if there is no such setting.
     std::vector<char> read(const char* name) const {
         int index = 0, count = 0;
         MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
@@ -60,7 +61,7 @@ private:
 };
 
 /// Tests if a setting permits OMPIO. The setting lists components to choose from or, after '^',
-/// components to leave out; empty: all are permitted.
+/// components to leave out; an empty setting permits all components.
 bool chooses_ompio(const std::vector<char>& setting) {
     if (setting.empty() || setting[0] == '\0') return true;
     return (std::strstr(setting.data(), "ompio") != nullptr) != (setting[0] == '^');
@@ -86,8 +87,8 @@ void choose_mpi_io() {
 }
 
 Status check_mpi_io(const std::string& path) {
-    // Find out only once: the answer does not change, and MPI loads its components anew each time
-    // (0.1 s).
+    // Check only once: the answer does not change, and a check takes 0.1 s because MPI loads its
+    // components each time.
     static const bool loses_bytes = [] {
         if (!is_faulty()) return false;
         const MpiSettings settings;

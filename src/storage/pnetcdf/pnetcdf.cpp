@@ -69,7 +69,8 @@ public:
         return open_for_writing(comm, options, writer);
     }
 
-    /// Reserves space beforehand, as Open MPI's MPI-IO reports success when the disk is full.
+    /// Reserves space for data before they are written, because Open MPI's MPI-IO reports success
+    /// even if the disk is full.
     Status reserve(std::int64_t offset, std::int64_t bytes) override {
         if (!first_ || bytes == 0) return {};
         if (fd_ < 0) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -85,7 +86,7 @@ public:
         Stopwatch watch(counts_.seconds);
         const Untaken untaken;
         NoSizeSignal guard;
-        // Each request is for one variable and record, and consists of boxes.
+        // A request is for one variable and one record. It consists of boxes.
         std::vector<Request> requests;
         for (const Chunk& c : chunks) {
             const Variable& v = definitions_->variables[c.variable];
@@ -172,8 +173,8 @@ private:
         return {};
     }
 
-    /// Creates the file by MPI-IO with an empty header, as a file system sets stripes only when a
-    /// file is created.
+    /// Creates the file by MPI-IO with an empty header, because a file's stripes can only be set
+    /// when it is created.
     /// @note Collective over the writers
     Status create_with_hints(const StorageOptions& options, bool writer) {
         if (!writer || (options.stripe_count <= 0 && options.stripe_size <= 0)) return {};
@@ -205,8 +206,8 @@ private:
         return status;
     }
 
-    /// Returns the reserved hints of MPI (MPI 3.1, section 13.2.8). Implementations ignore hints
-    /// that they do not know.
+    /// Returns hints with the names that MPI reserves (MPI 3.1, section 13.2.8). MPI libraries
+    /// ignore hints that they do not support.
     static MPI_Info hints_of(const StorageOptions& options) {
         MPI_Info info = MPI_INFO_NULL;
         MPI_Info_create(&info);
@@ -225,7 +226,8 @@ private:
         std::vector<Box> boxes;
     };
 
-    /// The arguments of a request in PnetCDF's form, which must be valid during the call.
+    /// The arguments of a request in the form that PnetCDF takes. They must be valid until the
+    /// request is complete.
     struct Arguments {
         std::vector<MPI_Offset> numbers;
         std::vector<MPI_Offset*> starts, counts;
@@ -294,8 +296,7 @@ private:
         return status;
     }
 
-    /// Writes by one collective call per variable, in which all writers take part, with or without
-    /// data.
+    /// Writes by one collective call per variable. All writers take part in it, even without data.
     Status write_blocking(const std::vector<Request>& requests) {
         std::vector<std::int64_t> boxes(definitions_->variables.size(), 0);
         for (const Request& r : requests) boxes[r.variable] += r.boxes.size();
@@ -307,7 +308,8 @@ private:
             for (const Request& r : requests)
                 if (r.variable == static_cast<int>(v)) own.push_back(r);
             const Variable& variable = definitions_->variables[v];
-            // PnetCDF takes different collective paths for scalars and for lists of boxes.
+            // PnetCDF uses different collective paths for scalars and for lists of boxes, so make
+            // the ranks agree on one.
             Status written =
                 boxes[v] == 1 && !variable.dims.empty() ? write_box(v, own) : write_posted(own);
             if (status.ok()) status = std::move(written);
@@ -336,8 +338,8 @@ private:
         return pnetcdf_status(code, path_, v.name);
     }
 
-    /// Writes the record count to the header without PnetCDF, which counts a record from its first
-    /// write on, complete or not.
+    /// Writes the record count to the header without PnetCDF, which would count each record from
+    /// its first write on, even if it is incomplete.
     Status set_record_count(std::int64_t records) const {
         const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
         if (fd < 0) return system_failure(path_, "cannot open for writing");
@@ -347,7 +349,7 @@ private:
     }
 
     /// Writes the padding after variables of odd size, which PnetCDF leaves undefined and netCDF
-    /// fills. Records that existed before have their padding.
+    /// fills. Padding of records that an existing file had is left alone.
     Status fill_padding(std::int64_t records) const {
         int fd = -1;
         Status status;

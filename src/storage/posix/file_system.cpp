@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::int64_t lustre_magic = 0x0BD00BD0;
 
-/// File systems that the library knows, from statfs(2) and linux/magic.h.
+/// Table of the file systems that the library knows, by their numbers in statfs(2) and
+/// linux/magic.h.
 constexpr struct {
     std::int64_t magic;
     Sharing sharing;

@@ -45,7 +45,7 @@ private:
 FileSystem file_system_at(const std::string& path) {
     struct statfs info {};
     if (statfs(path.c_str(), &info) != 0) return file_system_of(0, 4096);
-    // The magic number has 32 bits, even if the field is wider.
+    // Magic numbers have 32 bits, even where f_type is wider.
     return file_system_of(static_cast<std::uint32_t>(info.f_type), info.f_bsize);
 }
 
@@ -63,7 +63,7 @@ std::uint64_t this_kernel() {
 }  // namespace
 
 FileIdentity identity_at(const std::string& path) {
-    // Open the file, because NFS answers stat() from its cache.
+    // Open the file instead of calling stat(), which NFS answers from its cache.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     FileIdentity identity;
     struct stat info {};
@@ -71,7 +71,7 @@ FileIdentity identity_at(const std::string& path) {
     if (fd >= 0 && fstat(fd, &info) == 0 && fstatfs(fd, &system) == 0) {
         const auto magic = static_cast<std::uint32_t>(system.f_type);
         const Sharing sharing = file_system_of(magic, system.f_bsize).sharing;
-        // On an unknown file system, each node may have inode numbers of its own.
+        // On an unknown file system, inode numbers may differ between nodes.
         if (sharing != Sharing::unknown) identity.inode = info.st_ino;
         if (sharing == Sharing::local) identity.device = info.st_dev;
     }
@@ -97,7 +97,7 @@ Status create_striped(const std::string& path, bool fresh, std::int64_t count, s
                 "liblustreapi not found: stripe_count and stripe_size are used only as hints for "
                 "MPI-IO";
         } else {
-            // Stripes are fixed when a file is created.
+            // A file's stripes cannot be changed, so remove an old file first.
             if (!fresh && unlink(path.c_str()) != 0 && errno != ENOENT)
                 return system_failure(path, "cannot replace");
             const int fd = open(path.c_str(), O_CREAT | O_WRONLY | O_EXCL | O_CLOEXEC, 0666,
@@ -129,7 +129,7 @@ std::int64_t stripe_size_of(const std::string& path) {
     Stripes* const layout = get(path.c_str(), 0);
     if (layout == nullptr) return -1;
     std::uint64_t bytes = 0;
-    // Values beyond a terabyte are Lustre's marks for "default" and "wide".
+    // Lustre represents "default" and "wide" by values above a terabyte.
     const bool known = size(layout, &bytes) == 0 && bytes > 0 && bytes < (std::uint64_t(1) << 40);
     free(layout);
     return known ? static_cast<std::int64_t>(bytes) : -1;

@@ -31,13 +31,13 @@ public:
     bool good() const { return fd_ >= 0; }
     const std::string& path() const { return path_; }
 
-    /// Replaces a file on disk that a library has open for writing, if the library cannot be given
-    /// another path: its later writes go to memory.
-    /// @return false: nothing has changed, as the file is not open, or is open more than once
+    /// Redirects a library's later writes to a file on disk into this file in memory, for libraries
+    /// that cannot be given another path.
+    /// @return false if nothing was changed, because the file is not open or is open more than once
     bool stand_in(const std::string& path) const {
         struct stat wanted;
         if (::stat(path.c_str(), &wanted) != 0) return false;
-        // opendir is used because std::filesystem ends the process if memory runs out.
+        // opendir() is used because std::filesystem ends the process if it gets no memory.
         const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), closedir);
         if (!folder) return false;
         int only = -1;
@@ -48,7 +48,7 @@ public:
                 found.st_dev != wanted.st_dev || found.st_ino != wanted.st_ino ||
                 (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
                 continue;
-            // Open more than once: one descriptor may not be the library's.
+            // If the file is open more than once, one of the descriptors may not be the library's.
             if (only >= 0) return false;
             only = fd;
         }

@@ -22,8 +22,8 @@ std::int64_t nanoseconds(const timespec& time) {
     return std::int64_t{time.tv_sec} * second + time.tv_nsec;
 }
 
-/// Returns the time of the clock by which the kernel stamps files: later changes get this time or a
-/// later one. A finer clock may be some milliseconds ahead.
+/// Returns the time of the clock with which the kernel stamps files: later changes get this time or
+/// a later one. Other clocks are finer, and may be some milliseconds ahead.
 std::int64_t file_clock() {
     timespec time{};
 #ifdef CLOCK_REALTIME_COARSE
@@ -40,7 +40,7 @@ Status look(int fd, const std::string& path, Looked& at) {
     at.file.inode = info.st_ino;
     at.changed = nanoseconds(info.st_ctim);
 #ifdef STATX_BTIME
-    // The inode number alone is not enough, as it is reused when a file is removed.
+    // Get the creation time, too: inode numbers are reused after a file was removed.
     struct statx more {};
     if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME) != 0)
         at.file.born = std::int64_t{more.stx_btime.tv_sec} * second + more.stx_btime.tv_nsec;

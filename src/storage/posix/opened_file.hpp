@@ -9,11 +9,10 @@
 
 namespace thalweg::detail {
 
-/// The identity of a file, as rank 0 sees it when a session opens it. Plain data, so that it can be
-/// broadcast.
+/// Identity of a file that rank 0 of a session has opened. Plain data, so that it can be broadcast.
 struct OpenedFile {
     std::uint64_t inode = 0;
-    /// Creation time in nanoseconds since 1970; 0: the file system does not record it.
+    /// Creation time in nanoseconds since 1970; 0 if the file system does not record it.
     std::int64_t born = 0;
     std::int64_t found = 0;  ///< time at which this identity was determined
 };
@@ -21,8 +20,8 @@ struct OpenedFile {
 Status note_opened(int fd, const std::string& path, OpenedFile& found);
 
 /**
- * Tests if a descriptor refers to that file, or to a copy that this node had at that time: nodes
- * may have different files under one name.
+ * Checks that a descriptor refers to the expected file. A node may have its own file under the same
+ * name; that file is accepted if it existed when the identity was determined.
  * @return TW_OK; TW_ESTATE: another file has taken the name; TW_EIO
  */
 Status check_opened(int fd, const std::string& path, const OpenedFile& expected);

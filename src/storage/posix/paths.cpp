@@ -19,12 +19,13 @@ namespace thalweg::detail {
 namespace {
 
 constexpr std::string_view suffix = ".part";
-/// Length of the longest addition to a name: a dot in front and ".lock", or ".part.9".
+/// Length of the longest text that is added to a name: a dot before it and ".lock" after it, or
+/// ".part.9".
 constexpr std::size_t longest_addition = 7;
 constexpr std::size_t hash_digits = 16;
 constexpr std::size_t longest_stem = NAME_MAX - longest_addition;
 
-/// Returns the file name of a path, shortened so that additions fit.
+/// Returns the file name of a path, shortened so that texts can be added to it.
 std::string stem_of(const std::string& own) {
     const std::string name = own.substr(own.rfind('/') + 1);
     if (name.size() <= longest_stem) return name;
@@ -151,7 +152,7 @@ Status sync_folder_of(const std::string& path) {
     if (fd < 0) return system_failure(path, "cannot open its directory to sync it");
     Status status;
     while (status.ok() && fsync(fd) != 0) {
-        if (errno == EINVAL) break;  // the file system does not support syncing a folder
+        if (errno == EINVAL) break;  // some file systems cannot sync a folder
         if (errno != EINTR) status = system_failure(path, "cannot sync its directory");
     }
     ::close(fd);

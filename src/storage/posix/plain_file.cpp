@@ -14,7 +14,7 @@ Status PlainFile::write_chunks(std::span<const Chunk> chunks) {
             ++i;
             continue;
         }
-        // Write chunks that are adjacent in memory and in the file by one call.
+        // Write chunks that are adjacent both in memory and in the file by one call.
         std::int64_t bytes = c.bytes;
         std::size_t j = i + 1;
         while (j < chunks.size() && chunks[j].box == nullptr &&
@@ -58,8 +58,8 @@ Status PlainFile::write_box(const Chunk& c) {
     });
 }
 
-/// Calls visit(offset in bytes from the chunk's, offset in the box, bytes) for the contiguous runs
-/// of a box, in order, until one fails.
+/// Calls visit(offset in bytes from the chunk's, offset in the box, bytes) for each contiguous run
+/// of a box in file order, until a call fails.
 template <class Visit>
 Status PlainFile::for_runs(const Chunk& c, Visit&& visit) const {
     const Variable& v = definitions_->variables[c.variable];

@@ -18,7 +18,8 @@ public:
     Status sync() override;
 
 protected:
-    /// Converts a chunk's offset to an offset in the file. Adjacent bytes of a space stay adjacent.
+    /// Converts a chunk's offset to an offset in the file. Adjacent bytes of a space must stay
+    /// adjacent.
     virtual std::int64_t in_file(std::int64_t offset) const { return offset; }
 
     Status open_file();

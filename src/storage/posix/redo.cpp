@@ -22,14 +22,14 @@ namespace {
 struct RedoHead {
     std::array<char, 16> mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
                               'r', 'e', 'd', 'o', ' ', '1', '\n'};
-    std::int64_t bytes = 0;  ///< bytes that follow
+    std::int64_t bytes = 0;  ///< size in bytes of the rest of the log
     std::uint64_t checksum = 0;
 };
 
-/// Bytes that a disk writes all or not at all.
+/// Number of bytes that a disk writes completely or not at all.
 constexpr std::int64_t sector = 512;
 
-/// Reads the kept changes; leaves `changes` empty if there are none or they are incomplete.
+/// Reads the logged changes. Leaves `changes` empty if there are none, or if they are incomplete.
 Status read_changes(const std::string& path, std::vector<ChangedBytes>& changes) {
     if (access(redo_path(path).c_str(), F_OK) != 0) return {};
     std::vector<char> all;
@@ -53,7 +53,7 @@ Status read_changes(const std::string& path, std::vector<ChangedBytes>& changes)
     return {};
 }
 
-/// Tests if each sector of a range has its former or its new bytes.
+/// Tests if each sector of a range has either its former or its new bytes.
 bool is_old_or_new(int fd, const ChangedBytes& change) {
     const std::int64_t bytes = std::ssize(change.after);
     std::vector<char> now(bytes);
@@ -112,7 +112,7 @@ Status RedoLog::write(const std::vector<ChangedBytes>& changes) {
 
 Status RedoLog::drop(bool durable) {
     const std::string path = redo_path(path_);
-    if (fd_ < 0 && !durable) return {};  // those of earlier runs are removed before this
+    if (fd_ < 0 && !durable) return {};  // logs of earlier runs were already removed
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
     if (unlink(path.c_str()) != 0)
         return errno == ENOENT ? Status{} : system_failure(path_, "cannot remove " + path);

@@ -11,24 +11,25 @@
 
 namespace thalweg::detail {
 
-/// A change of a range of a file.
+/// A change of a range of a file: its former and its new bytes.
 struct ChangedBytes {
     std::int64_t address = 0;
-    std::vector<char> before, after;  ///< of the same size
+    std::vector<char> before, after;  ///< contents of the range; both have the same size
 };
 
 class RedoLog {
 public:
-    /// @param path  path of the file
+    /// @param path  path of the file that changes
     explicit RedoLog(std::string path) : path_(std::move(path)) {}
     ~RedoLog();
     RedoLog(const RedoLog&) = delete;
     RedoLog& operator=(const RedoLog&) = delete;
 
-    /// Replaces the kept change, and syncs it. The file must already have the previous change on
-    /// the device.
+    /// Replaces the logged changes and syncs the log. The file must already have the previous
+    /// changes on the device.
     Status write(const std::vector<ChangedBytes>& changes);
-    /// Removes the kept change, before the file changes without it. @param durable  sync this
+    /// Removes the log. Must be called before the file changes in ways that are not logged.
+    /// @param durable  sync the removal
     Status drop(bool durable);
 
 private:
@@ -36,8 +37,8 @@ private:
     int fd_ = -1;
 };
 
-/// Makes the kept change again. Does nothing if there is none, or if some place of the file holds
-/// neither the former nor the new bytes: then the file has been changed since.
+/// Makes the logged changes of a file again. Does nothing if there is no log, or if some range of
+/// the file has neither its former nor its new bytes, as the file was then changed later.
 /// @return TW_OK, TW_EIO, TW_ENOMEM
 Status redo(const std::string& path);
 

@@ -27,7 +27,7 @@ std::string system_words(int error) {
 
 Status with_cause(Status status) {
     if (status.ok()) return status;
-    // As many descriptors as a library opens at a time; it has closed its own by now.
+    // Open as many descriptors as a library opens at a time. The library has closed its own by now.
     std::array<int, 4> files{};
     int error = 0;
     for (int& fd : files) {

@@ -12,7 +12,7 @@
 
 namespace thalweg::detail {
 
-/// Returns the system's text for an error. If too many files are open, adds the limit.
+/// Returns the system's text for an error. If too many files are open, the text contains the limit.
 std::string system_words(int error);
 
 /// Returns this machine's name.
@@ -23,14 +23,14 @@ inline Status system_failure(const std::string& path, const std::string& what) {
     return failure(TW_EIO, "{}: {}: {}", OfFile{path}, what, system_words(errno));
 }
 
-/// Adds to the error of a library that this process cannot open more files, if that is the cause.
+/// Adds to the error of a library that this process has too many open files, if that is the cause.
 Status with_cause(Status status);
 
-/// Reads all bytes, or returns an error.
+/// Reads `bytes` bytes; a shorter read is an error.
 Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
                   std::int64_t offset);
 
-/// Writes all bytes, or returns an error.
+/// Writes `bytes` bytes; a shorter write is an error.
 Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
                    std::int64_t offset);
 
@@ -40,18 +40,19 @@ Status read_file(const std::string& path, std::vector<char>& bytes);
 /// Creates a file, or replaces its contents.
 Status write_file(const std::string& path, const std::vector<char>& bytes);
 
-/// Reserves space by fallocate(2). Returns false if the disk has none; true if the file system does
-/// not support it.
+/// Reserves space by fallocate(2). Returns false if the disk is full; true also if the file system
+/// does not support the call.
 bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes);
 
-/// Syncs the data to the device; with `all`, also the metadata. Repeats the call if a signal
-/// interrupts it.
+/// Syncs the data of a file to the device; if `all` is true, also its metadata. Repeats the call if
+/// a signal interrupts it.
 Status sync_file(int fd, const std::string& path, bool all = false);
 
-/// Syncs the data and metadata of a file that this process has written to and closed.
+/// Syncs data and metadata of a file that this process has written and closed.
 Status sync_closed(const std::string& path);
 
-/// Closes a descriptor. On Linux it is closed even if a signal interrupts the call.
+/// Closes a descriptor. Linux closes a descriptor even if a signal interrupts the call, so the call
+/// is not repeated.
 int close_file(int fd);
 
 }  // namespace thalweg::detail

@@ -13,8 +13,7 @@ using Sum = std::array<unsigned char, 16>;
 
 /// Marks a piece for which no checksum was written.
 inline constexpr Sum no_sum{};
-/// Marks a piece whose checksum is unknown until it is read again, as parts of it were written
-/// separately.
+/// Marks a piece that was written in parts: its checksum is unknown until the piece is read again.
 inline constexpr Sum open_sum = [] {
     Sum sum;
     sum.fill(0xFF);
@@ -25,7 +24,7 @@ Sum sum_of(const char* data, std::int64_t bytes);
 /// Formats a checksum as 32 hexadecimal digits.
 std::string text_of(const Sum& sum);
 
-/// The checksum of bytes that come in several parts.
+/// Computes the checksum of bytes that are passed in several parts.
 class SumStream {
 public:
     SumStream();

@@ -16,7 +16,8 @@ namespace thalweg::detail {
 namespace {
 
 constexpr std::string_view magic = "TWSUMS1\n";
-/// The magic text, the size of the header, and the checksum of the JSON that follows.
+/// Size in bytes of what comes before the JSON: the magic text, the size of the header, and the
+/// JSON's checksum.
 constexpr std::int64_t before_json = 32;
 constexpr std::int64_t longest_header = std::int64_t(1) << 30;
 
@@ -46,8 +47,8 @@ std::string quoted(const std::string& name) {
     return nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// A parsed value. The destructor of nested JSON allocates memory, and ends the program if it gets
-/// none, so this one takes the value apart first.
+/// A parsed JSON value. JSON's destructor allocates memory for nested values and ends the program
+/// if there is none, so this class takes the value apart before.
 struct ParsedJson {
     nlohmann::json value;
 

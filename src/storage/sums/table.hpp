@@ -22,23 +22,24 @@ namespace thalweg::detail {
 struct SummedVariable {
     std::string name;
     bool record = false;
-    bool chunks = false;      ///< its pieces are its stored chunks
-    std::int64_t bytes = 0;   ///< bytes of its elements (of one record)
+    bool chunks = false;      ///< its stored chunks are the pieces; otherwise pieces have a fixed
+                              ///< size
+    std::int64_t bytes = 0;   ///< size in bytes of its elements (of one record)
     std::int64_t pieces = 0;  ///< number of pieces (of one record)
-    std::int64_t first = 0;   ///< number of its first piece in its space
+    std::int64_t first = 0;   ///< position of its first piece among the pieces of its space
 };
 
-/// Tests if a file holds checksums, or is empty.
+/// Tests if a file contains checksums, or is empty.
 bool is_sums_file(const std::string& path);
 
 class SumsTable {
 public:
-    /// Bytes of a piece; a multiple of all element sizes.
+    /// Size in bytes of a piece; a multiple of all element sizes.
     static constexpr std::int64_t piece = 64 << 10;
 
     /// Lays out the table of a file.
-    /// @param chunks  for each variable: number of chunks of a record that are stored whole, or 0;
-    ///                empty if no variable has such chunks
+    /// @param chunks  for each variable, the number of chunks in a record if the variable is
+    ///                written in whole chunks, or 0; may be empty if no variable is
     static SumsTable of(const Definitions& definitions, std::span<const std::int64_t> chunks);
     /// Reads the header. @return TW_OK; TW_EIO; TW_EFORMAT if it is damaged
     Status read(int fd, const std::string& path);
@@ -46,16 +47,17 @@ public:
     Status write(int fd, const std::string& path) const;
 
     const std::vector<SummedVariable>& variables() const { return variables_; }
-    /// Returns the number of a variable; -1 if the table lacks it.
+    /// Returns the number of a variable in the table; -1 if the table lacks it.
     int find(const std::string& name) const;
 
-    /// Returns the number of a piece in the table.
+    /// Returns the number of a piece among all pieces of the file.
     std::int64_t index(const SummedVariable& v, std::int64_t record, std::int64_t number) const {
         return (v.record ? fixed_ + record * per_record_ : 0) + v.first + number;
     }
-    /// Returns the number of pieces of a file with so many records.
+    /// Returns the number of pieces in a file with a given number of records.
     std::int64_t pieces(std::int64_t records) const { return fixed_ + records * per_record_; }
-    /// Returns the number of records for which a table with so many pieces has any.
+    /// Returns the number of records that a table with a given number of pieces covers, completely
+    /// or in part.
     std::int64_t records(std::int64_t pieces) const {
         if (per_record_ == 0 || pieces <= fixed_) return 0;
         return (pieces - fixed_ + per_record_ - 1) / per_record_;
@@ -66,7 +68,7 @@ public:
         std::int64_t record = 0, number = 0;
     };
     Place place(std::int64_t index) const;
-    /// Returns the offset of a checksum in the file.
+    /// Returns the offset of a piece's checksum in the file of checksums.
     std::int64_t offset(std::int64_t index) const {
         return std::ssize(header_) + index * std::int64_t(sizeof(Sum));
     }
@@ -76,8 +78,10 @@ private:
     void make_header();
 
     std::vector<SummedVariable> variables_;
-    std::vector<int> fixed_ones_, record_ones_;  ///< numbers of the variables, by their first piece
-    std::int64_t fixed_ = 0, per_record_ = 0;    ///< numbers of pieces
+    std::vector<int> fixed_ones_, record_ones_;  ///< numbers of the fixed-size variables and of the
+                                                 ///< record variables, sorted by first piece
+    std::int64_t fixed_ = 0, per_record_ = 0;    ///< number of pieces of the fixed-size variables,
+                                                 ///< and of one record
     std::string header_;
 };
 

@@ -40,7 +40,8 @@ Status SumsWriter::begin(const std::string& data, const Definitions& definitions
         fixed_ending_.push_back(has);
         if (at < 0) continue;
         const SummedVariable& there = table_.variables()[at];
-        // Chunks of an existing file are written whole, even if their elements had known places.
+        // Chunks of an existing file are always written whole. The table of the file may list their
+        // elements in order instead, if a new file would have known addresses.
         const bool same = there.chunks == v.chunks ? there.pieces == v.pieces : v.chunks;
         if (there.record != v.record || there.bytes != v.bytes || !same)
             return failure(TW_EFORMAT,
@@ -63,12 +64,13 @@ void SumsWriter::note_end(int variable, std::int64_t record) {
         fixed_ending_[variable] = 1;
 }
 
-/// Calls visit(offset in the variable, offset in the data, bytes) for the ranges of a chunk.
+/// Calls visit(offset in the variable, offset in the data, bytes) for each contiguous range of a
+/// chunk.
 template <class Visit>
 void SumsWriter::for_ranges(const Chunk& c, Visit&& visit) const {
     const Variable& v = definitions_->variables[c.variable];
     const std::int64_t element = v.element();
-    if (c.elements == 0) return;  // only padding
+    if (c.elements == 0) return;  // the chunk consists of padding only
     if (c.box == nullptr) return visit(c.first * element, 0, c.elements * element);
     const Runs runs = runs_of(*c.box, v.shape);
     const std::int64_t bytes = runs.length * element;
@@ -120,7 +122,8 @@ Status SumsWriter::note_stored(int variable, std::int64_t record, std::int64_t n
         return flush();
     }
     const std::int64_t index = table_.index(v, record, number);
-    // The chunk is written later: a piece that has a checksum must not have a wrong one meanwhile.
+    // The chunk is written after this. If it replaces an older version, mark the piece as open, so
+    // that no wrong checksum is in the file meanwhile.
     entries_.push_back({index, has_ended(variable, record) ? open_sum : sum_of(data, bytes)});
     return entries_.size() < 1024 ? Status{} : flush();
 }
@@ -132,7 +135,7 @@ void SumsWriter::add_open(int variable, std::int64_t record, std::int64_t at, st
     constexpr std::int64_t piece = SumsTable::piece;
     for (std::int64_t p = at / piece; p * piece < at + bytes; ++p) {
         if (begun_.index == first + p) begun_ = {};
-        // The runs of a box share pieces.
+        // Runs of a box can share a piece; add it only once.
         if (entries_.empty() || entries_.back().index != first + p ||
             entries_.back().sum != open_sum)
             entries_.push_back({first + p, open_sum});
@@ -141,7 +144,7 @@ void SumsWriter::add_open(int variable, std::int64_t record, std::int64_t at, st
 
 /// Adds the checksums of a range's pieces.
 /// @param at        offset of the range in the variable
-/// @param in_order  the range may continue the one before it
+/// @param in_order  the range can continue the previous range, so that a piece can be completed
 void SumsWriter::add(int variable, std::int64_t record, std::int64_t at, const char* data,
                      std::int64_t bytes, bool in_order) {
     if (of_[variable] < 0) return;
@@ -180,7 +183,7 @@ void SumsWriter::add(int variable, std::int64_t record, std::int64_t at, const c
 
 void SumsWriter::leave_piece() { begun_ = {}; }
 
-/// Writes the entries, adjacent ones by one call.
+/// Writes the noted checksums to the file, adjacent ones by one call.
 Status SumsWriter::flush() {
     NoSizeSignal guard;
     Status status;

@@ -12,9 +12,10 @@
 
 namespace thalweg::detail {
 
-/// Writes checksums for the pieces that its writer writes in one go. Others it marks as open, as
-/// several writers may share them; complete_sums() reads them again when the file is complete. So a
-/// checksum is never that of other bytes. If it was not begun, all functions do nothing.
+/// Writes the checksums of pieces that one writer writes without interruption. All other pieces are
+/// marked as open, as several writers may share them; complete_sums() reads them again when the
+/// file is complete. A checksum in the file is therefore never wrong. All functions do nothing if
+/// begin() was not called.
 class SumsWriter {
 public:
     SumsWriter() = default;
@@ -23,28 +24,31 @@ public:
     SumsWriter& operator=(const SumsWriter&) = delete;
 
     /**
-     * Begins the checksums of a file, or continues those that it has. Called on each writer.
+     * Begins the checksums of a new file, or continues those of an existing one. Called on each
+     * writer.
      * @param data         path of the data
      * @param chunks       see SumsTable::of()
      * @param definitions  must outlive this object
-     * @param first        this rank makes the file
+     * @param first        this rank creates the file of checksums
      */
     Status begin(const std::string& data, const Definitions& definitions,
                  std::span<const std::int64_t> chunks, const StorageOptions& options, bool first);
     bool on() const { return fd_ >= 0; }
 
-    /// Prepares to write chunks: pieces of records that have ended lose their checksums first.
+    /// Prepares to write chunks: removes the checksums of pieces in records that have already
+    /// ended.
     Status before(std::span<const Chunk> chunks);
-    /// Notes chunks that were written, with their data.
+    /// Computes checksums of chunks that were written.
     Status note(std::span<const Chunk> chunks);
-    /// Notes a stored chunk that is about to be written.
+    /// Computes the checksum of a stored (filtered) chunk that is about to be written.
     Status note_stored(int variable, std::int64_t record, std::int64_t number, const char* data,
                        std::int64_t bytes);
-    /// Notes chunks that were written in another byte order: all their pieces stay open.
+    /// Marks all pieces of chunks as open, because they were written in another byte order.
     Status note_open(std::span<const Chunk> chunks);
-    /// Forgets the piece of which a part has been written: other parts may come in any order.
+    /// Forgets the piece of which only the beginning was written, because parts may come in any
+    /// order from now on.
     void leave_piece();
-    /// Ends a step: what it has written changes only by before().
+    /// Ends a step. The step's data may change later only after a call of before().
     Status end_step();
     Status sync();
     Status close();
@@ -54,7 +58,7 @@ private:
         std::int64_t index;
         Sum sum;
     };
-    /// A piece of which the writer has written the beginning.
+    /// A piece of which this writer has written only the beginning.
     struct Begun {
         std::int64_t index = -1;
         std::int64_t bytes = 0;
@@ -72,11 +76,11 @@ private:
     int fd_ = -1;
     SumsTable table_;
     const Definitions* definitions_ = nullptr;
-    std::vector<int> of_;  ///< number in the table of each variable; -1: none
+    std::vector<int> of_;  ///< number of each variable in the table; -1 if the table lacks it
     std::vector<Entry> entries_;
     SumStream stream_;
     Begun begun_;
-    /// Records that have ended, and those that end with this step.
+    /// Number of records that have ended, and number of those that will have ended after this step.
     std::int64_t ended_ = 0, ending_ = 0;
     std::vector<char> fixed_ended_, fixed_ending_;
 };

@@ -25,7 +25,7 @@ std::vector<std::int64_t> values_as(const Attribute& a) {
     return {values.begin(), values.end()};
 }
 
-/// Returns the values of an attribute of any integer type; none if it has another type.
+/// Returns the values of an attribute of any integer type; empty if the attribute has another type.
 std::vector<std::int64_t> integers(const Attribute& a) {
     switch (a.type) {
         case TW_BYTE: return values_as<std::int8_t>(a);
@@ -56,7 +56,7 @@ void remove_number(NamedList<Attribute>& attributes, int tile) {
     }
 }
 
-/// Returns the first line in which two lists differ, as "a and b".
+/// Returns the first line in which two lists differ, in the form "a and b".
 std::string first_difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
     const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
     return fmt::format("{} and {}", x == a.end() ? "nothing" : *x, y == b.end() ? "nothing" : *y);
@@ -70,8 +70,8 @@ int TileSet::files(const Definitions& tile) {
     return n.size() == 1 && n[0] > 0 && n[0] <= INT32_MAX ? static_cast<int>(n[0]) : 0;
 }
 
-/// Reads how a dimension is divided, and removes the attribute that says so from the definitions of
-/// the whole.
+/// Reads how a dimension is divided, and removes the attribute with this information from the
+/// definitions of the whole data set.
 Status TileSet::divide(const std::string& path, const Definitions& tile, int dim,
                        Definitions& whole, Place& place, Division& division) const {
     const Dimension& part = tile.dims[dim];
@@ -97,8 +97,8 @@ Status TileSet::divide(const std::string& path, const Definitions& tile, int dim
     return {};
 }
 
-/// Compares the definitions of the whole according to a tile with those according to the first
-/// tile.
+/// Compares the definitions of the whole data set that follow from a tile with those that follow
+/// from the first tile.
 Status TileSet::compare(const std::string& path, const Definitions& whole,
                         const std::vector<Division>& divisions) const {
     const std::string& first = places_.front().path;
@@ -168,14 +168,14 @@ Box TileSet::box(int variable, int tile) const {
     for (std::size_t d = 0; d < v.shape.size(); ++d) {
         const std::size_t dim = v.dims[d + (v.record ? 1 : 0)];
         box.low[d] = place.begin[dim];
-        // A dimension without a fixed length, other than the record dimension, is not divided.
+        // Dimensions without a fixed length, other than the record dimension, are not divided.
         if (v.shape[d] == whole_.dims[dim].length) box.count[d] = place.length[dim];
     }
     return box;
 }
 
-/// Finds the cuts of a grid with so many rows and columns.
-/// @return false if the tiles are no such grid
+/// Finds the cuts of a grid from its numbers of rows and columns.
+/// @return false if the tiles do not form such a grid
 bool TileSet::is_grid(Grid& grid) const {
     for (std::size_t d = 0; d < whole_.dims.size(); ++d) {
         const auto of = [&](int tile) { return places_[tile].begin[d]; };
@@ -189,7 +189,7 @@ bool TileSet::is_grid(Grid& grid) const {
         }
         if (!cut) continue;
         if (!by_row && !by_column) return false;
-        // Check that, along one direction, each part begins where the one before ends.
+        // Check, in one direction, that each part begins at the end of the part before it.
         const int parts = by_row ? grid.rows : grid.columns, step = by_row ? grid.columns : 1;
         Cut at{static_cast<int>(d), {}};
         for (int k = 0; k < parts; ++k) {
@@ -243,7 +243,7 @@ std::string TileSet::undivided() const {
     return names;
 }
 
-/// Checks that no two tiles are the same part of the whole.
+/// Checks that no two tiles hold the same part of the whole data set.
 Status TileSet::check_places() const {
     std::map<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>, int> known;
     for (int t = 0; t < size(); ++t) {
@@ -260,14 +260,14 @@ Status TileSet::check_places() const {
     return {};
 }
 
-/// Checks that the parts of a dimension have all of its indices, for each part of the other
+/// Checks that the parts of a dimension contain all of its indices, for each part of the other
 /// dimensions.
 Status TileSet::check_dimension(int dim) const {
     std::vector<std::pair<std::int64_t, int>> begins;
     for (int t = 0; t < size(); ++t) begins.emplace_back(places_[t].begin[dim], t);
     std::sort(begins.begin(), begins.end());
     std::int64_t end = 0;
-    int last = begins.front().second;  // tile that reaches farthest so far
+    int last = begins.front().second;  // tile with the largest end so far
     const auto gap = [&](std::int64_t next) {
         const std::int64_t first = divisions_[dim].first;
         return failure(TW_EFORMAT, "{}: beside it, no file has indices {} to {} of dimension '{}'",
@@ -283,7 +283,7 @@ Status TileSet::check_dimension(int dim) const {
     return end == whole_.dims[dim].length ? Status{} : gap(whole_.dims[dim].length);
 }
 
-/// Checks that each element of a variable is in exactly one part.
+/// Checks that each element of a variable is in one part, and in only one.
 Status TileSet::check_variable(int variable) const {
     const Variable& v = whole_.variables[variable];
     const std::vector<int> tiles = holders(variable);
@@ -321,7 +321,7 @@ Status TileSet::check_cover() const {
         if (!divisions_[d].present) continue;
         if (Status status = check_dimension(d); !status.ok()) return status;
     }
-    // Variables with the same dimensions are divided in the same way.
+    // All variables with the same dimensions are divided alike, so check only one of them.
     std::set<std::vector<int>> known;
     for (std::size_t i = 0; i < whole_.variables.size(); ++i) {
         const Variable& v = whole_.variables[i];

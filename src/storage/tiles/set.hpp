@@ -12,38 +12,41 @@ namespace thalweg::detail {
 
 class TileSet {
 public:
-    /// Returns the number of files in the set to which a file belongs; 0: it belongs to none.
+    /// Returns the number of files in the set to which a file belongs; 0 if it belongs to none.
     static int files(const Definitions& tile);
 
     /// Adds the next tile. @return TW_OK, TW_EFORMAT (the file does not belong to the set)
     Status add(const std::string& path, const Definitions& tile);
-    /// Checks that the tiles divide every dimension and every variable without gaps and overlaps.
-    /// @return TW_OK; TW_EFORMAT, naming file and dimension
+    /// Checks that the tiles divide each dimension and each variable without gaps and overlaps.
+    /// @return TW_OK; TW_EFORMAT, with the file and the dimension
     Status check_cover() const;
 
-    /// Returns the definitions of the whole, as if it were one file.
+    /// Returns the definitions of the whole data set, as if it were one file.
     const Definitions& whole() const { return whole_; }
     int size() const { return places_.size(); }
-    /// Returns the box of a variable that is in a tile, without the record dimension.
+    /// Returns the box of a variable that a tile holds, without the record dimension.
     Box box(int variable, int tile) const;
-    /// Tests if the tiles, in their order, are the parts of a grid. @param grid  receives the grid
+    /// Tests if the tiles are the parts of a grid in row-major order.
+    /// @param grid  receives the grid
     bool find_grid(Grid& grid) const;
-    /// Returns lists of tiles that hold the same part of a variable, in the order of their first
-    /// tiles. Each part is in one list.
+    /// Returns lists of the tiles that hold the same part of a variable. Each part has one list;
+    /// the lists are sorted by their first tile.
     std::vector<std::vector<int>> copies(int variable) const;
-    /// Returns the first tile of each list of copies: together they hold the variable once.
+    /// Returns the first tile of each list of copies(). Together these tiles hold each element of
+    /// the variable once.
     std::vector<int> holders(int variable) const;
 
 private:
     struct Place {
         std::string path;
-        std::vector<std::int64_t> begin, length;  ///< for each dimension
+        std::vector<std::int64_t> begin, length;  ///< for each dimension: first index and number of
+                                                  ///< indices
     };
     /// An attribute that describes how a dimension is divided.
     struct Division {
         bool present = false;
         std::string attribute;
-        std::int64_t first = 0;  ///< first index of the whole dimension
+        std::int64_t first = 0;  ///< index with which the whole dimension begins
         bool operator==(const Division&) const = default;
     };
     Status divide(const std::string& path, const Definitions& tile, int dim, Definitions& whole,
@@ -58,7 +61,8 @@ private:
 
     int files_ = 0;
     Definitions whole_;
-    std::vector<Division> divisions_;  ///< division of each dimension, the same in all tiles
+    std::vector<Division> divisions_;  ///< division of each dimension, which is the same in all
+                                       ///< tiles
     std::vector<Place> places_;
 };
 

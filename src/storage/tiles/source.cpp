@@ -48,7 +48,7 @@ public:
                 return status;
             }
             tile->forget();
-            // All ranks have the same result, unless one has too little memory.
+            // All ranks get the same result, unless one of them runs out of memory.
             if (status = agree(comm, alone([&] { return join(std::move(tile), path, files); }));
                 !status.ok())
                 return status;
@@ -137,7 +137,7 @@ private:
         return {};
     }
 
-    /// Compares the values of tiles that have the same part of a variable.
+    /// Compares the values of all tiles that hold the same part of a variable.
     Status compare_copies(int variable, int rank, int ranks) {
         const Variable& v = definitions_.variables[variable];
         if (!valid_type(v.type) || v.shape.size() > static_cast<std::size_t>(max_dims)) return {};
@@ -158,7 +158,7 @@ private:
         const std::int64_t piece = copy_bytes / v.element();
         std::vector<char> a, b;
         for (std::int64_t r = 0; r < (v.record ? records_ : 1); ++r) {
-            // The error will be reported when the variable is read.
+            // Skip this record: the error will be reported when the variable is read.
             if (!at(first).check(variable, r).ok() || !at(tile).check(variable, r).ok()) continue;
             for (const SourcePart& part : at(tile).parts(variable, 1)) {
                 const std::int64_t elements = part.box.volume();
@@ -196,7 +196,7 @@ private:
             std::vector<SourcePart> parts;
             std::size_t end = i;
             while (end < ranges.size() && ranges[end].part->file == t) ++end;
-            // Reserve, as ranges point to the elements, which must not move.
+            // Reserve memory, because ranges point to the elements, which must not move.
             parts.reserve(end - i);
             for (; i < end; ++i) {
                 const Box box = set_.box(ranges[i].variable, t);
@@ -210,7 +210,7 @@ private:
         return {};
     }
 
-    /// @param files  number of files in the set, from the first one
+    /// @param files  number of files in the set; set by the call for the first file
     Status join(std::unique_ptr<Source> joined, const std::string& path, int& files) {
         const Source& tile = *joined;
         if (files_.empty()) files = TileSet::files(tile.definitions());

@@ -33,7 +33,7 @@ public:
     const char* name() const override { return inner_->name(); }
     Order order() const override { return inner_->order(); }
     bool collective() const override { return inner_->collective(); }
-    // Each tile's writer counts its own records.
+    // Each tile has its own record count, which its writer sets.
     bool keeper_counts() const override { return false; }
 
     Status create(Comm& comm, const std::string&, const Definitions& definitions,
@@ -110,8 +110,8 @@ public:
     }
 
 private:
-    /// Opens an existing tile. Its definitions are those in its file, except for fill values that
-    /// the model has set.
+    /// Opens an existing tile. Uses the definitions in its file, except for fill values that the
+    /// model has set.
     Status open_tile(const Definitions& whole, const StorageOptions& options) {
         const std::string path = tile_path(path_, tile_);
         Status status;
@@ -135,7 +135,7 @@ private:
         return inner_->open(*alone_, path, definitions_, own, true, map_);
     }
 
-    /// Converts a chunk of the whole to its position in the tile's file.
+    /// Converts a chunk of the whole data set to its position in the tile's file.
     Chunk placed(Chunk c) const {
         const std::size_t v = c.variable;
         const Variable& variable = definitions_.variables[v];

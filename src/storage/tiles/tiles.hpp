@@ -8,36 +8,37 @@
 
 namespace thalweg::detail {
 
-/// Attribute of a dimension's coordinate variable: first and last index of the whole and of the
-/// tile, from 1.
+/// Attribute of a dimension's coordinate variable. It contains four indices, counted from 1: the
+/// first and last of the whole dimension, and those of the tile.
 inline constexpr char decomposition_attribute[] = "domain_decomposition";
-/// Global attribute: the number of files.
+/// Global attribute with the number of files in the set.
 inline constexpr char files_attribute[] = "NumFilesInSet";
 
-/// Returns the name of a tile's file: at least four digits, from 0.
+/// Returns the path of a tile's file: the number of the tile, from 0, is added with at least four
+/// digits.
 std::string tile_path(const std::string& path, int tile);
 
-/// Tests if there is no file of that name, but the first of a set of tiles.
+/// Tests if `path` is a set of tiles: no file has this name, but the file of tile 0 exists.
 bool is_tile_set(const std::string& path);
 
-/// The attribute with the four indices of a dimension. It is that above, of the dimension's
-/// coordinate variable. If there is no such variable, it is a global attribute whose name ends in
-/// the dimension's name, which mppnccombine does not know.
+/// The attribute that holds the four indices of a dimension. It belongs to the dimension's
+/// coordinate variable (decomposition_attribute). If there is no such variable, it is a global
+/// attribute whose name ends in the dimension's name; mppnccombine does not know this form.
 struct DecompositionPlace {
-    int variable = -1;  ///< -1: global
+    int variable = -1;  ///< number of the variable; -1: global attribute
     std::string attribute;
 };
 DecompositionPlace decomposition_place(const Definitions& definitions, int dim);
 
-/// Returns the definitions in a tile's file: those of its part of the dimensions, and the
-/// attributes.
+/// Returns the definitions for a tile's file: dimensions with the tile's lengths, and the
+/// attributes that describe the division.
 Definitions tile_definitions(const Definitions& definitions, const Grid& grid, int tile);
 
 /**
- * Makes a driver that writes the shares of a grid with `own_files`, each by another driver.
- * @param inner   driver of this rank
+ * Makes a driver that writes each part of a grid to its own file, by another driver.
+ * @param inner   driver that writes this rank's tile
  * @param tile    number of the tile that this rank writes; -1: none
- * @param path    path of the set, without a tile's number
+ * @param path    path of the set, without the number of a tile
  */
 std::unique_ptr<Storage> make_tile_storage(std::unique_ptr<Storage> inner, Grid grid, int tile,
                                            std::string path);

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t longest_name = 200;
 
-/// CF attributes that name other variables which are needed to understand this one.
+/// CF attributes that contain names of other variables, without which this one cannot be
+/// understood.
 constexpr std::array naming{"coordinates", "bounds", "climatology", "grid_mapping"};
 
 bool is_plain(char c) {
@@ -27,8 +28,9 @@ std::string lower(std::string text) {
     return text;
 }
 
-/// Escapes a name as in a URL. Zarr reserves zarr.json and names that begin with "__". An array's
-/// folder called "T.nc" would have the name of another variable's file.
+/// Escapes a variable's name as in a URL, to make a file name. Zarr reserves zarr.json and names
+/// that begin with "__". ".nc" at the end is escaped because another variable's file could have
+/// that name.
 std::string escaped(const std::string& name) {
     std::string made;
     const std::string same = lower(name);
@@ -44,7 +46,7 @@ std::string escaped(const std::string& name) {
     return made;
 }
 
-/// Returns as much of an escaped name as fits into a file name, in whole characters.
+/// Shortens an escaped name to the longest possible file name, without dividing a character.
 std::string shortened(std::string name) {
     if (name.size() <= longest_name) return name;
     std::size_t end = longest_name;
@@ -53,20 +55,22 @@ std::string shortened(std::string name) {
     return name;
 }
 
+/// Returns the file name for a variable, and adds it to `taken`.
 /// @param taken  names in use, in lower case
 std::string file_name(const std::string& variable, std::size_t number,
                       std::set<std::string>& taken) {
     const std::string whole = escaped(variable);
     std::string name = shortened(whole);
     const bool is_long = name != whole;
-    // In escaped names, no percent sign is followed by "n".
+    // Add "%n" and a number to make the name unique: no percent sign in an escaped name is followed
+    // by "n".
     if (is_long || taken.count(lower(name)) > 0) name += fmt::format("%n{}", number);
     taken.insert(lower(name));
     return name;
 }
 
-/// Adds a variable's coordinate variables, the variables that its attributes name, and those that
-/// all these need.
+/// Adds all variables without which this one cannot be understood: its coordinate variables, those
+/// that its attributes name, and those that all of these need in turn.
 void add_needed(const Definitions& d, int variable, std::set<int>& needed) {
     const Variable& v = d.variables[variable];
     const auto add = [&](const std::string& name) {

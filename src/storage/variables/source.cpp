@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view suffix = ".nc";
 
-/// Returns the names of the netCDF files in a folder, sorted; none if it cannot be read.
+/// Returns the names of the netCDF files in a folder, sorted; empty if the folder cannot be read.
 std::vector<std::string> netcdf_files(const std::string& path) {
     std::vector<std::string> names;
     std::error_code error;
@@ -27,7 +27,7 @@ std::vector<std::string> netcdf_files(const std::string& path) {
          at.increment(error)) {
         std::string name = at->path().filename().string();
         if (name.size() <= suffix.size() || !name.ends_with(suffix)) continue;
-        std::error_code lost;  // a broken link is reported later, when it is opened
+        std::error_code lost;  // ignore a broken link here: opening it will fail with an error
         if (!at->is_directory(lost)) names.push_back(std::move(name));
     }
     std::sort(names.begin(), names.end());
@@ -69,7 +69,7 @@ public:
                 return status;
             }
             source->forget();
-            // All ranks have the same result, unless one has too little memory.
+            // All ranks get the same result, unless one of them runs out of memory.
             if (status = agree(comm, alone([&] { return join(std::move(source), file); }));
                 !status.ok())
                 return status;
@@ -83,7 +83,7 @@ public:
         return at(variable).parts(own(variable), readers);
     }
 
-    /// Sorts by file first.
+    /// Sorts reads by file first, then by position in the file.
     std::int64_t position(int variable, std::int64_t record) const override {
         return (std::int64_t{variable} << 40) + record;
     }
@@ -113,7 +113,8 @@ private:
         return static_cast<int>(at(variable).definitions().variables.size()) - 1;
     }
 
-    /// Finds the number in the whole of a file's dimension; adds the dimension if it is new.
+    /// Finds the number that a file's dimension has in the whole data set; adds the dimension if it
+    /// is new.
     Status find_dim(const Dimension& dim, const std::string& file, int& found) {
         found = definitions_.find_dim(dim.name);
         if (found < 0) {

@@ -6,10 +6,11 @@
 
 namespace thalweg::detail {
 
-/// Tests if the open file is a folder that contains netCDF files. @param path  path of the folder
+/// Tests if the open file is a folder of netCDF files.
+/// @param path  path of the folder
 bool is_variable_folder(int fd, const std::string& path);
 
-/// Opens such a folder; see open_source().
+/// Opens a folder of netCDF files, one for each variable; see open_source().
 std::unique_ptr<Source> open_variable_source(Comm& comm, const std::string& path, Status& status);
 
 }  // namespace thalweg::detail

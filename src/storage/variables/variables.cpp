@@ -19,7 +19,7 @@ public:
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
         StorageOptions own = options;
-        own.rate = 0;  // the rate is limited for all files together
+        own.rate = 0;  // the rate is limited for all files together, not for each one
         Status status = alone([&]() -> Status {
             map = plain_map(definitions, false);
             throttle_ = Throttle(options.rate);
@@ -101,8 +101,8 @@ private:
         std::unique_ptr<Storage> storage;
         FileMap map;
     };
-    /// A file that contains a variable, and the variable's number there. The last holder is the
-    /// variable's own file.
+    /// A file that contains a variable, and the variable's number in that file. The last holder of
+    /// a variable is its own file.
     struct Holder {
         std::size_t part, variable;
     };
@@ -121,7 +121,8 @@ private:
 
     const std::vector<Holder>& holders(const Chunk& c) const { return holders_[c.variable]; }
 
-    /// Converts a chunk to its position in a file. Its data are elements only.
+    /// Converts a chunk of the whole data set to its position in one file. The chunk must not
+    /// include padding.
     Chunk placed(Chunk c, const Holder& h) const {
         const Part& part = parts_[h.part];
         const Variable& v = part.file.definitions.variables[h.variable];
@@ -131,7 +132,8 @@ private:
         return c;
     }
 
-    /// Calls act() for all files, even after a failure. @return the first error
+    /// Calls act() for each file, even after a failure.
+    /// @return the first error
     template <class Do>
     Status each(Do&& act) {
         Status first;
@@ -141,7 +143,7 @@ private:
     }
 
     std::vector<Part> parts_;
-    std::vector<std::vector<Holder>> holders_;  ///< by variable
+    std::vector<std::vector<Holder>> holders_;  ///< for each variable, all files that contain it
 };
 
 }  // namespace

@@ -12,27 +12,28 @@
 
 namespace thalweg::detail {
 
-/// The driver's name for make_storage() and name().
+/// Name of the driver, for make_storage() and name().
 inline constexpr char variable_storage[] = "variables";
 
-/// The contents of the file of one variable.
+/// The contents of one variable's file.
 struct VariableFile {
     std::string name;         ///< file name in the folder, without ".nc"
-    Definitions definitions;  ///< the variable itself is the last one
-    std::vector<int> of;      ///< index of each variable in the definitions of the whole data set
+    Definitions definitions;  ///< definitions of the file; its own variable is the last one
+    std::vector<int> of;      ///< for each variable in the file, its number in the whole data set
 };
 
-/// Returns the files of all variables, in the variables' order. All names differ, also on file
-/// systems that ignore case; none has a character that is special to shells or Zarr.
+/// Returns the files of all variables, in the order of the variables. All names differ, even on
+/// file systems that ignore case, and contain no characters that are special in shells or Zarr.
 std::vector<VariableFile> files_of_variables(const Definitions& definitions);
 
-/// Tests if files_of_variables() may give a variable's file this name.
+/// Tests if files_of_variables() may have chosen this name for a variable's file.
 bool is_file_of(const std::string& name, const std::string& variable);
 
 /// Returns the path of a variable's file in the folder at `path`.
 std::string variable_path(const std::string& path, const std::string& name);
 
-/// Makes a driver that writes each variable to all files that hold it.
+/// Makes a driver that stores each variable in its own file, and also in the files of variables
+/// that need it.
 std::unique_ptr<Storage> make_variable_storage();
 
 }  // namespace thalweg::detail
