@@ -10,11 +10,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Number of references above which larger chunks are chosen for contiguous uncompressed data (see
+/// Largest number of references before contiguous, uncompressed data get larger chunks (see
 /// zarr/cut.hpp).
 constexpr std::int64_t many_references = 100'000;
-constexpr std::int64_t largest_cut = std::int64_t(1) << 30;  ///< bytes of a chunk
-/// Most bytes of a variable that is copied because references to it are impossible.
+constexpr std::int64_t largest_cut = std::int64_t(1) << 30;  ///< largest size of such a chunk in
+                                                             ///< bytes
+/// Largest size in bytes of a variable whose data are copied because no references to them can be
+/// made.
 constexpr std::int64_t most_copied = 16 << 20;
 constexpr std::int64_t copied_chunk = 1 << 20;  ///< bytes
 
@@ -58,8 +60,8 @@ private:
     const VariablePlaces& places(const OpenFile& f, const ReferencedArray& a) const {
         return f.places->of(f.variable[a.variable]);
     }
-    /// Returns the files that have a variable's data; for a variable without records, only the
-    /// first one.
+    /// Returns the files that hold a variable's data: all files for a record variable, otherwise
+    /// only the first one.
     std::span<const OpenFile> holders(const ReferencedArray& a) const {
         return std::span(files_).first(variable(a).record ? files_.size() : 1);
     }
@@ -67,7 +69,8 @@ private:
     const std::vector<OpenFile>& files_;
     const ReferenceOptions& options_;
     const Places& first_;
-    /// Number of records in all files, and greatest common divisor of the files' numbers.
+    /// Number of records in all files together, and greatest common divisor of the numbers of
+    /// records in the files.
     std::int64_t records_ = 0, common_ = 0;
 };
 
@@ -91,7 +94,7 @@ Status Planner::describe(ReferencedArray& a) {
     if (a.why.empty() && its.chunked) check_chunked(a);
     const Attribute* fill = fill_attribute(v);
     if (fill != nullptr) a.zarr.fill = fill_text(v.type, fill->values.data());
-    // A growing variable may be small now but not later, so it is not copied.
+    // Do not copy a variable that is small now but grows with each record.
     const bool small = (a.bytes <= options_.copied && !(options_.grows && v.record)) ||
                        (v.record && record_bytes <= options_.copied / 1024);
     if ((small || !a.why.empty()) && !copy_instead(a, v.record) && !a.why.empty())
@@ -113,7 +116,7 @@ Status Planner::check_whole(const ReferencedArray& a) const {
     return {};
 }
 
-/// Adopts the chunks and filters of the file.
+/// Uses the chunks and filters that the variable has in the file.
 void Planner::check_chunked(ReferencedArray& a) const {
     const VariablePlaces& its = places(files_.front(), a);
     a.why = why_no_codecs(its.filters, volume(its.chunk) * variable(a).element());
@@ -136,7 +139,7 @@ void Planner::check_chunked(ReferencedArray& a) const {
     a.zarr.filters = its.filters;
 }
 
-/// Returns the number of bytes that every file has after the variable's last element.
+/// Returns the number of bytes that each file has after the variable's last element.
 std::int64_t Planner::beyond(const ReferencedArray& a) const {
     const Variable& v = variable(a);
     const std::int64_t bytes = v.elements() * v.element();
@@ -150,7 +153,7 @@ std::int64_t Planner::beyond(const ReferencedArray& a) const {
     return least;
 }
 
-/// Chooses the chunks for data that can be cut freely.
+/// Chooses chunks for data that can be divided anywhere: contiguous data without filters.
 void Planner::choose_chunk(ReferencedArray& a, std::int64_t most) const {
     const Variable& v = variable(a);
     const std::int64_t element = v.element();
@@ -177,7 +180,7 @@ Status Planner::limit(std::vector<ReferencedArray>& arrays) const {
             if (!a.copied && !places(files_.front(), a).chunked) choose_chunk(a, most);
             double chunks = 1;
             const std::vector<std::int64_t> number = a.chunks();
-            // The chunks of a growing file must not depend on its present number of records.
+            // Chunks of a growing file must not depend on the present number of records.
             const bool grows = options_.grows && variable(a).record;
             for (std::size_t d = grows ? 1 : 0; d < number.size(); ++d)
                 chunks *= static_cast<double>(number[d]);

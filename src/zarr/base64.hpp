@@ -23,7 +23,7 @@ inline std::string base64(std::span<const char> bytes) {
     return text;
 }
 
-/// Decodes what base64() has encoded, and appends it.
+/// Decodes a base64 text and appends the result to `bytes`.
 /// @return false if the text is not base64
 inline bool add_decoded(std::string_view text, std::string& bytes) {
     if (text.size() % 4 != 0) return false;

@@ -17,8 +17,8 @@ std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
 
 namespace {
 
-/// Returns the chunk length of a dimension of length n that is too long for one chunk; `row` is the
-/// number of bytes per index.
+/// Returns the chunk length for a dimension of length n that is too long for one chunk. `row` is
+/// the size in bytes of one index of the dimension.
 std::int64_t cut_dimension(std::int64_t n, std::int64_t row, const CutLimits& limits) {
     const std::int64_t even = largest_divisor(n, limits.most / row);
     const std::int64_t least = limits.most / 16;
@@ -43,7 +43,7 @@ std::vector<std::int64_t> cut(std::span<const std::int64_t> shape, std::int64_t 
         const std::int64_t n = std::max<std::int64_t>(1, shape[d]);
         if (n > 1 && n > limits.most / row) {
             chunk[d] = cut_dimension(n, row, limits);
-            break;  // slower dimensions are cut into single indices
+            break;  // chunks have length 1 along all slower dimensions
         }
         chunk[d] = n;
         row *= n;

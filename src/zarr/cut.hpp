@@ -11,16 +11,18 @@ namespace thalweg::detail {
 
 struct CutLimits {
     std::int64_t most = 16 << 20;  ///< largest size of a chunk in bytes
-    /// Bytes that may be read after the last element. Zarr has no short chunks, so if the chunk
-    /// length does not divide a dimension, the last chunk reaches beyond its end.
+    /// Number of bytes after the last element that a chunk may include. All chunks in Zarr have the
+    /// same size, so the last one reaches beyond the end of a dimension that the chunk length does
+    /// not divide.
     std::int64_t beyond = 0;
 };
 
 /**
  * Chooses the largest chunks of at most `most` bytes that divide a dimension evenly or, failing
- * that, reach beyond its end as far as allowed. If these have less than a sixteenth of `most`,
- * chooses larger ones.
- * @param shape  elements, slowest first, contiguous in the file
+ * that, reach beyond its end as far as allowed. If such chunks are smaller than a sixteenth of
+ * `most`, chooses larger ones that do not meet these conditions.
+ * @param shape  lengths in elements, slowest dimension first; the elements are contiguous in the
+ *               file
  * @return chunk lengths, at least 1
  */
 std::vector<std::int64_t> cut(std::span<const std::int64_t> shape, std::int64_t element,

@@ -8,8 +8,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Attributes that give values their meaning, and must be equal. Others are taken from the first
-/// file.
+/// Attributes that determine what values mean; they must be equal in all joined files. Other
+/// attributes are taken from the first file.
 constexpr const char* decisive[] = {"units",        "calendar",  "scale_factor",  "add_offset",
                                     "_FillValue",   "_Unsigned", "missing_value", "valid_range",
                                     "valid_min",    "valid_max", "flag_values",   "flag_masks",

@@ -15,7 +15,7 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr int deflate_filter = 1, shuffle_filter = 2, fletcher32_filter = 3;  // HDF5's numbers
+constexpr int deflate_filter = 1, shuffle_filter = 2, fletcher32_filter = 3;  // identifiers in HDF5
 
 /// Calls act(value) with a value of the type.
 template <class Act>
@@ -38,8 +38,8 @@ auto with_value(tw_type type, const char* at, Act&& act) {
     }
 }
 
-/// Formats a number as JSON. JSON lacks NaN and infinities, which are written as Python's reader
-/// accepts them.
+/// Formats a number as JSON. NaN and infinities, which JSON lacks, are written in the form that
+/// Python's JSON reader accepts.
 std::string number_text(tw_type type, const char* at) {
     return with_value(type, at, [](auto value) -> std::string {
         if constexpr (std::is_floating_point_v<decltype(value)>) {
@@ -103,7 +103,7 @@ std::string why_no_codecs(const std::vector<StoredFilter>& filters, std::int64_t
         switch (f.id) {
             case fletcher32_filter: bytes += 4; break;
             case deflate_filter:
-            case zstd_filter: bytes = 1; break;  // zstd works on bytes, whatever the elements
+            case zstd_filter: bytes = 1; break;  // zstd compresses bytes of any type
             case shuffle_filter:
                 if (f.element > 1 && bytes % f.element != 0)
                     return fmt::format(

@@ -11,7 +11,7 @@
 
 namespace thalweg::detail {
 
-/// Formats a JSON string. Bytes that are not UTF-8 become U+FFFD.
+/// Formats a JSON string. Replaces bytes that are not UTF-8 by U+FFFD.
 std::string json_string(std::string_view text);
 
 /// Formats a list of numbers.
@@ -22,12 +22,12 @@ struct ZarrArray {
     std::vector<std::int64_t> shape, chunk;
     tw_type type = TW_BYTE;
     bool big_endian = false;
-    std::string fill = "null";  ///< value of missing chunks, as JSON
+    std::string fill = "null";  ///< value of elements in missing chunks, as JSON
     std::vector<StoredFilter> filters;
 };
 
 /// Returns the reason why Zarr readers cannot undo HDF5's filters; empty if they can.
-/// @param bytes  bytes of a chunk's elements
+/// @param bytes  size in bytes of an unfiltered chunk
 std::string why_no_codecs(const std::vector<StoredFilter>& filters, std::int64_t bytes);
 
 /// Converts a value of any type.
@@ -38,12 +38,12 @@ double number_of(tw_type type, const char* value);
 /// @param value  in the machine's byte order
 std::string fill_text(tw_type type, const char* value);
 
-/// Formats .zarray.
+/// Formats the contents of .zarray.
 std::string array_text(const ZarrArray& array);
 
-/// Formats the members of an object of attributes, `"name":value`. Leaves out `_FillValue` if it
-/// has the variable's type, as fill_value has the same information, and attributes with types that
-/// netCDF's classic model does not have.
+/// Formats attributes as members of a JSON object, `"name":value`. Leaves out `_FillValue` if it
+/// has the variable's type, since fill_value contains the same value. Also leaves out attributes
+/// whose types netCDF's classic model lacks.
 /// @param variable  null: the file's own attributes
 std::vector<std::string> attribute_members(const Definitions& definitions,
                                            const Variable* variable);
@@ -51,10 +51,10 @@ std::vector<std::string> attribute_members(const Definitions& definitions,
 /// Formats the names of a variable's dimensions as a list.
 std::string dimensions_text(const Definitions& definitions, const Variable& variable);
 
-/// Formats .zattrs; see attribute_members().
+/// Formats the contents of .zattrs; see attribute_members().
 std::string attributes_text(const Definitions& definitions, const Variable* variable);
 
-/// Returns the attribute `_FillValue` if it has the variable's own type; else null.
+/// Returns the attribute `_FillValue` if it has the variable's type; otherwise null.
 const Attribute* fill_attribute(const Variable& variable);
 
 }  // namespace thalweg::detail

@@ -9,17 +9,18 @@
 
 namespace thalweg::detail {
 
-/// A references file that replaces an older one. All functions are local, for one rank.
+/// A file of references, which may replace an older one. All functions are local; one rank calls
+/// them.
 class ReferenceFile {
 public:
     explicit ReferenceFile(std::string path = {}) : path_(std::move(path)) {}
     const std::string& path() const { return path_; }
 
-    /// Tests if the file can be written: its folder exists, and no file with its name is anything
-    /// but references.
+    /// Checks that the file can be written: its folder exists, and an existing file of this name
+    /// contains references.
     /// @return TW_OK, TW_EIO, TW_EEXISTS
     Status check() const;
-    /// Removes existing references; to be called before the data that they refer to change.
+    /// Removes existing references. Must be called before the data change to which they refer.
     Status remove() const;
     /// Writes the references under a temporary name.
     /// @param durable  sync them

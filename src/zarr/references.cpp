@@ -22,7 +22,7 @@ namespace {
 
 using Corner = std::vector<std::int64_t>;
 
-/// Moves to the next corner in row-major order; false after the last one.
+/// Moves `at` to the next position in row-major order. Returns false after the last one.
 bool next(Corner& at, const std::vector<std::int64_t>& number) {
     for (std::size_t d = at.size(); d-- > 0;) {
         if (++at[d] < number[d]) return true;
@@ -70,7 +70,7 @@ private:
     static const VariablePlaces& places(const OpenFile& f, const ReferencedArray& a) {
         return f.places->of(in(f, a));
     }
-    /// Returns the files that have a variable's data.
+    /// Returns the files that hold a variable's data.
     std::span<const OpenFile> holders(const ReferencedArray& a) const {
         return std::span(files_).first(variable(a).record ? files_.size() : 1);
     }
@@ -86,7 +86,8 @@ private:
     std::vector<ReferencedArray> arrays_;
 };
 
-/// Collects file by file, so that only one is open at a time.
+/// Collects what is needed from each file, one after another, so that only one file is open at a
+/// time.
 Status Maker::collect() {
     for (const OpenFile& f : files_) {
         for (ReferencedArray& a : arrays_)
@@ -105,7 +106,7 @@ Status Maker::collect() {
     return {};
 }
 
-/// Collects what the references of an array need from a file.
+/// Collects chunk places, copied data and fill values of an array from one file.
 Status Maker::collect(const OpenFile& f, ReferencedArray& a) {
     Status status;
     if (a.copied) {
@@ -119,8 +120,8 @@ Status Maker::collect(const OpenFile& f, ReferencedArray& a) {
                    status.text);
 }
 
-/// Appends the values in a file to those of earlier files. Values without records must be the same
-/// in all files.
+/// Appends a file's values to those of earlier files. If the variable has no records, checks that
+/// all files have the same values.
 Status Maker::read(const OpenFile& f, ReferencedArray& a) const {
     const Variable& v = variable(a);
     const std::int64_t bytes = v.elements() * element(a);
@@ -142,8 +143,8 @@ Status Maker::read(const OpenFile& f, ReferencedArray& a) const {
                    files_.front().file->path);
 }
 
-/// Sets the fill value, for chunks that were never written. If there are none, a variable without
-/// _FillValue gets no fill value, because readers would take equal values for missing data.
+/// Sets the fill value if some chunk was never written. Otherwise a variable without _FillValue
+/// gets none, as readers would take equal values for missing data.
 void Maker::settle_fill(ReferencedArray& a) const {
     const Variable& v = variable(a);
     const VariablePlaces* missing = nullptr;
@@ -187,8 +188,8 @@ std::vector<double> Maker::times(const OpenFile& f) const {
     return {};
 }
 
-/// Warns if the times in one file do not follow those in the file before it. This may be intended,
-/// or file 10 may have been put before file 2.
+/// Warns if the times in a file are not later than those in the file before it. The order may be
+/// intended, or a mistake: names may have been sorted so that file 10 comes before file 2.
 void Maker::warn_of_order() const {
     const OpenFile* before = nullptr;
     for (const OpenFile& f : files_) {
@@ -252,7 +253,7 @@ std::string key_of(const std::string& variable, const Corner& number) {
     return json_string(variable + "/" + (number.empty() ? "0" : joined(number, ".")));
 }
 
-/// Writes copied data as chunks along the records; the last chunk is padded.
+/// Writes copied data as chunks along the record dimension. Pads the last chunk.
 void Maker::write_copied(const ReferencedArray& a, std::string& text) const {
     const std::vector<std::int64_t> number = a.chunks();
     const std::size_t bytes = volume(a.zarr.chunk) * element(a);
@@ -279,7 +280,7 @@ void Maker::write_ranges(const OpenFile& f, const ReferencedArray& a, std::strin
     const std::size_t lead = v.record ? 1 : 0;
     std::vector<std::int64_t> number = a.chunks();
     const std::int64_t bytes = volume(a.zarr.chunk) * element(a);
-    // Number of records in a chunk.
+    // number of records in a chunk
     const std::int64_t a_chunk = v.record ? a.zarr.chunk.front() : 1;
     if (v.record) number.front() = f.records() / a_chunk;
     if (volume(number) == 0) return;
@@ -313,7 +314,7 @@ void Maker::write_chunks(const OpenFile& f, const ReferencedArray& a, std::strin
     }
 }
 
-/// Follows the symbolic links of a path, except that of its last component.
+/// Resolves the symbolic links in the folder of a path, but not in its last component.
 std::filesystem::path in_real_folder(const std::string& path) {
     return std::filesystem::canonical(folder_of(path)) / std::filesystem::path(path).filename();
 }
@@ -334,7 +335,7 @@ Status reference_name(const std::string& file, const std::string& reference, std
     } catch (const nlohmann::json::exception&) {
         return failure(TW_EARG, "{}: a path that is not UTF-8 cannot be in a JSON file", file);
     }
-    // Avoid "a:b", which would be taken for a protocol.
+    // Avoid names such as "a:b", whose beginning readers take for a protocol.
     if (name.find(':') != std::string::npos) name = "./" + name;
     return {};
 }

@@ -28,7 +28,8 @@ inline std::uint32_t crc32c(std::span<const char> bytes) {
     return ~crc;
 }
 
-/// Encodes the offset and size of each chunk, followed by a checksum; all little-endian.
+/// Encodes the offset and size of each chunk, followed by a checksum. All numbers are
+/// little-endian.
 inline std::string shard_index(std::span<const ChunkPlace> chunks) {
     std::string index;
     const auto add = [&](std::uint64_t value, int bytes) {

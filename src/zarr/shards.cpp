@@ -23,7 +23,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The array of a file with only one variable.
+/// Describes the array in a file with a single variable.
 struct Shard {
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> chunk;  ///< chunk lengths in the shard
@@ -37,7 +37,8 @@ Shard cut_shard(const Places& places, int own) {
     shard.shape = places.shape(own);
     const std::int64_t size = v.element();
     const std::int64_t record_bytes = v.elements() * size;
-    // In a file with one record variable, records are adjacent, so a chunk can have several.
+    // In a file with only one record variable, records are adjacent, so a chunk can contain
+    // several.
     const bool side_by_side = !v.record || lie.stride == record_bytes;
     shard.chunk = cut(side_by_side ? shard.shape : v.shape, size, {});
     const std::int64_t bytes = volume(shard.chunk) * size;
@@ -68,7 +69,7 @@ std::string type_text(tw_type type) {
     }
 }
 
-/// Formats a fill value as xarray does in stores of version 3: floating-point values as a double in
+/// Formats a fill value as xarray does in Zarr version 3: a floating-point value is a double in
 /// base64.
 std::string fill_attribute_text(tw_type type, const Attribute& fill) {
     if (type != TW_FLOAT && type != TW_DOUBLE) return fill_text(type, fill.values.data());
@@ -116,9 +117,10 @@ Status write_metadata(const std::string& folder, const std::string& text, bool d
     return status.ok() ? file.publish(durable) : status;
 }
 
-/// Moves a file to its chunk's name in the array's folder, and leaves a link for netCDF readers.
-/// The file keeps its old name until the link replaces it, so that nothing is lost if the process
-/// is killed in between, except on file systems without hard links.
+/// Moves a file into the folder of its array, under the name of the array's only chunk, and leaves
+/// a link for netCDF readers. The file keeps its old name until the link replaces it, so nothing is
+/// lost if the process is killed in between; on file systems without hard links there is a moment
+/// without the old name.
 Status move_file(const std::string& folder, const std::string& name, std::size_t ndims) {
     const std::string path = variable_path(folder, name), array = folder + "/" + name;
     std::string key = name + "/c";

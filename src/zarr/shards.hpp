@@ -11,8 +11,8 @@ namespace thalweg::detail {
 
 /**
  * Moves each file NAME.nc to NAME/c.0.0 (with a zero for each dimension) and leaves a link in its
- * place. Then writes the metadata, those of the folder last. The files must be complete, and of a
- * classic format.
+ * place. Then writes Zarr's metadata, those of the folder last. The files must be complete and have
+ * a classic format.
  * @param definitions  definitions of all variables
  * @return TW_OK, TW_EIO, TW_EFORMAT
  */

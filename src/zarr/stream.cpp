@@ -31,8 +31,8 @@ std::int64_t first_number(std::string_view key) {
 
 /// A Zarr array with its references.
 struct ReferenceStream::Array {
-    /// A chunk of a file: its number along the records, counted from the file's first; the rest of
-    /// its key; its place.
+    /// A chunk in a file: its position along the records (from the beginning of the file), the
+    /// other parts of its key, and its place.
     struct Chunk {
         std::int64_t number = 0;
         std::string rest;
@@ -42,12 +42,13 @@ struct ReferenceStream::Array {
     StreamVariable is;
     nlohmann::ordered_json zarray;
     std::string attributes;  ///< text of .zattrs
-    /// If the array has no records: keys and references.
+    /// Keys and references of an array without records.
     std::vector<std::pair<std::string, std::string>> fixed;
-    std::vector<std::vector<Chunk>> chunks;      ///< chunks of each file
-    std::vector<std::string> data;               ///< copied data of each file
-    std::vector<std::int64_t> ends;              ///< chunk numbers at which files end
-    std::map<std::int64_t, std::string> copies;  ///< texts of chunks, while parsing
+    std::vector<std::vector<Chunk>> chunks;      ///< chunks in each file
+    std::vector<std::string> data;               ///< copied data from each file
+    std::vector<std::int64_t> ends;              ///< number of chunks up to the end of each file
+    std::map<std::int64_t, std::string> copies;  ///< texts of copied chunks, by number, while
+                                                 ///< parsing
 
     std::int64_t shape(std::size_t d) const { return zarray.at("shape").at(d); }
     std::int64_t chunk(std::size_t d) const { return zarray.at("chunks").at(d); }
@@ -147,12 +148,12 @@ void ReferenceStream::take_reference(const std::string& key, const void* json) {
                                                value.at(1), value.at(2)});
 }
 
-/// Returns the number of a file's chunks along the records.
+/// Returns the number of chunks along the records in one file.
 std::int64_t ReferenceStream::chunks_of(const StreamedFile& file, const Array& a) {
     return (file.records + a.chunk(0) - 1) / a.chunk(0);
 }
 
-/// Divides copied data among the files.
+/// Distributes copied data to the files from which they come.
 void ReferenceStream::share_data() {
     for (Array& a : arrays_) {
         if (!a.is.copied || !a.is.record) continue;
@@ -210,7 +211,7 @@ void ReferenceStream::take_fixed(ReferenceStream&& one) {
         }
 }
 
-/// Returns the index for a new file: before the files that begin later.
+/// Returns the index at which a new file is inserted: before the first file that begins later.
 std::size_t ReferenceStream::place_of(const StreamedFile& file) const {
     std::size_t at = files_.size();
     while (at > 0 && (files_[at - 1].records == 0 || files_[at - 1].first > file.first)) --at;
@@ -228,7 +229,7 @@ Status ReferenceStream::check_array(const Array& mine, const Array& other,
     nlohmann::ordered_json a = mine.zarray, b = other.zarray;
     if (mine.is.record) a["shape"][0] = b["shape"][0] = 0;
     if (mine.is.record && mine.is.copied) a["chunks"][0] = b["chunks"][0] = 1;
-    // The fill value is null while all chunks have been written.
+    // The fill value is null as long as all chunks were written.
     if (a["fill_value"].is_null()) a["fill_value"] = b["fill_value"];
     if (b["fill_value"].is_null()) b["fill_value"] = a["fill_value"];
     if (a != b || mine.is.copied != other.is.copied || mine.is.record != other.is.record)
@@ -259,7 +260,7 @@ Status ReferenceStream::check(const ReferenceStream& one, const std::string& pat
     return {};
 }
 
-/// Checks that no file but the last ends inside a chunk.
+/// Checks that no file except the last one ends inside a chunk.
 Status ReferenceStream::check_chunks(const std::string& path) const {
     std::size_t last = files_.size();
     while (last > 0 && files_[last - 1].records == 0) --last;

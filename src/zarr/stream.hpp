@@ -15,13 +15,13 @@
 
 namespace thalweg::detail {
 
-/// The beginning of a stream's references. The data that follow it are needed to add files; readers
-/// of the references skip them.
+/// The beginning of a stream's references. The library's own data follow, which are needed to add
+/// files; readers of the references ignore them.
 inline constexpr std::string_view stream_begin = "{\"version\":1,\"stream\":";
 
-/// A file of a stream. A file that is about to be replaced keeps its place, but has no records.
+/// A file of a stream. If a file is about to be replaced, it keeps its position but has no records.
 struct StreamedFile {
-    std::string name;  ///< name in the references
+    std::string name;  ///< name by which the references refer to the file
     std::int64_t records = 0;
     /// First and last value of the record dimension's coordinate variable; NaN if there is none.
     double first = 0, last = 0;
@@ -34,7 +34,7 @@ struct StreamVariable {
     Decisive decisive;
 };
 
-/// Formats the data between stream_begin and the references.
+/// Formats the library's own data, which come between stream_begin and the references.
 std::string stream_text(const std::string& dimension, const std::string& fixed,
                         const std::vector<StreamedFile>& files,
                         const std::vector<StreamVariable>& variables);
@@ -46,31 +46,31 @@ public:
     ReferenceStream(ReferenceStream&&) noexcept;
     ReferenceStream& operator=(ReferenceStream&&) noexcept;
 
-    /// Parses the result of text(), or of make_references() with `grows`.
-    /// @param path  name in messages
+    /// Parses a text that text() has returned, or make_references() with the option `grows`.
+    /// @param path  path of the references, for messages
     /// @return TW_OK, TW_EFORMAT
     static Status parse(const std::string& path, const std::string& text, ReferenceStream& stream);
 
     const std::vector<StreamedFile>& files() const { return files_; }
     std::int64_t records() const;
     bool has(const std::string& name) const;
-    /// Returns the file to which variables without records refer; empty if that file was dropped:
-    /// then text() would be wrong.
+    /// Returns the file to which variables without records refer. Empty if this file was dropped;
+    /// then take_fixed() must come before text().
     const std::string& fixed() const { return fixed_; }
 
-    /// Removes the records of a file, and all other references to it.
+    /// Removes all references to a file.
     void drop(const std::string& name);
     /// Makes variables without records refer to the file of `one`.
     void take_fixed(ReferenceStream&& one);
     /**
-     * Adds a file, sorted by its times. If it has none, it gets its former place or is added at the
-     * end.
+     * Adds a file at the position given by its times. A file without times gets its former
+     * position, or the last one.
      * @param one   references of this file only
-     * @param path  name in messages
+     * @param path  path of the references, for messages
      * @param said  receives a warning if times do not increase
-     * @return TW_OK; TW_EDIFFERENT (from the other files); TW_EUNSUPPORTED (its records end inside
-     *         a chunk, or there are too many references). After an error the stream must not be
-     *         used
+     * @return TW_OK; TW_EDIFFERENT (the file differs from the others); TW_EUNSUPPORTED (the file's
+     *     records end inside a chunk, or there are too many references). After an error the stream
+     *     must not be used
      */
     Status add(ReferenceStream&& one, const std::string& path, std::string& said);
 

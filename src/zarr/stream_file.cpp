@@ -15,8 +15,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Seconds to wait for the lock. Another run holds it while it makes references, not while it
-/// writes a file.
+/// Seconds to wait for the lock. Another run holds the lock only while it updates the references,
+/// not while it writes a data file.
 constexpr double longest_wait = 60;  // seconds
 
 Status read_text(const std::string& path, std::string& text) {
@@ -45,7 +45,7 @@ Status StreamFile::check() const {
                    path());
 }
 
-/// Takes the lock and reads the references.
+/// Takes the lock, and reads the references.
 Status StreamFile::begin(ReferenceStream& stream) {
     std::string own, said, text;
     Status status = follow_links(path(), own);
@@ -61,7 +61,8 @@ Status StreamFile::begin(ReferenceStream& stream) {
     return status;
 }
 
-/// Finds another file for variables without records when the file to which they refer is dropped.
+/// If the file is dropped to which variables without records refer, makes them refer to another
+/// file.
 void StreamFile::find_fixed(ReferenceStream& stream) const {
     for (const StreamedFile& f : stream.files()) {
         if (f.records == 0) continue;
@@ -73,7 +74,7 @@ void StreamFile::find_fixed(ReferenceStream& stream) const {
         ReferenceStream one;
         Status status = make_references({&other, 1}, options, text);
         if (status.ok()) status = ReferenceStream::parse(path, text, one);
-        if (!status.ok()) continue;  // the file no longer exists
+        if (!status.ok()) continue;  // skip files that no longer exist
         stream.take_fixed(std::move(one));
         return;
     }
@@ -83,7 +84,7 @@ Status StreamFile::take_out(ReferenceStream& stream, const std::string& name, bo
     if (!stream.has(name)) return {};
     stream.drop(name);
     if (stream.records() > 0 && stream.fixed().empty()) find_fixed(stream);
-    if (stream.records() == 0 || stream.fixed().empty()) {  // no file is left in the stream
+    if (stream.records() == 0 || stream.fixed().empty()) {  // the stream has no files left
         stream = ReferenceStream();
         return file_.remove();
     }

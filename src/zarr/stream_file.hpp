@@ -12,33 +12,33 @@
 namespace thalweg::detail {
 
 /// Updates the references of a stream. All functions are local, for one rank. The references are
-/// locked from the time when they are read until they are replaced.
+/// locked from reading them to replacing them.
 class StreamFile {
 public:
     void set_path(std::string path) { file_ = ReferenceFile(std::move(path)); }
     const std::string& path() const { return file_.path(); }
 
-    /// Tests if the file can be written: as ReferenceFile::check(), but no file except references
-    /// of a stream may have its name.
+    /// Checks that the references can be written, as ReferenceFile::check() does. An existing file
+    /// of this name must contain references of a stream.
     /// @return TW_OK, TW_EIO, TW_EEXISTS
     Status check() const;
 
-    /// Removes a file from the references before its data change.
-    /// @param path  path of that file
+    /// Removes a file from the references. Must be called before the file's data change.
+    /// @param path  path of the data file
     /// @return TW_OK, TW_EINUSE, TW_EIO, TW_EFORMAT
     Status drop(const std::string& path, bool durable);
 
     /**
-     * Writes the references including a file, under a temporary name. Keeps the lock until
-     * publish() or discard(), one of which must follow. Writes none if the file has fewer than
+     * Adds a file to the references and writes them under a temporary name. Keeps the lock until
+     * publish() or discard(), one of which must follow. Writes nothing if the file has fewer than
      * least_records.
-     * @param replaced  the file replaces another one of its name, whose references are removed now
+     * @param replaced  the file replaces another one of the same name, whose references are removed
      * @return TW_OK; or the error of drop(), make_references() or ReferenceStream::add()
      */
     Status write(const ReferencedFile& file, const ReferenceOptions& options, bool replaced,
                  bool durable);
-    /// Gives the references their final name. Does nothing if there are none, as the file had too
-    /// few records.
+    /// Gives the references their final name. Does nothing if write() has written nothing because
+    /// the file had too few records.
     Status publish(bool durable);
     void discard();
 
