@@ -12,21 +12,21 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Returns a number from a summary; 0 if there is none of that name.
+/// Returns a number from a summary; 0 if there is no number of this name.
 double number_in(const Json& row, const char* name) {
     if (!row.is_object()) return 0;
     const auto found = row.find(name);
     return found != row.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-/// Returns a text from a summary; empty if there is none of that name.
+/// Returns a text from a summary; empty if there is no text of this name.
 std::string text_in(const Json& row, const char* name) {
     if (!row.is_object()) return "";
     const auto found = row.find(name);
     return found != row.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// Returns an array or object from a summary; empty if there is none of that name.
+/// Returns an array or object from a summary; empty if there is none of this name.
 const Json& part_in(const Json& row, const char* name) {
     static const Json empty = Json::array();
     if (!row.is_object()) return empty;
@@ -34,7 +34,7 @@ const Json& part_in(const Json& row, const char* name) {
     return found != row.end() && found->is_structured() ? *found : empty;
 }
 
-/// Formats seconds: "1.50 s", "12.3 ms".
+/// Formats seconds, for example "1.50 s" or "12.3 ms".
 std::string seconds_text(double seconds) {
     const double size = std::abs(seconds);
     if (size >= 100) return fmt::format("{:.0f} s", seconds);
@@ -44,7 +44,7 @@ std::string seconds_text(double seconds) {
     return size > 0 ? fmt::format("{:.3g} µs", seconds * 1e6) : "0";
 }
 
-/// Formats bytes: "1.50 GB", "12.0 MB".
+/// Formats bytes, for example "1.50 GB" or "12.0 MB".
 std::string bytes_text(double bytes) {
     static constexpr std::array units{"B", "kB", "MB", "GB", "TB", "PB"};
     std::size_t unit = 0;
@@ -53,12 +53,13 @@ std::string bytes_text(double bytes) {
                      : fmt::format("{:.3g} {}", bytes, units[unit]);
 }
 
-/// "12 %"
+/// Formats a fraction as a percentage, for example "12 %".
 std::string share_text(double share) {
     return share > 0 && share < 0.005 ? "<1 %" : fmt::format("{:.0f} %", 100 * share);
 }
 
-/// A kind of cost: the advice for the file on which it is highest, and the number of files.
+/// A kind of cost: its total, the number of files that have it, and the advice for the file on
+/// which it is highest.
 struct Cost {
     double seconds = 0, worst = 0;
     int files = 0;
@@ -137,7 +138,7 @@ public:
         });
     }
 
-    /// Returns the advice, the largest cost first.
+    /// Returns the advice, beginning with that on the largest cost.
     std::vector<std::string> said() const {
         std::vector<const Cost*> all;
         for (const auto& [kind, cost] : costs_)
@@ -155,7 +156,7 @@ public:
     }
 
 private:
-    /// Formats a time with its share of the run: "1.50 s (12 % of the run)".
+    /// Formats seconds with their share of the run, for example "1.50 s (12 % of the run)".
     std::string share_of(double seconds) const {
         return fmt::format("{} ({} of the run)", seconds_text(seconds),
                            share_text(seconds / elapsed_));
@@ -173,11 +174,11 @@ private:
         cost.text = text(share_of(seconds));
     }
 
-    /// Returns the bytes of one rank in one step.
+    /// Returns the number of bytes that one rank puts in one step.
     double step_bytes(const Json& f) const {
         return number_in(f, "bytes") / std::max(1.0, number_in(f, "steps")) / ranks_;
     }
-    /// Returns a better queue length in MiB: twice the present one, and room for four steps.
+    /// Returns a better queue length in MiB: twice the present one, and long enough for four steps.
     double longer_queue(const Json& f) const {
         const double bytes = std::max(2 * number_in(f, "queue_room_bytes"), 4 * step_bytes(f));
         return std::ceil(bytes / (1 << 20));
@@ -205,7 +206,8 @@ private:
     void written_in_calls(const Json& f, const std::string& path) {
         const Json& s = part_in(f, "seconds");
         const double wait = number_in(s, "wait");
-        // pnetcdf and direct write during the calls, whatever the setting.
+        // With storage=pnetcdf and method=direct, data are written during the calls, whatever the
+        // setting of the service.
         if (text_in(f, "storage") != "pnetcdf" && text_in(f, "method") != "direct")
             note("step", number_in(s, "step"), [&](const std::string& cost) {
                 return fmt::format(
@@ -254,7 +256,7 @@ private:
     std::map<std::string, Cost> costs_;
 };
 
-/// Visits the first files of a summary, and the sum of the others.
+/// Visits the rows of the files that a summary lists, and the row with the sum of the others.
 template <class Visit>
 void for_files(const Json& summary, const char* list, const char* others, Visit&& visit) {
     for (const Json& f : part_in(summary, list)) visit(f, text_in(f, "path"));

@@ -10,11 +10,11 @@ namespace thalweg::detail {
 
 using Json = nlohmann::json;
 
-/// Fraction of the run's time below which a cost is not worth advice.
+/// Fraction of the run's time below which a cost gets no advice.
 constexpr double advice_share = 0.05;
 
-/// Returns sentences in plain text, the largest cost first. Each describes a cost of more than
-/// advice_share of the time since tw_init, summed over all files: the kind of cost, the file on
+/// Returns sentences in plain text, beginning with the largest cost. Each describes a kind of cost
+/// that takes more than advice_share of the time since tw_init, summed over all files: the file on
 /// which it is highest, and the setting or call to change.
 /// @param summary  result of summarize()
 std::vector<std::string> advice_on(const Json& summary);

@@ -10,7 +10,7 @@
 
 namespace thalweg::detail {
 
-/// Text of page.html, in which the summary replaces `{}` in the element "run".
+/// Text of page.html. The summary replaces `{}` in the element "run".
 extern const char* const page_template;
 
 namespace {
@@ -29,7 +29,7 @@ Status parse_summary(const std::string& text, Json& summary) {
     return failure(TW_EFORMAT, "not a summary: it has no 'ranks' and no list 'files'");
 }
 
-/// Formats JSON without any `<`, which could end the element that holds it.
+/// Formats JSON for an HTML element: without `<`, which could end the element.
 std::string inside_element(const Json& json) {
     std::string safe;
     for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace))
@@ -44,7 +44,7 @@ Status report_page(const std::string& text, const std::string& title, std::strin
     if (Status status = parse_summary(text, summary); !status.ok()) return status;
     const Json run{{"title", title}, {"advice", advice_on(summary)}, {"summary", summary}};
     page = page_template;
-    // Cut off the two braces.
+    // Replace the two braces.
     page.replace(page.find(run_place) + run_place.size() - 2, 2, inside_element(run));
     return {};
 }

@@ -34,8 +34,8 @@ double seconds(std::int64_t ns) { return ns * 1e-9; }
 
 using nlohmann::ordered_json;
 
-/// Makes an object of figures. A function, because string literals in braces would be compiled anew
-/// for each length.
+/// Makes a JSON object from names and numbers. It is a function because a template would otherwise
+/// be compiled for each length of a name.
 template <class Value>
 ordered_json object(std::initializer_list<std::pair<const char*, Value>> figures) {
     ordered_json result;
@@ -79,7 +79,7 @@ ordered_json settings_rows(const std::vector<ChosenSetting>& settings) {
     return rows;
 }
 
-/// Lists the sizes that occur, each with the smallest bytes of its class.
+/// Lists the counts of writes that are not 0, with the smallest size that each counts.
 ordered_json size_rows(const WriteSizes& sizes) {
     ordered_json rows = ordered_json::array();
     for (std::size_t i = 0; i < sizes.size(); ++i)
@@ -89,7 +89,7 @@ ordered_json size_rows(const WriteSizes& sizes) {
     return rows;
 }
 
-/// Makes the first members of a file's row, before its figures.
+/// Makes the members of a file's row that come before its figures.
 ordered_json file_names(const FileFigures& f, std::int64_t threads) {
     return object<ordered_json>({{"path", f.path},
                                  {"method", f.method},
@@ -144,7 +144,7 @@ ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
     return row;
 }
 
-/// The seconds that a rank spent on each activity, with names for the summary. The activities up to
+/// The seconds that a rank spent on each activity, with names for the summary. The times up to
 /// "other" add up to the time since tw_init.
 struct RankTimes {
     static constexpr std::array names{"outside", "open",  "put",   "step", "close",
@@ -169,7 +169,8 @@ struct RankTimes {
     }
 };
 
-/// Makes a row for each rank, or the means of groups of neighbours if there are many ranks.
+/// Makes a row for each rank. If there are many ranks, each row contains the means of a group of
+/// neighbours.
 ordered_json rank_rows(Comm& comm, const AllFigures& all) {
     const RankTimes mine(all);
     constexpr std::size_t n = RankTimes::names.size();
@@ -190,7 +191,7 @@ ordered_json rank_rows(Comm& comm, const AllFigures& all) {
     return result;
 }
 
-/// Makes the row of a sum of files: their number, "files", and their figures.
+/// Makes the row for several files together: their number, "files", and the sums of their figures.
 ordered_json sum_row(std::int64_t files, const ordered_json& figures) {
     ordered_json row;
     row["files"] = files;

@@ -18,12 +18,13 @@ namespace {
 
 constexpr int trace_tag = 6;
 
-/// Bytes of text that are sent at a time, not counting the last event; and the longest event, which
-/// has two names, each byte of which may become six.
+/// Number of bytes of text that are sent at a time, without the last event; and the largest size of
+/// an event. An event has two names, each byte of which may become six.
 constexpr std::size_t piece_of_text = 1 << 20, longest_event = 64 << 10;
 
-/// Returns the seconds by which this rank's clock is ahead of rank 0's. The ranks of a node share a
-/// clock. Of several round trips of a message, the fastest is the most precise.
+/// Returns the seconds by which this rank's clock is ahead of rank 0's. All ranks of a node have
+/// the same clock. The offset is taken from the fastest of several round trips, as that is the most
+/// precise.
 double clock_offset(Team& team) {
     constexpr int times = 10;
     const Topology& topology = team.topology();
@@ -71,7 +72,8 @@ std::string json_text(const std::string& text) {
     return json(text).dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
-/// Converts to nanoseconds since a time. Rounding absolute times keeps nested spans nested.
+/// Converts a time to nanoseconds since `zero`. Rounding the difference of two unrounded times
+/// keeps nested spans nested.
 std::int64_t since(double zero, double time) { return std::llround((time - zero) * 1e9); }
 
 std::string microseconds(std::int64_t ns) {
@@ -126,7 +128,7 @@ std::unique_ptr<Trace> Trace::make(Team& team, std::int64_t memory, Status& stat
 
 template <class Sink>
 void Trace::format(int rank, Sink&& sink) const {
-    // Viewers reserve process 0 and thread 0 for the system.
+    // Viewers reserve process 0 and thread 0 for the system, so count from 1.
     const int process = rank + 1;
     int thread = 1;
     std::string text = metadata("process_name", process, thread, json_text(rank_)) +
@@ -163,7 +165,7 @@ public:
         out_ << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
         return check();
     }
-    /// @param text  begins with a comma, which is left out for the first event
+    /// @param text  events, each preceded by a comma; the first comma in the file is left out
     void add(std::string_view text) {
         out_ << text.substr(first_ ? 1 : 0);
         first_ = false;
@@ -190,8 +192,8 @@ private:
     Status status_;
 };
 
-/// Sends the events, a piece at a time when the root asks for one, so that they take no memory
-/// there while they wait. A piece consists of its size and text. The last one has no text, but the
+/// Sends this rank's events to the root as soon as the root asks for them. Events are sent in
+/// pieces of limited size, each as its size and its text. A last piece without text contains the
 /// number of dropped events.
 void Trace::send(Comm& world, int root) const {
     std::vector<MPI_Request> sends;
@@ -213,9 +215,9 @@ void Trace::send(Comm& world, int root) const {
     send_bytes(last, sizeof last);
 }
 
-/// Receives what send() sends.
-/// @param text  has room for a piece
-/// @return the number of dropped events
+/// Receives the events of a rank from send() and writes them.
+/// @param text  buffer for a piece
+/// @return number of events that the rank has dropped
 std::int64_t Trace::receive(Comm& world, int rank, Writer& writer, std::string& text) {
     std::vector<MPI_Request> sends;
     const char turn = 1;

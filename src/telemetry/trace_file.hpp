@@ -12,13 +12,13 @@ namespace thalweg::detail {
 
 class Trace {
 public:
-    /// Starts a trace and compares the clocks of the nodes.
-    /// @param memory  bytes of this rank for events
+    /// Starts a trace, and measures the differences between the clocks of the nodes.
+    /// @param memory  size in bytes of this rank's memory for events
     /// @return null if `status`, the same on every rank, is an error
     /// @note Collective over team
     static std::unique_ptr<Trace> make(Team& team, std::int64_t memory, Status& status);
 
-    /// Returns the lane of the model's or server's thread.
+    /// Returns the lane of the thread that called tw_init, or of a server.
     TraceLane& own() { return own_; }
     /// Returns the lane of the thread that writes in the background.
     TraceLane& writer() { return writer_; }
@@ -29,11 +29,11 @@ public:
     }
 
     /**
-     * Writes the events of all ranks on the root, to which the ranks send theirs one after another,
-     * a piece at a time. Events that end after this call are lost.
+     * Writes the events of all ranks to a file. The ranks send their events to the root one after
+     * another, in pieces of limited size. Events that end after this call are lost.
      * @param world  the ranks of make()
-     * @param path   known to the root; empty: nothing is written
-     * @return on the root the result of writing; elsewhere TW_OK
+     * @param path   path of the file, needed on the root only; empty: write nothing
+     * @return the result of writing on the root; TW_OK on other ranks
      * @note Collective over world
      */
     Status write(Comm& world, int root, const std::string& path);
@@ -41,7 +41,7 @@ public:
 private:
     class Writer;
     Trace(std::int64_t memory, double zero) : own_(memory / 2), writer_(memory / 2), zero_(zero) {}
-    /// Passes the events to `sink` as text, in pieces that begin with a comma.
+    /// Formats the events, and passes them to `sink` in pieces of text that begin with a comma.
     template <class Sink>
     void format(int rank, Sink&& sink) const;
 
@@ -50,7 +50,7 @@ private:
     std::int64_t left_out() const { return own_.left_out() + writer_.left_out(); }
 
     TraceLane own_, writer_;
-    double zero_;  ///< value of now() on this rank when the trace begins
+    double zero_;  ///< time on this rank's clock (now()) at which the trace begins
     std::string rank_ = "rank", thread_ = "model";
 };
 

@@ -18,7 +18,7 @@
 
 namespace thalweg::detail {
 
-// This thread has its own clock, because the library's uses MPI, which it must not call.
+// The watchdog's thread must not call MPI, which the library's own clock uses.
 using Clock = std::chrono::steady_clock;
 
 class WatchdogThread {
@@ -31,7 +31,7 @@ public:
         try {
             thread_ = std::thread([this] { run(); });
         } catch (const std::system_error&) {
-            // If the thread cannot start, the model runs without being watched.
+            // Ignore the failure: without this thread, the model runs without a watchdog.
         }
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
@@ -44,7 +44,7 @@ public:
         if (thread_.joinable()) thread_.join();
     }
 
-    /// Without memory for it, a call is not watched.
+    /// Registers a call to be watched. Without memory, the call is not watched.
     void add(Standing* standing) {
         const std::lock_guard lock(mutex_);
         try {
@@ -61,7 +61,7 @@ private:
     void run() {
         std::unique_lock lock(mutex_);
         while (!stopping_) {
-            // A call that begins while this thread waits is not due for at least a second.
+            // Wait for at most one second: a call that begins meanwhile is not due earlier.
             Clock::time_point next = Clock::now() + std::chrono::seconds(1);
             for (const Standing* s : standings_) next = std::min(next, s->due_);
             wake_.wait_until(lock, next);
@@ -75,7 +75,7 @@ private:
         }
     }
 
-    /// Prints the line at any log level, as the user asked for a watchdog.
+    /// Prints the report regardless of the log level, because the user asked for a watchdog.
     static void say(const Standing& s, Clock::time_point now) {
         std::string line =
             fmt::format("thalweg: rank {} has been in {}", s.watchdog_->rank_, s.call_);
@@ -93,8 +93,8 @@ private:
         return limit.count() > 0 && now - s.begin_ >= limit;
     }
 
-    /// Ends the process without MPI, which may be what hangs. The launcher notices, and ends the
-    /// job.
+    /// Ends the process without calling MPI, which may be the cause of the hang. The launcher then
+    /// ends the job.
     [[noreturn]] static void end(const Standing& s) {
         std::fprintf(stderr, "thalweg: rank %d ends the job (setting watchdog_abort)\n",
                      s.watchdog_->rank_);
@@ -135,7 +135,7 @@ Standing::Standing(const Watchdog* watchdog, const char* call, const char* path,
     watchdog_->thread_->add(this);
 }
 
-/// Sets the time for the next report, or that of the limit if it is earlier.
+/// Sets the time of the next report, or of the limit if that comes first.
 void Standing::set_due(Clock::time_point now) {
     const std::chrono::seconds interval = watchdog_->interval_, limit = watchdog_->limit_;
     if (interval.count() > 0)

@@ -12,13 +12,12 @@ namespace thalweg::detail {
 
 class WatchdogThread;
 
-/// The watchdog settings of a session. All sessions of a process share one thread, which calls no
-/// MPI.
+/// The watchdog of a session. All sessions of a process share one thread, which does not call MPI.
 class Watchdog {
 public:
     /**
-     * @param seconds  interval of the reports on a call.
-     * @param limit    longest duration of a call, after which the process is aborted; 0: none
+     * @param seconds  interval between reports on a call that has not returned; 0: no reports
+     * @param limit    duration of a call after which the process is aborted; 0: no limit
      * @return null if nothing is to be watched
      */
     static std::unique_ptr<Watchdog> make(std::int64_t seconds, std::int64_t limit, int rank);
@@ -28,16 +27,17 @@ private:
     friend class WatchdogThread;
     std::shared_ptr<WatchdogThread> thread_;
     std::chrono::seconds interval_{0};  ///< 0: no reports
-    std::chrono::seconds limit_{0};     ///< 0: none
+    std::chrono::seconds limit_{0};     ///< largest duration of a call; 0: no limit
     int rank_ = 0;
 };
 
-/// A call of the library that is running, for a scope. Costs nothing without a watchdog.
+/// A call of the library that is watched for the duration of a scope. Costs nothing without a
+/// watchdog.
 class Standing {
 public:
     /**
      * @param watchdog  may be null; it and the texts must outlive this object
-     * @param path      path of the file, null if there is none
+     * @param path      path of the file that the call is about; null if there is none
      * @param step      step of the file, from 1; 0 if there is none
      */
     Standing(const Watchdog* watchdog, const char* call, const char* path = nullptr,
@@ -54,7 +54,8 @@ private:
     const char* call_;
     const char* path_;
     std::int64_t step_;
-    const WaitingFor* waiting_ = nullptr;  ///< reason for which the calling thread waits
+    const WaitingFor* waiting_ = nullptr;  ///< reason why the calling thread waits; null if it does
+                                           ///< not
     std::chrono::steady_clock::time_point begin_, due_;
 };
 
