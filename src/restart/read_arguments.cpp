@@ -8,7 +8,7 @@ namespace {
 /// Tests if one type can represent every value of another exactly.
 bool holds_exactly(tw_type to, tw_type from) {
     struct Range {
-        int digits;  ///< number of bits of integers that are exact
+        int digits;  ///< number of bits up to which all integers are exact
         bool is_signed, floating;
     };
     const auto range = [](tw_type type) -> Range {
@@ -29,7 +29,7 @@ bool holds_exactly(tw_type to, tw_type from) {
     return a.digits >= b.digits && (a.is_signed || !b.is_signed) && (a.floating || !b.floating);
 }
 
-/// Checks that a variable in a file fits the model's array without loss.
+/// Checks that the variable in a file can be read into the model's array without loss.
 Status match(const Source& source, const Definitions& definitions, const Variable& own,
              const Variable& theirs, const Wording& wording, bool by_position) {
     if (theirs.record && source.records() != 1)
@@ -72,7 +72,8 @@ Status ask_for(const Source& source, const std::string& path, const Definitions&
     arguments.name = own.name;
     if (!a.holding->decomposition->replicated) {
         arguments.decomposition = a.holding->decomposition;
-        arguments.order = a.holding->order;  // match by position, as names may differ
+        arguments.order = a.holding->order;  // match dimensions by position, as their names may
+                                             // differ
     }
     arguments.array = a.array;
     return {};

@@ -20,10 +20,10 @@ std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extent,
     return strides;
 }
 
-/// Makes a dense copy of a model's array, of the same extents.
+/// Copies a model's array to a dense array of the same extents.
 void copy_array(const Decomposition& d, RegisteredArray& a) {
     const tw_array array = a.array;
-    if (array.data == nullptr || !d.has_part()) return;  // this rank holds nothing
+    if (array.data == nullptr || !d.has_part()) return;  // this rank has no part of the array
     const bool dense = array.rank == TW_DENSE;
     const std::vector<std::int64_t> extent(array.extent, array.extent + (dense ? 0 : array.rank));
     const std::size_t size = size_of(a.view.type);
@@ -51,7 +51,7 @@ void copy_array(const Decomposition& d, RegisteredArray& a) {
     copy.data = a.copy.data();
     copy.byte_stride = strides.data();
     a.array = KeptArray(copy);
-    // Same as the checked array, so it fits the decomposition.
+    // This cannot fail: the copy has the same extents as the array, which was checked.
     (void)check_array(d, a.array, a.view);
 }
 
@@ -68,7 +68,7 @@ Status Registry::define_dimension(const std::string& name, std::int64_t length) 
 Status Registry::check(const Registration& r, Definitions& made, RegisteredArray& array) const {
     const std::shared_ptr<const Decomposition> held_as =
         r.declared ? r.declared->decomposition : nullptr;
-    // In a file, a dimension without a length would become the record dimension.
+    // Without a length, a dimension would become the file's record dimension.
     const std::vector<std::string> dims = split_names(r.dims);
     const bool by_position =
         held_as && held_as->by_position() && dims.size() == held_as->dims.size();
@@ -130,7 +130,8 @@ Status Registry::add(const Registration& r) {
         arrays_[known] = std::move(array);
         return {};
     }
-    arrays_.resize(definitions_.variables.size());  // an earlier call may have failed after this
+    arrays_.resize(definitions_.variables.size());  // an earlier call may have failed before it
+                                                    // could do this
     arrays_.push_back(std::move(array));
     for (Dimension& dim : added) definitions_.dims.set(std::move(dim));
     definitions_.variables.push_back(std::move(v));
@@ -208,7 +209,7 @@ void Registry::drop_copies() {
     }
 }
 
-/// Adds a description of the array to an error.
+/// Adds to an error which array it is about.
 Status Registry::refused(const std::string& name, Status why) const {
     reword(why, "restart: variable '{}': {} (rank {})", OfVariable{name}, why.text, OfRank{rank_});
     return why;

@@ -14,7 +14,8 @@ namespace thalweg::detail {
 struct Registration {
     std::string name;
     std::string dims;
-    /// Decomposition of the handle, so that later changes of its halos count; null: replicated.
+    /// Decomposition, shared with its handle, so that later changes of its halos apply; null if the
+    /// array is replicated.
     std::shared_ptr<const Declared> declared;
     tw_array array{};
     bool optional = false, copied = false, by_position = false;
@@ -27,7 +28,7 @@ struct RegisteredArray {
     KeptArray array;
     ArrayView view;
     bool optional = false, by_position = false;
-    bool copied = false;     ///< the array refers to `copy`
+    bool copied = false;     ///< `array` points to `copy`
     std::vector<char> copy;  ///< copy of the values until they are written
     bool written = false;    ///< the copy was written, so the variable must be registered again
 };
@@ -43,20 +44,22 @@ public:
     Status set_variable(const std::string& variable, const std::string& settings);
     Status put_attribute(const std::string& variable, Attribute attribute);
 
-    /// Makes a variable, as the only one of `made`, and its array from the arguments of a call.
+    /// Makes a variable and its array from the arguments of a call. `made` receives definitions
+    /// with only this variable.
     Status check(const Registration& registration, Definitions& made, RegisteredArray& array) const;
-    /// Applies changes that tw_fill_halo and tw_pad made since the arrays were registered, and
-    /// checks that the arrays still fit.
+    /// Applies changes that tw_fill_halo and tw_pad have made after arrays were registered, and
+    /// checks that these arrays still fit.
     Status use_decompositions();
-    /// Checks that every variable has data to write.
+    /// Checks that each variable has data to write: copies that were written must have been
+    /// registered again.
     Status check_copies() const;
-    /// Drops the copies that have been written.
+    /// Frees the copies that have been written.
     void drop_copies();
 
     const Definitions& definitions() const { return definitions_; }
-    /// Returns this rank's holdings.
+    /// Returns the part of each variable that this rank holds.
     Holdings holdings() const;
-    /// Returns the arrays of the variables in the definitions.
+    /// Returns the array of each variable in the definitions.
     std::vector<RegisteredArray>& arrays() { return arrays_; }
     const std::vector<RegisteredArray>& arrays() const { return arrays_; }
 

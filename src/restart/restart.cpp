@@ -12,7 +12,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Puts all arrays. Local.
+/// Puts all registered arrays to a file. Local.
 Status put_all(const Registry& registry, File& file) {
     for (std::size_t i = 0; i < registry.arrays().size(); ++i) {
         const RegisteredArray& a = registry.arrays()[i];
@@ -22,7 +22,7 @@ Status put_all(const Registry& registry, File& file) {
     return {};
 }
 
-/// Requests all arrays of the model. Local.
+/// Requests all registered arrays from a reader. Local.
 /// @param asked  receives the names of the arrays
 Status ask(Registry& registry, const Wording& wording, Reader& reader, const std::string& path,
            std::vector<std::string>& asked) {

@@ -18,8 +18,8 @@ public:
     explicit Restart(Team& team, Wording wording = {})
         : team_(team), wording_(wording), registry_(team.rank(), wording) {}
 
-    // Local. See thalweg.h for the meaning of tw_restart_..., and of tw_def_dim, tw_set_var and
-    // tw_put_att for the handle that tw_restart_file returns.
+    // The following functions are local. They implement tw_restart_..., and also tw_def_dim,
+    // tw_set_var and tw_put_att for the handle that tw_restart_file returns; see thalweg.h.
     Status define_dimension(const std::string& name, std::int64_t length) {
         return registry_.define_dimension(name, length);
     }
@@ -31,7 +31,8 @@ public:
         return registry_.put_attribute(variable, std::move(attribute));
     }
     /// Creates, fills and closes a file.
-    /// @param first_attributes  attributes may differ between ranks; those of rank 0 are written
+    /// @param first_attributes  write rank 0's attributes; otherwise they must be the same on all
+    ///                          ranks
     /// @note Collective
     Status write(File& file, const std::string& path, bool first_attributes);
     /// Opens a file and reads all arrays; closes it after a failure. @note Collective
@@ -43,8 +44,9 @@ private:
     Registry registry_;
 };
 
-/// Reads one variable of a restart's file into an array whose type holds all its values, and
-/// compares its checksum if asked to. @note Collective
+/// Reads one variable of a restart's file into an array, whose type must hold all its values
+/// exactly. On request, compares the file's checksum.
+/// @note Collective
 Status read_exactly(Team& team, Reader& reader, const std::string& path, GetArguments arguments,
                     bool checksums);
 
