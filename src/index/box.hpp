@@ -32,11 +32,12 @@ Box whole_box(std::span<const std::int64_t> shape);
 /// Tests if a and b share elements; if so, `common` is their intersection.
 bool intersect(const Box& a, const Box& b, Box& common);
 
-/// Divides a box of two or more elements along its slowest dimension that is longer than 1: `box`
-/// keeps the first half, the second is returned. Each half is as contiguous as the box.
+/// Divides a box of at least two elements along its slowest dimension that is longer than 1. `box`
+/// becomes the first half; the second half is returned. Both halves consist of as few contiguous
+/// ranges as possible.
 Box halve(Box& box);
 
-/// Tests if a box is a row-major range of the index space.
+/// Tests if a box is a contiguous row-major range of the index space.
 bool contiguous(const Box& box, std::span<const std::int64_t> shape);
 
 /// Returns the number of elements of an index space.
@@ -45,8 +46,7 @@ std::int64_t volume(std::span<const std::int64_t> shape);
 /// Returns the row-major position of an index in a space of the given shape.
 std::int64_t linear(std::span<const std::int64_t> shape, const Index& index);
 
-/// Returns row-major strides in elements: the distance of neighbouring elements along each
-/// dimension.
+/// Returns row-major strides: the distance in elements between neighbours along each dimension.
 Index strides_of(std::span<const std::int64_t> shape);
 
 namespace box_walk {
@@ -59,7 +59,7 @@ void visit_range(Box& box, std::span<const std::int64_t> shape, const Index& str
             box.count[i] = shape[i];
         }
     };
-    if (d == box.nd) {  // a scalar
+    if (d == box.nd) {  // a scalar has no dimension to walk along
         visit(static_cast<const Box&>(box));
         return;
     }
@@ -90,8 +90,8 @@ void visit_range(Box& box, std::span<const std::int64_t> shape, const Index& str
 }
 }  // namespace box_walk
 
-/// Calls visit(const Box&) for the at most 2 nd - 1 boxes that make up the row-major range
-/// [begin, end), in file order.
+/// Calls visit(const Box&) for the boxes that together make up the row-major range [begin, end), in
+/// file order. There are at most 2 nd - 1.
 template <class Visit>
 void for_boxes_of_range(std::span<const std::int64_t> shape, std::int64_t begin, std::int64_t end,
                         Visit&& visit) {

@@ -11,7 +11,7 @@ namespace thalweg::detail {
 
 class Ranges {
 public:
-    /// Adds [begin, end); ranges that touch become one.
+    /// Adds [begin, end). Ranges that touch or overlap become one.
     void add(std::int64_t begin, std::int64_t end) {
         if (begin >= end) return;
         auto next = end_of_.upper_bound(begin);
@@ -26,8 +26,8 @@ public:
         end_of_.emplace_hint(next, begin, end);
     }
 
-    /// Calls visit(begin, end, inside) for the parts of [begin, end) in ascending order, some in
-    /// the set and some outside it.
+    /// Divides [begin, end) where ranges of the set begin or end, and calls visit(begin, end,
+    /// inside) for each part in ascending order; `inside` tells if the part is in the set.
     template <class Visit>
     void split(std::int64_t begin, std::int64_t end, Visit&& visit) const {
         auto range = end_of_.upper_bound(begin);
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    std::map<std::int64_t, std::int64_t> end_of_;  ///< the end of each range, by its beginning
+    std::map<std::int64_t, std::int64_t> end_of_;  ///< end of each range, keyed by its beginning
 };
 
 }  // namespace thalweg::detail

@@ -9,7 +9,7 @@
 
 namespace thalweg::detail {
 
-/// Step that selects every element of a box.
+/// Step of 1 in each dimension, which selects every element of a box.
 inline constexpr Index each_element = [] {
     Index step{};
     step.fill(1);
@@ -22,13 +22,13 @@ struct Runs {
 };
 
 /// Finds the runs of a box.
-/// @param step  from one wanted element to the next, beginning with the first
-/// @param gap   largest number of unwanted elements between two wanted ones that is included in a
-/// run
+/// @param step  distance between wanted elements in each dimension; the first element is wanted
+/// @param gap   largest number of unwanted elements between two wanted ones that may be part of a
+///              run
 Runs runs_of(const Box& box, std::span<const std::int64_t> shape, const Index& step = each_element,
              std::int64_t gap = 0);
 
-/// Calls visit(first element) for each run of a box, in order, until it returns false.
+/// Calls visit(first element) for each run of a box in order, until a call returns false.
 template <class Visit>
 void for_runs(const Box& box, std::span<const std::int64_t> shape, const Runs& runs,
               const Index& step, Visit&& visit) {
