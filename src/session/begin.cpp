@@ -14,12 +14,13 @@ std::unique_ptr<Watchdog> watchdog_of(const Settings& settings, int rank) {
     return Watchdog::make(settings.number("watchdog"), settings.number("watchdog_abort"), rank);
 }
 
-/// Makes the world of a session and reads the settings, which are the same on all its ranks.
+/// Makes the communicator of a session, and reads its settings, which must be the same on all
+/// ranks.
 /// @note Collective
 Status begin_world(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
                    std::unique_ptr<Comm>& world) {
-    // From here on, ranks wait for each other. Use the settings that this rank knows by itself to
-    // limit how long.
+    // From here on, ranks wait for each other. Start a watchdog with the settings as this rank
+    // alone knows them, so that it does not wait forever.
     Settings own;
     std::unique_ptr<Watchdog> watchdog;
     std::string given;
@@ -34,7 +35,8 @@ Status begin_world(int rank, const MakeWorld& make_world, const char* settings, 
     Settings& read = session != nullptr ? session->settings : own;
     bool fortran = false;
     Status status = Settings::read(*world, given, std::move(mine), read, fortran);
-    // All ranks get texts with the same wording, even if some of them call from another language.
+    // Messages must be the same on all ranks, even if some call from another language. Use rank 0's
+    // wording.
     if (status.ok()) session->wording.fortran = fortran;
     return status;
 }
@@ -75,7 +77,8 @@ Status set_servers_aside(int servers, int node_size, tw_session session,
     return {};
 }
 
-/// Makes a session; see start(). Throws NoMemoryAnywhere on all ranks.
+/// Makes a session; see start(). Throws NoMemoryAnywhere on all ranks if one of them runs out of
+/// memory.
 Status make_session(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
                     int servers) {
     std::unique_ptr<Comm> world;
@@ -96,8 +99,8 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     if (!session->servers) session->start_trace(*session->team);
     session->model = session->team->duplicate();
     with_reserve([&] {
-        // Change the environment only where this is necessary, as programs may read it on other
-        // threads.
+        // Change the environment only if necessary, because other threads of the program may read
+        // it.
         if (session->settings.text("storage") == "pnetcdf") prepare_mpi_io();
         session->meetings = std::make_unique<Meeting>(*session->team);
         session->watch_mpi();
@@ -112,7 +115,7 @@ Status start(int rank, const MakeWorld& make_world, const char* settings, tw_ses
     Status status =
         together([&] { return make_session(rank, make_world, settings, session, servers); });
     if (session == nullptr) return status;
-    // Servers do not begin to serve if the model's start has failed.
+    // If the model's ranks have failed to start, the servers must not wait for them.
     if (session->servers) status = agree(session->servers->all().world(), status);
     if (status.ok()) return status;
     if (session->servers) session->servers->give_up_serving();

@@ -13,20 +13,19 @@
 
 namespace thalweg::detail {
 
-/// Makes the communicator of a session; collective if that needs communication.
+/// Makes the communicator of a session. Collective if this needs communication.
 using MakeWorld = std::function<std::unique_ptr<Comm>()>;
 
 /// Starts a session.
 /// @param rank     rank of this process in the communicator of make_world
-/// @param session  null on a rank that has no memory for it
-/// @param servers  number of ranks, the last ones, that become servers; -1: according to the
-/// settings
+/// @param session  null on a rank that has no memory for the session
+/// @param servers  number of servers, which are the last ranks; -1: as the settings say
 /// @note Collective
 Status start(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
              int servers = -1);
 
-/// Takes part on a rank that has no memory for a session: the others get the error at their first
-/// agreement.
+/// Takes part in the start on a rank without memory for a session. All ranks get the error when
+/// they first agree.
 /// @note Collective
 template <class Begin>
 tw_status begin_without(Begin&& begin) try {
@@ -35,7 +34,7 @@ tw_status begin_without(Begin&& begin) try {
     return TW_ENOMEM;
 }
 
-/// Does what all calls that begin a session have in common.
+/// Runs the steps that all calls that begin a session have in common.
 /// @param begin  makes the session; returns a Status
 /// @note Collective
 template <class Begin>

@@ -23,11 +23,11 @@ void tell(T* to, std::type_identity_t<T> value) {
     if (to != nullptr) *to = value;
 }
 
-/// Refuses flags that a call does not accept. @param path  path of the file, for messages
+/// Checks that a call accepts the given flags. @param path  path of the file, for messages
 Status check_flags(const std::string& path, const char* variable, int flags, int possible);
 
 /// Keeps the text of a failure for tw_error_message.
-/// @param path  path of the call's file, if it has one
+/// @param path  path of the file that the call is about, if there is one
 inline tw_status report(tw_session session, Status status, const char* path = nullptr) {
     const tw_status code = status.code;
     if (!status.ok() && session != nullptr) {
@@ -37,20 +37,20 @@ inline tw_status report(tw_session session, Status status, const char* path = nu
                 return {};
             });
         session->error = std::move(status);
-        // Only log it for debugging: the caller decides what an error means, and whom to inform.
+        // Log it only for debugging: the caller decides how serious the error is.
         log::debug("{} ({})", session->error.text, tw_strerror(code));
     }
     return code;
 }
 
-/// Tests if the process is ending with an error and without MPI_Finalize, and destroys its static
-/// objects. These may call the library, but other ranks would not take part in such calls.
+/// Tests if the process is exiting with an error and without MPI_Finalize. Destructors of static
+/// objects may then call the library, but other ranks would not take part in their calls.
 bool process_fails();
-/// Begins to watch for such an end; further calls have no effect.
+/// Begins to watch for such an exit. Further calls have no effect.
 void watch_exit();
 
-/// Admits to a session one thread at a time, and no process that the model has forked: the
-/// session's files and memory belong to its parent.
+/// Admits only one thread at a time to a session. Also refuses processes that the model has forked,
+/// because files and memory of the session belong to their parent.
 class Inside {
 public:
     Inside(tw_session_impl& session, const char* call) : session_(session) {
@@ -70,35 +70,40 @@ private:
     bool entered_;
 };
 
-/// Returns the error for a thread or process that is not admitted.
+/// Returns the error of a thread or process that Inside has refused.
 tw_status refuse(tw_session session, const char* call);
 
-/// Returns the error for a null handle; no session can keep its text.
+/// Returns the error for a null handle. It is kept for this thread, as there is no session to keep
+/// it.
 tw_status no_handle(const char* call = __builtin_FUNCTION());
 
-/// Returns the error for a session that cannot make model calls: null, or that of a server.
+/// Returns the error for a session that cannot make model calls: its handle is null, or it belongs
+/// to a server.
 tw_status no_model(tw_session session, const char* call = __builtin_FUNCTION());
 
-/// Keeps an error for this thread whose session is ending. @return its code
+/// Keeps an error for this thread after its session has ended.
+/// @return code of the error
 tw_status keep_loose(Status status);
 
-/// Returns the last error of this thread that is not kept by a session.
+/// Returns the last error that is kept for this thread, not for a session.
 const Status& loose_error();
 void forget_loose_error();
 
-/// Tests if a code means that a thread was not admitted, so that its call had no effect.
+/// Tests if a code means that Inside has refused the call, so that it had no effect.
 inline bool was_refused(tw_status code) { return code == TW_ESTATE && !loose_error().ok(); }
 
-/// Tests if a handle belongs to a session that can make calls, or can explain why it cannot.
+/// Tests if a handle belongs to a session of the model, which can make calls or explain why it
+/// cannot.
 inline bool is_model(tw_session session) {
     return session != nullptr && (session->team || !session->over.ok());
 }
 
-/// Tests if other ranks wait for this one, which has no memory for its work.
-/// @param met  number of collective calls of the ranks before this call
+/// Tests if other ranks wait in a collective call for this rank, which has run out of memory.
+/// @param met  number of collective calls that the ranks had made before this one
 bool others_wait(const tw_session_impl& session, std::int64_t met, const char* call);
 
-/// Ends the job as the last resort, as other ranks wait for this one. Counted records stay.
+/// Ends the job, because other ranks wait for this one and it cannot continue. Counted records
+/// remain in the files.
 [[noreturn]] void end_job(MPI_Comm comm, int rank, const char* call, const char* path,
                           const Status& why);
 [[noreturn]] inline void end_job(const tw_session_impl& session, const char* call, const char* path,
@@ -106,7 +111,7 @@ bool others_wait(const tw_session_impl& session, std::int64_t met, const char* c
     end_job(session.team->world().handle(), session.rank, call, path, why);
 }
 
-/// Runs the part of guarded() for a thread that has been admitted.
+/// Does the work of guarded() for a thread that Inside has admitted.
 template <class F>
 tw_status guarded_inside(tw_session session, const char* path, F&& body, std::int64_t step,
                          const char* call) {
@@ -145,8 +150,8 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
     return report(session, std::move(status), path);
 }
 
-/// Runs the body of a C function: no exception leaves it, and a watchdog sees it.
-/// @param call  the C function; by default the caller
+/// Runs the body of a C function. Catches all exceptions, and lets a watchdog watch the call.
+/// @param call  name of the C function; by default the calling function
 template <class F>
 tw_status guarded(tw_session session, const char* path, F&& body, std::int64_t step = 0,
                   const char* call = __builtin_FUNCTION()) {
@@ -160,7 +165,8 @@ tw_status guarded(tw_session session, F&& body, const char* call = __builtin_FUN
     return guarded(session, nullptr, std::forward<F>(body), 0, call);
 }
 
-/// Returns the number of a file's current step, from 1, if a watchdog needs it; else 0.
+/// Returns the number of a file's current step, counted from 1, if there is a watchdog; otherwise
+/// 0.
 inline std::int64_t step_of(const tw_file_impl& file) {
     return file.session->watchdog && file.file ? file.file->about().figures.steps + 1 : 0;
 }
@@ -176,7 +182,7 @@ inline Status check_open(const tw_file_impl& file) {
                                  : file.about->left;
 }
 
-/// Runs a body on a file that is written.
+/// Calls body(file) if the handle belongs to a file that is being written.
 template <class F>
 tw_status with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
@@ -189,8 +195,8 @@ tw_status with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTIO
     return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
 }
 
-/// Calls a body with a file being written, or with the definitions of the files that a restart
-/// writes.
+/// Calls body(file) if the handle belongs to a file that is being written, or to the definitions of
+/// a restart.
 template <class F>
 tw_status with_definitions(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr || file->restart == nullptr)
@@ -224,8 +230,8 @@ inline Status not_stored_yet(const tw_file_impl& file) {
                    file.path());
 }
 
-/// Calls body(contents, source) for a file opened for reading, or body(contents, readback) for a
-/// netCDF-4 file that is being written, after tw_sync.
+/// Calls body(contents, source) for a file that was opened for reading. For a netCDF-4 file that is
+/// being written, calls body(contents, readback) after tw_sync.
 template <class F>
 tw_status with_stored(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
@@ -239,8 +245,8 @@ tw_status with_stored(tw_file file, F&& body, const char* call = __builtin_FUNCT
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }
 
-/// Calls a body with the reader of a file that was opened for reading, or with the readback of one
-/// that is being written.
+/// Calls body(reader) for a file that was opened for reading, or with the readback of a file that
+/// is being written.
 template <class F>
 tw_status with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
@@ -251,39 +257,38 @@ tw_status with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCT
     return guarded(file->session, file->path().c_str(), checked, 0, call);
 }
 
-/// Returns the decomposition of a handle that is used together with an object of `session`; null
-/// for a null handle.
+/// Finds the decomposition of a handle, which must belong to `session`. The result is null for a
+/// null handle.
 /// @return TW_OK, TW_EHANDLE
 Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,
                         std::shared_ptr<const Decomposition>& found);
 
-/// Agrees with all ranks at the beginning of a collective call of a session that all of them make
-/// the same call.
+/// Begins a collective call of a session: checks that all ranks make the same call.
 /// @param of      object of the call, for messages: a path or names
 /// @param mine    this rank's own failure so far
-/// @param detail  value that must be the same on all ranks, too
-/// @param words   receive the combined words of all ranks
+/// @param detail  another value that must be the same on all ranks
+/// @param words   integers of each rank, which are replaced by the combination of all ranks
 /// @note Collective
 Status enter(tw_session session, Call call, const char* of = "", const Status& mine = {},
              std::int64_t detail = 0, const MeetingWords& words = {});
 
-/// Returns a path without links and dots, as several paths may lead to the same file.
+/// Returns a path without symbolic links and dots, so that paths of the same file are equal.
 std::string canonical(const std::string& path);
 
-/// Checks on rank 0 that the session has no open file with that path, which is absolute. Local.
+/// Checks on rank 0 that no open file of the session has this absolute path. Local.
 Status check_unused(tw_session session, const std::string& path);
 
 // Files that are closed later (closing.cpp). All are collective, and alike on every rank.
 
 /// Closes a file's handle.
 Status close_file(tw_file_impl& file);
-/// Completes an unfinished file with an absolute path that is about to be written or read; returns
-/// its error.
+/// If a file with this absolute path is still being closed, completes it and returns its error.
+/// Called before the path is written or read.
 Status settle_path(tw_session session, const std::string& path);
-/// Completes the files that can be completed without waiting, and the oldest others until at most
-/// `most` are left.
+/// Completes the files that can be completed without waiting. Then completes the oldest others
+/// until at most `most` are left.
 void complete_files(tw_session session, std::int64_t most);
-/// Returns the first error of a completed file that has not been returned.
+/// Returns the first error of a file that was completed later, if it has not been returned yet.
 Status tell_late(tw_session session);
 
 }  // namespace thalweg::detail

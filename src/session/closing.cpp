@@ -6,8 +6,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Largest number of files that are closing at the same time. The memory of their queues is limited
-/// by the setting "staging".
+/// Largest number of files that are closing at the same time. The setting "staging" limits the
+/// memory of their queues.
 constexpr std::size_t most_closing = 16;
 
 void complete_oldest(tw_session session) {
@@ -19,7 +19,7 @@ void complete_oldest(tw_session session) {
     if (!status.ok()) session->late.push_back({about, std::move(status)});
 }
 
-/// Reserves room in the lists beforehand, so that no rank fails where others continue.
+/// Reserves memory for the lists, so that no rank fails later while others continue.
 Status make_room(tw_session session) {
     return session->team->agree(alone([&]() -> Status {
         session->closing.reserve(session->closing.size() + 1);
@@ -38,7 +38,7 @@ void collect(tw_session session) {
     }
 }
 
-/// Tests if the closing files need more memory on some rank than the setting of the last one
+/// Tests if the closing files need more memory on any rank than the setting of the last one
 /// permits. A single file is always permitted.
 bool too_many(tw_session session) {
     const auto& closing = session->closing;
@@ -60,12 +60,12 @@ Status close_file(tw_file_impl& file) {
     Status status = !file.file           ? file.reader->close()
                     : !file.about->later ? file.file->close()
                                          : file.file->close_later(later);
-    if (session->meetings->parted()) return status;  // then all ranks give up the file together
+    if (session->meetings->parted()) return status;  // part() then gives up the file
     if (!later) {
         session->retire(file, {});
         return status;
     }
-    // All ranks have passed the file to the service.
+    // The service now has all data of all ranks.
     file.closed = true;
     if (!make_room(session).ok()) {
         Status completed = file.file->complete();
@@ -86,8 +86,8 @@ void complete_files(tw_session session, std::int64_t most) {
 Status settle_path(tw_session session, const std::string& path) {
     collect(session);
     const auto number_of = [&](const auto& list, const auto& path_of) {
-        std::int64_t number = 0;  // number of the last closing file with this path, from 1
-        // One rank compares for all, as paths may lead elsewhere on another.
+        std::int64_t number = 0;  // number of the last closing file with this path, counted from 1
+        // Only rank 0 compares, as a path may lead to another file on other ranks.
         (void)alone([&]() -> Status {
             if (session->team->rank() != 0) return {};
             const std::string own = canonical(path);

@@ -29,12 +29,12 @@ Status write_text(const char* what, const std::string& path, const std::string& 
     return failure(TW_EIO, "cannot write the {} to '{}': {}", what, path, std::strerror(errno));
 }
 
-/// Returns the paths, each with the name of its setting.
+/// Returns the two paths of the outputs, each with the name of its setting.
 std::array<std::pair<const char*, std::string*>, 2> paths_of(OutputPaths& paths) {
     return {{{"summary", &paths.summary}, {"trace", &paths.trace}}};
 }
 
-/// Removes, on rank 0, paths at which an output would overwrite data.
+/// On rank 0, removes paths at which an output would overwrite data of the run.
 Status keep_data(tw_session_impl& session) {
     if (session.rank != 0) return {};
     Status first;
@@ -70,7 +70,7 @@ Status find_output_paths(tw_session_impl& session, int rank) {
         if (!fresh)
             return failure(TW_ESETTING, "settings {} and {} name the same file, '{}'",
                            other->second, name, *path);
-        // The folder may exist by the end of the run; warn the user now in case it does not.
+        // Warn now if the folder does not exist; it may still be created before the end of the run.
         if (access(folder_of(*path).c_str(), W_OK) != 0)
             log::warn("setting {}: cannot write to the directory of '{}': {}", name, *path,
                       std::strerror(errno));
@@ -81,13 +81,13 @@ Status find_output_paths(tw_session_impl& session, int rank) {
 namespace {
 
 /// Writes the trace of all ranks, including servers.
-/// @return on rank 0 the result of writing
+/// @return the result of writing, on rank 0
 /// @note Collective
 Status write_trace(tw_session_impl& session) {
     if (!session.trace) return {};
     if (!session.servers)
         return session.trace->write(session.team->world(), 0, session.outputs.trace);
-    session.servers->end();  // the servers have nothing left to do
+    session.servers->end();  // end the servers, which have nothing left to do
     return session.servers->trace_status();
 }
 

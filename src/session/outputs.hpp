@@ -7,12 +7,14 @@
 
 namespace thalweg::detail {
 
-/// Makes the paths absolute, as the model may change its working folder before they are used.
+/// Reads the paths of the outputs from the settings. Makes them absolute, because the model may
+/// change its working folder before they are used.
 /// @param rank  rank of this process; only rank 0 has paths
-/// @return TW_OK, TW_ESETTING: two settings name one file
+/// @return TW_OK, TW_ESETTING: two settings name the same file
 Status find_output_paths(tw_session_impl& session, int rank);
 
-/// Writes the outputs that the settings name. If one fails, the others are written nevertheless.
+/// Writes the summary and the trace if the settings name files for them. A failure of one does not
+/// prevent the other.
 /// @return the first failure, the same on every rank
 /// @note Collective
 Status write_outputs(tw_session_impl& session);

@@ -19,7 +19,7 @@ Status number_of_servers(Comm& world, tw_session_impl& session, int& number) {
         if (!status.ok()) return status;
         nodes = team->topology().nodes;
     }
-    // The first rank inspects the model's working folder for all, so that all choose alike.
+    // Rank 0 inspects the model's working folder for all ranks, so that all make the same choice.
     std::int64_t asked[2] = {};
     const Status looked = alone([&]() -> Status {
         if (world.rank() != 0) return {};

@@ -6,8 +6,8 @@
 
 namespace thalweg::detail {
 
-/// Returns the number of servers by the setting. With auto, the first rank chooses, and logs the
-/// reason.
+/// Finds the number of servers from the setting. With "auto", rank 0 chooses the number, and logs
+/// the reason.
 /// @param world  all ranks of the session
 /// @note Collective; the status is the same on every rank
 Status number_of_servers(Comm& world, tw_session_impl& session, int& number);

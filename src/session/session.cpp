@@ -19,17 +19,17 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Largest number of handles of closed files that keep their paths, for messages.
+/// Largest number of closed files whose handles keep their path for messages.
 constexpr std::size_t most_closed = 1000;
 
-/// The value of an attribute of MPI_COMM_SELF, whose deletion tells a session of MPI_Finalize. The
-/// attribute stays until then: MPICH ends the program if an attribute is deleted within
-/// MPI_Finalize, and the callback may end a session whose end would delete an older one.
+/// Value of an attribute of MPI_COMM_SELF. MPI_Finalize deletes the attribute and so notifies the
+/// session. Nothing else deletes it: MPICH ends the program if an attribute is deleted within
+/// MPI_Finalize, where the end of one session can end an older one.
 struct MpiWatch {
     tw_session_impl* session;  ///< null: the session has ended
 };
 
-/// The sessions of this process that were abandoned. Their objects are kept.
+/// The sessions of this process that were abandoned. They still exist.
 struct Abandoned {
     std::mutex mutex;
     std::vector<tw_session_impl*> sessions;
@@ -39,13 +39,12 @@ Abandoned& abandoned_sessions() {
     return *all;
 }
 
-/// Bytes of exchange buffers per rank that suffice for most files.
+/// Size in bytes, per rank, of exchange buffers that suffice for most files.
 constexpr std::int64_t least_buffer = 128 << 10;
 
 }  // namespace
 
-/// Allocates the memory for which the setting asks, or less if the system does not have twice as
-/// much.
+/// Allocates as much memory as the setting asks for, but at most half of the system's free memory.
 Memory* tw_session_impl::arena(Status& status) {
     if (memory) return memory.get();
     const std::int64_t members = team->topology().members.size();
@@ -101,8 +100,8 @@ Packers& tw_session_impl::packers() {
 
 namespace {
 
-/// Returns a limit that only tests change, by an environment variable. Allocates no memory if it is
-/// not set.
+/// Returns the value of an environment variable that only tests set, or `usual` if it is not set.
+/// Allocates no memory in that case.
 std::int64_t tested(const char* name, std::int64_t usual) {
     const char* const text = std::getenv(name);
     std::int64_t value = 0;
@@ -129,7 +128,7 @@ void tw_session_impl::part(const Status& why) {
         return parting.session ||
                std::find(parting.files.begin(), parting.files.end(), serial) != parting.files.end();
     };
-    // Go through the files in the order in which they were made, which is the same on every rank.
+    // Go through the files in order of creation, which is the same on every rank.
     for (std::size_t i = 0; i < files.size();) {
         tw_file_impl& f = *files[i];
         if (f.closed || !is_left(f)) {
@@ -148,7 +147,7 @@ void tw_session_impl::part(const Status& why) {
 
 void tw_session_impl::end_readback(tw_file_impl& f) {
     if (!f.readback) return;
-    // Missing figures are not worth an error.
+    // Ignore failures: missing figures are not worth an error.
     (void)alone([&]() -> Status {
         if (auto figures = f.readback->figures()) finished.add(std::move(*figures));
         return {};
@@ -161,7 +160,7 @@ void tw_session_impl::retire(tw_file_impl& f, Status why) {
     f.closed = true;
     f.about->was_read = f.reader != nullptr;
     f.about->left = std::move(why);
-    // Missing figures are not worth an error.
+    // Ignore failures: missing figures are not worth an error.
     (void)alone([&]() -> Status {
         if (f.file) finished.add(f.file->figures());
         if (f.reader) finished.add(f.reader->figures());
@@ -177,7 +176,7 @@ void tw_session_impl::retire(tw_file_impl& f, Status why) {
     if (closed.size() <= most_closed) return;
     tw_file_impl& oldest = *closed.front();
     closed.pop_front();
-    // Keep the reason if all ranks had to give up the file.
+    // Keep the information if it contains the reason why all ranks gave up the file.
     if (oldest.about->left.ok()) oldest.about.reset();
 }
 
@@ -190,7 +189,7 @@ void tw_session_impl::end() {
         MPI_Comm_free_keyval(&key);
     }
     closing.clear();
-    // A file that an exception left open still uses the following objects.
+    // A file that is still open after an exception uses the objects below, so free the file first.
     for (tw_file_impl* f : files) {
         f->readback.reset();
         f->file.reset();
@@ -207,7 +206,8 @@ void tw_session_impl::end() {
 }
 
 bool tw_session_impl::abandon() {
-    // A file that tw_close has passed on is complete, and can still get its name.
+    // A file that was closed later is complete if its service has written everything, so it can
+    // still get its final name.
     for (tw_file_impl* f : files)
         if (f->file && !f->closed) f->file->release_names();
     const auto keep = [&]() -> Status {
@@ -239,7 +239,7 @@ void tw_session_impl::tell_of_abandoned(MPI_Comm comm) {
     }
 }
 
-/// Ends abandoned sessions. @note Collective, with other ranks in any call of the library
+/// Ends this abandoned session. @note Collective, with other ranks in any call of the library
 void tw_session_impl::end_abandoned() {
     {
         Abandoned& kept = abandoned_sessions();
@@ -273,15 +273,15 @@ void tw_session_impl::cancel(const char* does, const char* why) try {
 
 namespace {
 
-/// Called when MPI_Finalize deletes the attributes of MPI_COMM_SELF, which it does first, while MPI
-/// still works.
+/// Notifies a session of MPI_Finalize, which begins by deleting the attributes of MPI_COMM_SELF,
+/// when MPI still works.
 int on_deletion(MPI_Comm, int, void* attribute, void*) {
     const std::unique_ptr<MpiWatch> watch(static_cast<MpiWatch*>(attribute));
     tw_session_impl* const session = watch->session;
     if (session == nullptr) return MPI_SUCCESS;
     const bool abandoned = session->is_abandoned();
     session->mpi_ends(abandoned);
-    if (abandoned) delete session;  // no handle is left that could free it
+    if (abandoned) delete session;  // no handle is left to free it by
     return MPI_SUCCESS;
 }
 
@@ -296,10 +296,10 @@ void tw_session_impl::watch_mpi() {
     MPI_Comm_set_attr(MPI_COMM_SELF, mpi_key, watch.release());
 }
 
-/// Ends the session. Ranks that are in another call, or make one, get an error, as this rank is in
-/// MPI_Finalize.
+/// Ends the session from within MPI_Finalize. Other ranks get an error from their present or next
+/// call.
 void tw_session_impl::mpi_ends(bool abandoned) try {
-    if (mpi_key == MPI_KEYVAL_INVALID) return;  // tw_finalize has ended it
+    if (mpi_key == MPI_KEYVAL_INVALID) return;  // tw_finalize has already ended the session
     mpi_key = MPI_KEYVAL_INVALID;
     if (!meetings) return;
     const Standing standing(watchdog.get(), "MPI_Finalize", nullptr, 0);

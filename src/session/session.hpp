@@ -25,47 +25,50 @@
 #include "telemetry/trace_file.hpp"
 #include "telemetry/watchdog.hpp"
 
-/// A decomposition's handle. Handles are small and are kept until the session ends, so that a copy
-/// of a freed one is recognized.
+/// Handle of a decomposition. Handles are small and are kept until the session ends, so that the
+/// use of a freed one is detected.
 struct tw_decomposition_impl {
     tw_session session;
-    std::shared_ptr<thalweg::detail::Declared> declared;  ///< null: freed
-    /// The arrays into which tw_inq_decomposition has returned pointers.
+    std::shared_ptr<thalweg::detail::Declared> declared;  ///< null if the decomposition was freed
+    /// Arrays to which tw_inq_decomposition has returned pointers.
     std::shared_ptr<const thalweg::detail::DecompositionArrays> described{};
 };
 
 namespace thalweg::detail {
 
-/// The paths to which tw_finalize writes reports; absolute, and known on rank 0. Empty: none.
+/// Absolute paths of the reports that tw_finalize writes, on rank 0. An empty path means no report.
 struct OutputPaths {
     std::string summary, trace;
 };
 
-/// The information that a handle keeps on its file.
+/// Information on a file that its handle keeps.
 struct FileAbout {
     std::string path;
-    std::int64_t staging = 0;  ///< setting "staging": limit for the files that are closing
-    bool later = false;        ///< tw_close does not wait for the file
+    std::int64_t staging = 0;  ///< setting "staging": limit in bytes for all closing files
+    bool later = false;        ///< close=later: tw_close does not wait until the data are written
     bool was_read = false;     ///< the file was only read, so nothing can be lost when it is closed
-    Status left;               ///< reason why all ranks had to give up the file
+    Status left;               ///< reason why all ranks had to give up the file; TW_OK if they did
+                               ///< not
 };
 
 }  // namespace thalweg::detail
 
-/// A file's handle. It owns a File or a Reader until the file is closed (with close=later, until it
-/// is complete), or stands for what a restart defines until the restart is freed. Handles are small
-/// and are kept until the session ends, so that a copy of a closed one is recognized.
+/// A file's handle. It owns a File or a Reader until the file is closed; with close=later, until it
+/// is complete. It can also stand for the definitions of a restart, until the restart is freed.
+/// Handles are small and are kept until the session ends, so that the use of a closed one is
+/// detected.
 struct tw_file_impl {
     tw_session session = nullptr;
     std::shared_ptr<thalweg::detail::FileAbout>
         about{};  ///< null for a file that was closed long ago
     std::unique_ptr<thalweg::detail::File> file{};
     std::unique_ptr<thalweg::detail::Reader> reader{};
-    /// Exists while a file that is being written is also read.
+    /// Reads a file that is being written; null if it is not read.
     std::unique_ptr<thalweg::detail::Readback> readback{};
-    tw_restart restart = nullptr;  ///< set if the handle stands for a restart's definitions
-    bool exact = false;            ///< opened by a restart: a read must not lose bits
-    /// Opened by a restart: values are compared with their checksums.
+    tw_restart restart = nullptr;  ///< restart whose definitions the handle stands for; otherwise
+                                   ///< null
+    bool exact = false;            ///< opened by a restart: a read must not lose precision
+    /// Opened by a restart: values are compared with the checksums of the file.
     bool checksums = false;
     bool closed = false;
 
@@ -96,67 +99,73 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     /// Starts a trace if the setting asks for one.
     /// @note Collective over the ranks, including servers
     void start_trace(thalweg::detail::Team& ranks);
-    /// Gives up, on all ranks, what some rank has given up in a call that others did not make.
+    /// Gives up, on all ranks, the objects that a rank had to give up because the ranks made
+    /// different calls.
     /// @note Collective
     void part(const thalweg::detail::Status& why);
     /// Closes the handle of a file.
-    /// @param why  reason for which the file was given up; TW_OK: it was complete
+    /// @param why  reason why the file was given up; TW_OK if it was complete
     void retire(tw_file_impl& file, thalweg::detail::Status why);
     /// Stops reading from a file that is being written.
     void end_readback(tw_file_impl& file);
     /// Frees the session's MPI objects and threads.
     /// @note Collective
     void end();
-    /// Ends the work of this rank without the others, which may not take part. Objects that others
-    /// may wait for are kept until they can be informed: by MPI_Finalize, or by a tw_init of the
-    /// same ranks.
+    /// Ends the work of this rank without the other ranks, which may not take part. Objects for
+    /// which others may wait are kept until the others can be notified, in MPI_Finalize or in a
+    /// tw_init of the same ranks.
     /// @return true if the session is kept
     bool abandon();
-    /// Ends the sessions that this rank has abandoned, before a new session begins with the same
-    /// ranks.
+    /// Ends the sessions that this rank has abandoned, before a new session of the same ranks
+    /// begins.
     /// @note Collective, with other ranks in any call of the library
     static void tell_of_abandoned(MPI_Comm comm);
     /// Gives up the session on all ranks.
-    /// @param does  word for the message, such as "cancelled"
+    /// @param does  verb for the message, such as "cancelled"
     /// @note Collective, with other ranks in any call of the library
     void cancel(const char* does, const char* why);
-    /// Watches for MPI_Finalize, which ends the session if it has not ended by then.
+    /// Registers a callback that ends the session in MPI_Finalize if it has not ended before.
     void watch_mpi();
     void mpi_ends(bool abandoned);
     bool is_abandoned() const;
     void end_abandoned();
 
     thalweg::detail::Settings settings;
-    /// Reason for the number with servers=auto; else empty.
+    /// Reason for the number of servers with servers=auto; otherwise empty.
     std::string servers_reason;
-    /// Wording of messages, the same on every rank.
+    /// Wording of messages: Fortran's or C's order of dimensions and first index. The same on every
+    /// rank.
     thalweg::detail::Wording wording;
-    std::unique_ptr<thalweg::detail::Servers> servers;    ///< null if there are none
+    std::unique_ptr<thalweg::detail::Servers> servers;    ///< null if there are no servers
     std::unique_ptr<thalweg::detail::Watchdog> watchdog;  ///< null if the watchdog is off
     std::unique_ptr<thalweg::detail::Trace> trace;        ///< null if tracing is off
     std::unique_ptr<thalweg::detail::Team> team;
     std::unique_ptr<thalweg::detail::Meeting> meetings;
     std::unique_ptr<thalweg::detail::Comm>
-        model;  ///< communicator for the model's own messages, apart from the team's
+        model;  ///< communicator for messages between the model's ranks, apart from the team's
+                ///< messages
     std::unique_ptr<thalweg::detail::Memory> memory;
     std::unique_ptr<thalweg::detail::Background> threads;
     std::unique_ptr<thalweg::detail::Packers> packer_threads;
     std::deque<tw_decomposition_impl> decompositions;
-    /// Decompositions in use, by a hash of their content.
+    /// Decompositions in use, by a hash of their contents.
     std::unordered_multimap<std::uint64_t, std::weak_ptr<const thalweg::detail::Decomposition>>
         known;
-    std::size_t most_known = 64;  ///< number of entries in `known` at which unused ones are removed
+    std::size_t most_known = 64;  ///< number of entries at which unused decompositions are removed
+                                  ///< from `known`
     std::deque<tw_file_impl> file_handles;
-    /// Handles of files that are not closed or not complete, in the order in which they were made.
+    /// Handles of files that are not closed, or not yet complete, in order of creation.
     std::vector<tw_file_impl*> files;
-    /// Handles closed most recently, which still have their paths.
+    /// Handles of the files closed most recently, which still keep their paths.
     std::deque<tw_file_impl*> closed;
     std::vector<std::unique_ptr<tw_restart_impl>> restarts;
-    std::vector<std::shared_ptr<void>> histories;  ///< handles; of closed ones, only a little
-    /// With close=later: closed handles of files that are not complete yet; oldest first, the same
-    /// on every rank.
+    std::vector<std::shared_ptr<void>> histories;  ///< handles of histories; those that are closed
+                                                   ///< keep only little
+    /// With close=later: handles of closed files that are not complete yet. Oldest first, in the
+    /// same order on every rank.
     std::vector<tw_file_impl*> closing;
-    /// The result of a file that was closed later, until it is returned; the same on every rank.
+    /// Result of a file that was completed after tw_close, until a call returns it. The same on
+    /// every rank.
     struct Late {
         std::shared_ptr<const thalweg::detail::FileAbout> file;
         thalweg::detail::Status status;
@@ -164,19 +173,22 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     std::vector<Late> late;
     thalweg::detail::AllFigures finished;
     double begun = 0;  ///< time when tw_init returned
-    /// Names the run in manifests: host and process of this rank, and the time of tw_init.
+    /// Name of this run in manifests: host and process of this rank, and the time of tw_init.
     std::string run;
-    double in_calls = 0;  ///< seconds in calls since then, except the current call
-    double entered = 0;   ///< time at which the current call began
+    double in_calls = 0;  ///< seconds spent in calls since `begun`, without the present call
+    double entered = 0;   ///< time at which the present call began
     int created = 0;      ///< number of files created so far
     int declared = 0;     ///< number of decompositions made so far
     tw_role role = TW_MODEL;
     int rank = 0;                              ///< rank in the model's communicator
     const pid_t process = getpid();            ///< process in which the session was made
-    std::atomic<const char*> inside{nullptr};  ///< call in which a thread is now; null: none
-    int mpi_key = MPI_KEYVAL_INVALID;          ///< key of the attribute that watches MPI
-    thalweg::detail::Status over;   ///< reason why only tw_finalize can be called; TW_OK: none
-    thalweg::detail::Status error;  ///< the last one
+    std::atomic<const char*> inside{nullptr};  ///< name of the call in which a thread is now; null
+                                               ///< if there is none
+    int mpi_key = MPI_KEYVAL_INVALID;          ///< key of the attribute by which MPI_Finalize
+                                               ///< notifies the session
+    thalweg::detail::Status over;   ///< reason why no call but tw_finalize is possible; TW_OK if
+                                    ///< there is none
+    thalweg::detail::Status error;  ///< last error, for tw_error_message
     std::string summary;
     thalweg::detail::OutputPaths outputs;
 };

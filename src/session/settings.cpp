@@ -23,7 +23,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Descriptions of the allowed values, by kind. Numbers have limits as well.
+/// Descriptions of the allowed values, by kind of setting. Numbers also have limits.
 const char* const sizes = "a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const auto_sizes = "auto or a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const integers = "an integer";
@@ -31,8 +31,8 @@ const char* const auto_integers = "auto or an integer";
 const char* const flags = "yes or no";
 const char* const rates = "a size in bytes per second (500MiB, 2GiB)";
 
-/// Largest size. With it, sums and products of a few sizes, or of those of all ranks of a node, are
-/// far below 2^63.
+/// Largest size in bytes. Sums and products of several such sizes, or of those of all ranks of a
+/// node, stay far below 2^63.
 constexpr std::int64_t most_bytes = std::int64_t(1) << 40;
 constexpr std::int64_t most_rate = std::int64_t(1) << 50;
 constexpr std::int64_t most_header_pad = std::int64_t(1) << 30;
@@ -251,13 +251,12 @@ std::string environment_name(const std::string& name) {
     return result;
 }
 
-/// Tests if an environment variable, given without THALWEG_, may be meant for something other than
-/// the library.
+/// Tests if an environment variable, given without THALWEG_, may belong to another program.
 bool known_to_others(const std::string& name) {
-    // Kubernetes sets SERVICE_ and PORT_ for a service with that name.
+    // For a service named "thalweg", Kubernetes sets THALWEG_SERVICE_... and THALWEG_PORT_...
     for (const char* begin : {"TEST_", "FAULT_", "BUILD_", "SERVICE_HOST", "SERVICE_PORT", "PORT_"})
         if (name.rfind(begin, 0) == 0) return true;
-    // The options of thalweg run for programs that call netCDF, and what installations set.
+    // These belong to the command `thalweg run`, and to installations.
     for (const char* whole : {"NETCDF", "PNETCDF", "ONLY", "SKIP", "TELL", "JOBS", "ROOT", "DIR",
                               "HOME", "PREFIX", "VERSION", "PYTHON", "PORT"})
         if (name == whole) return true;
@@ -291,7 +290,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (name == "writers" || name == "readers")
         return value == "auto" || parse_writers(value).number > 0;
     if (name == "tiles") return value == "auto" || parse_tiles(value).x > 0;
-    // The allowed values depend on the variables, so these are checked later.
+    // The allowed values of these settings depend on the variables, so they are checked later.
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "zarr_references") return !value.empty();
     if (name == "summary" || name == "trace" || name == "config" || name == "zarr_stream" ||
@@ -310,7 +309,8 @@ std::string allowed_values(const SettingRow& row) {
     return fmt::format("{} from {} to {}", row.values, row.least, size_in_words(row.most));
 }
 
-/// Returns a suggestion, such as "; did you mean '64KiB'?" for "64KB", or empty text.
+/// Returns a suggestion to correct a value, such as "; did you mean '64KiB'?" for "64KB", or an
+/// empty text.
 std::string meant_value(const SettingRow& row, const std::string& value) {
     const std::string values = row.values;
     const auto unit = value.find_first_not_of("0123456789");
@@ -345,7 +345,7 @@ Status Settings::apply(const std::string& name, const std::string& value,
 
 Status Settings::apply_list(const std::string& list, const std::string& origin, bool file_only) {
     std::istringstream stream(list);
-    // Throw, so that a lack of memory does not look like the end of the list.
+    // Let the stream throw if memory runs out; otherwise this would look like the end of the list.
     stream.exceptions(std::ios::badbit);
     for (std::string item; std::getline(stream, item, ';');) {
         item = trimmed(item);
@@ -368,7 +368,7 @@ Status Settings::apply_list(const std::string& list, const std::string& origin, 
 
 namespace {
 
-/// Reads a text file on this rank, on behalf of all.
+/// Reads a text file on one rank, which will broadcast it.
 Status read_text(const std::string& path, std::vector<char>& text) {
     constexpr std::size_t most = 16 << 20;  // bytes
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
@@ -482,8 +482,8 @@ Status Settings::read(Comm& comm, const std::string& call, Status mine, Settings
     return words[hashes] == ~words[not_hashes] ? Status{} : settings.compare(comm);
 }
 
-/// An environment variable whose name is similar to that of a setting is a mistake. Others may
-/// belong to something else, such as tests or a package manager.
+/// Reports environment variables whose names resemble that of a setting, as these are probably
+/// mistakes. Other unknown variables may belong to another program, such as a package manager.
 Status Settings::check_environment() {
     std::vector<std::string> names;
     for (const std::string& name : setting_names()) names.push_back(environment_name(name));

@@ -17,12 +17,12 @@ struct SettingRow {
     const char* standard;  ///< default
     const char* values;    ///< allowed values, as text
     const char* meaning;
-    bool per_file;                     ///< can be passed to tw_create
-    std::int64_t least = 0, most = 0;  ///< limits of a number
+    bool per_file;                     ///< the setting can be passed to tw_create
+    std::int64_t least = 0, most = 0;  ///< limits of a numeric value
 };
 
-/// Returns the table of all settings, from which tools/settings_page.py makes the one in
-/// docs/settings.md.
+/// Returns the table of all settings. tools/settings_page.py makes the table in docs/settings.md
+/// from it.
 const std::vector<SettingRow>& setting_table();
 
 /// A value and where it comes from: "default", "file", "call" or "environment".
@@ -33,19 +33,19 @@ struct SettingValue {
 
 class Settings {
 public:
-    /// Reads the settings on one rank: defaults, overridden by the configuration file, by the call,
-    /// and by the environment, in this order.
+    /// Reads the settings on one rank. Defaults are overridden by the configuration file, that by
+    /// the call, and that by the environment.
     static Status read(const std::string& call, Settings& settings);
     /**
-     * Reads the settings on all ranks. Their values must be the same, except for those that concern
-     * one rank alone (log). If a rank names a configuration file, rank 0 reads it for all.
+     * Reads the settings on all ranks. All values except that of "log" must be the same on all
+     * ranks. If a rank names a configuration file, rank 0 reads it for all.
      * @param mine     this rank's own failure so far
      * @param fortran  receives true if rank 0 has language=fortran
      * @note Collective; the same status on every rank
      */
     static Status read(Comm& comm, const std::string& call, Status mine, Settings& settings,
                        bool& fortran);
-    /// Returns these settings, overridden for one file by its own call; the environment still has
+    /// Returns these settings with those of one file's own call. The environment still has
     /// precedence.
     Status for_file(const std::string& call, Settings& settings) const;
 
@@ -55,12 +55,12 @@ public:
     bool given(const char* name) const;  ///< Tests if a setting differs from its default.
     /// Returns a hash of the values that must be the same on all ranks.
     std::int64_t hash() const;
-    /// Returns an error if the values differ between ranks.
+    /// Checks that all ranks have the same values.
     /// @note Collective; the same status on every rank
     Status compare(Comm& comm) const;
     /// Returns all settings as text, one line for each.
     std::string table() const;
-    /// Returns the environment variables that begin with THALWEG_ and are not settings.
+    /// Returns the environment variables that begin with THALWEG_ but are not settings.
     const std::vector<std::string>& ignored() const { return ignored_; }
 
 private:
@@ -74,8 +74,9 @@ private:
     std::vector<std::string> ignored_;
 };
 
-/// Reads a configuration file on rank 0 and broadcasts it, as the others may have other working
-/// folders. @param path  of no use on other ranks
+/// Reads a configuration file on rank 0 and broadcasts it, because other ranks may have other
+/// working folders.
+/// @param path  path of the file; only rank 0's is used
 /// @return TW_ESETTING if it cannot be read
 /// @note Collective; the same status on every rank
 Status read_on_root(Comm& comm, const std::string& path, std::vector<char>& content);
