@@ -9,7 +9,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Tests if an array's extents permit a form; an array without extents includes the halo.
+/// Tests if an array can have a form, given its extents. An array without extents includes the
+/// halo.
 bool has_form(const ArrayView& view, Form form) { return !view.dense && view.form == form; }
 
 std::string describe(const ReadContext& file, const ReadRequest& r) {
@@ -21,8 +22,7 @@ std::string describe(const ReadContext& file, const ReadRequest& r) {
                        : fmt::format(", decomposition {}", r.decomposition->serial));
 }
 
-/// Compares the forms of arrays, with and without halos: the form of each array must be the same on
-/// all ranks.
+/// Checks that the form of each array, with or without halo, is the same on all ranks.
 Status compare_forms(const ReadContext& file, std::span<const ReadRequest> requests) {
     std::vector<std::int64_t> words;
     Status status = file.team.agree(alone([&]() -> Status {

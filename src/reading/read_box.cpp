@@ -22,17 +22,17 @@ namespace {
 
 constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
 
-/// Ranks that read the same bytes separately need not wait for each other. This is accepted if all
-/// reads together are at most so many times the bytes.
+/// Ranks may read the same bytes separately, so that they need not wait for each other. This is the
+/// largest accepted ratio of bytes read to different bytes.
 constexpr double most_read = 1.25;
 
-/// Bytes per reader of the records, and parts of them, that are read together: enough to make the
-/// ranks' agreement cheap.
+/// Size in bytes of what each reader reads between two agreements of the ranks: enough to make an
+/// agreement cheap. The other two limit the numbers of records and of places.
 constexpr std::int64_t together_bytes = std::int64_t(1) << 20;
 constexpr std::int64_t most_together = 256, most_places = 4096;
 
-/// Returns as a place the rows of a part that lie in `bounds`; none if there are no such rows. Data
-/// that one reader should read stay together.
+/// Makes a place of the rows of a part that lie in `bounds`. Returns false if there are none. Data
+/// that only one reader should read (see SourcePart::grain) are included completely.
 bool rows_within(const SourcePart& part, const Box& bounds, Place& place, Box& rows,
                  std::int64_t& first) {
     Box common;
@@ -47,7 +47,7 @@ bool rows_within(const SourcePart& part, const Box& bounds, Place& place, Box& r
         rows.low[d] += low;
         rows.count[d] = common.low[d] + common.count[d] - rows.low[d];
         first += low * stride[d];
-        if (rows.count[d] > 1) break;  // all faster dimensions are whole rows
+        if (rows.count[d] > 1) break;  // all faster dimensions are read completely
     }
     place.bytes = rows.volume() * place.element;
     place.padded = (place.bytes + 3) / 4 * 4;
@@ -56,16 +56,16 @@ bool rows_within(const SourcePart& part, const Box& bounds, Place& place, Box& r
     return true;
 }
 
-/// Returns the number of requested records before a given record.
+/// Returns the number of requested records before the record `record`.
 std::int64_t records_before(std::int64_t first, std::int64_t stride, std::int64_t records,
                             std::int64_t record) {
     if (records == 0 || record <= first) return 0;
     return std::min(records, (record - first - 1) / stride + 1);
 }
 
-/// Returns how many records of a box the ranks read together.
-/// @param bytes    bytes of its parts in a record
-/// @param records  number from the first to the last requested record
+/// Returns the number of records of a box that the ranks read between two agreements.
+/// @param bytes    size in bytes of the box in one record
+/// @param records  number of records from the first to the last requested one
 std::int64_t records_at_once(std::int64_t readers, std::int64_t parts, std::int64_t bytes,
                              std::int64_t records) {
     return std::clamp<std::int64_t>(
@@ -73,26 +73,27 @@ std::int64_t records_at_once(std::int64_t readers, std::int64_t parts, std::int6
         1, std::min(most_together, records));
 }
 
-/// A part of a variable, and the section of it that is requested in each record.
+/// A part of a variable, and the section of it that is requested from each record.
 struct BoxPart {
     Place place;
     PlaceSource source;
     std::optional<WantedBox> wanted;  ///< section requested by this rank
 };
 
-/// The bounds of the requests of all ranks together.
+/// The smallest box and range of records that contain the requests of all ranks.
 struct BoxBounds {
     Box box;
     std::int64_t first = 0, last = -1;  ///< first and last record
-    std::int64_t most = 0;              ///< number of records of the rank that requests most
+    std::int64_t most = 0;              ///< number of records that the rank with the largest
+                                        ///< request requests
 };
 
-/// A collective read of sections.
+/// A collective read of a section by each rank.
 class BoxRead {
 public:
     explicit BoxRead(ReadContext& file) : file_(file) {}
 
-    /// Checks the request. Local.
+    /// Checks this rank's request. Local.
     Status prepare(const GetBoxArguments& arguments);
     Status agree(const Status& mine);
     Status run(const ReadCaches& read_caches);
@@ -110,7 +111,7 @@ private:
     Status read_together(const BoxBounds& bounds);
 
     const Variable& variable() const { return file_.variable(variable_); }
-    /// Returns the bytes that one record takes in the array.
+    /// Returns the size in bytes of one record in the array.
     std::int64_t record_bytes() const {
         return volume(std::span(count_.data(), section_.box.nd)) * size_of(view_.type);
     }
@@ -118,17 +119,18 @@ private:
 
     ReadContext& file_;
     int variable_ = 0;
-    std::int64_t first_ = 0, stride_ = 1;  ///< first requested record, and distance to the next
+    std::int64_t first_ = 0, stride_ = 1;  ///< first requested record, and distance between
+                                           ///< requested records
     std::int64_t records_ = 0;             ///< number of requested records; 0: nothing is requested
-    Section section_;                      ///< requested section of each record
-    Index count_{};                        ///< extents of one record in the array
+    Section section_;                      ///< requested section, the same in each record
+    Index count_{};                        ///< extents of one record's section in the array
     ArrayView view_;
-    /// Parts with data that this rank requests, and with data that any rank requests.
+    /// Parts of which this rank requests data, and parts of which any rank requests data.
     std::vector<BoxPart> own_, all_;
     std::int64_t misfits_ = 0;
 };
 
-/// Checks start, count and stride of one dimension.
+/// Checks start, count and stride of one dimension. Local.
 Status BoxRead::check_dimension(const GetBoxArguments& arguments, std::size_t d) const {
     const Variable& v = variable();
     const int dim = v.dims[d];
@@ -212,7 +214,7 @@ Status BoxRead::agree(const Status& mine) {
         {Call::get_box, file_.serial, variable_, false, std::ref(describe)}, mine);
 }
 
-/// Returns the parts of a record that have elements in some bounds.
+/// Returns the parts of a record that have elements inside `bounds`.
 std::vector<BoxPart> BoxRead::parts_within(const Box& bounds) const {
     const Variable& v = variable();
     std::vector<BoxPart> result;
@@ -231,7 +233,7 @@ std::vector<BoxPart> BoxRead::parts_within(const Box& bounds) const {
     return result;
 }
 
-/// Returns the delivery of a part into the first record of the array.
+/// Returns the delivery of a part to the first record of the array.
 Delivery BoxRead::delivery_of(const BoxPart& part) const {
     const Variable& v = variable();
     const int nd = section_.box.nd;
@@ -249,7 +251,7 @@ Delivery BoxRead::delivery_of(const BoxPart& part) const {
     return d;
 }
 
-/// Finds the bounds of all requests.
+/// Finds the bounds of the requests of all ranks.
 /// @note Collective
 BoxBounds BoxRead::find_bounds() const {
     const Box& mine = section_.box;
@@ -278,7 +280,8 @@ BoxBounds BoxRead::find_bounds() const {
     return bounds;
 }
 
-/// Tests if each rank should read its own data, without an exchange. @note Collective
+/// Tests if each rank should read its own data, without an exchange.
+/// @note Collective
 bool BoxRead::each_its_own(const BoxBounds& bounds) const {
     if (std::ssize(file_.readers) < file_.team.size()) return false;
     double cost = 0, together = 0;
@@ -316,7 +319,8 @@ Status BoxRead::read_own() {
     return status;
 }
 
-/// Makes the exchange for reading so many records at a time. @note Collective
+/// Makes the exchange that reads a given number of records at a time.
+/// @note Collective
 std::unique_ptr<Scatter> BoxRead::make_scatter(std::size_t records, Status& status) const {
     Space space;
     std::vector<std::vector<WantedBox>> boxes;
@@ -339,14 +343,15 @@ std::unique_ptr<Scatter> BoxRead::make_scatter(std::size_t records, Status& stat
 }
 
 /// Reads the requested records in rounds of a few records.
-/// @return this rank's own error, or that of all
+/// @return this rank's own error, or the error that all ranks have
 /// @note Collective
 Status BoxRead::read_together(const BoxBounds& bounds) {
     std::int64_t bytes = 1;
     for (const BoxPart& p : all_) bytes += p.place.bytes;
     const std::int64_t window = records_at_once(std::ssize(file_.readers), std::ssize(all_), bytes,
                                                 bounds.last - bounds.first + 1);
-    std::vector<std::int64_t> words;  // records requested in a window, and the next one
+    std::vector<std::int64_t> words;  // numbers of requested records in a window, and the next
+                                      // requested record
     std::unique_ptr<Scatter> scatter;
     std::size_t made_for = 0;
     Status status = file_.team.agree(alone([&]() -> Status {
@@ -384,7 +389,7 @@ Status BoxRead::read_together(const BoxBounds& bounds) {
             }
             return {};
         };
-        // All ranks have left the previous pass by now.
+        // The previous pass is over on all ranks, so its memory can be used again.
         Scatter::prepare(file_.team, *file_.arena);
         if (status.ok()) status = alone(prepare);
         if (status = file_.team.agree(status); !status.ok()) break;

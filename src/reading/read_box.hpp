@@ -14,14 +14,15 @@ struct GetBoxArguments {
     int type = 0;
     const std::int64_t* start = nullptr;
     const std::int64_t* count = nullptr;
-    const std::int64_t* stride = nullptr;  ///< null: 1 in each dimension
+    const std::int64_t* stride = nullptr;  ///< stride of each dimension; null: 1
     void* data = nullptr;
     int ndims = -1;  ///< length of start, count and stride; -1: the variable's number of dimensions
 };
 
 class ReadCaches;
 
-/// @param read_caches  are paused during the read @note Collective; the same status on every rank
+/// @param read_caches  caches of the file, which are paused during the read
+/// @note Collective; the same status on every rank
 Status read_box(ReadContext& file, const ReadCaches& read_caches, const GetBoxArguments& arguments);
 
 }  // namespace thalweg::detail

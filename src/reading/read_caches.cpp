@@ -37,10 +37,10 @@ void ReadCaches::expect(const std::vector<PlaceSource>& sources, const Scatter& 
     if (!ahead_) return;
     const std::int64_t first = ahead_->expect(sources, asked, spare);
     scatter.read_ahead(ahead_->expected(), first, *ahead_);
-} catch (const std::bad_alloc&) {  // then the data are read when they are requested
+} catch (const std::bad_alloc&) {  // without memory, the data are read when they are requested
 }
 
-/// Returns the same variables for a later record; empty if there is none.
+/// Returns the sources of the same variables in a later record; empty if there is no such record.
 std::vector<PlaceSource> ReadCaches::later(const std::vector<PlaceSource>& sources,
                                            int records) const {
     std::vector<PlaceSource> result(sources);
@@ -56,8 +56,9 @@ std::vector<PlaceSource> ReadCaches::later(const std::vector<PlaceSource>& sourc
     return result;
 }
 
-/// Guesses that the next record of the same variables will be read next. If nothing else is
-/// expected, adds the record after it, so that the file system has work while the next one is used.
+/// Expects that the next record of the same variables will be read next. If nothing else is
+/// expected, adds the record after that one, so that the file system has work while the next record
+/// is used.
 void ReadCaches::look_ahead(const std::vector<PlaceSource>& sources, const Scatter& scatter,
                             bool good) try {
     if (!ahead_) return;
@@ -70,7 +71,7 @@ void ReadCaches::look_ahead(const std::vector<PlaceSource>& sources, const Scatt
         if (next[i].empty() || (i == 1 && ahead_->expects_others(sources))) return;
         expect(next[i], scatter, false, i == 1);
     }
-} catch (const std::bad_alloc&) {  // then nothing is read ahead
+} catch (const std::bad_alloc&) {  // without memory, nothing is read ahead
 }
 
 void ReadCaches::add_to(ReadFigures& figures) const {

@@ -10,11 +10,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Bytes by which Linux reads ahead within a file by default.
+/// Number of bytes that Linux reads ahead in a file by default.
 constexpr std::int64_t default_run = std::int64_t(128) << 10;
 
-/// Bytes that are read at a time without an exchange: a number that fits into the second-level
-/// cache.
+/// Size in bytes of a read without an exchange. It fits into the second-level cache.
 constexpr std::int64_t straight_piece = std::int64_t(512) << 10;
 
 }  // namespace

@@ -15,7 +15,7 @@
 
 namespace thalweg::detail {
 
-/// Bytes per rank after a read that the model may still find in a cache.
+/// Number of bytes per rank that are still in a cache when the model uses them after a read.
 constexpr std::int64_t bytes_in_cache = std::int64_t(8) << 20;
 
 struct ReadContext {
@@ -39,16 +39,17 @@ struct ReadContext {
     Status find(const std::string& name, int& variable) const;
     /// Checks that a variable can be read into an array of this type.
     Status check_type(int variable, int type) const;
-    /// Returns the type to use for an array. As in writing, a byte of CDF-1 and CDF-2 is signed or
-    /// unsigned, as the user likes.
+    /// Returns the type to use for an array. As in writing, values of type byte in CDF-1 and CDF-2
+    /// can be interpreted as signed or unsigned.
     tw_type type_of_array(int variable, int type) const;
     /// Checks that a record is completely in the file.
     Status readable(int variable, std::int64_t record) const;
-    /// Adds the file, the variable and the rank to the text of an error.
+    /// Adds the file, the variable and the rank to an error.
     Status with_place(Status status, int variable) const;
 
     StreamOptions stream_options() const;
-    /// Returns the length in bytes from which ranks read runs themselves.
+    /// Returns the size in bytes of a contiguous run from which on a rank reads its runs itself,
+    /// without an exchange.
     std::int64_t shortest_run() const;
     /// Returns a buffer for data that a rank reads without an exchange.
     std::span<char> straight_buffer();

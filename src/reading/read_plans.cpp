@@ -12,14 +12,14 @@ namespace thalweg::detail {
 
 namespace {
 
-/// With halos, several ranks read the same elements. Reading separately is permitted if at most one
-/// element in so many is read twice.
+/// With halos, several ranks need the same elements. Ranks may read separately if at most one in
+/// this number of elements is read twice.
 constexpr std::int64_t most_twice = 4;
 
 bool has_halo(const ArrayView& view) { return view.form != Form::without_halo; }
 
-/// Selects the places that a call reads. A variable of a record is read once, however often it is
-/// requested.
+/// Selects the places that a call reads. Each variable is read once per record, even if it is
+/// requested several times.
 ReadSelection select(const ReadContext& file, std::span<const ReadRequest> requests) {
     using Key = std::array<std::int64_t, 3>;
     const auto key = [&](const ReadRequest& r) {
@@ -54,8 +54,8 @@ ReadSelection select(const ReadContext& file, std::span<const ReadRequest> reque
     return s;
 }
 
-/// Returns the key of a plan: a plan serves all reads with the same shapes, decompositions and
-/// orders of dimensions.
+/// Returns the key of a plan. A plan can be used for all reads with the same shapes, decompositions
+/// and orders of dimensions.
 std::vector<std::int64_t> key_of(std::span<const ReadRequest> requests, const ReadSelection& s) {
     std::vector<std::int64_t> key;
     for (const Place& p : s.space.places) {
@@ -76,7 +76,7 @@ std::vector<std::int64_t> key_of(std::span<const ReadRequest> requests, const Re
 
 }  // namespace
 
-/// Returns the boxes of the variable that a request fills.
+/// Returns the boxes of the variable that this rank needs for a request.
 std::vector<WantedBox> ReadPlans::wanted(const ReadRequest& r, bool with_halo) const {
     const Variable& v = file_.variable(r.variable);
     return wanted_boxes(*r.decomposition, r.order, v.shape, with_halo);
@@ -162,8 +162,8 @@ Scatter* ReadPlans::scatter_of(Plan& plan, ReadTask& task, Status& status) {
     return plan.scatter.get();
 }
 
-/// Tests if each rank should read its own data. This is so if all ranks may read, the data are in
-/// long runs, and few elements are wanted by several ranks.
+/// Tests if each rank should read its own data. It should if all ranks may read, the data form long
+/// contiguous runs, and few elements are needed by several ranks.
 /// @note Collective
 bool ReadPlans::long_runs(const Space& space, std::span<const Delivery> deliveries) const {
     if (std::ssize(file_.readers) < file_.team.size()) return false;

@@ -13,29 +13,29 @@
 
 namespace thalweg::detail {
 
-/// The data that a call reads: a place for each part of each variable and record, in file order,
-/// and the indices of the places of each request.
+/// The data that a call reads. There is a place for each part of each variable in each record, in
+/// file order; each request has the indices of its places.
 struct ReadSelection {
     Space space;
-    std::vector<PlaceSource> sources;  ///< by place
+    std::vector<PlaceSource> sources;  ///< by index of the place
     struct Run {
         std::size_t first = 0, count = 0;
     };
-    std::vector<Run> places;  ///< by request
+    std::vector<Run> places;  ///< by index of the request
 };
 
-/// The preparation of a call on one rank. It is made before all ranks agree; if memory were lacking
-/// later, the others would wait for this rank.
+/// The preparation of a call on one rank. All memory for it is allocated before the ranks agree,
+/// because later a rank without memory would make the others wait.
 struct ReadTask {
     ReadSelection selection;
     std::vector<std::int64_t> key;  ///< key of the plan to use
-    /// Boxes wanted of each place, if the plan does not exist yet.
+    /// Boxes that are needed of each place; set if the plan does not exist yet.
     std::vector<std::vector<WantedBox>> boxes;
     std::vector<Delivery> deliveries;
-    std::vector<std::size_t> request_of;  ///< by delivery
-    std::vector<std::int64_t> misfits;    ///< by request
+    std::vector<std::size_t> request_of;  ///< by index of the delivery
+    std::vector<std::int64_t> misfits;    ///< by index of the request
 
-    /// Adds to each request, after reading, the number of values that did not fit its type.
+    /// After reading, adds to each request the number of values that did not fit its type.
     void count_misfits();
 };
 
@@ -43,26 +43,27 @@ class ReadPlans {
 public:
     struct Plan {
         std::vector<std::int64_t> key;
-        /// True: read without an exchange; unset: not decided yet.
+        /// True if ranks read without an exchange; unset if this is not decided yet.
         std::optional<bool> straight;
-        std::unique_ptr<Scatter> scatter;  ///< null until it is needed
+        std::unique_ptr<Scatter> scatter;  ///< null before it is needed
     };
 
     explicit ReadPlans(ReadContext& file) : file_(file) {}
-    /// Reserves memory for the list of plans.
+    /// Reserves memory for the list of plans, so that adding one cannot fail.
     void reserve() { plans_.reserve(most); }
 
-    /// Prepares a call. Local. @param ahead  data that were read ahead may be used
+    /// Prepares a call that reads. Local. @param ahead  data that were read ahead may be used
     ReadTask prepare(std::span<const ReadRequest> requests, bool ahead) const;
-    /// Adds the destinations of all requested data. Local.
+    /// Adds the destinations in the arrays of all requested data. Local.
     void add_deliveries(std::span<const ReadRequest> requests, ReadTask& task) const;
-    /// Returns the plan of a task, which exists on all ranks or on none. Valid until the next call.
+    /// Returns the plan for a task, or makes it. All ranks have this plan, or none has. Valid until
+    /// the next call of this function.
     Plan& plan_for(ReadTask& task);
-    /// Returns the exchange of a plan, which is made when it is first needed.
+    /// Returns the exchange of a plan; makes it if there is none.
     /// @note Collective
     Scatter* scatter_of(Plan& plan, ReadTask& task, Status& status);
     /// Reads the data of a task.
-    /// @param read_cache  null: nothing was read ahead
+    /// @param read_cache  data that were read ahead; null: none
     /// @return this rank's own error
     /// @note Collective
     Status take(Plan& plan, ReadTask& task, const ReadCache* read_cache);
@@ -71,8 +72,8 @@ public:
     void clear() { plans_.clear(); }
 
 private:
-    /// Number of plans that are kept: enough for the kinds of variables in a restart, or of
-    /// records.
+    /// Largest number of plans that are kept. It is enough for the kinds of variables in a restart
+    /// or of records.
     static constexpr std::size_t most = 16;
 
     std::vector<Plan>::const_iterator find(const std::vector<std::int64_t>& key) const;
@@ -81,7 +82,7 @@ private:
     Status take_straight(ReadTask& task);
 
     ReadContext& file_;
-    std::vector<Plan> plans_;  ///< the plan used last comes first
+    std::vector<Plan> plans_;  ///< most recently used plan first
 };
 
 }  // namespace thalweg::detail

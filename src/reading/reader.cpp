@@ -16,7 +16,7 @@ Reader::Reader(Team& team, SessionResources& session, std::string path, int seri
       plans_(file_),
       read_caches_(file_) {}
 
-/// Chooses the readers. One rank asks the file system, so that all choose alike.
+/// Chooses the readers. One rank asks the file system, so that all ranks make the same choice.
 Status Reader::choose_readers() {
     Team& team = file_.team;
     bool parallel = false;
@@ -47,7 +47,8 @@ Status Reader::open() {
     if (!status.ok()) return status;
     const double readers = file_.readers.size();
     file_.source->limit(file_.options.bandwidth / readers);
-    file_.figures.format = file_.source->format();  // a short string: needs no memory
+    file_.figures.format = file_.source->format();  // this text is short, so copying it allocates
+                                                    // no memory
     file_.figures.readers = file_.readers.size();
     return file_.options.read_ahead ? read_caches_.make() : status;
 }
@@ -110,7 +111,8 @@ Status Reader::get_box(const GetBoxArguments& arguments) {
     return read_box(file_, read_caches_, arguments);
 }
 
-/// Requests that were prefetched together must be read together.
+/// Reads the deferred requests. Requests that prefetch() was called for together must also be read
+/// together.
 Status Reader::read(const Status& mine) {
     const std::vector<ReadRequest> requests = std::exchange(deferred_, {});
     const std::vector<std::size_t> ends = std::exchange(prefetched_, {});
@@ -167,7 +169,7 @@ Status Reader::close() {
 }
 
 void Reader::leave() {
-    (void)alone([&]() -> Status {  // lack of memory here is not worth an error
+    (void)alone([&]() -> Status {  // ignore a lack of memory, which matters for figures only
         file_.figures = figures();
         return {};
     });

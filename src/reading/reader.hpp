@@ -21,29 +21,32 @@ public:
 
     /// Returns the contents of an open file.
     const Source& contents() const { return *file_.source; }
-    /// Hides the records from `records` on, of a file that is being written, until it is refreshed.
-    /// Local.
+    /// Hides the records from number `records` on until the next refresh, because the file is being
+    /// written. Local.
     void show(std::int64_t records) { file_.source->show(records); }
     /// Returns this rank's figures so far.
     ReadFigures figures();
-    /// Finds a variable's number. @return TW_OK, TW_ENOTFOUND
+    /// Finds the number of a variable. @return TW_OK, TW_ENOTFOUND
     Status find(const std::string& name, int& variable) const { return file_.find(name, variable); }
 
-    /// @note Collective, as are the following functions except get_deferred
+    /// Opens the file.
+    /// @note Collective, as are all functions below except get_deferred()
     Status open();
     Status get(const GetArguments& arguments);
     Status get(const GetArguments& arguments,
-               /// Receives the translation of the arguments.
+               /// Checks the arguments of a deferred read and translates them to `request`. Local.
                ReadRequest& request);
     Status get_deferred(const GetArguments& arguments);  ///< local
     Status get_box(const GetBoxArguments& arguments);
-    /// @param mine  this rank's own failure so far
+    /// @param mine  error of this rank so far
+    /// @note Collective
     Status read(const Status& mine = {});
     Status prefetch();
     Status sync();
-    Status refresh();  ///< no agreement of the ranks comes before
+    Status refresh();  ///< the caller must have made the ranks agree on this call
     Status close();
-    /// Closes the file without an agreement, on all ranks: some rank has given it up.
+    /// Closes the file without an agreement of the ranks, on all of them, because some rank has
+    /// given it up.
     void leave();
 
 private:
@@ -54,7 +57,7 @@ private:
     ReadPlans plans_;
     ReadCaches read_caches_;
     std::vector<ReadRequest> deferred_;
-    /// Numbers of deferred requests before which prefetch() was called.
+    /// Numbers of deferred requests at which prefetch() was called.
     std::vector<std::size_t> prefetched_;
 };
 

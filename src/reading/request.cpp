@@ -9,7 +9,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Finds the memory dimension that corresponds to each file dimension.
+/// Finds the dimension of the array in memory that corresponds to each dimension of the variable.
 Status match(const ReadContext& file, const GetArguments& arguments, const Variable& v,
              ReadRequest& request) {
     if (std::ssize(v.shape) > max_dims)
@@ -17,7 +17,7 @@ Status match(const ReadContext& file, const GetArguments& arguments, const Varia
                        max_dims);
     const std::vector<std::string> dims = file.source->definitions().fixed_dims(v);
     if (!arguments.decomposition) {
-        // Treat a replicated variable as if this rank were the one that holds everything.
+        // Treat a replicated variable as if this rank held all of it.
         request.decomposition = replicate(0, dims, v.shape, file.options.wording);
         for (std::size_t f = 0; f < dims.size(); ++f) request.order.push_back(f);
         return {};
@@ -27,7 +27,7 @@ Status match(const ReadContext& file, const GetArguments& arguments, const Varia
     request.order = arguments.order;
     if (arguments.order.empty())
         if (Status s = match_dimensions(d, dims, v.shape, request.order); !s.ok()) return s;
-    // Makes the order if it does not exist.
+    // Make the list of indices in this order now, if it does not exist yet.
     if (d.listed) (void)d.listed->in_order(request.order, v.shape);
     return {};
 }

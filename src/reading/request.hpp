@@ -15,13 +15,14 @@ namespace thalweg::detail {
 /// The arguments of tw_get and related functions.
 struct GetArguments {
     std::string name;
-    /// Null: every rank requests the whole variable.
+    /// Decomposition of the array; null if each rank requests the whole variable.
     std::shared_ptr<const Decomposition> decomposition;
-    /// Memory dimension of each dimension of the variable; empty: found by name.
+    /// For each dimension of the variable, the corresponding dimension in memory; empty if they are
+    /// matched by name.
     std::vector<int> order;
     std::int64_t record = 0;
     tw_array array{};
-    Status wrong;  ///< error that the caller has found already
+    Status wrong;  ///< error that the caller has already found
 };
 
 struct ReadRequest {
@@ -30,7 +31,7 @@ struct ReadRequest {
     std::shared_ptr<const Decomposition> decomposition;
     std::vector<int> order;
     ArrayView view;
-    Fingerprint fingerprint;  ///< sample of a deferred array
+    Fingerprint fingerprint;  ///< sample of the values of a deferred array, to detect changes
 };
 
 /// Checks the arguments and translates them. Local.
@@ -38,11 +39,10 @@ struct ReadRequest {
 /// @return TW_OK, or the error in the arguments
 Status check_arguments(const ReadContext& file, const GetArguments& arguments,
                        ReadRequest& request);
-/// Checks that the arrays have not changed between their request and the read that fills them.
-/// Local.
+/// Checks that arrays have not changed since their read was deferred. Local.
 Status check_deferred(const ReadContext& file, std::span<const ReadRequest> requests);
 
-/// Agrees that all ranks make the same call with the same requests.
+/// Checks that all ranks make the same call with the same requests.
 /// @param mine  this rank's own error so far
 /// @note Collective; the same status on every rank
 Status agree_on(ReadContext& file, Call call, std::span<const ReadRequest> requests,
