@@ -7,8 +7,8 @@
 namespace thalweg::detail {
 
 /**
- * Compares the files of a set of tiles, as Source::check_files() does. A set that is still being
- * written is skipped: the run may be ahead in some of its files.
+ * Compares the files of a set of tiles, as Source::check_files() does. Does not compare a set that
+ * is still being written, as some of its files may be ahead of others.
  * @param path  path of the set
  * @note Collective; the same status on every rank
  */

@@ -34,8 +34,8 @@ const char* kind_of(mode_t mode) {
     }
 }
 
-/// Renames the logs of an unfinished file to those of `to`. Removes them if `to` is empty, or if
-/// that fails.
+/// Renames the logs of an unfinished file so that they belong to `to`. Removes them if `to` is
+/// empty, or if renaming fails.
 void move_logs(const std::string& data, const std::string& to) {
     for (const auto path_of : {place_log_path, redo_path}) {
         const std::string log = path_of(data);
@@ -44,8 +44,8 @@ void move_logs(const std::string& data, const std::string& to) {
     }
 }
 
-/// Renames the checksums of a file to those of `to`, or removes them if `to` is empty. Removes
-/// those of an older file at `to` in any case.
+/// Renames the checksums of a file so that they belong to `to`, or removes them if `to` is empty.
+/// Removes older checksums of `to` in any case.
 Status move_sums(const std::string& data, const std::string& to) {
     const std::string from = sums_path(data);
     const std::string target = to.empty() ? from : sums_path(to);
@@ -59,14 +59,14 @@ Status move_sums(const std::string& data, const std::string& to) {
     return system_failure(from, "cannot rename to " + target);
 }
 
-/// Tests if the system lets this process replace a file with that owner.
+/// Tests if the system lets this process replace a file in a folder, given the owners of both.
 bool may_replace(const struct stat& folder, const struct stat& file) {
     const uid_t me = geteuid();
     return (folder.st_mode & S_ISVTX) == 0 || me == 0 || file.st_uid == me || folder.st_uid == me;
 }
 
-/// Returns the number of records of a file, or the largest of the files in a folder; -1 if none can
-/// be read.
+/// Returns the number of records in a file, or the largest number in any file of a folder; -1 if no
+/// file can be read.
 std::int64_t records_at(const std::string& path) {
     namespace fs = std::filesystem;
     Committed found;
@@ -82,8 +82,8 @@ std::int64_t records_at(const std::string& path) {
     return most;
 }
 
-/// Returns a value by which unfinished files are sorted: the one with the fewest records is dropped
-/// first, then the oldest.
+/// Returns a key by which unfinished files are sorted. The file that is dropped first has the
+/// fewest records; among equals, it is the oldest.
 auto worth_of(const std::string& path) {
     struct stat info {};
     (void)stat(path.c_str(), &info);
@@ -102,7 +102,7 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
     made->folder_ = request.folder;
     struct stat info {};
     if (request.existing && (stat(made->own_.c_str(), &info) != 0 || !S_ISREG(info.st_mode))) {
-        claim = std::move(made);  // there is no file to continue; the reader reports that
+        claim = std::move(made);  // there is no file to continue, which the reader reports later
         return {};
     }
     if (status = made->look(); !status.ok()) return status;
@@ -110,7 +110,7 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
     if (status = made->lock_.take(made->own_, in_place, of_lock); !status.ok()) return status;
     if (!of_lock.empty()) said.push_back(std::move(of_lock));
     if (!request.existing) {
-        // Remove references before the data that they refer to, as the run may be killed in
+        // Remove references before the data change to which they refer, as the run may be killed in
         // between.
         if (in_place) {
             remove_references_beside(made->own_);
@@ -127,7 +127,7 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
         move_logs(made->data_, "");
         (void)move_sums(made->data_, "");
         made->restore_permissions(true);
-    } else {  // enter in the index the chunks that a killed run has written
+    } else {  // complete the metadata that a killed run has left beside the file
         if (status = redo(made->own_); !status.ok()) return status;
         if (status = enter_logged(made->own_); !status.ok()) return status;
         move_logs(made->own_, "");
@@ -148,7 +148,7 @@ Status Claim::take_over(const std::string& own, const std::string& data,
     return status;
 }
 
-/// Refuses a path to which no file can be written, or whose file could not be replaced.
+/// Checks that a file can be written to this path, and that an existing file there can be replaced.
 Status Claim::look() {
     struct stat info {
     }, folder{};
@@ -179,7 +179,8 @@ Status Claim::look() {
     return {};
 }
 
-/// Refuses a folder with other files, which are neither replaced nor mixed with new ones.
+/// Checks that a folder contains no other files, as these must neither be replaced nor mixed with
+/// new ones.
 Status Claim::look_at_folder() const {
     std::error_code error;
     const bool empty = std::filesystem::is_empty(own_, error);
@@ -200,7 +201,7 @@ Status Claim::make_folder() const {
     return system_failure(data_, "cannot create the folder");
 }
 
-/// Renames unfinished files that a dead run has left.
+/// Renames unfinished files of earlier runs, to keep them.
 Status Claim::keep_old(std::vector<std::string>& said) const {
     struct stat info {};
     if (lstat(data_.c_str(), &info) != 0) return {};
@@ -247,22 +248,22 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
     return least == data_ ? Status{} : move(least);
 }
 
-/// Restores owner, group and mode of the replaced file, as far as this user may.
-/// @param while_written  keep the owner's right to write the file
+/// Gives the new file the owner, group and mode of the replaced one, as far as the system permits.
+/// @param while_written  the file is still being written, so its owner must keep the right to write
 void Claim::restore_permissions(bool while_written) const {
     if (!replaces_ || data_ == own_) return;
     struct stat info {};
     if (stat(data_.c_str(), &info) != 0) return;
-    // Set the group first and the owner last: after that, this user may no longer change the file.
+    // Change the group first: after a change of the owner, this user may no longer change the file.
     if (info.st_gid != group_) (void)!chown(data_.c_str(), static_cast<uid_t>(-1), group_);
     (void)!chmod(data_.c_str(), while_written ? (mode_ & 0777) | S_IRUSR | S_IWUSR : mode_);
     if (info.st_uid != user_ && !while_written &&
         chown(data_.c_str(), user_, static_cast<gid_t>(-1)) == 0)
-        (void)!chmod(data_.c_str(), mode_);  // chown clears set-id bits
+        (void)!chmod(data_.c_str(), mode_);  // chown clears the set-user-ID and set-group-ID bits
 }
 
 Status Claim::check_begun() const {
-    // Open the file, because NFS answers stat() from its cache.
+    // Open the file instead of calling stat(), which NFS answers from its cache.
     const int fd = ::open(data_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return system_failure(data_, "cannot open");
     struct stat info {};
@@ -276,7 +277,7 @@ Status Claim::check_begun() const {
 }
 
 Status Claim::sync_name() const {
-    // A former file of that name must be empty before it gets other data.
+    // If another file had this name, it must be empty on the device before new data follow.
     Status status = data_ == own_ && !folder_ ? sync_closed(data_) : Status{};
     if (status.ok()) status = sync_folder_of(data_);
     return status.ok() && folder_ ? sync_folder_of(data_ + "/") : status;
@@ -293,13 +294,13 @@ Status Claim::publish(bool durable) {
     return durable ? sync_folder_of(own_) : Status{};
 }
 
-/// Gives the data and their checksums the own name. At no time are there checksums of another file
-/// beside the data. If the checksums cannot follow the data, the replaced file returns.
+/// Gives the data and their checksums their final names. At no time are the checksums of another
+/// file beside the data. If renaming the checksums fails, restores the replaced file.
 Status Claim::replace() const {
     (void)move_sums(own_, "");
     const std::string former = former_path(own_);
     const bool summed = replaces_ && access(sums_path(data_).c_str(), F_OK) == 0;
-    if (summed) (void)unlink(former.c_str());  // of a killed run
+    if (summed) (void)unlink(former.c_str());  // a killed run may have left it
     const bool kept = summed && link(own_.c_str(), former.c_str()) == 0;
     Status status;
     if (std::rename(data_.c_str(), own_.c_str()) != 0)

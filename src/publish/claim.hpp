@@ -15,53 +15,54 @@
 namespace thalweg::detail {
 
 struct ClaimRequest {
-    std::string path;       ///< absolute; symbolic links are followed
-    bool live = false;      ///< the file has its final name from the start
+    std::string path;       ///< absolute path, whose symbolic links were followed
+    bool live = false;      ///< the file is written under its final name from the start
     bool existing = false;  ///< the file exists and is continued in place
-    bool folder = false;    ///< a folder of files, which must be missing or empty
-    std::int64_t stripe_count = -1, stripe_size = -1;  ///< -1: those of the folder
-    /// Removes what else must be removed before a file is truncated under its own name; may be
-    /// empty.
+    bool folder = false;    ///< the path is a folder of files, which must be missing or empty
+    std::int64_t stripe_count = -1, stripe_size = -1;  ///< stripes in number and bytes; -1: those
+                                                       ///< of the folder
+    /// Function that is called before an existing file is truncated under its own name, to remove
+    /// what depends on its data; may be empty.
     std::function<Status()> before_cut;
 };
 
-/// The exclusive right to write a file. One rank holds it from before the file is created until it
-/// is complete; no other session or run can claim the file meanwhile. The claim of a dead run is
-/// void.
+/// The exclusive right to write a file. One rank holds it from before the file is created until the
+/// file is complete. No other session or run can claim the file meanwhile. The claim ends if the
+/// run dies.
 class Claim {
 public:
     /**
-     * Takes the lock, renames what a dead run has left under the temporary name, and creates the
-     * file for the data. Refuses to do so if the final file could not be replaced at the end.
+     * Takes the lock, renames unfinished files of dead runs, and creates the file for the data.
+     * Fails if the final file could not be replaced at the end.
      * @param said  receives warnings for the log
-     * @return TW_OK; TW_EINUSE, naming who writes the file; TW_EIO
+     * @return TW_OK; TW_EINUSE, naming the process that writes the file; TW_EIO
      */
     static Status take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
                        std::vector<std::string>& said, std::string& said_of_stripes);
 
-    /// Takes the lock of a file whose data were left by a dead run.
-    /// @param own   its own path, without links
+    /// Takes the lock of a file that a dead run has left.
+    /// @param own   final path of the file, without symbolic links
     /// @param data  path of the data; may be `own`
     static Status take_over(const std::string& own, const std::string& data,
                             std::unique_ptr<Claim>& claim);
 
     const std::string& data_path() const { return data_; }
 
-    /// Tests if this node sees the header that a writer on another node has written.
+    /// Checks that this node sees the header that the first writer, on another node, has written.
     /// @return TW_OK, TW_EIO
     Status check_begun() const;
 
-    /// Syncs the name under which the file is written and, if another file had it, the truncation.
+    /// Syncs the name under which the file is written. If another file had this name, also syncs
+    /// its truncation.
     /// @return TW_OK, TW_EIO
     Status sync_name() const;
 
-    /// Renames the complete file to its own name, and gives it the permissions of the file that it
-    /// replaces.
-    /// @param durable  sync the data and the name
+    /// Gives the complete file its final name, and the permissions of the file that it replaces.
+    /// @param durable  sync the new name
     /// @return TW_OK, TW_EIO
     Status publish(bool durable);
 
-    /// Removes the file or folder, which must contain no data.
+    /// Removes the file or folder. It must contain no data.
     void discard();
 
 private:

@@ -13,8 +13,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Inspects a netCDF-4 file. Even one whose run was killed before the definitions were complete has
-/// a superblock.
+/// Inspects a netCDF-4 file. The file has a superblock even if its run was killed before the
+/// definitions were complete.
 Status find_netcdf4(const std::string& path, const Superblock& superblock, Committed& found) {
     found.size = superblock.end;
     if (found.size < 0)
@@ -33,12 +33,13 @@ Status find_netcdf4(const std::string& path, const Superblock& superblock, Commi
 Status find_classic(int fd, const std::string& path, Committed& found) {
     ClassicHeader header;
     if (Status status = read_classic_header(fd, path, header); !status.ok()) return status;
-    struct stat info {};  // get the size after the header, so that counted records are in the file
+    struct stat info {};  // get the size after the header, so that it includes all records that the
+                          // header counts
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
     found.actual = info.st_size;
     found.format = header.format;
     found.has_records = header.has_records();
-    // Counted records can be missing only after a power loss, not after a kill.
+    // Counted records can be missing after a power failure, but not after a killed run.
     if (found.has_records) {
         found.records = found.shortest = header.records_within(info.st_size);
         found.lost = header.records - found.records;
@@ -65,7 +66,7 @@ Status find_open(int fd, const std::string& path, Committed& found) {
 
 Status find_committed(const std::string& path, Committed& found) {
     found = {};
-    // O_NONBLOCK: otherwise open() of a pipe without a writer would wait.
+    // O_NONBLOCK makes open() of a pipe without a writer return at once.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return system_failure(path, "cannot open");
     Status status = alone([&] { return find_open(fd, path, found); });

@@ -13,18 +13,19 @@ struct Committed {
     bool netcdf4 = false, has_records = false;
     std::int64_t records = 0;  ///< records that are counted and present
     std::int64_t lost = 0;     ///< records that are counted but missing
-    /// Number of records of the shortest variable, which in a netCDF-4 file may differ from others.
+    /// Number of records of the shortest variable. In a netCDF-4 file, variables can have different
+    /// numbers of records.
     std::int64_t shortest = 0;
-    std::int64_t size = 0;    ///< size of the file without uncommitted data
-    std::int64_t actual = 0;  ///< its size
+    std::int64_t size = 0;    ///< size in bytes of the file without incomplete records at its end
+    std::int64_t actual = 0;  ///< size in bytes of the file
     Format format = Format::cdf2;
 };
 
 /**
- * Inspects a file without changing it. For success, netCDF-C must be able to open a netCDF-4 file,
- * and all chunks that its index names must lie within it.
- * @return TW_OK; TW_EFORMAT if it cannot be read completely; TW_EINUSE if HDF5 has it locked;
- *         TW_EIO; TW_ENOMEM
+ * Inspects a file without changing it. A netCDF-4 file is only accepted if netCDF-C can open it,
+ * and if all chunks in its index lie within the file.
+ * @return TW_OK; TW_EFORMAT if the file cannot be read completely; TW_EINUSE if HDF5 has locked it;
+ *     TW_EIO; TW_ENOMEM
  */
 Status find_committed(const std::string& path, Committed& found);
 

@@ -26,7 +26,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Tests if a file certainly does not exist; other errors are left for open() to report.
+/// Tests if a file certainly does not exist. Other errors are not handled here: open() will report
+/// them.
 bool missing(const std::string& path) {
     struct stat info {};
     return stat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR);
@@ -43,7 +44,7 @@ std::vector<std::string> kept_paths(const std::string& own) {
     return there;
 }
 
-/// Returns the readable file with the most records; among several, the newest.
+/// Returns the readable file with the most records; among equals, the newest.
 std::string best_of(const std::vector<std::string>& kept) {
     std::string best = kept.front();
     std::tuple<std::int64_t, std::int64_t, std::int64_t> most{-1, 0, 0};
@@ -61,13 +62,14 @@ std::string best_of(const std::vector<std::string>& kept) {
     return best;
 }
 
-/// Finds the data to recover, and the name that the file gets.
+/// Finds the data to recover, and the final name of the file.
 Status find(const std::string& path, std::string& own, std::string& data) {
     if (Status status = follow_links(path, own); !status.ok()) return status;
     data = temporary_path(own);
     if (!missing(data)) return {};
     const bool there = !missing(own);
-    // Try this second, as somebody may give a file of his own a name that ends in .part.
+    // Try this only if the file's own name leads to no data, because a user may have given a file a
+    // name that ends in .part.
     if (const std::string name = own_path(own); there && !name.empty()) {
         data = own;
         own = name;
@@ -80,12 +82,12 @@ Status find(const std::string& path, std::string& own, std::string& data) {
     return {};
 }
 
-/// Refuses to replace a file by one with fewer records.
+/// Checks that a file would not be replaced by one with fewer records.
 Status compare(const std::string& own, const std::string& data, const Committed& found) {
     if (missing(own)) return {};
     Committed before;
     const Status status = find_committed(own, before);
-    if (status.code == TW_EFORMAT) return {};  // the present file holds nothing that could be lost
+    if (status.code == TW_EFORMAT) return {};  // no data to lose
     if (!status.ok() || before.records <= found.records) return status;
     return failure(
         TW_EEXISTS,
@@ -94,7 +96,7 @@ Status compare(const std::string& own, const std::string& data, const Committed&
         data, count(found.records, "record"), own, before.records);
 }
 
-/// Sets the size and record count of a file according to its committed contents.
+/// Sets the size and the record count of a file to those of its complete records.
 Status complete(const std::string& path, const Committed& found) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (fd < 0) return system_failure(path, "cannot open for writing");
@@ -108,9 +110,9 @@ Status complete(const std::string& path, const Committed& found) {
     return status;
 }
 
-/// Cuts the variables of a netCDF-4 file to the same number of records: a run that is killed while
-/// it counts records may leave some of them longer. Does not change a file under its own name, as
-/// it may have been written like that.
+/// Cuts all variables of a netCDF-4 file to the number of records of the shortest, because a run
+/// that is killed while it counts a record leaves some variables longer. Does not change a file
+/// under its final name, whose variables may differ on purpose.
 Status level(const std::string& own, const std::string& data, Committed& found,
              std::int64_t& uneven) {
     if (!found.netcdf4 || data == own || found.shortest == found.records) return {};
@@ -119,18 +121,20 @@ Status level(const std::string& own, const std::string& data, Committed& found,
     return status.ok() ? find_committed(data, found) : status;
 }
 
-/// The repairs that a file has needed.
+/// The repairs that were made to a file.
 struct Mended {
-    /// Number of records that only some variables had, and that were cut off.
+    /// Number of records that were cut off because only some variables had them.
     std::int64_t uneven = 0;
     bool undone = false;  ///< an incomplete change of metadata was undone
-    /// Number of records from the first one on that its checksums show to be incomplete.
+    /// Number of records that were cut off, from the first one on that the checksums show to be
+    /// incomplete.
     std::int64_t damaged = 0;
     std::string first_damage;  ///< description of the first damage
     std::string unchecked;     ///< reason why the checksums could not be compared
 };
 
-/// Sets the record count and finds the contents again. @param records  fewer than there are
+/// Reduces the number of records, and inspects the file again. @param records  new number of
+/// records
 Status keep_before(const std::string& data, std::int64_t records, Committed& found) {
     if (found.netcdf4) {
         Status status = cut_netcdf4(data, records);
@@ -148,14 +152,14 @@ Status keep_before(const std::string& data, std::int64_t records, Committed& fou
     return status;
 }
 
-/// Compares the data with their checksums, if there are any. Of a file under its temporary name,
-/// keeps the records before the first one that is not whole. Under its own name nothing is cut off,
-/// as the records behind may be older ones.
-/// @param remains  receives a failure that names what is damaged and stays so
+/// Compares the data with their checksums, if there are any. A file under its temporary name is cut
+/// before the first record with a mismatch. A file under its final name is not cut, as the records
+/// after this one may be older and complete.
+/// @param remains  receives a failure that names the damage that was not cut off
 Status check_whole(const std::string& own, const std::string& data, Committed& found,
                    Mended& mended, Status& remains) {
     if (!has_sums(data)) return {};
-    // Sources and checksums go by the header's record count.
+    // check_sums() reads as many records as the header counts, so correct the header first.
     if (found.lost > 0)
         if (Status s = keep_before(data, found.records, found); !s.ok()) return s;
     SumsReport report;

@@ -10,9 +10,9 @@ namespace thalweg::detail {
 
 /**
  * Implements tw_recover. Needs no MPI.
- * @param path   the file's own name, or its temporary one
+ * @param path   final or temporary path of the file
  * @param force  replace a file even if it has more records
- * @param done   receives a description of what was done
+ * @param done   receives a description of the repairs, for the user
  */
 Status recover(const std::string& path, bool force, std::string& done);
 

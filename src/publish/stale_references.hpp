@@ -7,11 +7,11 @@
 
 namespace thalweg::detail {
 
-/// The first bytes of each references file of this library.
+/// The beginning of each references file that this library writes.
 inline constexpr std::string_view references_begin = "{\"version\":1,\"refs\":{\n";
 
-/// Removes the references beside a file that is about to be replaced, if this library wrote them:
-/// they would give wrong values.
+/// Removes the references beside a file that is about to be replaced, as they would give wrong
+/// values. Files that this library has not written are kept.
 void remove_references_beside(const std::string& file);
 
 }  // namespace thalweg::detail

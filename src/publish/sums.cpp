@@ -22,12 +22,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Checksums that are read at a time.
+/// Number of checksums that are read at a time.
 constexpr std::int64_t block = 4096;
-/// Checksums for which one rank more is worth opening the file.
+/// Number of checksums for which an additional rank is worth the time to open the file.
 constexpr std::int64_t worth_a_rank = 1024;
 
-/// Finds the path of a file's checksums, which are beside the file itself, not beside a link to it.
+/// Finds the path of a file's checksums. Symbolic links are followed first, because checksums are
+/// beside the file itself.
 Status sums_of(const std::string& data, std::string& path) {
     std::string own;
     Status status = follow_links(data, own);
@@ -35,7 +36,7 @@ Status sums_of(const std::string& data, std::string& path) {
     return status;
 }
 
-/// A data file, its table of checksums, and which variables they have in common.
+/// A data file together with its table of checksums.
 class SummedFile {
 public:
     ~SummedFile() {
@@ -66,7 +67,7 @@ public:
         return {};
     }
 
-    /// Closes the checksums after writing.
+    /// Closes the file of checksums after writing to it.
     Status close() {
         if (close_file(std::exchange(fd_, -1)) == 0) return {};
         return system_failure(path_, "cannot close");
@@ -76,12 +77,13 @@ public:
     Source& source() { return *source_; }
     /// Returns the number of checksums in the table.
     std::int64_t pieces() const { return pieces_; }
-    /// Returns the number of a summed variable in the file; -1 if the file lacks it.
+    /// Returns the number of the table's variable in the data file; -1 if the file lacks it.
     int in_file(int variable) const { return of_[variable]; }
     const std::string& path() const { return path_; }
     int descriptor() const { return fd_; }
 
-    /// Reads checksums. Those past the end of the table, which may become shorter, are missing.
+    /// Reads checksums. Those past the end of the table are returned as missing, because the table
+    /// may be cut meanwhile.
     Status read(std::int64_t index, std::span<Sum> sums) {
         std::fill(sums.begin(), sums.end(), no_sum);
         auto* const to = reinterpret_cast<char*>(sums.data());
@@ -97,7 +99,7 @@ public:
     }
 
     /// Reads a piece of the data and computes its checksum.
-    /// @param sum  receives no_sum if it is a chunk that was never written
+    /// @param sum  receives no_sum if the piece is a chunk that was never written
     Status sum(const SumsTable::Place& at, Sum& sum, std::int64_t& bytes) {
         const SummedVariable& v = table_.variables()[at.variable];
         const int variable = of_[at.variable];
@@ -122,7 +124,7 @@ public:
         return {};
     }
 
-    /// Tests if a chunk belongs to an earlier record, with which this one shares it.
+    /// Tests if a chunk, which holds several records, belongs to an earlier record than this one.
     bool is_shared(const SumsTable::Place& at) const {
         const SummedVariable& v = table_.variables()[at.variable];
         if (!v.chunks || !v.record) return false;
@@ -161,7 +163,7 @@ private:
     SourcePart whole_;
 };
 
-/// Calls visit(index, checksum) for the checksums of a part of a table, until one fails.
+/// Calls visit(index, checksum) for the checksums in one part of the table, until a call fails.
 template <class Visit>
 Status for_sums(SummedFile& file, std::int64_t begin, std::int64_t end, Visit&& visit) {
     std::vector<Sum> sums;
@@ -175,7 +177,7 @@ Status for_sums(SummedFile& file, std::int64_t begin, std::int64_t end, Visit&& 
     return status;
 }
 
-/// One rank's part of a comparison.
+/// Compares one part of the table, on one rank.
 class SumsCheck {
 public:
     SumsCheck(SummedFile& file, std::span<const std::string> only, SumsReport& report)
@@ -201,7 +203,7 @@ private:
         if (expected == open_sum) return add(at, SumsFault::unknown);
         Sum found;
         std::int64_t bytes = 0;
-        // Bytes that cannot be read, or chunks whose place is damaged, are not what was written.
+        // Bytes that cannot be read, and chunks with an invalid place, count as mismatches.
         Status status = file_.sum(at, found, bytes);
         ++report_.pieces;
         report_.bytes += bytes;
@@ -226,7 +228,7 @@ private:
     std::vector<char> wanted_;
 };
 
-/// Joins the faults of each variable, record and kind.
+/// Joins all faults of the same kind that are in one variable and record.
 void join_faults(std::vector<SumsFault>& faults) {
     const auto key = [](const SumsFault& f) { return std::tie(f.record, f.variable, f.kind); };
     std::sort(faults.begin(), faults.end(), [&](const SumsFault& a, const SumsFault& b) {
@@ -243,7 +245,8 @@ void join_faults(std::vector<SumsFault>& faults) {
     faults.resize(n);
 }
 
-/// Adds the faults that concern whole variables and records. The same on every rank.
+/// Adds the faults that concern whole variables and whole records. The result is the same on every
+/// rank.
 void add_whole(SummedFile& file, std::span<const std::string> only, SumsReport& report) {
     const SumsTable& table = file.table();
     const Definitions& d = file.source().definitions();
@@ -334,7 +337,7 @@ Status check_sums(Comm& comm, const std::string& data, std::span<const std::stri
         for (const SummedVariable& v : file.table().variables()) report.variables.push_back(v.name);
         report.records = file.source().records();
         add_whole(file, only, report);
-        if (comm.rank() != 0) report.faults.clear();  // they are counted once
+        if (comm.rank() != 0) report.faults.clear();  // counted on rank 0
         const std::int64_t n = file.table().pieces(report.records);
         SumsCheck check(file, only, report);
         const std::int64_t size = comm.size(), rank = comm.rank();
@@ -370,7 +373,8 @@ Status complete_sums(const std::string& data, int part, int parts, bool durable)
     if (Status s = file.open_table(data, O_RDWR); !s.ok()) return s;
     const std::int64_t n = file.pieces();
     NoSizeSignal guard;
-    // Records that were begun, but not counted, are not part of the file.
+    // Drop the checksums of records that were begun, but not completed: such records are not part
+    // of the file.
     bool opened = part == 0;
     if (opened) {
         if (Status s = file.open_data(); !s.ok()) return s;

@@ -12,42 +12,47 @@
 
 namespace thalweg::detail {
 
-/// A variable, in one record, that a file's checksums do not confirm. Plain data, so that it can be
+/// A variable, in one record, whose data do not match the checksums. Plain data, so that it can be
 /// sent.
 struct SumsFault {
     enum Kind : std::int64_t {
-        mismatch,  ///< bytes have changed, or were never written
+        mismatch,  ///< the data have changed, or were never written
         missing,   ///< the checksums name a variable or record that the file does not have
-        unknown,   ///< there is no checksum
+        unknown,   ///< the checksums have no entry for the data
     };
     std::int64_t variable = 0;  ///< index of SumsReport::variables
-    std::int64_t record = -1;   ///< -1: it has no records, or all of them
+    std::int64_t record = -1;   ///< number of the record; -1: the variable has no records, or all
+                                ///< its records are concerned
     Kind kind = mismatch;
     std::int64_t pieces = 0;  ///< number of pieces that are wrong
-    /// First wrong piece: bytes of the variable (of one record), or number of the chunk (end = -1).
+    /// First wrong piece: a range of bytes of the variable (of one record); or the number of a
+    /// chunk, with end = -1.
     std::int64_t begin = 0, end = 0;
 };
 
 struct SumsReport {
     std::vector<std::string> variables;
     std::vector<SumsFault> faults;               ///< sorted by record and variable
-    std::int64_t pieces = 0, bytes = 0;          ///< what was compared
-    std::int64_t records = 0, first_record = 0;  ///< records of the file; number of the first
-    Status unreadable;                           ///< why this rank could not read a wrong piece
+    std::int64_t pieces = 0, bytes = 0;          ///< number of pieces and of bytes that were
+                                                 ///< compared
+    std::int64_t records = 0, first_record = 0;  ///< number of records in the file, and number of
+                                                 ///< the first one
+    Status unreadable;                           ///< reason why this rank could not read a wrong
+                                                 ///< piece
 };
 
 /// Tests if a file has checksums.
 bool has_sums(const std::string& data);
 
-/// Returns the files of which a data set consists: the tiles of a set, the files in a folder of
-/// files=variable, or the file itself.
+/// Returns the files of a data set: the tiles of a set, the files in a folder of files=variable, or
+/// the file itself.
 std::vector<std::string> files_at(const std::string& path);
 
 /**
- * Compares a file with its checksums; the ranks share the work.
- * @param only  names of variables; empty: all
- * @return TW_OK if the comparison was possible, whatever it has found; TW_ENOTFOUND: the file has
- *         no checksums; TW_EFORMAT; TW_EIO
+ * Compares a file with its checksums. Each rank does a part of the work.
+ * @param only  names of the variables to compare; empty: all
+ * @return TW_OK if the comparison was possible, even if it has found faults; TW_ENOTFOUND: the file
+ *     has no checksums; TW_EFORMAT; TW_EIO
  * @note Collective; the same status and, apart from `unreadable`, report on every rank
  */
 Status check_sums(Comm& comm, const std::string& data, std::span<const std::string> only,
@@ -57,16 +62,17 @@ Status check_sums(Comm& comm, const std::string& data, std::span<const std::stri
 std::string describe(const std::string& path, const SumsReport& report, const SumsFault& fault);
 
 /**
- * Reads the pieces whose checksums are open, and completes these. Local: calls for different parts
- * may be made on different ranks.
- * @param part, parts  part of the table, of so many
+ * Reads all pieces with open checksums in one part of a table, and writes their checksums. Local:
+ * different ranks may complete different parts.
+ * @param part, parts  number of the part, and number of all parts
  */
 Status complete_sums(const std::string& data, int part, int parts, bool durable);
 
-/// Returns the number of parts of a table that are worth the work of a rank each.
+/// Returns the number of parts into which a table should be divided, each for one rank.
+/// @param most  number of ranks
 int parts_of_sums(const std::string& data, int most);
 
-/// Computes a checksum of all checksums of a file.
+/// Computes the checksum of all checksums of a file.
 Status sum_of_sums(const std::string& data, Sum& sum);
 
 }  // namespace thalweg::detail

@@ -22,7 +22,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Beginning of the lock file; host and process follow.
+/// Beginning of the lock file; host and process number follow.
 constexpr std::string_view mark = "thalweg ";
 
 struct Owner {
@@ -48,8 +48,8 @@ Owner read_owner(int fd) {
     return owner;
 }
 
-/// Writes host and process into the lock file. This may fail, for example on a full disk: the lock
-/// works without them, only messages need them.
+/// Writes host and process number into the lock file, for messages. This may fail, for example on a
+/// full disk; the lock works without it.
 /// @return false if they could not be written
 bool write_owner(int fd, const std::string& host) {
     const NoSizeSignal guard;
@@ -58,9 +58,9 @@ bool write_owner(int fd, const std::string& host) {
            pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
-/// Returns a lock of the whole file. It belongs to the open file, not to the process. So it stays
-/// when the process opens and closes the file elsewhere, and two sessions of a process exclude each
-/// other as well.
+/// Returns a lock of the whole file. Such a lock belongs to the open file, not to the process. It
+/// therefore stays when the process opens and closes the file elsewhere, and excludes other
+/// sessions of the same process.
 struct flock whole(short type) {
     struct flock lock {};
     lock.l_type = type;
@@ -72,7 +72,8 @@ struct flock whole(short type) {
 
 Status WriteLock::take(const std::string& own, bool in_place, std::string& said) {
     path_ = lock_path(own);
-    constexpr int most_tries = 100;  // tries that were each lost to another process
+    constexpr int most_tries = 100;  // largest number of attempts, each of which another process
+                                     // has won
     for (int i = 0; i < most_tries; ++i) {
         bool again = false;
         int refused = 0;
@@ -91,7 +92,8 @@ Status WriteLock::take(const std::string& own, bool in_place, std::string& said)
                    path_);
 }
 
-/// @param again    receives true if the lock file has been removed meanwhile
+/// @param again    receives true if the lock file was removed meanwhile, so that the caller must
+///                 try again
 /// @param refused  receives errno if the lock file cannot be created
 Status WriteLock::try_take(const std::string& own, std::string& said, bool& again, int& refused) {
     const auto leave = [&](Status status) {
@@ -101,7 +103,7 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (fd_ < 0) {
         refused = errno;
-        // The lock file of another user's dead run may be removed, if the folder permits it.
+        // Try to remove the lock file of another user's dead run, which the folder may permit.
         const int old = refused == EACCES ? ::open(path_.c_str(), O_RDONLY | O_CLOEXEC) : -1;
         struct flock lock = whole(F_WRLCK);
         const bool dead = old >= 0 && fcntl(old, F_OFD_GETLK, &lock) == 0 &&
@@ -114,13 +116,14 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
     struct flock lock = whole(F_WRLCK);
     const bool taken = fcntl(fd_, F_OFD_SETLK, &lock) == 0;
     const bool held = !taken && (errno == EAGAIN || errno == EACCES);
-    if (held) sleep_seconds(0.01);  // the new owner may still be writing host and process
+    if (held) sleep_seconds(0.01);  // give the new owner time to write host and process
     const Owner owner = read_owner(fd_);
     if (owner.foreign)
         return leave(failure(
             TW_EIO, "{}: cannot use {} as its lock file: it was not created by this library", own,
             path_));
-    // If the file system has no locks, the text in the lock file is the only information.
+    // If the file system has no locks, the text in the lock file is the only evidence that its
+    // owner is alive.
     const bool alive = !taken && !held && owner.process > 0 && owner.host == host_name() &&
                        (kill(owner.process, 0) == 0 || errno == EPERM);
     if (held || alive) {
@@ -141,7 +144,7 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
             "process {} on host {} has not closed it, or is still writing it: file "
             "system {} may not show locks of other hosts ({})",
             owner.process, owner.host, file_system_at(path_).name, own);
-    if (!is_at_path()) {  // its last owner has removed the file
+    if (!is_at_path()) {  // the last owner has removed the file
         again = true;
         return leave({});
     }
@@ -152,9 +155,9 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
 
 Status WriteLock::check_held(const std::string& own) const {
     if (fd_ < 0 || host_.empty()) return {};
-    // Open it again: on network file systems, contents read earlier may be out of date.
+    // Open the lock file again: on network file systems, contents read earlier may be out of date.
     const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0) return {};  // the user has removed it
+    if (fd < 0) return {};  // the user has removed the lock file
     const Owner owner = read_owner(fd);
     ::close(fd);
     if (owner.process == 0 || (owner.host == host_ && owner.process == getpid())) return {};
@@ -189,8 +192,8 @@ bool WriteLock::is_at_path() const {
 
 void WriteLock::release() {
     if (fd_ < 0) return;
-    // Remove it before the lock ends: a process that has opened the file meanwhile then sees that
-    // it is gone.
+    // Remove the lock file before the lock ends: a process that has opened it meanwhile then sees
+    // that it is gone.
     if (is_at_path() && alone([&] { return check_held(path_); }).ok()) unlink(path_.c_str());
     ::close(std::exchange(fd_, -1));
 }

@@ -8,15 +8,15 @@
 
 namespace thalweg::detail {
 
-/// The process that writes a file, if this host can see it.
+/// The process that writes a file, as far as this host can tell.
 struct LockHolder {
     bool there = false;
     std::string host;  ///< empty if unknown
     int process = 0;   ///< 0 if unknown
 };
 
-/// An exclusive lock for writing a file. It lies in a file of its own, .NAME.lock: libraries that
-/// write or read the data have locks of their own on them, and readers should see no lock.
+/// An exclusive lock for writing a file. The lock is on a separate file, .NAME.lock, because other
+/// libraries lock the data file themselves, and readers must not meet a lock.
 class WriteLock {
 public:
     WriteLock() = default;
@@ -25,14 +25,13 @@ public:
     WriteLock& operator=(const WriteLock&) = delete;
 
     /**
-     * @param own       path of the file to be written, without links
+     * @param own       path of the file to be written, without symbolic links
      * @param in_place  succeed without a lock if no files can be created in the folder
-     * @param said      receives a warning if the lock is not safe; may stay empty
-     * @return TW_OK; TW_EINUSE, naming host and process; TW_EIO
+     * @param said      receives a warning if the file system does not make the lock safe
+     * @return TW_OK; TW_EINUSE, naming host and process that hold it; TW_EIO
      */
     Status take(const std::string& own, bool in_place, std::string& said);
-    /// Tests if another process holds the lock as well, because the file system does not exclude
-    /// it.
+    /// Checks that no other process holds the lock, too, which some file systems permit.
     /// @return TW_OK; TW_EINUSE, naming host and process
     Status check_held(const std::string& own) const;
     void release();
@@ -45,7 +44,8 @@ private:
 
     std::string path_;
     int fd_ = -1;
-    /// Host that was written to the lock file, with this process; empty if writing failed.
+    /// Host name in the lock file, where this process is named, too; empty if it could not be
+    /// written.
     std::string host_;
 };
 
