@@ -7,7 +7,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The dimension of a place along which it is cut; -1: none.
+/// The dimension of a place along which the grid divides it; -1: none.
 struct Axis {
     int at = -1;
     const Cut* cut = nullptr;
@@ -54,7 +54,7 @@ private:
         return whole ? std::optional(box) : std::nullopt;
     }
 
-    /// Reduces a box to the part that belongs to one part of an axis.
+    /// Reduces a box to one part of a divided axis.
     /// @return false if nothing is left
     bool narrow(const Axis& axis, int part, int parts, const Place& p, Box& box) const {
         if (axis.at < 0) return grid_.own_files || part == p.variable % parts;

@@ -23,7 +23,7 @@ std::int64_t Space::boundary(std::int64_t byte, bool of_share) const {
     if (i == places.size() || byte <= places[i].offset) return byte;
     const Place& p = places[i];
     const std::int64_t unit = of_share && p.grain > 0 ? p.grain : p.element;
-    // Padding belongs to the last element: one writer writes both.
+    // The padding after the last element belongs to it, so that one writer writes both.
     const std::int64_t within = std::min(byte - p.offset, std::max<std::int64_t>(p.bytes - 1, 0));
     return p.offset + within / unit * unit;
 }
@@ -96,8 +96,8 @@ ElementRange Share::reach(std::size_t place, ElementRange range) const {
 ElementRange Share::within(std::size_t place, ElementRange range) const {
     const Place& p = seen_->places[place];
     if (!boxed() || p.bytes == 0) return boxed() ? ElementRange{} : range;
-    // Counts the elements of the box before a position; in the box and in the place, elements are
-    // in the same order.
+    // Counts the elements of the box before a position. Elements have the same order in the box and
+    // in the place.
     auto before = [&](std::int64_t position) {
         const std::vector<std::int64_t>& shape = whole_->places[place].shape;
         const Index all = strides_of(shape), own = strides_of(p.shape);

@@ -30,13 +30,13 @@ public:
                                      std::min(space.bytes, plain_cut(end, space) + most)}}};
     }
 
-    /// Adds the writers of a box. Its rows may lie far apart in the file, with other ranks' writers
-    /// between them, so it is halved until the span of each half meets few writers. The work is
-    /// proportional to the writers met.
+    /// Adds the writers of a box. The rows of a box may be far apart in the file, with the shares
+    /// of other writers between them. So the box is halved repeatedly, until each half concerns few
+    /// writers. The work is proportional to the number of writers found.
     void add_writers(const Space& space, std::size_t place, const Box& whole,
                      std::set<int>& met) const override {
         const Place& p = space.places[place];
-        // A cut differs from its unaligned position by at most `alignment` and one grain.
+        // The alignment and the grain move a cut by at most this distance.
         const std::int64_t reach = alignment_ + space.largest_grain();
         std::vector<Box> todo{whole};
         while (!todo.empty()) {
@@ -58,16 +58,15 @@ public:
     }
 
 private:
-    /// Returns the number of parts of the space: one for each writer or, if there would be too
-    /// many, for some of them. Cuts that are closer than a quarter of the alignment mostly coincide
-    /// when they are aligned, and every rank would have to consider each writer that an aligned cut
-    /// might leave something to.
+    /// Returns the number of parts into which the space is divided. There is one part for each
+    /// writer, but at most four for each unit of alignment: with more parts, most of them would be
+    /// empty after their cuts are aligned, and each rank would have to consider their writers.
     int parts(const Space& space) const {
         const std::int64_t quarters = 4 * (space.bytes / alignment_ + 1);
         return static_cast<int>(std::min<std::int64_t>(writers(), quarters));
     }
-    /// Returns the first part of a writer, who owns the parts up to the first one of the next
-    /// writer.
+    /// Returns the number of a writer's first part. The writer owns all parts up to the first one
+    /// of the next writer.
     int first_part(int w, const Space& space) const {
         return static_cast<int>(std::int64_t(w) * parts(space) / writers());
     }

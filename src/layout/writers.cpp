@@ -26,8 +26,8 @@ WriterCount parse_writers(const std::string& text) {
 
 namespace {
 
-/// Picks one rank of each node while there are enough to pick, then more of each node in proportion
-/// to its ranks.
+/// Picks one rank on each node, as far as n suffices. Picks further ranks on each node in
+/// proportion to the node's ranks.
 std::vector<int> spread(const Topology& topology, std::int64_t n) {
     std::vector<int> ranks;
     if (n <= topology.nodes) {
@@ -37,7 +37,8 @@ std::vector<int> spread(const Topology& topology, std::int64_t n) {
     }
     const std::int64_t rest = n - topology.nodes;
     const auto more = std::ssize(topology.by_place) - topology.nodes;
-    std::int64_t before = 0;  // number of ranks of earlier nodes, minus one for each of these nodes
+    std::int64_t before = 0;  // number of ranks on earlier nodes, without the one already picked on
+                              // each
     for (int node = 0; node < topology.nodes; ++node) {
         const std::int64_t size = topology.sizes[node];
         const std::int64_t behind = before + size - 1;
