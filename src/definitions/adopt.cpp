@@ -13,7 +13,7 @@ std::string length_of(const Dimension& dim) {
     return dim.unlimited() ? "is unlimited" : fmt::format("has length {}", dim.length);
 }
 
-/// Formats a variable like its definition: "float T(time, lat, lon)".
+/// Formats a variable as in its definition, for example "float T(time, lat, lon)".
 std::string declared(const Definitions& d, const Variable& v, Wording wording) {
     std::vector<std::string> names;
     for (const int dim : v.dims) names.push_back(d.dims[dim].name);

@@ -10,12 +10,12 @@
 namespace thalweg::detail {
 
 /**
- * Compares the model's definitions with a file's, in any order. Variables, their types and
- * dimensions must be the same, and so must _FillValue, with which the existing data were filled.
- * @param file  definitions of the file; receive the model's settings, and keep their numbers and
- *              attributes
- * @param late  receives the model's attributes that the file lacks or has with other values, by the
- *              file's numbers: (variable or -1, attribute)
+ * Compares the model's definitions with those of a file, in any order. Variables must have the same
+ * types, dimensions and _FillValue, as the existing data were filled with it.
+ * @param file  definitions of the file; they receive the model's settings, but keep the file's
+ *              order and attributes
+ * @param late  receives the attributes of the model that differ from those of the file: pairs of
+ *              the variable's number in the file (or -1) and the attribute
  * @return TW_OK, TW_EDIFFERENT with the first difference. Local; depends on the arguments only
  */
 Status adopt(const Definitions& model, Definitions& file,

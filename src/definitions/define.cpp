@@ -16,11 +16,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Returns the length of one of a variable's dimensions in its decomposition; -1: it is not given.
+/// Returns the length of a variable's dimension according to the variable's decomposition; -1 if
+/// the decomposition lacks it.
 std::int64_t length_in(const GivenDimensions& given, const std::vector<std::string>& names,
                        std::size_t dim) {
     if (given.by_position) {
-        // If there is one name more than there are lengths, the first may be the record dimension.
+        // If there is one more name than there are lengths, the first name may be the record
+        // dimension.
         const std::size_t lead = names.size() > given.lengths.size() ? 1 : 0;
         return dim < lead || dim - lead >= given.lengths.size() ? -1 : given.lengths[dim - lead];
     }
@@ -35,7 +37,8 @@ std::int64_t length_in(const GivenDimensions& given, const std::vector<std::stri
 std::int64_t hash_of_lines(const std::vector<std::string>& lines) {
     std::uint64_t h = hash_of_nothing;
     for (const std::string& line : lines) {
-        const std::uint64_t bytes = line.size();  // hash the length, as a line may contain newlines
+        const std::uint64_t bytes = line.size();  // hash the length of the line, too, as it may
+                                                  // contain newlines
         h = hash_of(line, hash_of({reinterpret_cast<const char*>(&bytes), sizeof bytes}, h));
     }
     return static_cast<std::int64_t>(h);
@@ -90,7 +93,8 @@ Status define_variable(
     Variable v;
     v.name = name;
     v.type = static_cast<tw_type>(type);
-    std::vector<Dimension> added;  // added to the definitions only if there is no error
+    std::vector<Dimension> added;  // dimensions that are added to the definitions if there is no
+                                   // error
     auto find = [&](const std::string& dim) -> const Dimension* {
         for (const Dimension& d : added)
             if (d.name == dim) return &d;
@@ -103,8 +107,9 @@ Status define_variable(
         const std::int64_t held = given != nullptr ? length_in(*given, names, i) : -1;
         const Dimension* known = find(dim);
         if (known == nullptr) {
-            // An unknown name becomes the record dimension if it can be nothing else: the first
-            // dimension of a variable with a decomposition, once per file.
+            // An undefined dimension becomes the record dimension if it can be nothing else: it is
+            // the first dimension of a variable with a decomposition, and the file has no record
+            // dimension yet.
             if (held < 0 && (i > 0 || given == nullptr || definitions.record_dim() >= 0))
                 return no_dimension(definitions, path, name, dim, given,
                                     i == 0 && definitions.record_dim() < 0);
@@ -181,7 +186,7 @@ Status check_attribute(const Definitions& definitions, const std::string& path,
 
 namespace {
 
-/// Tests if a line of describe() describes an attribute.
+/// Tests if a line that describe() has returned describes an attribute.
 bool is_attribute(const std::string& line) {
     return line.rfind("attribute of '", 0) == 0 || line.rfind("global attribute '", 0) == 0;
 }

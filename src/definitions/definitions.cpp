@@ -88,7 +88,7 @@ std::string describe(const std::string& owner, const Attribute& a) {
 std::vector<std::string> describe(const Definitions& d, std::span<const std::string> held,
                                   Wording wording) {
     std::vector<std::string> lines;
-    // Compare variables first: their differences say more than those of dimensions.
+    // Compare variables before dimensions, because their differences explain more.
     for (std::size_t at = 0; at < d.variables.size(); ++at) {
         const Variable& v = d.variables[at];
         std::vector<std::string> names;
@@ -111,7 +111,7 @@ std::vector<std::string> describe(const Definitions& d, std::span<const std::str
 
 std::vector<std::string> split_names(const std::string& list) {
     std::vector<std::string> names;
-    bool inside = false;  // whether the position is inside a name
+    bool inside = false;  // the position is inside a name
     for (std::size_t i = 0; i < list.size(); ++i) {
         const bool kept =
             list[i] == '\\' && i + 1 < list.size() && (list[i + 1] == ' ' || list[i + 1] == '\\');
@@ -198,8 +198,8 @@ Status check_types(const Definitions& d, Format format) {
     return {};
 }
 
-/// Returns the bytes of a variable, or of one record of it, with padding; saturates at the largest
-/// integer.
+/// Returns the size in bytes of a variable (of one record) with padding; the largest integer if the
+/// size is larger.
 std::int64_t bytes_of(const Variable& v) {
     std::int64_t n = v.element();
     for (std::int64_t length : v.shape)
@@ -219,8 +219,8 @@ Status check_format(const Definitions& d, Format format) {
     if (Status status = check_types(d, format); !status.ok()) return status;
     if (is_netcdf4(format)) return {};
 
-    // Largest sizes of a variable and of a dimension in the classic formats (netCDF file format
-    // specification, "Limitations"): only the very last variable may be larger.
+    // Largest sizes of a variable in the classic formats (netCDF file format specification,
+    // "Limitations"); only the very last variable may be larger.
     constexpr std::int64_t gib2 = std::int64_t(1) << 31;
     const std::int64_t limit = (format == Format::cdf1 ? gib2 : 2 * gib2) - 4;
     for (const Dimension& dim : d.dims)
@@ -231,7 +231,7 @@ Status check_format(const Definitions& d, Format format) {
                 dim.name, dim.length, name_of(format));
     const bool has_records =
         std::any_of(d.variables.begin(), d.variables.end(), [](auto& v) { return v.record; });
-    std::int64_t begin = 1 << 16;  // start of the data, with an allowance for the header
+    std::int64_t begin = 1 << 16;  // offset of the data, with a guess of the header's size
     for (int pass = 0; pass < 2; ++pass) {
         const bool record = pass == 1;
         const Variable* last = nullptr;

@@ -42,7 +42,7 @@ Status parse_character(const std::string& text, FillValue& value) {
     return {};
 }
 
-/// Tests if values have the same bits, or are both NaN.
+/// Tests if two values have the same bits, or are both NaN.
 bool same(tw_type type, const char* a, const char* b) {
     const auto both_nan = [&](auto x) {
         auto y = x;

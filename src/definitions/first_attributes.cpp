@@ -16,8 +16,8 @@ void write(const Definitions& d, const Late* late, WireWriter& out) {
     if (late != nullptr) out(*late);
 }
 
-/// Replaces the attributes by received ones. Skips variables that this rank lacks: a later check
-/// compares the ranks' variables.
+/// Replaces attributes by those received from rank 0. Skips variables that this rank lacks; a later
+/// check will report them.
 void read(WireReader& in, Definitions& d, Late* late) {
     std::uint64_t variables = 0;
     in(d.attributes, variables);

@@ -9,10 +9,10 @@
 
 namespace thalweg::detail {
 
-/// Replaces every rank's attributes by rank 0's: those of the file, and of the variables that rank
-/// 0 has, too.
-/// @param late  attributes put after the definitions ended, by the number of their variable or -1;
-///              null if there can be none. Variables then have the same numbers on all ranks.
+/// Replaces the attributes of every rank by those of rank 0: the attributes of the file, and those
+/// of all variables that rank 0 also has.
+/// @param late  attributes that were put after define mode, when variables have the same numbers on
+///              all ranks; null in define mode
 /// @note Collective
 Status take_first_attributes(Team& team, Definitions& definitions,
                              std::vector<std::pair<int, Attribute>>* late);

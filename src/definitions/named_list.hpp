@@ -16,7 +16,7 @@
 
 namespace thalweg::detail {
 
-/// The default for Key: an element's member `name`.
+/// The default for Key: returns the member `name` of an element.
 struct NameOf {
     template <class T>
     const std::string& operator()(const T& element) const {
@@ -24,9 +24,9 @@ struct NameOf {
     }
 };
 
-/// A vector with an index of its names. An element must have its name when it is added; later
-/// changes must go through rename().
-/// @tparam Key  returns an element's name, or another text by which it is found
+/// A vector whose elements can be found by name. An element must have its name when it is added;
+/// only rename() may change it.
+/// @tparam Key  returns the name of an element, or another text by which it is found
 template <class T, class Key = NameOf>
 class NamedList {
 public:
@@ -38,8 +38,8 @@ public:
     NamedList(std::vector<T> elements) : elements_(std::move(elements)) { index_all(); }
     NamedList(std::initializer_list<T> elements) : elements_(elements) { index_all(); }
 
-    /// Returns the number of the first element with this name, in any normal form of Unicode; -1:
-    /// none.
+    /// Returns the number of the first element with this name, in any Unicode normal form; -1 if
+    /// there is none.
     int find(std::string_view name) const {
         int at = find_exactly(name);
         if (at >= 0 || is_ascii(name)) return at;
@@ -50,14 +50,14 @@ public:
         const auto found = std::find_if(elements_.begin(), elements_.end(), same);
         return found == elements_.end() ? -1 : static_cast<int>(found - elements_.begin());
     }
-    /// Returns the first element with this name; null: none.
+    /// Returns the first element with this name; null if there is none.
     const T* get(std::string_view name) const {
         const int at = find(name);
         return at < 0 ? nullptr : &elements_[at];
     }
 
-    /// Returns a limited number of names, with which a misspelled name can be compared: programs
-    /// may look for many names that do not exist.
+    /// Returns the first names, with which a misspelled name is compared. Their number is limited,
+    /// because programs may look for many names that do not exist.
     std::vector<std::string> first_names() const {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < std::min<std::size_t>(elements_.size(), 500); ++i)
@@ -80,18 +80,18 @@ public:
         push_back(T{std::forward<Parts>(parts)...});
         return elements_.back();
     }
-    /// Adds an element, or replaces the one with its name.
+    /// Adds an element, or replaces the element of the same name.
     void set(T element) {
         const int at = find(Key()(element));
         if (at < 0) return push_back(std::move(element));
         const bool same = Key()(elements_[at]) == Key()(element);
         elements_[at] = std::move(element);
-        if (!same) index_all();  // then the name was in another form of Unicode
+        if (!same) index_all();  // the names were equal, but in different Unicode forms
     }
     void rename(std::size_t number, const std::string& name) {
         if (!slots_.empty()) make_room();
         note_form(name);
-        elements_[number].name = name;  // afterwards the slot of the old name no longer matches
+        elements_[number].name = name;  // the slot of the old name no longer matches after this
         if (!slots_.empty()) add_to_index(number);
     }
     template <class Unwanted>
@@ -141,10 +141,10 @@ private:
         return static_cast<int>(slots_[slot_of(name)]) - 1;
     }
 
-    /// Length up to which a list is searched without an index, which needs memory.
+    /// Length up to which a list is searched without an index, to save memory.
     static constexpr std::size_t most_unindexed = 16;
 
-    /// Returns the slot of this name, or the free one where it should be.
+    /// Returns the slot of this name, or a free slot for it.
     std::size_t slot_of(std::string_view name) const {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = std::hash<std::string_view>()(name) & mask;
@@ -159,7 +159,7 @@ private:
         ++used_;
     }
 
-    /// Enlarges the table if there is no room for one more name.
+    /// Enlarges the hash table if it has no space for one more name.
     void make_room() {
         if (2 * (std::max(used_, elements_.size()) + 1) > slots_.size())
             make_slots(4 * (elements_.size() + 1));
@@ -182,10 +182,11 @@ private:
     }
 
     std::vector<T> elements_;
-    /// Hash table with open addressing. Entries are numbers of elements, from 1; 0: free.
+    /// Hash table with open addressing. A slot contains the number of an element, counted from 1; 0
+    /// means that it is free.
     std::vector<std::uint32_t> slots_;
     std::size_t used_ = 0;      ///< number of slots in use
-    bool other_forms_ = false;  ///< some name is not in normal form C
+    bool other_forms_ = false;  ///< some name is not in Unicode's normal form C
 };
 
 }  // namespace thalweg::detail

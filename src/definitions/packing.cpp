@@ -54,22 +54,23 @@ struct ChunkLength {
     std::int64_t length = 0;
 };
 
-/// Tests if some dimension has a name that begins with this text and continues with a comma.
+/// Tests if the name of some dimension begins with this text, followed by a comma.
 bool has_comma_after(const Definitions& d, const std::string& begin) {
     return std::any_of(d.dims.begin(), d.dims.end(), [&](const Dimension& dim) {
         return dim.name.starts_with(trimmed(begin) + ",");
     });
 }
 
-/// Parses "lev=10,lat=90". The last '=' ends a name. A backslash keeps the character after it,
-/// which is needed where a name could be taken for two.
+/// Parses a list such as "lev=10,lat=90". The last '=' of an item ends the name. A backslash makes
+/// the character after it part of a name, which is needed if the text of a name could also be two
+/// items.
 Status parse_chunks(const std::string& value, const Definitions& d,
                     std::vector<ChunkLength>& lengths) {
     const auto refused = [&] {
         return refuse("chunks", value, "auto or a list as in lev=10,lat=90");
     };
     std::string item;
-    std::size_t equals = std::string::npos;  // last '=' so far at which the name may end
+    std::size_t equals = std::string::npos;  // last '=' so far, at which the name may end
     for (std::size_t i = 0; i <= value.size(); ++i) {
         const bool end = i == value.size();
         if (!end && value[i] == '\\' && i + 1 < value.size()) {
@@ -97,7 +98,8 @@ Status parse_chunks(const std::string& value, const Definitions& d,
     return {};
 }
 
-/// @param own  the setting is the variable's own, so every name must be one of its dimensions
+/// @param own  the setting belongs to this variable alone, so each name must be one of its
+///             dimensions
 Status set_chunks(const std::string& value, bool own, const Definitions& d, const Variable& v,
                   Packing& packing) {
     std::vector<ChunkLength> lengths;
@@ -166,7 +168,7 @@ std::vector<std::string> unknown_chunks(const Definitions& definitions,
 
 namespace {
 
-/// The combined settings of a variable: its own and, for the rest, those of the file.
+/// The settings of a variable together with those of the file, for what the variable does not set.
 struct Settled {
     const VariableSettings& settings;
     const VariableSettings& of_variable;
@@ -184,7 +186,7 @@ Status set_codec(const Settled& s, Packing& packing) {
     if (!parse(deflate, level) || level < 0 || level > 9)
         return refuse("deflate", deflate, "an integer from 0 to 9");
     const bool deflated = level > 0;
-    // Settings of the variable override those of the file.
+    // If the variable sets deflate, a setting zstd of the file does not apply.
     const bool zstd_counts = zstd != "no" && !(s.own("deflate") && deflated && !s.own("zstd"));
     const bool deflate_counts = deflated && !(s.own("zstd") && zstd != "no" && !s.own("deflate"));
     if (deflate_counts) {
@@ -227,7 +229,7 @@ Status choose_packing(const Definitions& d, const VariableSettings& of_all, Vari
     Packing packing;
     Status status = set_packing({settings, v.settings}, d, v, packing);
     if (!status.ok()) {
-        // Without a name, it stands for all variables.
+        // Without a name, the variable stands for all variables of the file.
         if (!v.name.empty()) reword(status, "variable '{}': {}", OfVariable{v.name}, status.text);
         return status;
     }

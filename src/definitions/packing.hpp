@@ -16,22 +16,22 @@ struct Variable;
 
 struct Packing {
     enum class Codec { none, deflate, zstd };
-    /// Quantization, with netCDF's numbers (NC_QUANTIZE_...).
+    /// Methods of quantization, with netCDF's numbers for them (NC_QUANTIZE_...).
     enum class Quantize { none = 0, bitgroom = 1, granularbr = 2, bitround = 3 };
 
     Codec codec = Codec::none;
     int level = 0;
     bool shuffle = false;
     Quantize quantize = Quantize::none;
-    int digits = 0;  ///< number of significant digits; for bitround, of bits
-    /// Requested lengths along all dimensions except the record dimension; 0: the library chooses.
-    /// Empty if none were requested.
+    int digits = 0;  ///< number of significant decimal digits; for bitround, of bits
+    /// Requested chunk lengths along all dimensions except the record dimension; 0: the library
+    /// chooses a length. Empty if none were requested.
     std::vector<std::int64_t> chunks;
 
-    /// A chunk must be written as a whole.
+    /// Chunks must be written as a whole.
     bool whole = false;
 
-    /// Tests if the bytes in the file are not simply those of the elements.
+    /// Tests if elements are stored in another form than their own bytes.
     bool filtered() const { return codec != Codec::none || shuffle || quantize != Quantize::none; }
 };
 
@@ -39,16 +39,16 @@ struct Packing {
 /// chunks.
 using VariableSettings = std::map<std::string, std::string>;
 
-/// Adds "name=value; name=value" to the settings; does not check the values.
+/// Adds settings from a text "name=value; name=value". Does not check their values.
 Status add_settings(const std::string& list, VariableSettings& settings);
 
 /// Returns the names in a file's setting `chunks` that are not dimensions of the file.
 std::vector<std::string> unknown_chunks(const Definitions& definitions,
                                         const VariableSettings& of_all);
 
-/// Makes a variable's packing from its settings and, if it has two dimensions or more, from those
-/// of the file. A setting of the file that does not suit the variable's type or dimensions is
-/// ignored; in the variable's own settings it is an error.
+/// Makes a variable's packing from its own settings and, if it has at least two dimensions, from
+/// those of the file. A setting that does not suit the variable's type or dimensions is an error if
+/// it is the variable's own; it is ignored if it is the file's.
 Status choose_packing(const Definitions& definitions, const VariableSettings& of_all,
                       Variable& variable);
 

@@ -25,7 +25,8 @@ void carry(Wire& wire, Carried<Wire, Attribute> a) {
     wire(a.name, a.type, a.n, a.values);
 }
 
-/// Serializes an attribute of a variable (or -1) that was set after the definitions ended.
+/// Serializes an attribute that was set after define mode, with the number of its variable (-1: the
+/// file).
 template <class Wire>
 void carry(Wire& wire, Carried<Wire, std::pair<int, Attribute>> late) {
     wire(late.first, late.second);
