@@ -7,11 +7,11 @@
 namespace thalweg::detail {
 
 /// Makes an attribute from the arguments of a call.
-/// @param path  path of the file, with which error messages begin, here and in the functions below
+/// @param path  path of the file, for error messages; also in the functions below
 Status make_attribute(const std::string& path, const char* name, tw_type type, std::int64_t n,
                       const void* values, Attribute& made);
 
-/// Finds the attributes of a variable; those of the file if the name is NULL or empty.
+/// Finds the attributes of a variable, or those of the file if `variable` is null or empty.
 Status attributes_of(const std::string& path, const Definitions& definitions, const char* variable,
                      const NamedList<Attribute>*& found);
 
@@ -19,7 +19,8 @@ Status find_attribute(const std::string& path, const Definitions& definitions, c
                       const char* name, const Attribute*& found);
 
 /// Converts the values of an attribute.
-/// @param byte_of_any_sign  the format leaves the sign of a byte to the reader
+/// @param byte_of_any_sign  in this format, values of type byte can be interpreted as signed or
+///                          unsigned
 Status get_attribute(const std::string& path, const Attribute& attribute, bool byte_of_any_sign,
                      tw_type type, std::int64_t n, void* values);
 

@@ -8,17 +8,17 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// The roles of the ranks of a coupled model.
+/// The division of all ranks among the components of a coupled model and the servers.
 struct Roles {
     int n = 0;                        ///< components
     const MPI_Comm* comms = nullptr;  ///< communicator of each component
     bool serves = false;
-    std::vector<std::int64_t> ranks;  ///< number of ranks of each component, and of servers
+    std::vector<std::int64_t> ranks;  ///< number of ranks of each component, and of the servers
 
     bool is_in(int c) const { return comms[c] != MPI_COMM_NULL; }
 };
 
-/// Checks this rank's own arguments. Local.
+/// Checks the arguments of this rank. Local.
 Status check_own(const Roles& roles, const Comm& world, const tw_session* sessions) {
     if (sessions == nullptr) return failure(TW_EARG, "the pointer for the sessions is null");
     if (roles.comms == nullptr)
@@ -34,8 +34,8 @@ Status check_own(const Roles& roles, const Comm& world, const tw_session* sessio
     return {};
 }
 
-/// Checks that all ranks of a component, whose communicator this rank has passed, have passed it.
-/// Local.
+/// Checks that all ranks of the component whose communicator this rank has passed have passed it,
+/// too. Local.
 Status check_size(const Roles& roles, int c) {
     if (!roles.is_in(c)) return {};
     int size = 0;
@@ -46,7 +46,9 @@ Status check_size(const Roles& roles, int c) {
                    c, given, size);
 }
 
-/// Checks that the ranks agree on their roles. @return the same on every rank @note Collective
+/// Checks that the roles of all ranks fit together.
+/// @return the same on every rank
+/// @note Collective
 Status check_roles(Comm& world, Roles& roles, const tw_session* sessions) {
     const Status own = alone([&] { return check_own(roles, world, sessions); });
     if (Status s = agree(world, own); !s.ok()) return s;
@@ -74,8 +76,8 @@ Status check_roles(Comm& world, Roles& roles, const tw_session* sessions) {
     return agree(world, sizes);
 }
 
-/// Makes a communicator of the ranks of a component, in their own order, followed by the servers;
-/// null on other ranks.
+/// Makes a communicator with the ranks of a component, in the component's order, followed by the
+/// servers. Returns null on other ranks.
 /// @note Collective over world
 std::unique_ptr<Comm> ranks_and_servers(Comm& world, const Roles& roles, int c) {
     int key = world.size() + world.rank();
@@ -83,16 +85,18 @@ std::unique_ptr<Comm> ranks_and_servers(Comm& world, const Roles& roles, int c) 
     return world.split(roles.is_in(c) || roles.serves ? 0 : -1, key);
 }
 
-/// Communicators that are made before any session begins.
+/// Communicators that are made before the first session begins.
 struct Prepared {
-    std::vector<std::unique_ptr<Comm>> ranks;  ///< for each component, its ranks and the servers
-    // Communicator of the servers, on servers.
+    std::vector<std::unique_ptr<Comm>> ranks;  ///< for each component, a communicator of its ranks
+                                               ///< and the servers
+    // Communicator of the servers; null on other ranks.
     std::unique_ptr<Comm> servers;
     std::unique_ptr<Transport> among;
     std::vector<Servers*> sessions;
 };
 
-/// Makes the communicators; throws NoMemoryAnywhere on all ranks. @return the same on every rank
+/// Makes the communicators. Throws NoMemoryAnywhere on all ranks if one of them runs out of memory.
+/// @return the same on every rank
 /// @note Collective over world
 Status prepare(Comm& world, const Roles& roles, Prepared& prepared) {
     const Status room = alone([&]() -> Status {
@@ -110,7 +114,8 @@ Status prepare(Comm& world, const Roles& roles, Prepared& prepared) {
                  }));
 }
 
-/// Starts the sessions, one after the other. @return the same on every rank
+/// Starts the sessions of all components, one after the other.
+/// @return the same on every rank
 /// @note Collective over world
 Status start_all(Comm& world, const Roles& roles, Prepared& prepared, const char* settings,
                  tw_session* sessions) {
@@ -136,7 +141,8 @@ Status start_all(Comm& world, const Roles& roles, Prepared& prepared, const char
     return agree(world, mine);
 }
 
-/// Ends the sessions that have begun. The servers return when the other ranks have ended theirs.
+/// Ends the sessions that have begun. Servers return from this when all other ranks have ended
+/// their sessions.
 void give_up_all(const Roles& roles, const Status& why, tw_session* sessions) {
     for (int c = 0; c < roles.n; ++c) {
         if (sessions[c] == nullptr) continue;
@@ -156,7 +162,9 @@ void serve_all(Prepared& prepared, const Roles& roles, const tw_session* session
     if (!prepared.sessions.empty()) Servers::serve(prepared.sessions, prepared.among.get());
 }
 
-/// Starts all sessions. @return the same on every rank @note Collective
+/// Starts the sessions of all components.
+/// @return the same on every rank
+/// @note Collective
 Status begin_components(MPI_Comm comm, Roles& roles, const char* settings, tw_session* sessions) {
     const std::unique_ptr<Comm> world = make_mpi_comm(comm);
     if (Status s = check_roles(*world, roles, sessions); !s.ok()) return s;

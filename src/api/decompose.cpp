@@ -29,7 +29,7 @@ Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
                  }));
 }
 
-/// Checks that a rank's boxes fit into the extents.
+/// Checks that each box of a rank fits into its array's extents.
 Status check_padding(const Decomposition& d, int rank) {
     if (d.listed) return failure(TW_EARG, "tw_pad: a list has no boxes");
     if (d.room < std::ssize(d.blocks))
@@ -52,8 +52,8 @@ Status check_padding(const Decomposition& d, int rank) {
     return {};
 }
 
-/// Checks that the extents are the same on all ranks. Warns if they are larger than every box with
-/// its halo: probably a halo was not declared.
+/// Checks that the extents of arrays were set on all ranks or on none. Warns if all extents are
+/// larger than the box with its halo, as probably a halo was not declared.
 /// @note Collective
 Status check_padding_alike(Team& team, const Decomposition& d) {
     const std::size_t nd = d.padded.size();
@@ -83,7 +83,7 @@ Status check_padding_alike(Team& team, const Decomposition& d) {
     return {};
 }
 
-/// Computes a hash by which candidates are found; their contents are then compared in full.
+/// Computes a hash of a decomposition. Decompositions with the same hash are then compared in full.
 class Hash {
 public:
     void add(std::span<const std::int64_t> words) {
@@ -115,7 +115,7 @@ bool same_grid(const Decomposition& a, const Decomposition& b) {
            a.halo_high == b.halo_high;
 }
 
-/// Tests if a declared list has the given indices.
+/// Tests if a declared list consists of the given indices.
 bool same_list(const Listed& listed, std::span<const std::int64_t> indices) {
     if (listed.length != std::ssize(indices)) return false;
     if (listed.list->elements !=
@@ -128,9 +128,10 @@ bool same_list(const Listed& listed, std::span<const std::int64_t> indices) {
     });
 }
 
-/// Returns the latest decomposition with the same content that this rank declared before, or null.
-/// Freeing is local, so a rank may still have one that other ranks have not.
-/// @param same  tests if a known decomposition equals the one being declared
+/// Returns the latest decomposition with the same contents that this rank has declared before, or
+/// null. Because freeing is local, a rank may still have a decomposition that other ranks no longer
+/// have.
+/// @param same  function that tests if a known decomposition equals the one being declared
 template <class Same>
 std::shared_ptr<const Decomposition> find_known(tw_session session, std::uint64_t hash,
                                                 Same&& same) {
@@ -146,7 +147,8 @@ std::shared_ptr<const Decomposition> find_known(tw_session session, std::uint64_
     return found;
 }
 
-/// Copies the decomposition of a handle in order to change it. @param made  receives the copy
+/// Copies the decomposition of a handle, so that the copy can be changed.
+/// @param made  receives the copy
 Status copy_of(const tw_decomposition_impl& handle, const char* call,
                std::shared_ptr<Decomposition>& made) {
     std::shared_ptr<const Decomposition> now;
@@ -162,17 +164,18 @@ int serial_of(const tw_decomposition_impl& handle) {
     return handle.declared ? handle.declared->decomposition->serial : 0;
 }
 
-/// A declaration by one rank, with all that the rank can find out about it alone.
+/// A decomposition that one rank declares, with all that this rank can check alone.
 struct Draft {
     std::shared_ptr<Decomposition> made;
-    /// An equal one declared before; null: it is new to this rank.
+    /// An equal decomposition that was declared before; null if there is none.
     std::shared_ptr<const Decomposition> known;
-    Status own;  ///< failure of this rank, which the others get if they declare the same
+    Status own;  ///< error of this rank; the other ranks return it, too, if they declare the same
+                 ///< decomposition
     std::optional<Declaration> told;
     Hash hash;
 };
 
-/// Begins a decomposition: sets its names and its shape, without halos.
+/// Begins a decomposition: sets its names and its shape. It has no halos yet.
 Status begin_decomposition(tw_session session, const char* dims, const tw_decomposition* handle,
                            Decomposition& d) {
     d.dims = split_names(text_or_empty(dims));
@@ -195,7 +198,7 @@ void set_shape(const std::int64_t* shape, Draft& draft) {
     draft.hash.add(d.shape);
 }
 
-/// Checks and completes a decomposition that is new to this rank; one declared before is complete.
+/// Checks and completes a decomposition, unless this rank has declared an equal one before.
 /// @param check, take  see check_list(), take_list()
 template <class Same, class Check, class Take>
 Status complete_draft(tw_session session, Same&& same, Check&& check, Take&& take, Draft& draft) {
@@ -210,9 +213,10 @@ Status complete_draft(tw_session session, Same&& same, Check&& check, Take&& tak
     return {};
 }
 
-/// Makes a handle of the decomposition that all ranks declare. One agreement shows whether they
-/// declare the same, whether all know it from before, and whether they hold each element once.
-/// @param describe  makes this rank's draft
+/// Makes a handle for the decomposition that all ranks declare. In one agreement the ranks check
+/// that they declare the same, that all or none know it from before, and that they hold each
+/// element once.
+/// @param describe  function that makes this rank's draft
 /// @note Collective
 template <class Describe>
 Status declare(tw_session session, Call call, const char* dims, Describe&& describe,
@@ -361,7 +365,8 @@ tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges) {
         status = enter(session, Call::fill_halo, "", status, serial_of(*decomposition));
         if (!status.ok()) return status;
         if (status = check_edges_alike(*session->team, d->edges); !status.ok()) return status;
-        d->serial = ++session->declared;  // plans for reads depend on it
+        d->serial = ++session->declared;  // plans for reads depend on the decomposition, so give it
+                                          // a new number
         decomposition->declared->decomposition = std::move(d);
         return {};
     });

@@ -13,13 +13,13 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// The arguments of tw_create and tw_open, translated by each rank.
+/// The arguments of tw_create and tw_open, as this rank has translated them.
 struct Request {
     Call call;
     const char* path;
     const char* settings;
     Settings own = {};
-    std::string absolute = {};  ///< the path that all ranks use
+    std::string absolute = {};  ///< absolute path, the same on all ranks
     bool writes = false;
 };
 
@@ -28,13 +28,14 @@ Status make(tw_session session, const Request& request, NewHandle& handle) {
                        request.writes);
 }
 
-/// Creates or opens a file. @note Collective
+/// Creates the file, or opens it.
+/// @note Collective
 Status begin_file(tw_file_impl& made) {
     return made.file ? made.file->begin() : made.reader->open();
 }
 
-/// Reads the arguments and makes the handle, without the other ranks. Rank 0 determines which file
-/// the path means.
+/// Translates the arguments and makes the handle. Rank 0 determines the file to which the path
+/// leads. Local.
 Status prepare(tw_session session, Request& request, NewHandle& handle) {
     if (Status s = session->settings.for_file(text_or_empty(request.settings), request.own);
         !s.ok())
@@ -47,7 +48,8 @@ Status prepare(tw_session session, Request& request, NewHandle& handle) {
     return make(session, request, handle);
 }
 
-/// Agrees with the other ranks on the call and the path before a file begins. @note Collective
+/// Checks that all ranks make the same call with the same path, before the file begins.
+/// @note Collective
 Status meet(tw_session session, tw_file* file, Request& request, NewHandle& handle) {
     const Status mine = alone([&] {
         if (file == nullptr) return failure(TW_EARG, "the pointer for the file's handle is null");
@@ -67,12 +69,13 @@ Status meet(tw_session session, tw_file* file, Request& request, NewHandle& hand
     const auto alike = [&](std::size_t at) { return are_alike(std::span(any).subspan(at, 2)); };
     if (!alike(0)) return request.own.compare(session->team->world());
     if (alike(2) && alike(4)) return {};
-    // The path, or the working folder, differs between ranks.
+    // The ranks' paths or working folders differ, so use rank 0's.
     if (Status s = share_path(session->team->world(), path, request.absolute); !s.ok()) return s;
     return session->team->agree(alone([&] { return make(session, request, handle); }));
 }
 
-/// Finds the decomposition of the handle that is passed with a variable; null for a null handle.
+/// Finds the decomposition whose handle was passed for a variable; the result is null for a null
+/// handle.
 Status find_decomposition(const tw_file_impl& file, const char* variable,
                           tw_decomposition decomposition,
                           std::shared_ptr<const Decomposition>& held) {
@@ -83,7 +86,7 @@ Status find_decomposition(const tw_file_impl& file, const char* variable,
     return status;
 }
 
-/// Does a put, and notes that there are data which are not readable yet.
+/// Calls body(file) to put data, and notes that the file has data that cannot be read yet.
 template <class F>
 tw_status with_put(tw_file file, F&& put, const char* call = __builtin_FUNCTION()) {
     return with_file(

@@ -8,8 +8,8 @@
 
 namespace thalweg::detail {
 
-/// A file's handle, made before the ranks meet, so that no rank lacks memory for it afterwards. The
-/// destructor removes it unless begin() has succeeded.
+/// A file's handle that is made before the ranks agree, so that no rank runs out of memory for it
+/// afterwards. The destructor removes the handle unless begin() has succeeded.
 class NewHandle {
 public:
     explicit NewHandle(tw_session session) : session_(session) {}
@@ -17,7 +17,7 @@ public:
     NewHandle(const NewHandle&) = delete;
     NewHandle& operator=(const NewHandle&) = delete;
 
-    /// Makes a File, or a Reader, and a handle for it. Local.
+    /// Makes a handle with a File, or with a Reader. Local.
     Status make(const std::string& path, const Settings& own, FileOptions options, bool writes) {
         drop();
         session_->files.reserve(session_->files.size() + 1);
@@ -39,8 +39,8 @@ public:
         made_ = &session_->file_handles.back();
         return {};
     }
-    /// Begins the file, and gives its handle to the caller.
-    /// @param begin  creates or opens it: (tw_file_impl&) -> Status
+    /// Creates or opens the file, and returns its handle to the caller.
+    /// @param begin  function that creates or opens the file: (tw_file_impl&) -> Status
     /// @note Collective
     template <class Begin>
     Status begin(Begin&& begin, tw_file* file) {

@@ -10,7 +10,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Finds an entry of a list by its number.
+/// Finds an element of a list by its number; the error names the number.
 template <class List, class T>
 Status entry(const tw_file_impl& file, const List& list, int index, const char* what,
              const T*& found) {

@@ -12,20 +12,21 @@ tw_status with_restart(tw_restart restart, F&& body, const char* call = __builti
     return guarded(restart->session, std::forward<F>(body), call);
 }
 
-/// Returns the options for a restart's file. Removes options that would lose bits, or that would
+/// Returns the options for a restart's file. Removes options that would lose precision, or would
 /// lose the old file before the new one is complete.
 FileOptions options_of(const tw_restart_impl& restart) {
     FileOptions options = restart.session->options_for(restart.settings);
     options.live = options.append = false;
     options.tile_files = options.by_variable = options.shards = false;
-    options.stream.clear();  // a stream of references is for output
+    options.stream.clear();  // streams of references are made only for output files
     options.packing.erase("quantize");
     return options;
 }
 
-/// Begins a call that writes or reads a file. @note Collective
+/// Begins a collective call that writes or reads a restart file.
+/// @note Collective
 /// @param detail    another value that must be the same on all ranks
-/// @param absolute  receives the path that all ranks use
+/// @param absolute  receives the absolute path, the same on all ranks
 Status begin(tw_session session, Call call, const char* path, std::int64_t detail,
              std::string& absolute) {
     Status status = enter(session, call, text_or_empty(path), {}, detail);
@@ -143,7 +144,7 @@ tw_status tw_restart_write(tw_restart restart, const char* path) {
         if (!status.ok()) return status;
         status = restart->restart.write(*file, absolute,
                                         restart->settings.text("attributes") == "first");
-        (void)alone([&]() -> Status {  // a failure here is not worth an error
+        (void)alone([&]() -> Status {  // ignore failures: missing figures are not worth an error
             session->finished.add(file->figures());
             return {};
         });

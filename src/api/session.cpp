@@ -11,7 +11,8 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Returns the last error of this thread: that of a call that was not admitted, or the session's.
+/// Returns the last error of this thread, if its call was not admitted to the session; otherwise
+/// that of the session.
 const Status& last_error(tw_session session) {
     return loose_error().ok() && session != nullptr ? session->error : loose_error();
 }
@@ -65,7 +66,7 @@ tw_status tw_finalize(tw_session* session) {
     }
     std::optional<Inside> inside(std::in_place, *s, "tw_finalize");
     if (!inside->entered()) return refuse(s, "tw_finalize");
-    // Must exist until the function returns.
+    // Keep the watchdog until the function returns, although it is moved out of the session.
     const std::unique_ptr<Watchdog> watchdog = std::move(s->watchdog);
     const bool told = !s->over.ok();
     const Standing standing(watchdog.get(), "tw_finalize");
@@ -86,7 +87,8 @@ tw_status tw_finalize(tw_session* session) {
                     Status status = close_file(f);
                     if (first.ok()) first = about(std::move(status), OfFile{path});
                 }
-                // Otherwise the file has been removed from the list.
+                // retire() may have removed the file from the list; the next one is then at index
+                // i.
                 if (i < s->files.size() && s->files[i] == &f) ++i;
             }
             Status written = write_outputs(*s);
@@ -94,7 +96,7 @@ tw_status tw_finalize(tw_session* session) {
             return first;
         };
         code = guarded_inside(s, nullptr, finish, 0, "tw_finalize");
-        // No later call can return the text, so log it here.
+        // Log the error here, as no later call can return its text.
         if (code != TW_OK && s->rank == 0 && !told) log::error("{}", s->error.text);
     }
     if (code != TW_OK) keep_loose(s->error);
