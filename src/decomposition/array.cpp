@@ -39,7 +39,8 @@ Extents extents_of(const Decomposition& d, Form form) {
     return extents;
 }
 
-/// @param boxes  length of the dimension of the array that counts boxes; -1: there is none
+/// @param boxes  length of the array's additional first dimension, which counts boxes; -1: it has
+///               none
 std::string in_words(const Decomposition& d, std::int64_t boxes, const Extents& extents) {
     std::vector<std::string> lengths;
     if (boxes >= 0) lengths.push_back(std::to_string(boxes));
@@ -93,7 +94,8 @@ Status check_listed(const Decomposition& d, int rank, const std::int64_t* extent
     return {};
 }
 
-/// Returns the byte strides, along each memory dimension, of an array for a list.
+/// Returns the byte strides of an array that holds the elements of a list, along each memory
+/// dimension.
 Index listed_strides(const Decomposition& d, const ArrayView& array) {
     if (!array.dense) return array.stride;
     Index stride = strides_of(d.listed_extent());
@@ -117,7 +119,7 @@ Strided locate_listed(const Decomposition& d, std::span<const int> order, const 
     return result;
 }
 
-/// @param listed  the first dimension given counts the boxes
+/// @param listed  the first given extent counts the boxes
 Status misfit(const Decomposition& d, const Extents& given, bool listed) {
     if (d.nd() == 0)
         return failure(TW_ESHAPE, "the array has {} elements, but a scalar has 1", given.front());
@@ -168,7 +170,7 @@ Status check_strided(const Decomposition& d, int rank, const std::int64_t* exten
     const bool enough = room == boxes || (!d.padded.empty() && room == d.room);
     const bool is_bare = std::equal(bare.begin(), bare.end(), lengths);
     const bool is_whole = std::equal(whole.begin(), whole.end(), lengths);
-    // A rank that holds nothing may pass an array of any form.
+    // A rank that holds nothing may pass an array of any shape.
     const bool nothing = !d.has_part();
     if (!nothing && (!enough || (!is_bare && !is_whole)))
         return misfit(d, {extent, extent + rank}, listed);
@@ -203,7 +205,7 @@ Strided locate(const Decomposition& d, std::span<const int> order, const HeldBox
     const int block = held.block;
     const Box& box = d.blocks[block];
     const std::int64_t size = size_of(array.type);
-    Index stride{};  // in bytes, along each memory dimension
+    Index stride{};  // byte strides along each memory dimension
     const char* base = array.data;
     if (array.dense) {
         std::int64_t n = size;

@@ -30,7 +30,7 @@ constexpr std::uint64_t power(std::uint64_t x, std::int64_t n) {
     return result;
 }
 
-/// Coordinates of the point at which the polynomial is evaluated, one for each dimension.
+/// The fixed point at which the polynomial is evaluated: one coordinate for each dimension.
 constexpr std::array<std::uint64_t, max_dims> point = [] {
     std::array<std::uint64_t, max_dims> x{};
     std::uint64_t state = 0x9e3779b97f4a7c15;
@@ -57,7 +57,7 @@ void Cover::add(const Box& box) {
 
 void Cover::add(const IndexList& list) {
     const std::uint64_t x = point[0];
-    std::uint64_t at = 1;  // x to the power `reached`
+    std::uint64_t at = 1;  // x to the power of `reached`
     std::int64_t reached = 0;
     const auto go_to = [&](std::int64_t index) {
         at = times(at, power(x, index - reached));
@@ -71,7 +71,7 @@ void Cover::add(const IndexList& list) {
 }
 
 bool Cover::is_all(std::int64_t low, std::int64_t high, std::span<const std::int64_t> end) {
-    // The powers of a coordinate repeat, but not before the 2^52nd.
+    // Powers of a coordinate repeat at some exponent, but not below 2^52.
     constexpr std::int64_t most = std::int64_t{1} << 50;
     if (std::ranges::any_of(end, [](std::int64_t n) { return n > most; })) return false;
     std::uint64_t product = 1;

@@ -11,26 +11,26 @@
 namespace thalweg::detail {
 
 /**
- * A check that ranks together hold each element of a space once, by a sum per rank. Each element
- * has a monomial of its own; the sum adds the values of the monomials of all held elements at a
- * fixed point of a prime field. If as many elements are held as the space has, and the ranks' sums
- * add up to that of the space, each element is held once. Otherwise a polynomial that is not zero
- * would be zero at that point, which has a probability of its degree to 2^61 (Schwartz 1980, Zippel
- * 1979).
+ * Checks that the ranks together hold each element of a space once, by one sum per rank. Each
+ * element corresponds to a monomial. A rank adds up the values of its elements' monomials at a
+ * fixed point of a prime field. The check succeeds if the ranks hold as many elements as the space
+ * has, and if their sums add up to the sum over the whole space. It then errs only if a polynomial
+ * that is not zero is zero at that point, which has a probability of its degree divided by 2^61
+ * (Schwartz 1980, Zippel 1979).
  */
 class Cover {
 public:
     /// Adds a box of a space.
     void add(const Box& box);
-    /// Adds a list of the indices of a space, as row-major positions.
+    /// Adds a list of indices of a space, as row-major positions.
     void add(const IndexList& list);
 
-    /// Returns the lower half of the sum; high() the upper one. Their sums over the ranks are those
-    /// of all elements held.
+    /// low() and high() return the lower and the upper half of this rank's sum. Added up over the
+    /// ranks, they are the arguments of is_all().
     std::int64_t low() const { return static_cast<std::int64_t>(sum_ & half); }
     std::int64_t high() const { return static_cast<std::int64_t>(sum_ >> half_bits); }
-    /// Tests if such sums are those of all elements whose indices are below `end` in each
-    /// dimension. A list has one dimension.
+    /// Tests if the ranks' halves, added up, are the sum over all elements whose indices are below
+    /// `end` in each dimension. A list has one dimension.
     static bool is_all(std::int64_t low, std::int64_t high, std::span<const std::int64_t> end);
 
 private:

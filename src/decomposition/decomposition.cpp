@@ -15,7 +15,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Adds the name of a dimension to those before it.
+/// Adds the name of a dimension to the names of the dimensions before it; fails if it is not valid.
 Status add_name(const Decomposition& d, std::size_t dim,
                 std::map<std::string, std::int64_t>& names) {
     const auto [known, is_new] = names.try_emplace(d.dims[dim], d.shape[dim]);
@@ -40,7 +40,7 @@ Status check_own(const Decomposition& d) {
     if (nameless != 0 && nameless != d.nd())
         return failure(TW_EARG, "'{}': either all dimensions have names, or all are '{}'",
                        d.wording.names(d.dims), unnamed);
-    std::map<std::string, std::int64_t> names;  // length of each dimension, by name
+    std::map<std::string, std::int64_t> names;  // length of each dimension, keyed by name
     std::int64_t total = 1;
     for (int i = 0; i < d.nd(); ++i) {
         if (!d.by_position())
@@ -72,7 +72,7 @@ Status check_own(const Decomposition& d) {
     return {};
 }
 
-/// Describes as text all that must be declared alike on all ranks.
+/// Describes as text everything that all ranks must declare alike.
 std::string text_of(const Decomposition& d) {
     std::string text =
         fmt::format("({}) of shape ({})", d.wording.names(d.dims), d.wording.list(d.shape));
@@ -82,7 +82,8 @@ std::string text_of(const Decomposition& d) {
                               d.listed->shared ? ", shared" : "");
 }
 
-/// Returns the error for ranks that declare different things. @note Collective
+/// Returns an error that names the first difference between the ranks' declarations.
+/// @note Collective
 Status compare(Comm& comm, const Decomposition& d) {
     std::string mine;
     std::vector<char> first;
@@ -140,7 +141,7 @@ Status check_boxes(Decomposition& given) {
 
 namespace {
 
-/// Finds the positions of the listed dimensions among all dimensions.
+/// Finds the positions of the listed dimensions among all dimensions of the decomposition.
 Status place_listed(const Decomposition& d, const std::vector<std::string>& names, Listed& listed) {
     if (names.empty()) return failure(TW_EARG, "a list needs at least one listed dimension");
     const auto at = std::find(d.dims.begin(), d.dims.end(), names.front());
@@ -162,7 +163,7 @@ std::span<const std::int64_t> listed_shape(const Decomposition& d) {
     return std::span(d.shape).subspan(d.listed->first, d.listed->count);
 }
 
-/// Describes an index as text: the number, and its position in the grid.
+/// Describes an index as text: its number and its position in the grid.
 std::string name_index(const Decomposition& d, std::int64_t index) {
     const std::span<const std::int64_t> shape = listed_shape(d);
     if (shape.size() == 1) return fmt::format("index {}", d.wording.index(index));
@@ -250,6 +251,7 @@ Declaration::Declaration(const Decomposition& d, const Status& mine)
 
 namespace {
 
+/// Finds indices that two ranks hold.
 /// @note Collective; the status is the same on every rank
 Status find_listed_twice(Comm& comm, const Declaration& all, const Decomposition& d) {
     Duplicate twice;
@@ -344,7 +346,7 @@ HeldBox held_list(std::shared_ptr<const Listing> list, std::span<const std::int6
     Box box;
     box.nd = file_shape.size();
     std::copy(file_shape.begin(), file_shape.end(), box.count.begin());
-    // Along the slowest listed dimension, the box only covers the range of the list.
+    // Along the slowest listed dimension, the box needs to contain only the range of the list.
     const int slowest = list->dims.front();
     const std::int64_t plane = volume(std::span(list->shape).subspan(1));
     box.low[slowest] = list->list->runs.front().global() / plane;

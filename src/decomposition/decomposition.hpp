@@ -18,74 +18,78 @@
 
 namespace thalweg::detail {
 
-/// Treatments of the halo along a dimension by a read.
+/// Ways in which a read treats the halo along a dimension.
 enum class Edge : char { keep, clip, periodic };
 
-/// Name of every dimension of a decomposition that is matched by position.
+/// Name of each dimension in a decomposition whose dimensions are matched by position.
 inline constexpr const char* unnamed = "*";
 
-/// The boxes or the list of indices that a rank holds of an index space. Dimensions are in memory
-/// order, slowest first.
+/// The part of an index space that a rank holds: boxes, or a list of indices. Dimensions are in
+/// memory order, slowest first.
 struct Decomposition {
     std::vector<std::string> dims;  ///< names of the dimensions, or `unnamed` for all
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> halo_low, halo_high;
-    /// Extents in memory that all boxes share, including halos; empty: each box has its own.
+    /// Extents in memory, with halos, that all boxes have in common; empty if each box has its own.
     std::vector<std::int64_t> padded;
-    std::int64_t room = 0;  ///< number of boxes for which a padded array has room
-    /// For each dimension; empty: reads leave the halo unchanged.
+    std::int64_t room = 0;  ///< number of boxes for which a padded array has space
+    /// Treatment of the halo along each dimension; if empty, reads leave the halo unchanged.
     std::vector<Edge> edges;
-    std::vector<Box> blocks;                 ///< boxes that this rank holds; empty ones are kept
+    std::vector<Box> blocks;                 ///< boxes that this rank holds, including empty ones
     std::vector<std::int64_t> offsets;       ///< start of each block in memory, in elements
-    std::vector<std::int64_t> bare_offsets;  ///< start of each block in an array without halos
-    std::shared_ptr<const Listed> listed;    ///< null: boxes
+    std::vector<std::int64_t> bare_offsets;  ///< start of each block, in elements, in an array
+                                             ///< without halos
+    std::shared_ptr<const Listed> listed;    ///< list of indices; null if the rank holds boxes
     std::int64_t stored = 0;                 ///< elements in this rank's memory, including halos
     std::int64_t held = 0;                   ///< number of elements that this rank holds
     /// Number of the decomposition in its session, the same on every rank.
     int serial = 0;
-    bool whole = false;       ///< every element is held by some rank
-    bool replicated = false;  ///< every rank has all; rank 0 counts as the holder
-    Wording wording;          ///< wording of messages about it
+    bool whole = false;       ///< all ranks together hold every element
+    bool replicated = false;  ///< every rank has all elements; rank 0 counts as their holder
+    Wording wording;          ///< order of dimensions and first index that messages use
 
     int nd() const { return shape.size(); }
     /// Tests if this rank has values of the variable, as a holder or as a copy.
     bool has_part() const { return held > 0 || replicated; }
     bool by_position() const { return !dims.empty() && dims.front() == unnamed; }
-    /// Returns a dimension's name in quotes or, without names, its number, for a message.
+    /// Returns the name of a dimension in quotes, for a message; without names its number.
     std::string dim_in_words(int dim) const;
-    /// Returns the extents of an array for a list. In memory, the listed dimensions are one.
+    /// Returns the extents of an array for a list. The listed dimensions are a single one in
+    /// memory.
     std::vector<std::int64_t> listed_extent() const;
 };
 
-/// Returns the memory dimension of each dimension of a file, by name. If a name occurs several
-/// times, its occurrences are matched in order. -1: no dimension matches.
+/// Returns, for each dimension of a file, the memory dimension of the same name; -1 if there is
+/// none. Several dimensions of the same name are matched in order.
 std::vector<int> match_names(std::span<const std::string> file,
                              std::span<const std::string> memory);
 
-/// The current decomposition of a handle: tw_fill_halo and tw_pad replace it.
+/// The present decomposition of a handle. tw_fill_halo and tw_pad replace it.
 struct Declared {
     std::shared_ptr<const Decomposition> decomposition;
 };
 
-/// Checks this rank's part and completes it. Local.
+/// Checks the boxes of this rank, and completes the decomposition. Local.
 Status check_boxes(Decomposition& given);
-/// Checks the declaration of a list of so many indices over the dimensions named in `listed`.
-/// Local.
+/// Checks the declaration of a list of n indices over the dimensions that `listed` names. Local.
 Status check_list(Decomposition& given, const std::vector<std::string>& listed, std::int64_t n,
                   bool shared);
-/// Checks the indices, -1 being a hole, and completes this rank's part.
+/// Checks the indices, among which -1 is a hole, and completes this rank's part of the
+/// decomposition. Local.
 Status take_list(Decomposition& given, std::span<const std::int64_t> indices, int rank);
 
-/// Words that the ranks combine when they declare a decomposition: by bitwise or, by the maximum,
-/// and by the sum.
+/// Integers that the ranks combine when they declare a decomposition: some by bitwise or, some by
+/// the maximum, some by the sum.
 struct Declaration {
-    /// @param mine  failure of this rank, which the others get if they declare the same
+    /// @param mine  error of this rank; the other ranks return it, too, if they declare the same
+    ///              decomposition
     Declaration(const Decomposition& decomposition, const Status& mine);
-    std::array<std::int64_t, 2> alike;  ///< equality of names and shape
-    std::array<std::int64_t, 2> most;   ///< runs of the list; 1 if there was a failure
+    std::array<std::int64_t, 2> alike;  ///< for bitwise or: shows if names and shape are equal
+    std::array<std::int64_t, 2> most;   ///< for the maximum: runs in the list, and 1 if there was a
+                                        ///< failure
     struct Sums {
         std::int64_t held, cover_low, cover_high;
-        /// Number of blocks, and sums of their extents.
+        /// For the sum: number of blocks, and their extents.
         std::array<std::int64_t, 1 + max_dims> blocks;
     } sums;
     std::span<std::int64_t> sum_words() {
@@ -94,103 +98,105 @@ struct Declaration {
 };
 
 /**
- * Compares what the ranks have declared, and looks for elements that are held twice or not at all.
- * @param all   words of all ranks, combined
- * @param mine  see Declaration
+ * Checks that the ranks have declared the same decomposition, and that no element is held twice.
+ * @param all   combination of all ranks' declarations
+ * @param mine  error of this rank; see Declaration
  * @note Collective over comm; the status is the same on every rank
  */
 Status judge(Comm& comm, const Declaration& all, const Status& mine, Decomposition& decomposition);
 
-/// Makes a decomposition in which every rank has all elements; rank 0 counts as the holder.
+/// Makes a decomposition in which each rank has all elements. Rank 0 counts as their holder.
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,
                                                std::vector<std::int64_t> shape,
                                                Wording wording = {});
 
-/// A box that a rank holds, in the order of a variable's dimensions; or the elements of a list in a
-/// box.
+/// A box that a rank holds, in the order of a variable's dimensions; or the elements of a list
+/// inside a box.
 struct HeldBox {
     Box box;
-    std::int64_t first = 0, last = 0;     ///< row-major positions of its corners in the variable
+    std::int64_t first = 0, last = 0;     ///< row-major positions of its first and last element in
+                                          ///< the variable
     int block = 0;                        ///< number of the block in the decomposition
-    std::shared_ptr<const Listing> list;  ///< null: all elements of the box are held
-    std::int64_t position = 0;            ///< position of the box's first element in the list
+    std::shared_ptr<const Listing> list;  ///< elements of the box that are held; null: all
+    std::int64_t position = 0;            ///< position in the list of the box's first element
 };
 
 /// Makes a held box, with the positions of its corners.
 HeldBox held_box(const Box& box, std::span<const std::int64_t> shape);
 
-/// Returns the blocks in file order, sorted by position, without empty ones; order[f] is the memory
-/// dimension of file dimension f.
+/// Returns the blocks in file order, sorted by position, without empty ones. order[f] is the memory
+/// dimension of dimension f of the file.
 std::vector<HeldBox> in_file_order(std::span<const Box> blocks, std::span<const int> order,
                                    std::span<const std::int64_t> file_shape);
 
-/// Returns the boxes of a variable that a rank holds, sorted by position: its blocks, or its list
-/// as one box.
+/// Returns the boxes of a variable that a rank holds, sorted by position. A list is one box.
 std::vector<HeldBox> held_by(const Decomposition& decomposition, std::span<const int> order,
                              std::span<const std::int64_t> file_shape);
 
-/// Returns a list as a held box, which contains all its indices. Empty if the list is null or
-/// empty.
+/// Returns a list as a held box that contains all its indices. The box is empty if the list is null
+/// or empty.
 HeldBox held_list(std::shared_ptr<const Listing> list, std::span<const std::int64_t> file_shape);
 
-/// A box of a rank's array that a read fills: a held box, or a part of its halo.
+/// A box of an array that a read fills: a held box, or part of its halo.
 struct WantedBox : HeldBox {
-    /// Index of the box's first element, relative to the block's first held one, in file order.
+    /// Index of the box's first element, relative to the block's first held element, in file order.
     Index at{};
 };
 
-/// Returns the boxes that a read fills, in file order, sorted by position: the held ones and, if
-/// `with_halo`, their halos within the decomposition's edges. Halos beyond the end of a periodic
-/// dimension come from its beginning, as boxes of their own.
+/// Returns the boxes that a read fills, in file order, sorted by position. These are the held boxes
+/// and, if `with_halo` is true, the parts of their halos that decomposition.edges selects. A halo
+/// beyond the end of a periodic dimension comes from the beginning of the dimension, as a separate
+/// box.
 std::vector<WantedBox> wanted_boxes(const Decomposition& decomposition, std::span<const int> order,
                                     std::span<const std::int64_t> file_shape, bool with_halo);
 
-/// Cuts the boxes to a part of the variable, and converts them to the indices of that part; sorted
-/// by position there.
+/// Cuts boxes to a part of the variable, and converts them to indices of that part. They are sorted
+/// by position in the part.
 std::vector<WantedBox> wanted_within(std::span<const WantedBox> boxes, const Box& part);
 
-/// The place of a box in memory: address of the first element, and distance in bytes along each
-/// dimension.
+/// The position of a box in memory: the address of its first element, and the distance in bytes
+/// between neighbours along each dimension.
 struct Strided {
     const char* base = nullptr;
     Index stride{};
 };
 
-/// The form in which an array is passed: the boxes alone, or with their halos; `either` if there
-/// are no halos or nothing is held.
+/// Forms of an array: the boxes alone, or with their halos. `either` means that there are no halos,
+/// or that the rank holds nothing.
 enum class Form : char { without_halo = 1, with_halo = 2, either = 3 };
 
-/// An array passed by the model.
+/// An array that the model has passed.
 struct ArrayView {
     const char* data = nullptr;
     tw_type type = TW_BYTE;
-    bool dense = true;              ///< blocks as tw_put expects them; otherwise at the strides
-    bool bare = false;              ///< a dense array that has no halos
-    Index stride{};                 ///< in bytes, along each memory dimension
-    std::int64_t block_stride = 0;  ///< bytes from one block to the next
+    bool dense = true;              ///< true: the blocks follow each other as in tw_put; false:
+                                    ///< elements are at the strides
+    bool bare = false;              ///< the array is dense and contains no halos
+    Index stride{};                 ///< byte strides along each memory dimension
+    std::int64_t block_stride = 0;  ///< distance in bytes from one block to the next
     Form form = Form::either;
 };
 
-/// Checks that an array has the n elements of this rank's part; completes the view.
+/// Checks that a dense array has n elements, as many as this rank's part. Completes the view.
 Status check_dense(const Decomposition& decomposition, std::int64_t n, ArrayView& view);
 
-/// Checks that a strided array is this rank's part, with or without its halo; completes the view.
-/// `rank` is the number of dimensions of the decomposition, or one more: then the first dimension
-/// counts the boxes. The extents must be exactly those of one form: of the box; of the largest
-/// along each dimension if there are several; or as padded.
+/// Checks that a strided array contains this rank's part, with or without its halo. Completes the
+/// view. `rank` is the number of dimensions of the decomposition, or one more; then the first
+/// dimension counts boxes. The extents must be those of the box, the largest of all boxes along
+/// each dimension, or those set by tw_pad.
 Status check_strided(const Decomposition& decomposition, int rank, const std::int64_t* extent,
                      const std::int64_t* byte_stride, ArrayView& view);
 
-/// Makes the view of an array, if it is this rank's part.
+/// Makes the view of an array. Fails if the array does not contain this rank's part.
 Status check_array(const Decomposition& decomposition, const tw_array& array, ArrayView& view);
 
-/// Tests if the array is missing although this rank has elements in memory.
+/// Tests if an array is null although this rank has elements in memory.
 inline bool lacks_data(const Decomposition& decomposition, const tw_array& array) {
     return array.data == nullptr && decomposition.stored > 0;
 }
 
-/// A copy of an array's description that owns its extents and strides. Those of a tw_array need to
-/// be valid only during a call.
+/// A copy of an array's description with its own extents and strides. Those of a tw_array are valid
+/// only during a call.
 struct KeptArray : tw_array {
     KeptArray() : tw_array{} {}
     explicit KeptArray(const tw_array& array);
@@ -201,12 +207,12 @@ private:
     std::vector<std::int64_t> extents_, strides_;
 };
 
-/// Formats the extents of an array in a form: "(2, 30, 30)".
+/// Formats the extents that an array has in a given form, for example "(2, 30, 30)".
 std::string extents_in_words(const Decomposition& decomposition, Form form);
 
 /// Returns the address of a held box's first held element, and the byte strides in file order. For
-/// a list, the fastest listed dimension of the file has the stride from one position to the next,
-/// and the other listed ones have none, as runs do not extend beyond a row.
+/// a list, the fastest listed dimension has the distance between positions as its stride; the other
+/// listed dimensions have stride 0, because runs stay within a row.
 Strided locate(const Decomposition& decomposition, std::span<const int> order, const HeldBox& held,
                const ArrayView& array);
 

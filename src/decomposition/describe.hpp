@@ -10,7 +10,7 @@
 
 namespace thalweg::detail {
 
-/// The texts and arrays that a tw_decomposition_info points to.
+/// The texts and arrays to which a tw_decomposition_info points.
 class DecompositionArrays {
 public:
     explicit DecompositionArrays(const Decomposition& decomposition);
@@ -18,7 +18,8 @@ public:
     DecompositionArrays& operator=(const DecompositionArrays&) = delete;
 
     const tw_decomposition_info& info() const { return info_; }
-    /// Tests if these are the arrays of a decomposition, which tw_pad and tw_fill_halo replace.
+    /// Tests if these arrays describe a given decomposition. They do not if tw_pad or tw_fill_halo
+    /// has replaced it.
     bool describe(const Decomposition& decomposition) const {
         return serial_ == decomposition.serial;
     }

@@ -10,10 +10,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Number of runs that a rank sends in a round, if the runs are spread evenly.
+/// Number of runs that a rank sends in one round if the runs are spread evenly.
 constexpr std::int64_t runs_of_round = std::int64_t(1) << 18;
 
-/// Reads the runs that one rank holds of a range.
+/// Reads, one after another, the runs in a range that one rank holds.
 class Holder {
 public:
     Holder(const Packet& packet, std::int64_t begin)
@@ -37,8 +37,8 @@ private:
     const char* stop_;
 };
 
-/// Tests if some index of a range may be in two packets. Exact if a bit map of the range takes less
-/// memory than the packets; else true unless there are no packets.
+/// Tests if some index of a range may be in two packets. The result is exact if a bit map of the
+/// range needs less memory than the packets; otherwise it is true if there are packets.
 bool may_repeat(const std::vector<Packet>& packets, std::int64_t begin, std::int64_t end) {
     std::int64_t bytes = 0;
     for (const Packet& p : packets) bytes += p.bytes.size();
@@ -55,7 +55,7 @@ bool may_repeat(const std::vector<Packet>& packets, std::int64_t begin, std::int
     return false;
 }
 
-/// Finds the lowest index of a range that two packets contain.
+/// Finds the lowest index of a range that is in two packets.
 void merge(const std::vector<Packet>& packets, std::int64_t begin, Duplicate& found) {
     std::vector<Holder> holders;
     for (const Packet& p : packets) holders.emplace_back(p, begin);
@@ -68,7 +68,7 @@ void merge(const std::vector<Packet>& packets, std::int64_t begin, Duplicate& fo
     while (!next.empty()) {
         Holder* h = next.top();
         next.pop();
-        // Continue with the same holder while its next run precedes all others.
+        // Stay with this holder while its next run precedes the runs of all others.
         do {
             if (h->global < reached) {
                 found = {h->global, {std::min(rank, h->rank()), std::max(rank, h->rank())}, {}};
@@ -89,7 +89,8 @@ std::int64_t part_of(std::int64_t n, std::int64_t i, std::int64_t parts) {
     return n / parts * i + n % parts * i / parts;
 }
 
-/// Returns this rank's indices in the current round's part of each rank's range.
+/// Returns, for each rank, this rank's indices in the part of that rank's range that belongs to the
+/// present round.
 std::vector<Packet> packets_of(const IndexList& list, std::int64_t total, std::int64_t ranks,
                                std::int64_t rounds, std::int64_t round) {
     std::vector<Packet> packets;
@@ -119,7 +120,8 @@ Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, std
     Status status;
     found = {};
     for (std::int64_t round = 0; round < rounds; ++round) {
-        // A rank without memory sends nothing, but takes part, as the others wait for it.
+        // A rank without memory sends nothing, but takes part in the exchange, as the others wait
+        // for it.
         std::vector<Packet> packets;
         const auto guarded = [&](auto&& work) {
             const Status done = alone([&]() -> Status {

@@ -11,7 +11,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Calls visit(global, position, length) for the runs of a list in memory order.
+/// Calls visit(global, position, length) for each run of consecutive indices in a list, in memory
+/// order.
 template <class Visit>
 void for_memory_runs(std::span<const std::int64_t> indices, std::int64_t row, Visit&& visit) {
     const std::int64_t n = indices.size();
@@ -31,9 +32,9 @@ void for_memory_runs(std::span<const std::int64_t> indices, std::int64_t row, Vi
     }
 }
 
-/// Sorts runs whose indices differ from `low` only in their last `bits` bits: swaps them into
-/// buckets by the first of these bits, then sorts each bucket. Few buckets, so that all stay in
-/// cache.
+/// Sorts runs whose indices are at least `low` and differ from it only in the last `bits` bits:
+/// swaps runs into buckets by the first of these bits, then sorts each bucket. The number of
+/// buckets is small enough for the cache.
 void sort_by_bits(std::span<Run> runs, std::int64_t low, int bits) {
     constexpr int digit = 6;
     if (runs.size() <= 64 || bits == 0) {
@@ -64,7 +65,7 @@ void sort_by_bits(std::span<Run> runs, std::int64_t low, int bits) {
     }
 }
 
-/// Sorts in place, in linear time.
+/// Sorts runs in place, in linear time.
 void sort_in_place(std::span<Run> runs) {
     if (std::is_sorted(runs.begin(), runs.end())) return;
     const auto [least, most] =
@@ -74,7 +75,8 @@ void sort_in_place(std::span<Run> runs) {
     sort_by_bits(runs, least->global(), std::bit_width(span));
 }
 
-/// Splits runs into single elements, so that each can be found when some occur more than once.
+/// Splits runs into single elements, so that each occurrence of an index that occurs several times
+/// can be found.
 void make_single(std::vector<Run>& runs, std::int64_t elements) {
     std::vector<Run> singles;
     singles.reserve(elements);
@@ -247,7 +249,7 @@ std::shared_ptr<const Listing> unite(std::span<const std::shared_ptr<const Listi
         all.insert(all.end(), l->list->runs.begin(), l->list->runs.end());
     sort_in_place(all);
     auto united = std::make_shared<IndexList>();
-    std::int64_t reached = 0;  // end of the runs so far
+    std::int64_t reached = 0;  // end of all runs so far
     const std::int64_t row = listings.front()->shape.back();
     for (const Run& r : all) {
         const std::int64_t begin = std::max(reached, r.global());

@@ -14,7 +14,7 @@
 
 namespace thalweg::detail {
 
-/// Elements that are consecutive both in the global index space and in memory. Takes 16 bytes.
+/// A run: elements that are consecutive in the global index space and in memory. It takes 16 bytes.
 class Run {
 public:
     static constexpr std::int64_t longest = (std::int64_t(1) << 24) - 1;
@@ -29,46 +29,47 @@ public:
     std::int64_t length() const { return place_ & longest; }
     std::int64_t end() const { return global_ + length(); }
 
-    /// Compares by global index, then by position.
+    /// Compares by global index; equal indices by position.
     friend bool operator<(const Run& a, const Run& b) {
         return a.global_ != b.global_ ? a.global_ < b.global_ : a.place_ < b.place_;
     }
 
 private:
     std::int64_t global_ = 0;
-    std::uint64_t place_ = 0;  ///< position and length
+    std::uint64_t place_ = 0;  ///< position and length, packed into one number
 };
 static_assert(sizeof(Run) == 16);
 
-/// Sorted runs that do not extend beyond a row of the fastest listed dimension. They are disjoint,
-/// unless all have length 1.
+/// A list of indices as sorted runs, none of which extends beyond a row of the fastest listed
+/// dimension. Runs are disjoint, unless all have length 1.
 struct IndexList {
     std::vector<Run> runs;
-    std::int64_t elements = 0;  ///< without holes
+    std::int64_t elements = 0;  ///< number of elements, without holes
 };
 
 /**
- * Compresses a list; -1 is a hole.
- * @param total   upper bound of the indices
+ * Compresses a list of indices, in which -1 is a hole.
+ * @param total   number of indices in the space
  * @param row     length of the fastest listed dimension
- * @param shared  an index may occur more than once
- * @param twice   receives an index that occurs twice, if it may not
+ * @param shared  indices may occur more than once
+ * @param twice   receives an index that occurs twice, if that is an error
  * @return TW_EBOUNDS with position and value; TW_EOVERLAP with both positions
  */
 Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::int64_t row,
                 bool shared, IndexList& list, std::int64_t& twice, Wording wording = {});
 
-/// Returns the first position of an index in a list; -1 if the index is not there.
+/// Returns the first position of an index in a list; -1 if the list does not contain it.
 std::int64_t find_position(const IndexList& list, std::int64_t global);
 
-/// Sorts runs, and joins those that are contiguous within a row.
+/// Sorts runs, and joins runs that are contiguous within a row.
 void sort_runs(std::vector<Run>& runs, std::int64_t row);
 
-/// An index list over some dimensions of a variable, in the variable's own order of dimensions.
+/// A list of indices over some dimensions of a variable, in the variable's own order of dimensions.
 struct Listing {
     std::shared_ptr<const IndexList> list;
-    std::vector<int> dims;            ///< the listed dimensions of the variable, ascending
-    std::vector<std::int64_t> shape;  ///< their lengths
+    std::vector<int> dims;            ///< numbers of the listed dimensions in the variable,
+                                      ///< ascending
+    std::vector<std::int64_t> shape;  ///< lengths of the listed dimensions
 
     bool covers(int dim) const {
         for (const int d : dims)
@@ -79,9 +80,9 @@ struct Listing {
     /// Returns the runs that may have elements in a box of the variable.
     std::span<const Run> near(const Box& box) const;
 
-    /// Calls visit(part, position, run) for the list's elements within a box of the variable, in
-    /// ascending order of the indices: `part` is a box within one row, `position` the position in
-    /// the list of its first element, and `run` the run to which it belongs.
+    /// Calls visit(part, position, run) for the list's elements inside a box of the variable, in
+    /// ascending order. `part` is a box inside one row, `position` the position of its first
+    /// element in the list, and `run` the run to which it belongs.
     template <class Visit>
     void for_runs(const Box& box, Visit&& visit) const {
         Box part = box;
@@ -114,39 +115,39 @@ struct Listing {
         }
     }
 
-    /// Tests if the whole list is inside a box. May return false if it is costly to find out.
+    /// Tests if the whole list is inside a box. May return false where the test would take long.
     bool is_inside(const Box& box) const;
 
-    /// Returns the number of the list's elements in a box.
+    /// Returns the number of the list's elements inside a box.
     std::int64_t count(const Box& box) const;
 
-    /// Tests if the list has elements in a box.
+    /// Tests if the list has elements inside a box.
     bool meets(const Box& box) const;
 
-    /// Returns the part of the list in a box, with positions 0, 1, ... in ascending order of the
-    /// indices.
+    /// Returns the part of the list inside a box. Its positions are 0, 1, ... in ascending order of
+    /// the indices.
     std::shared_ptr<const Listing> within(const Box& box) const;
 
-    /// Returns the part of the list in a box, in the box's own indices, with the positions in this
-    /// list.
+    /// Returns the part of the list inside a box, with indices relative to the box and positions in
+    /// this list.
     std::shared_ptr<const Listing> part(const Box& box) const;
 
-    /// Returns the whole runs that have elements in any of the boxes.
+    /// Returns all runs, uncut, that have elements inside any of the boxes.
     std::shared_ptr<const Listing> touching(std::span<const Box> boxes) const;
 
-    /// Returns the extents of a dense array of the list's elements in a box, in the variable's
-    /// order of dimensions: the number of elements along the fastest listed dimension, 1 along
-    /// other listed ones.
+    /// Returns the extents of a dense array for the list's elements inside a box, in the variable's
+    /// order of dimensions. The fastest listed dimension has the number of elements, other listed
+    /// dimensions have 1.
     Index dense_shape(const Box& box) const;
 };
 
-/// Returns a list of the elements of all lists, each once, in ascending order with positions 0, 1,
-/// ...
+/// Returns a list of the elements of all lists. Each element occurs once, in ascending order, with
+/// positions 0, 1, ...
 std::shared_ptr<const Listing> unite(std::span<const std::shared_ptr<const Listing>> listings);
 
-/// Appends the global indices of runs to a message, in a few bytes per run.
+/// Appends the global indices of runs to a message, with a few bytes for each run.
 void append_runs(std::vector<std::int64_t>& words, std::span<const Run> runs);
-/// Reads runs from a message, with positions 0, 1, ...; returns the address after them.
+/// Reads runs from a message and gives them positions 0, 1, ... Returns the address after them.
 const std::int64_t* parse_runs(const std::int64_t* words, IndexList& list);
 
 }  // namespace thalweg::detail

@@ -7,10 +7,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Converts the indices of a list to another order of the listed dimensions.
+/// Converts the indices of a list to another order of its dimensions.
 std::shared_ptr<const IndexList> reorder(const IndexList& list, const std::vector<int>& turned,
                                          const std::vector<std::int64_t>& shape, bool shared) {
-    // strides in the new order, along the dimensions of the old one
+    // strides of the dimensions, given in the old order, in the new one
     Index stride{};
     std::vector<std::int64_t> old_shape(shape.size());
     std::int64_t n = 1;
@@ -31,7 +31,7 @@ std::shared_ptr<const IndexList> reorder(const IndexList& list, const std::vecto
             }
             result->runs.emplace_back(global, r.position() + i, 1);
         }
-    // Runs that share elements could not be searched by bisection.
+    // Runs with common elements could not be found by bisection, so split them.
     if (shared)
         std::sort(result->runs.begin(), result->runs.end());
     else
@@ -46,7 +46,7 @@ std::shared_ptr<const Listing> Listed::in_order(std::span<const int> order,
     std::vector<int> key(order.begin(), order.end());
     if (const auto known = made_.find(key); known != made_.end()) return known->second;
     auto listing = std::make_shared<Listing>();
-    std::vector<int> turned;  // listed dimensions in the file's order, as numbers from 0
+    std::vector<int> turned;  // numbers of the listed dimensions, from 0, in the file's order
     for (std::size_t f = 0; f < order.size(); ++f) {
         if (!covers(order[f])) continue;
         listing->dims.push_back(f);

@@ -10,17 +10,20 @@
 
 namespace thalweg::detail {
 
-/// The list of a decomposition. In memory, the listed dimensions are one.
+/// The list of indices that a decomposition holds. The listed dimensions are a single one in
+/// memory.
 struct Listed {
-    int first = 0, count = 0;  ///< first listed dimension and their number, in memory order
+    int first = 0, count = 0;  ///< position of the first listed dimension, and number of listed
+                               ///< dimensions, in memory order
     std::int64_t length = 0;   ///< number of positions, including holes
-    bool shared = false;       ///< an index may occur more than once; for reading only
+    bool shared = false;       ///< an index may occur more than once; such a list can be read, but
+                               ///< not written
     std::shared_ptr<const IndexList> list;
 
     bool covers(int dim) const { return dim >= first && dim < first + count; }
 
-    /// Returns the list in a variable's order of dimensions. It is made once for each order.
-    /// @param order  the decomposition's dimension of each file dimension
+    /// Returns the list in a variable's order of dimensions; makes it once for each order.
+    /// @param order  for each dimension of the file, the corresponding one of the decomposition
     std::shared_ptr<const Listing> in_order(std::span<const int> order,
                                             std::span<const std::int64_t> file_shape) const;
 

@@ -7,9 +7,10 @@
 
 namespace thalweg::detail {
 
-/// Finds the memory dimension of each dimension of a variable, without the record dimension.
+/// Finds the memory dimension that corresponds to each dimension of a variable, except the record
+/// dimension.
 /// @param dims, shape  dimensions of the variable, slowest first
-/// @param order        receives the dimension of the decomposition that matches each of them
+/// @param order        receives, for each of them, the corresponding dimension of the decomposition
 Status match_dimensions(const Decomposition& decomposition, std::span<const std::string> dims,
                         std::span<const std::int64_t> shape, std::vector<int>& order);
 

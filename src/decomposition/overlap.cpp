@@ -10,8 +10,9 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Divides the space into at most `ranks` cells, shaped like the blocks so that a block overlaps
-/// few of them. If this gives fewer cells than blocks, divides the longest side further.
+/// Divides the space into a grid of at most `ranks` cells. Cells have about the shape of the
+/// blocks, so that a block overlaps few of them. If there are fewer cells than blocks, cells are
+/// divided along their longest side.
 /// @param blocks  number of blocks, and the sums of their extents
 Index make_grid(std::span<const std::int64_t> shape, std::span<const std::int64_t> blocks,
                 int ranks) {
@@ -19,7 +20,7 @@ Index make_grid(std::span<const std::int64_t> shape, std::span<const std::int64_
     std::int64_t n = 1;
     for (std::size_t d = 0; d < shape.size(); ++d) {
         cells[d] = 1;
-        // how many blocks of the mean extent fit side by side
+        // number of blocks of the mean extent that fit side by side
         const double extents = blocks[1 + d], count = blocks[0];
         const double side_by_side = shape[d] * count / std::max(extents, 1.0);
         while (2 * n <= ranks && 2 * cells[d] <= shape[d] && (2 * cells[d]) <= side_by_side) {
@@ -44,7 +45,7 @@ struct Entry {
 };
 
 Status compare(std::vector<Entry>& entries, const Decomposition& d) {
-    // Sweep along the dimension with the most different starts.
+    // Sweep along the dimension in which most blocks begin at different indices.
     int along = 0;
     std::size_t best = 0;
     for (int i = 0; i < d.nd(); ++i) {
@@ -79,7 +80,7 @@ Status compare(std::vector<Entry>& entries, const Decomposition& d) {
     return {};
 }
 
-/// Packs this rank's blocks for other ranks: each block for the cells that it overlaps.
+/// Packs this rank's blocks for the ranks that own the cells which the blocks overlap.
 std::vector<Packet> packets_of(const Decomposition& d, std::span<const std::int64_t> of_all,
                                int ranks) {
     const Index cells = make_grid(d.shape, of_all, ranks);
@@ -143,7 +144,7 @@ Status find_overlap(Comm& comm, const Decomposition& d, std::span<const std::int
         packets = packets_of(d, blocks, comm.size());
         return {};
     });
-    // A rank without memory takes part without packets.
+    // A rank without memory takes part in the exchange, but sends nothing.
     bool have = true;
     packets = comm.exchange(packets, have);
     if (!status.ok()) return status;

@@ -8,10 +8,10 @@ namespace thalweg::detail {
 
 /**
  * Finds blocks of two ranks that overlap. The index space is divided into a grid with one cell per
- * rank. Every rank sends its boxes to the cells that they overlap, and each cell compares what it
- * has received. A rank sends as many messages as its boxes overlap cells.
- * @param blocks  of all ranks: their number, and the sums of their extents
- * @return TW_EOVERLAP naming both ranks and an element, on the rank that found it
+ * rank. Each rank sends its boxes to the ranks whose cells they overlap, and each rank compares the
+ * boxes that it receives.
+ * @param blocks  number of all ranks' blocks, and sums of their extents
+ * @return TW_EOVERLAP naming both ranks and an element, on the rank that has found the overlap
  * @note Collective over comm
  */
 Status find_overlap(Comm& comm, const Decomposition& decomposition,

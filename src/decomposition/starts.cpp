@@ -12,7 +12,7 @@ namespace {
 
 constexpr int starts_tag = 5;
 
-/// Packs the lists, each as its length and entries.
+/// Packs lists; each list becomes its length and its entries.
 std::vector<char> packed(const Starts& lists) {
     std::vector<std::int64_t> words;
     for (const auto& list : lists) {
@@ -65,7 +65,7 @@ Starts unite_starts(Comm& comm, Starts own, std::size_t most) {
         }
     });
     if (!comm.all_have(have)) throw NoMemoryAnywhere();
-    // A rank that runs out of memory sends nothing, and then its parent in the tree sends nothing.
+    // A rank that runs out of memory sends an empty message; its parents in the tree then do, too.
     const int rank = comm.rank();
     for (int bit = 1; bit < comm.size(); bit *= 2) {
         if ((rank & bit) != 0) {

@@ -11,10 +11,11 @@ namespace thalweg::detail {
 using Starts = std::vector<std::vector<std::int64_t>>;
 
 /**
- * Unites the lists of all ranks, pairwise along a tree, so a rank has only logarithmically many
- * messages. A list that grows beyond `most` entries, more than any process grid has, loses every
- * second one. Throws NoMemoryAnywhere on all ranks.
- * @param own  the same number of lists on every rank
+ * Unites the lists of all ranks pairwise along a tree, so that the number of messages of a rank is
+ * logarithmic in the number of ranks. A list with more than `most` entries loses every second one;
+ * no process grid has so many. Throws NoMemoryAnywhere on all ranks if one of them runs out of
+ * memory.
+ * @param own  lists of this rank; each rank has the same number of lists
  * @note Collective
  */
 Starts unite_starts(Comm& comm, Starts own, std::size_t most = 16384);

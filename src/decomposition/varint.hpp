@@ -21,8 +21,8 @@ inline std::uint64_t get_varint(const char*& at) {
     }
 }
 
-/// Encodes a run that follows one ending at `end`: the gap between them, and the length unless it
-/// is 1.
+/// Encodes a run of indices, given the end of the previous run: the gap between them, and the run's
+/// length unless it is 1.
 inline void put_run(std::vector<char>& to, std::int64_t& end, std::int64_t global,
                     std::int64_t length) {
     const std::uint64_t gap = global - end;

@@ -8,8 +8,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// A range of global indices along a dimension, and its position in memory relative to the held
-/// ones.
+/// A range of global indices along a dimension, and its position in memory relative to the first
+/// held index.
 struct Interval {
     std::int64_t low, count, at;
 };
@@ -32,7 +32,7 @@ std::vector<Interval> segments_of(std::int64_t low, std::int64_t count, std::int
     return segments;
 }
 
-/// Held boxes are sorted already; only halos can change this.
+/// Sorts boxes by position. Boxes without halos are already sorted.
 void sort(std::vector<WantedBox>& boxes) {
     const auto before = [](const WantedBox& a, const WantedBox& b) { return a.first < b.first; };
     if (!std::is_sorted(boxes.begin(), boxes.end(), before))
@@ -83,7 +83,8 @@ std::vector<WantedBox> wanted_boxes(const Decomposition& d, std::span<const int>
 
 namespace {
 
-/// A list covers the full length of each dimension that it does not list.
+/// Adds the elements of a list that are in a part of the variable. A list covers the full length of
+/// each dimension that it does not list.
 void add_listed(const WantedBox& whole, const Box& part, std::vector<WantedBox>& result) {
     const Listing& list = *whole.list;
     bool all = true;
