@@ -23,7 +23,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Completes this rank's part of the checksums. Local.
+/// Completes the checksums in this rank's part of the table. Local.
 Status complete_own(const FileContext& file) {
     const int rank = file.team.rank(), size = file.team.size();
     const bool durable = file.options.durable;
@@ -42,12 +42,12 @@ Status complete_own(const FileContext& file) {
             if (Status s = complete_sums(files[i], 0, 1, durable); !s.ok()) return s;
         return {};
     }
-    if (!has_sums(file.data_path)) return {};  // this storage writes none
+    if (!has_sums(file.data_path)) return {};  // drivers without files write no checksums
     const int parts = parts_of_sums(file.data_path, size);
     return rank < parts ? complete_sums(file.data_path, rank, parts, durable) : Status{};
 }
 
-/// Reads the value of a record variable that has one value a record.
+/// Reads a value of a record variable that has one value per record.
 Status read_number(Source& source, int variable, std::int64_t record, double& number) {
     const Variable& v = source.definitions().variables[variable];
     const std::vector<SourcePart> parts = source.parts(variable, 1);
@@ -61,7 +61,8 @@ Status read_number(Source& source, int variable, std::int64_t record, double& nu
     return status;
 }
 
-/// Finds the coordinate variable of the record dimension; -1 if there is none with numbers.
+/// Finds the coordinate variable of the record dimension; returns -1 if there is none with numeric
+/// values.
 int find_coordinate(const Definitions& d) {
     const int dim = d.record_dim();
     const int at = dim < 0 ? -1 : d.find_variable(d.dims[dim].name);
@@ -86,7 +87,7 @@ Status describe_contents(const std::string& path, nlohmann::ordered_json& line) 
     return status;
 }
 
-/// Finds the size and the checksum of a file, or of all files of a set together.
+/// Finds the size and the checksum of a file; for a set of files, those of all files together.
 Status describe_bytes(const FileContext& file, nlohmann::ordered_json& line) {
     const std::vector<std::string> files = files_at(file.path);
     std::int64_t bytes = 0;
@@ -108,7 +109,7 @@ Status describe_bytes(const FileContext& file, nlohmann::ordered_json& line) {
     return {};
 }
 
-/// Appends a line by one write, so that lines of several runs do not mix.
+/// Appends a line by a single write, so that lines of several runs do not mix.
 Status append_line(const std::string& path, const std::string& line, bool durable) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) return system_failure(path, "cannot open for writing");

@@ -6,12 +6,12 @@
 
 namespace thalweg::detail {
 
-/// Completes the checksums of a file whose data are closed, but not published; the ranks share the
-/// work. Does nothing if the file has no checksums.
+/// Completes the checksums of a file whose data are written, but which does not have its final name
+/// yet. The ranks share the work. Does nothing if the file has no checksums.
 /// @note Collective
 Status complete_checksums(FileContext& file);
 
-/// Adds a line to the manifest that the settings name, if any, for a file that is published.
+/// Adds a line for a published file to the manifest, if the settings name one.
 /// @note Collective
 Status add_to_manifest(FileContext& file);
 

@@ -7,7 +7,8 @@
 
 namespace thalweg::detail {
 
-/// The contents of a file, for inquiry. Refers to the objects from which it is made.
+/// The contents of a file, for inquiries. The objects passed to the constructor must outlive this
+/// one.
 class Contents {
 public:
     explicit Contents(const Source& source)
@@ -24,7 +25,7 @@ public:
     std::int64_t records() const { return records_; }
     const char* format() const { return format_; }
     bool byte_of_any_sign() const { return byte_of_any_sign_; }
-    /// Returns the length of a dimension; for the record dimension, the number of records.
+    /// Returns the length of a dimension. For the record dimension this is the number of records.
     std::int64_t length(int dim) const {
         return definitions_->is_record_dim(dim) ? records_ : definitions_->dims[dim].length;
     }

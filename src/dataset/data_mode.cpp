@@ -30,7 +30,7 @@ Status DataMode::choose(const RankResources& resources, const FileOptions& asked
 
 Status DataMode::begin(const RankResources& resources, const FileOptions& asked, FileNames& names) {
     if (Status s = choose(resources, asked, names); !s.ok()) return s;
-    Status status;  // status of this rank alone, before there is a service
+    Status status;  // status of this rank alone, because there is no service yet
     if (file_.options.service != "servers") {
         if (Status s = open_target(file_, target_, watch_->may_change(), status); !s.ok()) return s;
         storage_open_ = !target_.storage->opens_alone();
@@ -103,7 +103,8 @@ Status DataMode::end_step() {
     return watch_->is_due() ? reconsider_service() : status;
 }
 
-/// Changes to writing in the background if that pays off. @note Collective
+/// Changes the service to writing in the background if that saves time.
+/// @note Collective
 Status DataMode::reconsider_service() {
     OutputTimes times;
     const FileFigures mine = with_reserve([&] { return figures(); });
@@ -130,13 +131,13 @@ Status DataMode::hand_over(DefineMode& definitions) {
     Status misfit;
     if (batch_.step_is_open(agreed)) {
         misfit = end_step();
-        // One rank may know of an error before the others; all stop together.
+        // One rank may learn of an error before the others, so agree that all stop.
         Status ended = file_.team.agree(misfit.code == TW_ERANGE ? Status{} : misfit);
         if (!ended.ok()) return file_.keep(std::move(ended));
-        // The end of the step has included the fixed-size variables.
+        // The first step also contains the fixed-size variables, so they are complete after it.
         agreed.put.assign(agreed.put.size(), 0);
     }
-    // Write accepted steps even if the ranks disagree about attributes.
+    // Write the accepted steps even if the ranks disagree about attributes.
     Status compared = agreed.same_late ? Status{} : definitions.compare();
     Status status = service_->write_rest(agreed);
     handed_over_ = status.ok() || status.code == TW_ERANGE;

@@ -15,21 +15,22 @@ namespace thalweg::detail {
 
 class DataMode {
 public:
-    /// @param contents  contents of an existing file; null for a new one
+    /// @param contents  contents of an existing file; null for a new file
     DataMode(FileContext& file, const Source* contents);
     DataMode(const DataMode&) = delete;
     DataMode& operator=(const DataMode&) = delete;
 
-    /// Chooses what the settings leave open, creates or opens the file, and makes its service.
-    /// @param resources  of all ranks, combined
-    /// @param asked      options before anything was chosen
+    /// Chooses the options that the settings leave open, creates or opens the file, and makes its
+    /// service.
+    /// @param resources  resources of all ranks, combined
+    /// @param asked      options as the user has set them
     /// @note Collective; the status is the same on every rank
     Status begin(const RankResources& resources, const FileOptions& asked, FileNames& names);
     bool begun() const { return begun_; }
-    /// Tests if there is something to close, even if begin() has failed.
+    /// Tests if a storage is open, which may be true even if begin() has failed.
     bool storage_open() const { return storage_open_; }
 
-    // See File.
+    // The following functions are described in File.
     Status put(const std::string& name, const tw_array& array, bool deferred);
     Status put_box(const std::string& name, const BoxToPut& put);
     Status put_record(const std::string& name, const RecordToPut& put);
@@ -39,26 +40,29 @@ public:
     /// @note Collective
     Status fill(std::span<const int> variables) { return service_->fill(variables); }
 
-    /// Does everything that the ranks must do together before the file can be completed. With a
-    /// service, the writers then have all data, and may still be writing.
+    /// Does all work that the ranks must do together before the file can be completed. With a
+    /// service other than inline, the writers have all data after this, but may still be writing
+    /// them.
     /// @note Collective, as are the next two functions
     Status hand_over(DefineMode& definitions);
-    /// Waits until everything is written or, after an error, the steps that all ranks have ended.
-    /// @param good  no error so far
+    /// Waits until all data are written; after an error, only until the steps are written that all
+    /// ranks have ended.
+    /// @param good  there was no error so far
     Status finish(bool good);
-    /// Closes the storage. @param good  all data were written
+    /// Closes the storage. @param good  true if all data were written
     Status close(bool good);
-    /// Adds this file's outputs to the session's, for its next file. Local.
+    /// Adds the measurements of this file's outputs to those of the session, for its next file.
+    /// Local.
     void note_end() { watch_->note_end(figures()); }
 
-    /// Returns the file's number of records that this rank knows after sync(). At least one rank
-    /// knows all.
+    /// Returns the number of records that this rank knows of after sync(). At least one rank knows
+    /// of all records.
     std::int64_t records() const { return service_->records(); }
-    /// Returns the storage of a variable, if this rank knows it.
+    /// Returns how a variable is stored, if this rank knows it.
     std::optional<VariableStorage> stored(int variable) const {
         return target_.storage ? target_.storage->stored(variable) : std::nullopt;
     }
-    /// Tests if the file may be written between calls, on a thread or on servers.
+    /// Tests if data may be written between calls, on a thread or on servers.
     bool writes_any_time() const { return service_ && file_.options.service != "inline"; }
     bool finished() const { return service_->finished(); }
     /// Returns this rank's figures so far.
@@ -76,9 +80,9 @@ private:
     std::unique_ptr<Service> service_;
     std::optional<PartPuts> parts_;
     std::optional<OutputWatch> watch_;
-    bool storage_open_ = false;  ///< the storage is open, on the ranks or the servers
+    bool storage_open_ = false;  ///< the storage is open, on the model's ranks or on the servers
     bool begun_ = false;
-    bool handed_over_ = false;  ///< the service has all data
+    bool handed_over_ = false;  ///< hand_over() has given all data to the service
 };
 
 }  // namespace thalweg::detail

@@ -29,7 +29,7 @@ Status take_back(const std::string& path) {
 }  // namespace
 
 Status DefineMode::open_existing() {
-    // Undo a change of the file that a killed run did not complete.
+    // Revert a change of the file that a killed run has left incomplete.
     Status status = file_.team.agree(alone([&]() -> Status {
         if (file_.team.rank() != 0) return {};
         if (!file_.in_files()) return take_back(file_.path);
@@ -58,8 +58,8 @@ Status DefineMode::check_existing() {
     return check_whole();
 }
 
-/// Checks that the file is long enough for the data that it should have. Otherwise missing data
-/// would seem to be there once the file grows.
+/// Checks that the file contains all data that its header describes. Otherwise missing data would
+/// appear to exist once the file grows.
 Status DefineMode::check_whole() const {
     const std::int64_t records = source_->records();
     for (const Variable& v : writable_.variables) {
@@ -80,7 +80,7 @@ Status DefineMode::define_dimension(const std::string& name, std::int64_t length
 Status DefineMode::define_variable(const std::string& name, int type, const std::string& dims,
                                    std::shared_ptr<const Decomposition> decomposition) {
     if (source_) {
-        // In an existing file, the name of the record dimension is fixed.
+        // An existing file determines the name of the record dimension.
         const Definitions& its = source_->definitions();
         const std::vector<std::string> names = split_names(dims);
         const int dim = names.empty() ? -1 : its.find_dim(names.front());
@@ -138,7 +138,7 @@ Status DefineMode::set_record(std::int64_t record, int later) {
     return {};
 }
 
-/// Returns lines of text that describe all that must be defined alike on every rank.
+/// Returns lines of text that describe everything that must be defined alike on all ranks.
 std::vector<std::string> DefineMode::lines() const {
     const Wording& wording = file_.options.wording;
     std::vector<std::string> lines = describe(file_.definitions, file_.holdings, wording);
@@ -173,7 +173,8 @@ bool same(const Packing& a, const Packing& b) {
 
 }  // namespace
 
-/// Adopts an existing file's definitions, with their order and numbers, on all ranks.
+/// Replaces the definitions by those of the existing file, with its order and numbers, on all
+/// ranks.
 Status DefineMode::adopt_existing(std::vector<Remark>& remarks) {
     const Definitions& its = source_->definitions();
     for (const Variable& v : file_.definitions.variables) {
@@ -201,7 +202,7 @@ Status DefineMode::adopt_existing(std::vector<Remark>& remarks) {
                            fmt::format("variables whose filters are those of the file, not those "
                                        "of their settings: {}",
                                        joined(otherwise, ", "))});
-    Holdings holdings;  // holdings in the order of the file's variables
+    Holdings holdings;  // holdings, in the order of the file's variables
     for (const Variable& v : all.variables)
         holdings.push_back(file_.holdings[file_.definitions.find_variable(v.name)]);
     file_.holdings = std::move(holdings);
@@ -214,7 +215,7 @@ Status DefineMode::settle() {
     Status status;
     if (source_)
         status = file_.team.agree(alone([&] { return adopt_existing(remarks); }));
-    else  // depends on what is alike on all ranks
+    else  // depends only on values that are the same on all ranks
         status = with_reserve([&] {
             remarks.clear();
             return choose_format(file_.options, file_.definitions, file_.format, remarks);

@@ -15,29 +15,30 @@ class DefineMode {
 public:
     explicit DefineMode(FileContext& file) : file_(file) {}
 
-    /// Reads the contents of an existing file, with the same result on all ranks.
+    /// Reads the contents of an existing file. The result is the same on all ranks.
     /// @note Collective
     Status open_existing();
-    /// Returns the contents of the file when it was opened; null for a new one.
+    /// Returns the contents that the file had when it was opened; null for a new file.
     const Source* contents() const { return source_.get(); }
 
-    // Local functions. See thalweg.h for their meaning.
+    // Local functions; see thalweg.h.
     Status define_dimension(const std::string& name, std::int64_t length);
     Status define_variable(const std::string& name, int type, const std::string& dims,
                            std::shared_ptr<const Decomposition> decomposition);
     Status put_attribute(const std::string& variable, Attribute attribute);
-    /// Sets an attribute after the definitions have ended.
+    /// Sets an attribute after define mode has ended.
     Status put_late_attribute(const std::string& variable, Attribute attribute);
     Status set_record(std::int64_t record, int later);
 
-    /// Returns a hash of all that must be defined alike on every rank. Local.
+    /// Returns a hash of everything that must be defined alike on all ranks. Local.
     std::int64_t hash() const;
-    /// Replaces the attributes by those of rank 0, if the setting says so, and returns the first
-    /// other difference. Needed only if the hashes differ.
+    /// Returns the first difference between the definitions of the ranks. If the setting permits
+    /// different attributes, first replaces them by those of rank 0. Needed only if the hashes
+    /// differ.
     /// @note Collective; the status is the same on every rank
     Status compare();
-    /// Chooses the format. For an existing file, adopts its definitions on all ranks, with their
-    /// order and numbers.
+    /// Chooses the format. For an existing file, replaces the definitions by those of the file on
+    /// all ranks, with its order and numbers.
     /// @note Collective; the status is the same on every rank
     Status settle();
 
@@ -49,7 +50,7 @@ private:
 
     FileContext& file_;
     std::unique_ptr<Source> source_;
-    Definitions writable_;  ///< definitions in an existing file that a model must repeat
+    Definitions writable_;  ///< definitions of an existing file that a model has to repeat
 };
 
 }  // namespace thalweg::detail

@@ -23,10 +23,11 @@ Status File::check_defining(const char* what) const {
     return {};
 }
 
-/// Claims the names of the file. @note Collective
+/// Claims the name of the file.
+/// @note Collective
 Status File::take_names() {
     if (!file_.options.append) return names_.create([this] { return references_.drop(); });
-    // Claim the name before reading the file: otherwise data that another run adds meanwhile would
+    // Claim the name before the file is read: otherwise data that another run adds in between would
     // be lost.
     Status status = names_.take_existing();
     return status.ok() ? define_.open_existing() : status;
@@ -104,11 +105,11 @@ Status File::end_definitions() {
         return s.code == TW_ENOMEM ? file_.keep(std::move(s)) : s;
     file_.most_step_bytes = most[0];
     std::copy(most.begin() + 1, most.end(), resources.most().begin());
-    // Every rank learns of a failure here, so later calls need not ask the others.
+    // Share the failure with all ranks here, so that later calls need not ask the others.
     return file_.keep(together([&] { return begin_file(are_alike(alike), resources); }));
 }
 
-/// @param alike  all ranks have made the same definitions @note Collective
+/// @param alike  tells if all ranks have made the same definitions @note Collective
 Status File::begin_file(bool alike, const RankResources& resources) {
     if (!alike)
         if (Status s = define_.compare(); !s.ok()) return s;
@@ -120,7 +121,7 @@ Status File::begin_file(bool alike, const RankResources& resources) {
 
 // ---- data mode ----------------------------------------------------------------------------------
 
-/// Ends the definitions in the first call that needs data mode.
+/// Ends define mode at the first call that needs data mode.
 Status File::begin_data() {
     if (file_.closed) return file_.usable();
     return in_data_mode() ? Status{} : end_definitions();
@@ -149,7 +150,8 @@ Status File::end_step() {
 Status File::sync(bool durable) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.step);
-    const bool names = durable && !file_.options.durable;  // else they were synced when taken
+    const bool names = durable && !file_.options.durable;  // otherwise names were synced when they
+                                                           // were claimed
     Status status = data_->sync(durable || file_.options.durable);
     if (status.ok() && names)
         status = file_.keep(file_.team.agree(alone([&] { return names_.sync(); })));
@@ -162,7 +164,7 @@ std::int64_t File::counted_records() const {
 
 // ---- the end: complete and give the final name, or give up --------------------------------------
 
-/// Begins a close with an agreement of the ranks, and writes what is left.
+/// Begins to close the file: the ranks agree on the call and write all remaining data.
 Status File::end() {
     file_.leaving = true;
     Status status = begin_data();
@@ -171,7 +173,7 @@ Status File::end() {
         status = data_->hand_over(define_);
     else if (data_ && data_->storage_open())
         status = file_.enter(Call::close, -1, {}, {});
-    // Time of a step that this call has ended counts as that of a step.
+    // The time of a step that ends in this call counts as that of the step.
     file_.figures.close += now() - begin - (file_.figures.step - stepped);
     return status;
 }
@@ -179,8 +181,8 @@ Status File::end() {
 Status File::close() {
     if (file_.closed) return file_.usable();
     Status status = end();
-    // If the ranks were in different calls (parted), the file is not completed: all ranks give it
-    // up together later.
+    // If the ranks were in different calls, meeting().parted() is true. The file is then not
+    // completed; all ranks give it up together later.
     return file_.session.meeting().parted() ? status : complete(std::move(status));
 }
 
@@ -199,7 +201,7 @@ Status File::publish() {
     if (Status status = variables_.make_shards(); !status.ok()) return status;
     if (Status status = complete_checksums(file_); !status.ok()) return status;
     Status named = file_.team.agree(alone([&] { return names_.publish(); }));
-    // Publishes the references that could be made.
+    // Publish the references that prepare() could make, even if it has failed for others.
     Status published = references_.publish(named.ok());
     if (!named.ok()) return named;
     Status listed = add_to_manifest(file_);
@@ -222,7 +224,7 @@ Status File::complete(Status status) {
         Status published = publish();
         if (status.ok() || !published.ok()) status = std::move(published);
     } else if (!in_data_mode()) {
-        names_.discard();  // the file has never had data
+        names_.discard();  // the file has never contained data, so remove it
     }
     names_.release();
     (void)alone([&]() -> Status {

@@ -23,39 +23,38 @@ public:
     File(const File&) = delete;
     File& operator=(const File&) = delete;
 
-    /// Returns the state that the parts of the file share.
+    /// Returns the state that all parts of the file share.
     const FileContext& about() const { return file_; }
     /// Returns this rank's figures so far.
     FileFigures figures() const { return data_ ? data_->figures() : file_.figures; }
 
-    // The following functions are for reading the file while it is written, after the definitions
-    // have ended.
-    /// Tests if the file may be written between calls.
+    // The following functions are for reading a file that is being written, after define
+    // mode.¶Tests if data may be written between calls.
     bool written_any_time() const { return data_ && data_->writes_any_time(); }
-    /// Returns the file's number of records that this rank knows after a tw_sync. At least one rank
-    /// knows all.
+    /// Returns the number of records that this rank knows of after a tw_sync. At least one rank
+    /// knows of all records.
     std::int64_t counted_records() const;
-    /// Returns the storage of a variable, if this rank knows it.
+    /// Returns how a variable is stored, if this rank knows it.
     std::optional<VariableStorage> stored(int variable) const {
         return data_ ? data_->stored(variable) : std::nullopt;
     }
 
-    // Local functions, for define mode. See thalweg.h for their meaning.
+    // Local functions for define mode; see thalweg.h.
     Status define_dimension(const std::string& name, std::int64_t length);
     Status define_variable(const std::string& name, int type, const std::string& dims,
                            std::shared_ptr<const Decomposition> decomposition);
     Status put_attribute(const std::string& variable, Attribute attribute);
-    /// Defines all variables in one call.
+    /// Defines all variables by one call.
     Status define(Definitions definitions, Holdings holdings);
     Status set_variable(const std::string& variable, const std::string& settings);
-    /// Sets the record that the first step writes in an existing file.
-    /// @param later  a value of enum tw_later
+    /// Sets the number of the record that the first step writes in an existing file.
+    /// @param later  treatment of later records: a value of enum tw_later
     Status set_record(std::int64_t record, int later);
-    /// Returns the contents of the file when it was opened; null for a new one.
+    /// Returns the contents that the file had when it was opened; null for a new file.
     const Source* contents() const { return define_.contents(); }
 
     /// Creates the file, or opens the existing one.
-    /// @note Collective, as are the following functions
+    /// @note Collective, as are all following functions without the word "Local"
     Status begin();
     Status end_definitions();
     Status put(const std::string& name, const tw_array& array, bool deferred);
@@ -65,24 +64,26 @@ public:
 
     Status end_step();
     Status sync(bool durable);
-    /// Fills the elements of fixed-size variables that were never put, after a tw_sync, so that
-    /// they can be read.
+    /// After a tw_sync, writes fill values to elements of fixed-size variables that were never put,
+    /// so that they can be read.
     Status fill(std::span<const int> variables) { return data_->fill(variables); }
     Status close();
-    /// Hands all data to the service, and does not wait for it.
-    /// @param later  receives true, the same on every rank, if complete() must follow; otherwise
-    /// the file is closed
+    /// Passes all data to the service, without waiting until they are written.
+    /// @param later  receives true if complete() must follow; otherwise the file is closed. The
+    ///               same on every rank
     Status close_later(bool& later);
-    /// Tests, after close_later(), if this rank has nothing to wait for in complete(). Local.
+    /// After close_later(), tests if complete() would not have to wait on this rank. Local.
     bool written() const { return data_->finished(); }
-    /// Waits until everything is written, and gives the file its final name.
-    /// @param status  status of earlier work: after an error the file keeps its temporary name
+    /// Waits until all data are written, and gives the file its final name.
+    /// @param status  status of earlier work; after an error the file keeps its temporary name
     Status complete(Status status = {});
-    /// Closes the file without giving it its final name. @return `why`, which all ranks know
+    /// Closes the file without giving it its final name.
+    /// @return `why`, an error that all ranks know
     Status abandon(Status why);
-    /// Closes the file without an agreement, on all ranks: some rank has given it up.
+    /// Closes the file without an agreement of the ranks, on all of them, because some rank has
+    /// given it up.
     void leave(const Status& why);
-    /// Lets another file use the name from now on. This one can no longer be completed. Local.
+    /// From now on, lets another file use the name. This file can no longer be completed. Local.
     void release_names() { names_.release(); }
 
 private:
@@ -95,12 +96,12 @@ private:
     Status end();
 
     FileContext file_;
-    const FileOptions asked_;  ///< options before anything was chosen
+    const FileOptions asked_;  ///< options as the user has set them
     FileNames names_{file_};
     FileReferences references_{file_};
     VariableFiles variables_{file_};
     DefineMode define_{file_};
-    std::unique_ptr<DataMode> data_;  ///< exists until the file is closed
+    std::unique_ptr<DataMode> data_;  ///< set in data mode, until the file is closed
 };
 
 }  // namespace thalweg::detail

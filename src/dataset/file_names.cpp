@@ -14,10 +14,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The file whose name rank 0 has taken, as words for a broadcast.
+/// The file whose name rank 0 has claimed, as plain data for a broadcast.
 struct Taken {
-    std::int64_t is_set = 0;    ///< 1: the name is that of a set of tiles
-    std::int64_t has_sums = 0;  ///< 1: the file is there, with checksums
+    std::int64_t is_set = 0;    ///< 1: the name belongs to a set of tiles
+    std::int64_t has_sums = 0;  ///< 1: the file exists and has checksums
     FileIdentity identity;
     AskedFileSystem file_system;
 };
@@ -52,7 +52,7 @@ Status FileNames::take_existing() {
     });
 }
 
-/// Takes a file on rank 0, by take(is_set, path of the data), and tells all ranks of it.
+/// Calls take(is_set, path of the data) on rank 0, and broadcasts the result.
 /// @note Collective; the status is the same on every rank
 template <class Take>
 Status FileNames::tell(Take&& take) {
@@ -66,7 +66,7 @@ Status FileNames::tell(Take&& take) {
         taken.is_set = is_set ? 1 : 0;
         taken.has_sums = file_.options.append && has_sums(path) ? 1 : 0;
         taken.file_system = ask_file_system(path, file_.options.stripe_size);
-        // Writers of other nodes need the identity to recognize the file.
+        // Writers on other nodes need the identity to check that they see the same file.
         if (on_several_nodes() && !is_set && !file_.in_files()) taken.identity = identity_at(path);
         told = to_bytes(taken, path);
         return {};
@@ -101,7 +101,7 @@ Status FileNames::claim_tiles(int parts) {
     return status;
 }
 
-/// Takes a name for as long as the file is written. Local.
+/// Claims a name until the file is complete. Local.
 Status FileNames::claim(const std::string& path, const std::function<Status()>& before_cut) {
     ClaimRequest request;
     request.before_cut = before_cut;
@@ -121,7 +121,7 @@ Status FileNames::claim(const std::string& path, const std::function<Status()>& 
     if (!status.ok()) return status;
     claims_.push_back(std::move(claim));
     const std::string& data = claims_.back()->data_path();
-    const bool there = access(data.c_str(), F_OK) == 0;  // else define mode reports that
+    const bool there = access(data.c_str(), F_OK) == 0;  // if it is missing, define mode reports it
     return there && file_.options.durable ? claims_.back()->sync_name() : status;
 }
 

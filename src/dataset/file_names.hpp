@@ -16,27 +16,26 @@ class FileNames {
 public:
     explicit FileNames(FileContext& file) : file_(file) {}
 
-    /// Takes the name on one rank, and returns the path of the data on all.
-    /// @param before_cut  see ClaimRequest; called on the rank that takes the name
+    /// Claims the name of a new file on rank 0, and returns the path of its data on all ranks.
+    /// @param before_cut  see ClaimRequest; called on rank 0
     /// @note Collective
     Status create(const std::function<Status()>& before_cut);
-    /// Takes the name of an existing file.
+    /// Claims the name of an existing file on rank 0.
     /// @note Collective
     Status take_existing();
-    /// Takes the names of the files of a set, except for the first one, which is taken already.
-    /// Local.
+    /// Claims the names of all files of a set except the first, which is already claimed. Local.
     Status claim_tiles(int parts);
-    /// Tests if a rank that is not on rank 0's node may write the file; the same on every rank.
+    /// Tests if a rank on another node than rank 0 may write the file. The same on every rank.
     bool on_several_nodes() const {
         return file_.team.topology().nodes > 1 || file_.session.port() != nullptr;
     }
-    /// Checks that this rank sees the files of a set that their writers have begun. Local.
+    /// Checks that this rank sees the files of a set that other ranks have created. Local.
     Status check_begun() const;
     /// Syncs the names under which the files of this rank are written. Local.
     Status sync() const;
     /// Renames the files of this rank to their final names. Local.
     Status publish();
-    /// Removes created files, and gives up their names. Local.
+    /// Removes the files that this rank has created, and releases their names. Local.
     void discard();
     void release() { claims_.clear(); }
 
@@ -46,7 +45,7 @@ private:
     Status tell(Take&& take);
 
     FileContext& file_;
-    /// Claim of the file on rank 0; of a set, those of this rank's files.
+    /// Claim of the file on rank 0; for a set, claims of the files that this rank writes.
     std::vector<std::unique_ptr<Claim>> claims_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace thalweg::detail {
 
-/// Acts on rank 0, and returns its status on all ranks.
+/// Calls act() on rank 0, and returns its status on all ranks.
 /// @note Collective
 template <class Do>
 Status FileReferences::on_root(Do&& act) {
@@ -16,8 +16,8 @@ Status FileReferences::on_root(Do&& act) {
         alone([&]() -> Status { return file_.team.rank() == 0 ? act() : Status{}; }));
 }
 
-/// Finds the paths of the references. With "yes" they are beside the file; if the setting names a
-/// folder, they are in it, with the file's name.
+/// Finds the paths of the references: beside the file if the setting is "yes", or in the folder
+/// that the setting names, with the file's name.
 Status FileReferences::find_paths() {
     if (own()) {
         const std::string& asked = file_.options.references;
@@ -81,7 +81,7 @@ Status FileReferences::write_own(std::int64_t least_records) {
     return status;
 }
 
-/// @param replaced  the complete file is about to replace another one of its name
+/// @param replaced  the complete file is about to replace another one of the same name
 Status FileReferences::write_stream(std::int64_t least_records, bool replaced) {
     ReferencedFile file{file_.path, file_.data_path, {}};
     Status status = reference_name(file_.path, stream_.path(), file.name);
@@ -105,7 +105,8 @@ Status FileReferences::publish_both(bool named) {
 Status FileReferences::refresh() {
     if (!kept() || !file_.options.live) return {};
     return on_root([&] {
-        // Before there is a record, the file may be shorter than its header says.
+        // Before the first record, the file may be shorter than its header says, so wait for a
+        // record.
         Status first = own() ? write_own(1) : Status{};
         Status second = streamed() ? write_stream(1, false) : Status{};
         Status published = publish_both(true);
@@ -120,7 +121,7 @@ Status FileReferences::prepare() {
         Status first, second;
         if (own()) {
             first = write_own(0);
-            // Remove them in any case: they would be wrong for the new file.
+            // Remove existing references in any case: they would be wrong for the new file.
             Status removed = reference_.remove();
             if (first.ok()) first = std::move(removed);
             if (!first.ok()) first.text += " (the file is complete, but has no references)";

@@ -20,26 +20,28 @@ public:
     /// @return TW_OK, TW_ESETTING (a set of tiles), TW_EIO, TW_EEXISTS
     /// @note Collective, as are the following functions; the same status on every rank
     Status find();
-    /// Removes old references of an existing file that changes in place. @return as find()
+    /// Removes old references of an existing file that changes in place.
+    /// @return as for find()
     Status begin();
-    /// Removes old references. Called by rank 0 while it claims the name of a new file, and by
-    /// begin(). Local.
+    /// Removes old references. Local; rank 0 calls this while it claims the name of a new file, and
+    /// in begin().
     Status drop();
-    /// Writes references to the counted records after a sync, if there are records and the file has
-    /// its final name already.
+    /// After a sync, writes references to the counted records, if the file already has its final
+    /// name and has records.
     Status refresh();
-    /// Writes the references under a temporary name before the complete file gets its final one,
-    /// and removes those of the file that is replaced.
+    /// Before the complete file gets its final name, writes its references under a temporary name,
+    /// and removes those of the file that it replaces.
     Status prepare();
-    /// Renames the references to their final names, after the file.
-    /// @param named  the file has its final name; otherwise there are no references
+    /// After the file has got its final name, renames its references to theirs.
+    /// @param named  the file has its final name; otherwise the references are discarded
     Status publish(bool named);
 
 private:
     bool own() const { return file_.options.references != "no"; }
     bool streamed() const { return !file_.options.stream.empty(); }
     bool wanted() const { return own() || streamed(); }
-    /// Tests if references are wanted and possible: with storage=memory there is no file.
+    /// Tests if references are wanted and possible. With storage=memory there is no file to refer
+    /// to.
     bool kept() const { return wanted() && file_.options.storage != "memory"; }
     template <class Do>
     Status on_root(Do&& act);
@@ -50,10 +52,11 @@ private:
     Status publish_both(bool named);
 
     FileContext& file_;
-    // Used on rank 0 only.
+    // The following members are used on rank 0 only.
     ReferenceFile reference_;
     StreamFile stream_;
-    bool written_ = false;  ///< the file's own references are written, under their temporary name
+    bool written_ = false;  ///< the references of this file alone are written, under their
+                            ///< temporary name
 };
 
 }  // namespace thalweg::detail

@@ -10,8 +10,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Tests if this rank checks that the file is the one that was claimed: the first writer of each
-/// node does.
+/// Tests if this rank must check the identity of the opened file. The first writer on each node
+/// does.
 bool inspects_file(const FileContext& file, const Target& target) {
     const Topology& topology = file.team.topology();
     if (topology.nodes == 1) return false;
@@ -44,8 +44,8 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
     };
     if (target.layout.grid.own_files)
         if (Status status = file.team.agree(alone(cut)); !status.ok()) return status;
-    StorageOptions storage = file.storage_options();  // allocates no memory
-    // Before records are dropped, all must know that they see the same file.
+    StorageOptions storage = file.storage_options();  // copying these options allocates no memory
+    // If records are to be dropped, all ranks must first know that they see the same file.
     const bool inspects_first = file.existing.is || !target.storage->opens_alone();
     storage.inspects = !inspects_first && inspects_file(file, target);
     if (file.team.topology().nodes > 1 && inspects_first) {
@@ -55,7 +55,7 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
         };
         if (Status status = file.team.agree(alone(look)); !status.ok()) return status;
     }
-    // Divide the rate among the writers, so that none has to ask the others.
+    // Divide the rate among the writers once, so that they need not ask each other.
     storage.rate = 1.0 * options.bandwidth / target.writers.size();
     storage.keeper = target.writers.front();
     storage.one_writer = target.writers.size() == 1;
@@ -63,8 +63,9 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
     storage.apart = options.service == "background";
     const auto& node_of = file.team.topology().node_of;
     storage.beside_keeper = node_of[file.team.rank()] == node_of[storage.keeper];
-    // On a network file system, a process that opens the file before its header is written may
-    // later overwrite the header with zeros, with the rest of a page.
+    // Writers on other nodes may open the file before its header is written only if the header has
+    // a page of its own: on a network file system they may later write back an old copy of its
+    // first page, with zeros in place of the header.
     constexpr std::int64_t most_page = 4096;
     const bool header_is_apart =
         node_of[storage.keeper] == node_of[0] && options.header_pad >= most_page;

@@ -8,10 +8,10 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Largest number of holdings that are remembered.
+/// Largest number of holdings that are kept for reuse.
 constexpr std::size_t most_known = 64;
 
-/// Adds an entry; the oldest one leaves.
+/// Adds an entry to a list; the oldest entry is removed if there are too many.
 template <class Entry>
 void keep(std::vector<Entry>& entries, std::type_identity_t<Entry> entry) {
     if (entries.size() == most_known) entries.erase(entries.begin());
@@ -27,7 +27,7 @@ Status data_missing(const FileContext& file, const std::string& variable) {
 
 // ---- holdings of a variable ---------------------------------------------------------------------
 
-/// Finds or makes the holding of a variable by a decomposition.
+/// Finds the holding of a variable for a decomposition; makes it if there is none.
 Status PartPuts::find_holding(int variable,
                               const std::shared_ptr<const Decomposition>& decomposition,
                               std::shared_ptr<const Holding>& holding) {
@@ -41,7 +41,7 @@ Status PartPuts::find_holding(int variable,
     return {};
 }
 
-/// Returns the holding of a variable that one rank puts as a whole; arrays of other ranks are
+/// Returns the holding of a variable that one rank puts as a whole. The arrays of other ranks are
 /// ignored.
 std::shared_ptr<const Holding> PartPuts::find_whole(int variable, int holder) {
     const std::int64_t key = Holding::key_of_holder(holder);
@@ -83,8 +83,8 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
         part.record = section.first;
         part.array.data = static_cast<const char*>(put.data);
         part.array.type = static_cast<tw_type>(put.type);
-        // If only one rank puts a whole record, such as that of a scalar, it can be written as a
-        // whole.
+        // If only one rank puts a whole record, for example that of a scalar, the record can be
+        // written as a whole.
         const bool whole = is_whole(at, section);
         part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
         part.array.dense = whole;

@@ -17,17 +17,19 @@ struct BoxToPut {
     int type = 0;
     const std::int64_t* start = nullptr;
     const std::int64_t* count = nullptr;
-    const std::int64_t* stride = nullptr;  ///< null: 1 in each dimension
+    const std::int64_t* stride = nullptr;  ///< stride of each dimension; null: 1
     const void* data = nullptr;
-    int ndims = -1;  ///< number of entries in start, count and stride; -1: that of the dimensions
+    int ndims = -1;  ///< number of entries in start, count and stride; -1: as many as the variable
+                     ///< has dimensions
 };
 
 /// The arguments of tw_put_record.
 struct RecordToPut {
-    std::shared_ptr<const Decomposition> decomposition;  ///< null: rank 0 puts the whole record
+    std::shared_ptr<const Decomposition> decomposition;  ///< decomposition of the array; null: rank
+                                                         ///< 0 puts the whole record
     std::int64_t record = 0;
     tw_array array{};
-    bool deferred = false;  ///< the array does not change until it is written
+    bool deferred = false;  ///< the array will not change before it is written
 };
 
 class PartPuts {
@@ -35,7 +37,7 @@ public:
     PartPuts(FileContext& file, Batch& batch, Service& service)
         : file_(file), batch_(batch), service_(service) {}
 
-    // Puts a section. Local.
+    // Puts a section of a variable. Local.
     Status put_box(const std::string& name, const BoxToPut& box);
     Status put_record(const std::string& name, const RecordToPut& put);
 
@@ -50,9 +52,10 @@ private:
     FileContext& file_;
     Batch& batch_;
     Service& service_;
-    Holdings known_;  ///< the latest that are not declared
+    Holdings known_;  ///< most recent holdings for decompositions that the variable's definition
+                      ///< does not name
     std::vector<std::pair<int, std::shared_ptr<const Holding>>>
-        wholes_;  ///< of the latest variables
+        wholes_;  ///< holdings of whole variables that were used last
 };
 
 }  // namespace thalweg::detail

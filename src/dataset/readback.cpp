@@ -8,7 +8,8 @@
 
 namespace thalweg::detail {
 
-/// Uses the present definitions for later inquiries. Names that were returned earlier stay valid.
+/// Makes the present definitions available for inquiries. Names that were returned earlier stay
+/// valid.
 Status Readback::tell() {
     if (!told_.empty() && late_ == file_.about().late.size()) return {};
     told_.push_back(file_.about().definitions);
@@ -19,7 +20,7 @@ Status Readback::tell() {
     return {};
 }
 
-/// Makes the readable contents the same on all ranks.
+/// After a sync, makes the contents that can be read the same on all ranks.
 Status Readback::synced() {
     Status status = team_.agree(alone([&]() -> Status {
         const auto& variables = file_.about().definitions.variables;
@@ -36,7 +37,7 @@ Status Readback::synced() {
     touched_ = false;
     stale_ = true;
     const Format format = file_.about().format;
-    // With servers, ranks do not know how variables are stored, so read it from the file.
+    // With servers, ranks do not know how variables are stored, so read that from the file.
     const bool asks = is_netcdf4(format) && !reader_ && file_.about().options.service == "servers";
     if (asks && alone([&] { return supported(); }).ok()) (void)look();
     contents_.emplace(told_.back(), records, name_of(format), !has_new_types(format));
@@ -72,8 +73,8 @@ Status Readback::supported() const {
     return {};
 }
 
-/// Tests if nothing may be written while the file is read: HDF5 fails if its index changes
-/// meanwhile. Then no rank continues before all have read.
+/// Tests if nothing may be written while the file is read, because HDF5 fails if the index changes
+/// during a read. In this case all ranks wait until each of them has read.
 bool Readback::must_rest() const {
     return file_.written_any_time() && is_netcdf4(file_.about().format);
 }
@@ -88,9 +89,9 @@ Status Readback::readable_now() const {
                    file_.about().path, file_.about().options.service, OfRank{team_.rank()});
 }
 
-/// Prepares a read: opens the file, or refreshes it after a tw_sync, and fills the fixed-size
-/// variables that some rank wants to read where they were not put.
-/// @param names  variables that this rank wants
+/// Prepares a read: opens the file, or refreshes it after a tw_sync. Writes fill values to elements
+/// that were never put in fixed-size variables that some rank wants to read.
+/// @param names  names of the variables that this rank wants to read
 /// @note Collective
 Status Readback::ready(Call call, std::span<const std::string* const> names) {
     if (reader_ && !stale_ && !must_rest() && open_ == 0) return {};
@@ -116,7 +117,9 @@ Status Readback::ready(Call call, std::span<const std::string* const> names) {
     return {};
 }
 
-/// @param wanted  a bit for each variable, the same on every rank @note Collective
+/// Writes fill values to incomplete variables that are to be read.
+/// @param wanted  one bit for each variable; the same on every rank
+/// @note Collective
 Status Readback::fill(std::span<const std::int64_t> wanted) {
     std::vector<int> variables;
     Status status = team_.agree(alone([&]() -> Status {
@@ -145,7 +148,7 @@ Status Readback::look() {
 Status Readback::open() {
     Status status = team_.agree(alone([&]() -> Status {
         FileOptions options = file_.about().options;
-        options.read_ahead = false;  // data that are read ahead could be overwritten
+        options.read_ahead = false;  // data that were read ahead could become out of date
         reader_ = std::make_unique<Reader>(team_, session_, file_.about().data_path,
                                            file_.about().serial, std::move(options));
         return {};
@@ -165,7 +168,7 @@ Status Readback::get_box(const GetBoxArguments& arguments) {
     return status.ok() ? reader_->get_box(arguments) : status;
 }
 
-/// Checks what can be checked now; read() checks the rest when the file is open.
+/// Checks the arguments as far as possible before the file is open; read() checks the rest.
 Status Readback::get_deferred(const GetArguments& arguments) {
     if (!contents_) return not_synced();
     if (!arguments.wrong.ok()) return arguments.wrong;

@@ -23,16 +23,17 @@ public:
     Readback(Team& team, SessionResources& session, File& file)
         : team_(team), session_(session), file_(file) {}
 
-    /// Notes that this rank has put something, or ended a step.
+    /// Notes that this rank has put data or ended a step since the last tw_sync.
     void note_put() { touched_ = true; }
-    /// Updates the state after a successful tw_sync. @note Collective
+    /// Makes the data at a successful tw_sync readable.
+    /// @note Collective
     Status synced();
 
-    /// Returns the contents; null before the first tw_sync.
+    /// Returns the contents at the last tw_sync; null before the first one.
     const Contents* contents() const { return contents_ ? &*contents_ : nullptr; }
 
-    /// Returns how a variable is stored. Empty before the first tw_sync; also for formats other
-    /// than netCDF-4, if nothing was read yet.
+    /// Returns how a variable is stored. Returns nothing before the first tw_sync, or if the format
+    /// is not netCDF-4 and nothing was read yet.
     std::optional<VariableStorage> stored(int variable) const;
 
     /// Requests data for the next read(). Local.
@@ -41,15 +42,15 @@ public:
     Status get(const GetArguments& arguments);
     Status get_box(const GetBoxArguments& arguments);
     Status read();
-    /// Returns an error: data that are read ahead could be overwritten, so prefetching needs a file
-    /// that is only read.
+    /// Returns an error: data that are read ahead could become out of date, so only files that are
+    /// not written can be prefetched.
     Status prefetch();
 
-    /// Returns this rank's figures, if anything was read.
+    /// Returns this rank's figures, if it has read anything.
     std::optional<ReadFigures> figures();
 
 private:
-    /// A request whose arguments are copied, so that they outlive the call.
+    /// A request with copies of its arguments, which may be gone when it is served.
     struct Asked {
         explicit Asked(const GetArguments& asked) : arguments(asked), array(asked.array) {
             arguments.array = array;
@@ -71,16 +72,18 @@ private:
     Team& team_;
     SessionResources& session_;
     File& file_;
-    /// For each variable, the same on every rank: all of it is in the file, put or filled.
+    /// For each variable, 1 if all of its elements in the file were put or filled. The same on
+    /// every rank.
     std::vector<char> whole_;
-    int open_ = 0;          ///< number of variables for which whole_ is not set
-    bool touched_ = false;  ///< this rank has put something since the last tw_sync
-    /// Definitions returned to the model, the latest last; it may still use names in all of them.
+    int open_ = 0;          ///< number of variables whose entry in whole_ is 0
+    bool touched_ = false;  ///< this rank has put data since the last tw_sync
+    /// Definitions that were returned to the model, the latest last. The model may still use names
+    /// from all of them.
     std::list<Definitions> told_;
-    /// Number of attributes of the latest definitions that the file lacks.
+    /// Number of attributes in the latest definitions that the file does not contain yet.
     std::size_t late_ = 0;
     std::optional<Contents> contents_;  ///< contents at the last tw_sync
-    bool stale_ = true;                 ///< the reader was not refreshed after the last tw_sync
+    bool stale_ = true;                 ///< the reader was not refreshed since the last tw_sync
     std::unique_ptr<Reader> reader_;
     std::vector<Asked> asked_;
 };

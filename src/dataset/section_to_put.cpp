@@ -10,7 +10,7 @@ namespace thalweg::detail {
 namespace {
 
 /// Checks start, count and stride along one dimension.
-/// @param length  -1: unlimited
+/// @param length  length of the dimension; -1: unlimited
 Status check_range(const std::string& dim, std::int64_t length, std::int64_t start,
                    std::int64_t count, std::int64_t stride, Wording wording) {
     if (stride < 1)
@@ -26,8 +26,8 @@ Status check_range(const std::string& dim, std::int64_t length, std::int64_t sta
                    length < 0 ? std::string("unlimited") : std::to_string(length));
 }
 
-/// Returns the elements of a section as a list. It covers the dimensions from the first to the last
-/// that have a stride above 1; these are dense in memory.
+/// Returns the elements of a section as a list. The listed dimensions are those from the first to
+/// the last one that has a stride above 1; they are dense in memory.
 std::shared_ptr<const Listing> list_section(const Box& box, const Index& count, const Index& stride,
                                             std::span<const std::int64_t> shape) {
     int begin = box.nd, end = 0;
@@ -62,7 +62,7 @@ std::shared_ptr<const Listing> list_section(const Box& box, const Index& count, 
 
 std::int64_t SectionToPut::array_strides(std::int64_t element, Index& stride) const {
     const std::int64_t bytes = dense_strides(held.box.nd, count, element, stride);
-    if (held.list)  // in memory the listed dimensions are one, as in locate()
+    if (held.list)  // the listed dimensions are a single one in memory, see locate()
         for (std::size_t i = 0; i + 1 < held.list->dims.size(); ++i) stride[held.list->dims[i]] = 0;
     return bytes;
 }

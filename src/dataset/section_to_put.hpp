@@ -8,8 +8,8 @@
 namespace thalweg::detail {
 
 struct SectionToPut {
-    HeldBox held;   ///< elements in one record: a box or, if a stride is above 1, a list
-    Index count{};  ///< elements along each dimension, without the record dimension
+    HeldBox held;   ///< elements of one record: a box or, if a stride is above 1, a list
+    Index count{};  ///< number of elements along each dimension, without the record dimension
     std::int64_t first = 0, records = 1, step = 1;
     bool empty = false;  ///< the section has no elements
 
@@ -17,12 +17,13 @@ struct SectionToPut {
     bool has(std::int64_t record) const {
         return record >= first && record <= last() && (record - first) % step == 0;
     }
-    /// Computes the byte strides of the array that contains the elements of a record.
-    /// @return bytes of a record
+    /// Computes the byte strides of the array with the elements of one record.
+    /// @return size in bytes of a record in the array
     std::int64_t array_strides(std::int64_t element, Index& stride) const;
 };
 
-/// @param start, count, stride  for all dimensions of the variable; stride null: 1 in each
+/// @param start, count, stride  entries for each dimension of the variable; stride may be null: 1
+///                              in each
 Status read_section(const Definitions& definitions, const Variable& variable,
                     const std::int64_t* start, const std::int64_t* count,
                     const std::int64_t* stride, Wording wording, SectionToPut& section);

@@ -10,14 +10,14 @@ class VariableFiles {
 public:
     explicit VariableFiles(FileContext& file) : file_(file) {}
 
-    /// Checks that the other settings permit one file per variable. Local, the same on every rank,
-    /// as is the next function.
+    /// Checks that the other settings permit one file per variable. Local; the result is the same
+    /// on every rank, as is that of the next function.
     /// @return TW_OK, TW_ESETTING
     Status check() const;
-    /// Checks that the format and the definitions permit it.
+    /// Checks that the format and the definitions permit one file per variable.
     Status check_definitions() const;
-    /// Turns the folder of complete files, under its temporary name, into a Zarr store, if the
-    /// setting asks for it. Rank 0 does the work.
+    /// If the setting asks for it, turns the folder of complete files into a Zarr store. The folder
+    /// still has its temporary name. Rank 0 does the work.
     /// @note Collective
     Status make_shards() const;
 
