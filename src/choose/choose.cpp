@@ -15,8 +15,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Adds a remark on storage settings that the format ignores. They are not an error, as programs
-/// whose users choose the format may set them always.
+/// Adds a remark about storage settings that the format ignores. Such settings are not an error,
+/// because a program may always set them while its user chooses the format.
 void remark_ignored(const Definitions& definitions, Format format, std::vector<Remark>& remarks) {
     std::vector<std::string> ignored;
     for (const Variable& v : definitions.variables) {
@@ -40,7 +40,7 @@ void choose_storage(const FileOptions& options, Format format, const Surrounding
                     Choice& choice) {
     std::string storage =
         options.storage == "auto" && is_netcdf4(format) ? "netcdf4" : options.storage;
-    if (options.by_variable) storage = "posix";  // it writes the file of each variable
+    if (options.by_variable) storage = "posix";  // posix writes the file of each variable
     const WayOfWriting way = choose_way(around.file_system, around.nodes,
                                         {storage, options.writers, options.alignment,
                                          around.stripe_size, "", options.method == "direct"});
@@ -51,7 +51,7 @@ void choose_storage(const FileOptions& options, Format format, const Surrounding
     choice.alignment = way.alignment;
 }
 
-/// Returns why a service cannot write the file; empty if it can.
+/// Returns the reason why a service cannot write the file; empty if it can.
 std::string reason_against(const std::string& service, const Surroundings& around,
                            const Choice& choice) {
     if (make_storage(choice.storage)->collective())
@@ -68,8 +68,7 @@ int ranks_of_node(const Surroundings& around) {
     return (around.ranks + around.nodes - 1) / around.nodes;
 }
 
-/// Tests if the layout must give whole chunks to every writer. With separate files it does so
-/// anyway.
+/// Tests if the layout must give each writer whole chunks. With separate files, every layout does.
 bool packs_chunks(const FileOptions& options, const Definitions& definitions, Format format,
                   const Choice& choice) {
     const bool in_files = options.tile_files && choice.method == "tiles";
@@ -77,7 +76,7 @@ bool packs_chunks(const FileOptions& options, const Definitions& definitions, Fo
 }
 
 /// Returns the smallest number of writing threads on a node that the settings permit.
-/// @param packs  the writers compress, so there are as many as there are processors for
+/// @param packs  the writers compress, so their number depends on the free processors
 int threads_of_node(const Surroundings& around, const Choice& choice, bool packs) {
     if (choice.method == "rows" || choice.method == "columns" || choice.method == "serial")
         return 1;
@@ -88,8 +87,8 @@ int threads_of_node(const Surroundings& around, const Choice& choice, bool packs
         ranks_of_node(around));
 }
 
-/// Chooses the service background, for service=auto without servers, if a thread takes no processor
-/// from the model, and its queues need at most half of the free memory.
+/// Tests if a file with service=auto can be written in the background: enough processors are free
+/// for the threads, and the queues need at most half of the free memory. Sets choice.why_service.
 bool choose_background(const Surroundings& around, bool packs, Choice& choice) {
     const Room& room = around.room;
     const int threads = threads_of_node(around, choice, packs);
@@ -112,14 +111,14 @@ bool choose_background(const Surroundings& around, bool packs, Choice& choice) {
 }
 
 /// Returns the number of threads that compress in the background on a node.
-/// @param free_ones  only as many as there are free processors; else one per rank
+/// @param free_ones  count only free processors; otherwise one thread per rank
 int compressing_threads(const Surroundings& around, bool free_ones) {
     const int most = std::min(ranks_of_node(around), Region::max_agents);
     return free_ones ? std::min(around.room.processors, most) : most;
 }
 
-/// Tests if compressing can be hidden behind the model's computing by fewer threads than ranks; the
-/// measured time is that of all ranks.
+/// Tests if threads on the free processors can compress the data while the model computes. The
+/// measured time is for compression by all ranks, so fewer threads take longer.
 bool can_compress_meanwhile(const Surroundings& around, const Choice& choice) {
     if (choice.writers_asked) return true;
     const double fewer =
@@ -127,9 +126,9 @@ bool can_compress_meanwhile(const Surroundings& around, const Choice& choice) {
     return fewer * around.outputs.write <= std::max(around.outputs.computing, around.outputs.write);
 }
 
-/// Chooses for service=auto without servers. It is inline until outputs of this run have shown that
-/// writing in the background pays off, if there is room for that. With close_later, a file uses the
-/// background at once.
+/// Chooses the service for service=auto without servers. If processors and memory are free, the
+/// service is inline until outputs of this run show that writing in the background saves time. With
+/// close_later, it is background at once.
 void choose_by_outputs(const FileOptions& options, const Surroundings& around, bool packs,
                        Choice& choice) {
     choice.service = "inline";
@@ -150,7 +149,8 @@ void choose_by_outputs(const FileOptions& options, const Surroundings& around, b
         choice.service = "background";
         choice.why_service = in_words(around.outputs) + "; " + choice.why_service;
     } else if (packs && compressing_threads(around, true) < ranks_of_node(around)) {
-        // All ranks compress inline, so the number of writers does not change.
+        // Never change the service: inline, all ranks compress, and a change would reduce the
+        // number of writers.
         choice.why_service =
             fmt::format("free processors on a node: {}, needed to compress as all ranks do: {}",
                         around.room.processors, ranks_of_node(around));
@@ -161,7 +161,7 @@ void choose_by_outputs(const FileOptions& options, const Surroundings& around, b
     }
 }
 
-/// Chooses the service: the requested one or, if there is a reason against it, inline.
+/// Chooses the service: the requested one, or inline if the requested one is not possible.
 void choose_service(const FileOptions& options, const Surroundings& around, bool packs,
                     Choice& choice) {
     choice.service = options.service;
@@ -185,14 +185,14 @@ void choose_service(const FileOptions& options, const Surroundings& around, bool
                                  choice.why_service)});
 }
 
-/// Chooses the writers if data are compressed: as many as there are processors for. The ranks
-/// compress during the model's calls, or one thread of each rank in the background. A single
-/// compressing rank would be slower, and the others would wait for it. With service=auto only free
-/// processors are used.
+/// Chooses the number of writers of compressed data: as many as can compress at the same time. The
+/// ranks compress during the model's calls or, in the background, on one thread each. With a single
+/// writer, all others would wait for its compression. With service=auto, background threads use
+/// free processors only.
 void choose_packing_writers(const FileOptions& options, const Surroundings& around,
                             Choice& choice) {
-    // In a continued file, chunks may span several records; their data wait uncompressed until the
-    // chunks are complete.
+    // In a continued file, chunks may contain several records. Their data stay uncompressed in
+    // memory until the chunks are complete.
     const bool later = choice.service != "inline";
     const bool one =
         (choice.service == "servers" && choice.writers == "1") || (around.existing && later);
@@ -207,8 +207,8 @@ void choose_packing_writers(const FileOptions& options, const Surroundings& arou
                          : one ? "with writers=1 the first server writes everything"
                                : "each writer needs whole chunks")});
     choice.method = method;
-    // A chunk's place in the file does not depend on its order, so each writer has the same chunks
-    // of every record.
+    // Chunks can be anywhere in the file, so alignment is of no use. Without it, each writer gets
+    // the same chunks of every record.
     choice.alignment = 1;
     if (choice.writers_asked || choice.service == "servers") return;
     if (choice.service == "inline") {

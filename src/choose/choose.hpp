@@ -14,7 +14,7 @@
 
 namespace thalweg::detail {
 
-/// A message to the user about a choice.
+/// A message to the user that explains a choice.
 struct Remark {
     enum class Level { info, warning };
     Level level = Level::info;
@@ -30,25 +30,25 @@ void report(const std::vector<Remark>& remarks, const std::string& path);
 Status choose_format(const FileOptions& options, Definitions& definitions, Format& format,
                      std::vector<Remark>& remarks);
 
-/// Facts about the machine and the run.
+/// Facts about the machine and the run on which choices depend.
 struct Surroundings {
     FileSystem file_system;         ///< file system of the file's folder
-    std::int64_t stripe_size = -1;  ///< in bytes; -1: unknown
+    std::int64_t stripe_size = -1;  ///< stripe size in bytes; -1: unknown
     int nodes = 1;
     int ranks = 1;  ///< number of ranks that are not servers
     bool servers = false;
     bool existing = false;  ///< the file exists and is continued
-    Room room;              ///< memory on the nodes; known if service=auto
-    OutputTimes outputs;    ///< outputs of the run so far, known if service=auto
+    Room room;              ///< free processors and memory on the nodes; set if service=auto
+    OutputTimes outputs;    ///< measurements of the run's outputs so far; set if service=auto
 };
 
-/// The choices for a file.
+/// The options that were chosen for a file.
 struct Choice {
     std::string storage, writers, method, service;
     std::int64_t alignment = -1;
-    bool writers_asked = false;  ///< the user has fixed the number of writers
-    std::string why_service;     ///< reason for the service, if the user did not request it
-    bool may_change = false;     ///< the service may change to background once that pays off
+    bool writers_asked = false;  ///< the user has set the number of writers
+    std::string why_service;     ///< reason for the service; empty if the user has requested it
+    bool may_change = false;     ///< the service can change to background when that saves time
     std::vector<Remark> remarks;
 };
 

@@ -8,7 +8,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Estimates the bytes that a service would take for this rank's queue.
+/// Estimates the size in bytes of the queue that a service would need on this rank.
 std::int64_t queue_bytes(const FileContext& file) {
     if (file.options.queue >= 0) return file.options.queue;
     std::int64_t held = 0;

@@ -8,19 +8,20 @@
 namespace thalweg::detail {
 
 struct ChosenAll {
-    bool writers_asked = false;  ///< the setting `writers` gives their number
-    bool may_change = false;     ///< service=auto may change to background once that pays off
-    int free_processors = 0;     ///< free processors of a node, known if service=auto
+    bool writers_asked = false;  ///< the user has set the number of writers
+    bool may_change = false;     ///< with service=auto: the service can change to background when
+                                 ///< that saves time
+    int free_processors = 0;     ///< number of free processors on a node; set if service=auto
 };
 
-/// Returns what this rank contributes to the choice by all ranks. Local.
+/// Returns this rank's contribution to the choices. Local.
 RankResources own_resources(const FileContext& file);
 
 /**
- * Chooses storage, method, writers and service; they become the file's options.
+ * Chooses storage, method, writers and service, and stores them in the file's options.
  * @param resources    own_resources() of all ranks, combined
- * @param asked   the options before anything was chosen
- * @param target  receives the storage, not opened yet
+ * @param asked   options as the user has set them
+ * @param target  receives the storage, which is not open yet
  * @note Collective
  */
 void choose_all(FileContext& file, const RankResources& resources, const FileOptions& asked,

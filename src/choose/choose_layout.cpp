@@ -17,12 +17,12 @@ namespace thalweg::detail {
 
 namespace {
 
-/// A dimension that is cut, and the variable whose blocks determine the positions of the cuts.
+/// A dimension that is divided, and a variable whose blocks determine the positions of the cuts.
 struct Axis {
     int dim = -1;
     const Variable* variable = nullptr;
     const Holding* holding = nullptr;  ///< holding of the variable
-    /// Number of the dimension in the variable, without the record dimension.
+    /// Position of the dimension in the variable, not counting the record dimension.
     int at = 0;
 };
 
@@ -32,7 +32,7 @@ struct Axes {
 
 /// Finds the horizontal dimensions of decomposed variables: the fastest one in the file is x, the
 /// next one y. A dimension has the same role in every variable, determined by the largest variable
-/// that has it, so that it is cut in all of them or in none.
+/// that has it, so it is divided in all of them or in none.
 Axes find_axes(const Definitions& definitions, const Holdings& holdings, bool rows) {
     std::vector<std::size_t> variables;
     for (std::size_t i = 0; i < holdings.size(); ++i)
@@ -54,7 +54,7 @@ Axes find_axes(const Definitions& definitions, const Holdings& holdings, bool ro
             const int dim = v->dims[static_cast<std::size_t>(d) + (v->record ? 1 : 0)];
             if (settled[dim]) continue;
             settled[dim] = 1;
-            // A file of one-dimensional variables has rows as well.
+            // In a file of one-dimensional variables, this dimension is divided into rows.
             if (d == nd - 2 || (nd == 1 && rows))
                 axes.y.push_back({dim, v, holding, d});
             else if (d == nd - 1)
@@ -64,24 +64,24 @@ Axes find_axes(const Definitions& definitions, const Holdings& holdings, bool ro
     return axes;
 }
 
-/// Returns where this rank's blocks begin along an axis.
+/// Returns the indices along an axis at which blocks of this rank begin.
 std::vector<std::int64_t> starts_along(const Axis& axis) {
     const int m = axis.holding->order[axis.at];
     std::vector<std::int64_t> starts{0};
-    // Lists have no blocks: the dimension is cut evenly.
+    // A list has no blocks; its dimension is divided evenly.
     for (const Box& block : axis.holding->decomposition->blocks)
         if (block.volume() > 0) starts.push_back(block.low[m]);
     return starts;
 }
 
-/// Removes the axes of one direction that files of tiles contain whole, such as bounds of cells. If
-/// the ranks cut some axes, these are the axes that no rank cuts; otherwise those whose length
-/// differs from the first's by more than one element (staggered grids), or that occur in a variable
-/// together with the first.
+/// Removes the axes of one direction that each tile contains completely, for example bounds of
+/// cells. If the ranks divide some axes, the others are removed. If they divide none, axes are
+/// removed whose length differs from that of the first axis by more than one (staggered grids), or
+/// that some variable has together with the first axis.
 void drop_whole(const Definitions& definitions, std::vector<Axis>& axes, Starts& starts,
                 std::size_t first_start) {
     const auto is_cut = [&](std::size_t i) {
-        // Lists have no blocks, but distribute the dimensions that they list.
+        // A list has no blocks, but it distributes the dimensions that it lists.
         return starts[first_start + i].size() > 1 || axes[i].holding->decomposition->listed;
     };
     const auto length = [&](std::size_t i) { return definitions.dims[axes[i].dim].length; };
@@ -104,8 +104,8 @@ void drop_whole(const Definitions& definitions, std::vector<Axis>& axes, Starts&
     }
 }
 
-/// Returns the part in which this rank's first block begins, for the variable of the first axis;
-/// -1: the rank has no block.
+/// Returns the part in which this rank's first block begins, along the first axis; -1 if the rank
+/// has no block.
 int part_of(const std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
     if (axes.empty()) return 0;
     const Axis& axis = axes.front();
@@ -143,12 +143,12 @@ Status choose_writers(const FileContext& file, bool asked, std::vector<int>& wri
     return {};
 }
 
-/// Chooses a rank for each part of a grid. For part k, it is one of the ranks that hold elements of
-/// the part: the nearest to the k-th place of an even spread over the ranks in node order, so that
-/// every node takes part.
+/// Chooses a rank for each part of a grid. Places are spread evenly over the ranks in node order,
+/// so that all nodes take part. The writer of part k is the rank nearest to the k-th place among
+/// those that hold elements of the part.
 class PartWriters {
 public:
-    /// @param mine  the part of which this rank holds elements; -1: none
+    /// @param mine  part of which this rank holds elements; -1: none
     PartWriters(Team& team, int parts, int mine)
         : team_(team), parts_(parts), distance_(parts, team.size()) {
         const Topology& topology = team.topology();
@@ -157,7 +157,8 @@ public:
         distance_[mine] = (place - target(mine) + ranks()) % ranks();
     }
 
-    /// Finds the nearest ranks. @note Collective
+    /// Finds the nearest rank for each part.
+    /// @note Collective
     void meet() { team_.all_reduce(distance_, Reduce::min); }
 
     std::vector<int> choose() const {
@@ -189,7 +190,7 @@ private:
     std::vector<std::int64_t> distance_;
 };
 
-/// Tests if a dimension can be cut in this way when its parts are in separate files.
+/// Checks that a dimension can be divided at these positions if each part is in a separate file.
 Status check_cut(const Definitions& definitions, const std::string& path, const Cut& cut) {
     const Dimension& dim = definitions.dims[cut.dim];
     if (dim.length < std::ssize(cut.begin))
@@ -220,8 +221,7 @@ Status check_cut(const Definitions& definitions, const std::string& path, const 
     return {};
 }
 
-/// Tests if the tiles can be separate files: the parts of a dimension must be the same in all
-/// files.
+/// Checks that the tiles can be separate files: a dimension must be divided alike in all variables.
 Status check_tiles(const FileContext& file, const Grid& grid) {
     const Definitions& definitions = file.definitions;
     const std::string& path = file.path;
@@ -254,7 +254,8 @@ Status check_tiles(const FileContext& file, const Grid& grid) {
     return {};
 }
 
-/// Chooses one part per process row or column, or as many as there are writers.
+/// Divides the domain into one part per process row or column, or into as many parts as there are
+/// writers.
 void choose_lines(const FileContext& file, const Axes& axes, const Starts& starts, int most,
                   Grid& grid) {
     const bool rows = file.options.method == "rows";
@@ -266,8 +267,9 @@ void choose_lines(const FileContext& file, const Axes& axes, const Starts& start
                   file.path, file.options.method, lines, file.options.method, grid.parts());
 }
 
-/// Chooses the tiles that the settings name, or about as many along y as along x.
-/// @param spread  number of writers over which they are spread
+/// Chooses the numbers of tiles along x and y: those that the settings name, or about the same
+/// number along both.
+/// @param spread  number of writers among which the tiles are divided
 Status choose_tiles(const FileContext& file, const Axes& axes, int available, int spread,
                     bool servers, Grid& grid) {
     const Tiles tiles = parse_tiles(file.options.tiles);
@@ -289,7 +291,7 @@ Status choose_tiles(const FileContext& file, const Axes& axes, int available, in
     return {};
 }
 
-/// Cuts the dimensions along the axes of one direction.
+/// Divides all dimensions of one direction.
 /// @param first  index of the first of these axes in `starts`
 std::vector<Cut> cut_axes(const Definitions& definitions, const std::vector<Axis>& axes,
                           const Starts& starts, std::size_t first, int parts) {
@@ -302,7 +304,7 @@ std::vector<Cut> cut_axes(const Definitions& definitions, const std::vector<Axis
     return cuts;
 }
 
-/// The data from which a division of the horizontal domain is chosen.
+/// The information from which a division of the horizontal domain is chosen.
 struct Division {
     Axes axes;
     Starts starts;
@@ -311,7 +313,7 @@ struct Division {
     bool served = false, rows = false, columns = false;
 };
 
-/// Does the part of dividing the domain that a rank does alone.
+/// Collects this rank's information for the division. Local.
 Status begin_division(const FileContext& file, bool writers_asked, Division& d, Target& target) {
     const FileOptions& options = file.options;
     LayoutChoice& layout = target.layout;
@@ -336,7 +338,7 @@ Status begin_division(const FileContext& file, bool writers_asked, Division& d, 
     return {};
 }
 
-/// Moves the axis that belongs to the first cut to the front.
+/// Moves the axis that the first cut divides to the front.
 void sort_axes(std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
     const auto is_first = [&](const Axis& axis) {
         return !cuts.empty() && axis.dim == cuts.front().dim;
@@ -348,7 +350,7 @@ void sort_axes(std::vector<Axis>& axes, const std::vector<Cut>& cuts) {
         std::rotate(axes.begin(), found, found + 1);
 }
 
-/// Cuts the domain as an existing set of files is cut.
+/// Divides the domain as an existing set of files divides it.
 Status divide_as_existing(const FileContext& file, const Grid& existing, Division& d, Grid& grid) {
     const Tiles asked = parse_tiles(file.options.tiles);
     const bool one_way = existing.rows == 1 || existing.columns == 1;
@@ -366,8 +368,8 @@ Status divide_as_existing(const FileContext& file, const Grid& existing, Divisio
     return {};
 }
 
-/// Cuts the horizontal domain.
-/// @param mine  receives the part of which this rank holds elements; -1: none
+/// Divides the horizontal domain.
+/// @param mine  receives the number of the part of which this rank holds elements; -1: none
 Status divide(const FileContext& file, bool writers_asked, const Grid* existing, Division& d,
               Target& target, int& mine) {
     const FileOptions& options = file.options;
@@ -411,7 +413,7 @@ Status divide(const FileContext& file, bool writers_asked, const Grid* existing,
 Status choose_layout(const FileContext& file, bool writers_asked, const Grid* existing,
                      Target& target) {
     Division d;
-    // The result depends on values that all ranks have in common, so the status is the same on
+    // The result depends only on values that all ranks have in common, so the status is the same on
     // every rank.
     Status status = with_reserve([&] {
         d = {};

@@ -9,7 +9,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Smallest number of ranks per server; the size of the output is not known yet.
+/// Smallest number of ranks for each server. It is fixed, because the size of the output is not
+/// known yet.
 constexpr int ranks_of_a_server = 16;
 
 /// Number of servers that nearly reach the speed of a parallel file system.

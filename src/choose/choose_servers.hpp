@@ -13,8 +13,8 @@ struct ServerChoice {
     std::string why;  ///< reason, as a sentence without its full stop
 };
 
-/// Chooses one server per node, or more if the file system serves several writers of a node; at
-/// most one rank of 16, and at least one.
+/// Chooses the number of servers: one per node, or more if several writers on a node are faster on
+/// the file system. At most one rank in 16 becomes a server, but at least one.
 /// @param ranks, nodes  number of ranks and nodes of the session, including servers
 ServerChoice choose_servers(const FileSystem& system, int ranks, int nodes);
 

@@ -9,9 +9,10 @@
 
 namespace thalweg::detail {
 
-/// Returns the settings that choose() decides; `writers` only if the user can choose it.
-/// @param asked     the settings of the file before anything was chosen
-/// @param appended  the file existed
+/// Returns the settings on which choose() has decided, with their values and reasons. `writers` is
+/// included only if the user could choose it.
+/// @param asked     settings as the user has set them
+/// @param appended  the file existed before
 /// @param choice    result of choose()
 std::vector<ChosenSetting> explain(const FileOptions& asked, bool appended, Format format,
                                    const Surroundings& around, const Choice& choice);

@@ -8,7 +8,7 @@
 namespace thalweg::detail {
 
 bool pays_in_background(const OutputTimes& times) {
-    // The first output is slow, as its memory and files are used for the first time.
+    // Ignore the first output: it is slow because memory and files are used for the first time.
     if (times.outputs < 2) return false;
     const double output = times.pack + times.write;
     const double saved = std::min(times.write, times.computing);

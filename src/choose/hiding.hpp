@@ -8,13 +8,14 @@
 
 namespace thalweg::detail {
 
-/// Tests if writing in the background pays off: it must save a fifth of the time of outputs, a
-/// thousandth of that of the run, and a millisecond per output. Inline, the model waits for `pack`
-/// and `write`; in the background for `pack`, and for the part of `write` that exceeds `computing`.
+/// Tests if writing in the background saves enough time: a fifth of the time of outputs, a
+/// thousandth of the run's time, and a millisecond per output. Inline, the model waits for the
+/// times `pack` and `write`; in the background, for `pack` and for what `write` exceeds `computing`
+/// by.
 bool pays_in_background(const OutputTimes& times);
 
-/// Formats the times: "2 outputs took 0.1 s to pack and 0.4 s to write, while the model computed
-/// for 3 s".
+/// Formats measurements, for example "2 outputs took 0.1 s to pack and 0.4 s to write, while the
+/// model computed for 3 s".
 std::string in_words(const OutputTimes& times);
 
 }  // namespace thalweg::detail

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double ns = 1e9;
 
-/// Returns times as words, which are combined by the maximum.
+/// Encodes times as integers, such that their maximum over the ranks is the combined result.
 std::array<std::int64_t, 4> words_of(const OutputTimes& times) {
     return {times.outputs, std::llround(times.pack * ns), std::llround(times.write * ns),
             -std::llround(times.computing * ns)};
@@ -29,7 +29,7 @@ OutputTimes times_of(const std::int64_t* words) {
 FreeProcessors find_processors(Team& team) {
     ProcessorMask own{};
     std::int64_t quota = 0, neighbours = 0;
-    // If memory is lacking even for this, there is no room.
+    // A rank that has no memory for these lists reports no free processors.
     (void)alone([&]() -> Status {
         own = own_processors();
         quota = processor_quota();
@@ -70,8 +70,8 @@ Room RankResources::room(const FreeProcessors& processors) const {
     Room room;
     room.processors = processors.number;
     room.bound = processors.bound;
-    // The queues of a node take at most as much as if all its ranks had the largest queue, and at
-    // most the sum over all ranks.
+    // The queues of a node need at most the size of the largest queue on each of its ranks, and at
+    // most the sum over all ranks of the run.
     room.queues = std::min(most_[0], sums_[0]);
     room.memory = -most_[1];
     return room;

@@ -13,31 +13,33 @@
 namespace thalweg::detail {
 
 struct Room {
-    int processors = 0;  ///< see FreeProcessors
+    int processors = 0;  ///< number of free processors; see FreeProcessors
     bool bound = false;
-    /// Bytes that are free, on the node with the fewest; and upper bound for the queues of a node.
+    /// Free memory in bytes on the node that has least, and upper bound for the queues of a node.
     std::int64_t memory = INT64_MAX, queues = 0;
 };
 
-/// Finds the processors that the ranks do not use. They do not change, so a run does this once.
+/// Finds the processors that the ranks do not use. Their number is constant, so a run does this
+/// once.
 /// @note Collective
 FreeProcessors find_processors(Team& team);
 
-/// The contribution of a rank to the choices for a file, as words that all ranks combine.
+/// A rank's contribution to the choices for a file, as integers that all ranks combine.
 class RankResources {
 public:
     RankResources() = default;
-    /// Sets the words of this rank.
-    /// @param queue    bytes of its queue
-    /// @param outputs  its outputs so far
+    /// Sets the contribution of this rank.
+    /// @param queue    size of its queue in bytes
+    /// @param outputs  measurements of its outputs so far
     RankResources(const Team& team, std::int64_t queue, const OutputTimes& outputs);
 
-    /// Returns the words that are combined by the maximum; sums() those that are added up.
+    /// most() returns the integers that are combined by the maximum; sums() those that are added
+    /// up.
     std::span<std::int64_t> most() { return most_; }
     std::span<std::int64_t> sums() { return sums_; }
 
     Room room(const FreeProcessors& processors) const;
-    /// Returns the times of outputs of the slowest rank, and the computing time of the rank that
+    /// Returns the times of outputs on the slowest rank, and the computing time on the rank that
     /// computed least.
     OutputTimes outputs() const;
 
@@ -46,7 +48,8 @@ private:
     std::array<std::int64_t, 1> sums_{};
 };
 
-/// Returns the outputs combined over all ranks, as RankResources::outputs(). @note Collective
+/// Combines the measurements of all ranks, as RankResources::outputs() does.
+/// @note Collective
 OutputTimes agree_on(Team& team, const OutputTimes& mine);
 
 }  // namespace thalweg::detail

@@ -9,18 +9,19 @@
 
 namespace thalweg::detail {
 
-/// The options that decide how a file is written; "auto" and -1 leave them open.
+/// The options that determine how a file is written. Options with the value "auto" or -1 are still
+/// open.
 struct WayOfWriting {
     std::string storage = "auto", writers = "auto";
     std::int64_t alignment = -1;
     std::int64_t stripe_size = -1;
-    /// Message about a safer choice, or about one that is unsafe; may be empty.
+    /// A warning that a choice was changed to a safer one, or is unsafe; may be empty.
     std::string warning;
-    bool direct = false;  ///< every rank writes its own data; `writers` is ignored
+    bool direct = false;  ///< each rank writes its own data; `writers` is not used
 };
-/// Chooses the open options for a file system. @param pnetcdf  storage=pnetcdf can be chosen
+/// Chooses the open options for a file system. @param pnetcdf  storage=pnetcdf is available
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked, bool pnetcdf);
-/// Does the same, with the storages that this build of the library has.
+/// Chooses the open options among the storages that this build of the library has.
 WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked);
 
 }  // namespace thalweg::detail
