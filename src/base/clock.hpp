@@ -10,7 +10,7 @@ namespace thalweg::detail {
 double now();
 void sleep_seconds(double seconds);
 #else
-/// Returns the time in seconds since some fixed moment.
+/// Returns the time in seconds since a fixed moment.
 inline double now() {
     timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -25,7 +25,7 @@ inline void sleep_seconds(double seconds) {
 }
 #endif
 
-/// Adds the time of a scope to a sum.
+/// Measures the time of a scope and adds it to a sum.
 class Stopwatch {
 public:
     explicit Stopwatch(double& sum) : sum_(sum), begin_(now()) {}

@@ -19,15 +19,16 @@ std::int64_t number_of(const std::string& path, const std::string& name) {
     return -1;
 }
 
-/// Reads a file with a single number; -1 if it contains something else ("max").
+/// Reads a file with a single number; returns -1 if the file contains something else, such as
+/// "max".
 std::int64_t only_number(const std::string& path) {
     std::ifstream file(path);
     std::int64_t number = -1;
     return file >> number ? number : -1;
 }
 
-/// Returns the bytes that a control group may still use. The page cache of its files counts as its
-/// memory, but is released on demand.
+/// Returns the number of bytes that a control group may still use. The page cache of files is
+/// charged to the group, but counts as free here, because the system releases it on demand.
 std::int64_t left_of_group(const std::string& folder, bool unified) {
     const std::int64_t limit =
         only_number(folder + (unified ? "/memory.max" : "/memory.limit_in_bytes"));
@@ -41,9 +42,9 @@ std::int64_t left_of_group(const std::string& folder, bool unified) {
     return std::max<std::int64_t>(0, limit - std::max<std::int64_t>(0, used - files));
 }
 
-/// Returns the smallest number of bytes that this process's group and its parents may still use. In
-/// a container the path may be that of the host; then the container's own group is found at the
-/// top.
+/// Returns the smallest number of bytes that any of this process's control groups, from its own to
+/// the outermost, may still use. In a container, the path may be valid only on the host; the
+/// container's own group is then the root.
 std::int64_t left_of_groups(const std::string& root) {
     std::ifstream groups(root + "/proc/self/cgroup");
     std::int64_t left = INT64_MAX;

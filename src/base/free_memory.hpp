@@ -8,13 +8,14 @@
 namespace thalweg::detail {
 
 struct FreeMemory {
-    std::int64_t bytes = INT64_MAX;  ///< bytes free on the machine or in the process's container
-    /// Tests if memory that was granted may be missing on first use (with vm.overcommit_memory=2,
-    /// shared memory is counted only then).
+    std::int64_t bytes = INT64_MAX;  ///< free memory in bytes of the machine or of the process's
+                                     ///< container
+    /// Memory that was granted may be missing at its first use: with vm.overcommit_memory=2, shared
+    /// memory is counted only then.
     bool strict = false;
 };
 
-/// @param root  root folder of the file system; tests pass their own
+/// @param root  root folder of the file system; tests pass another folder
 FreeMemory free_memory(const std::string& root = "");
 
 }  // namespace thalweg::detail

@@ -10,7 +10,7 @@ namespace thalweg::detail {
 constexpr std::uint64_t hash_of_nothing = 0xcbf29ce484222325;
 
 /// Returns the 64-bit FNV-1a hash.
-/// @param before  hash of the preceding bytes, to be continued
+/// @param before  hash of the bytes that come before
 inline std::uint64_t hash_of(std::string_view bytes, std::uint64_t before = hash_of_nothing) {
     for (const char c : bytes) before = (before ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     return before;

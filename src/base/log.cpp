@@ -12,8 +12,9 @@ namespace thalweg::detail::log {
 
 namespace {
 
-/// Returns the library's own logger: spdlog's default one belongs to the program, and writes to
-/// standard output. It is never destroyed: threads may still use it while the process ends.
+/// Returns the library's own logger. spdlog's default logger belongs to the program, and writes to
+/// standard output. The logger is never destroyed, because threads may use it until the process
+/// ends.
 spdlog::logger& logger() {
     static spdlog::logger* const made = [] {
         auto* const l =

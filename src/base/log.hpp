@@ -14,7 +14,8 @@ enum class Level { debug, info, warn, error };
 /// Sets the least severe level that is written: off, error, warning (or warn), info, debug.
 void set_level(const std::string& name);
 
-/// Writes a line. Does not throw if memory runs out: the line is lost, and another line says so.
+/// Writes a line to the log. If memory runs out the line is lost, which another line reports; no
+/// exception is thrown.
 void write(Level level, fmt::string_view text, fmt::format_args values);
 
 template <class... Args>

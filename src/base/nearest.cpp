@@ -15,7 +15,7 @@ std::string lower(std::string_view text) {
     return result;
 }
 
-/// Returns the number of changed, added, dropped or swapped letters that turn one name into the
+/// Returns the smallest number of letters to change, add, drop or swap that turn one name into the
 /// other.
 std::size_t distance(const std::string& a, const std::string& b) {
     std::vector<std::size_t> before_last, last(b.size() + 1), row(b.size() + 1);

@@ -8,12 +8,13 @@
 
 namespace thalweg::detail {
 
-/// Returns the known name that is most similar to this one, ignoring case; the first of several.
-/// Empty if none is similar: one begins with the other, or at most a third of the letters are
-/// wrong, missing, superfluous or swapped with their neighbour.
+/// Returns the first of the known names that are most similar to `name`, ignoring case; empty if
+/// none is similar. Two names are similar if one begins with the other, or if at most a third of
+/// the letters are wrong, missing, superfluous or swapped with their neighbour.
 std::string nearest(std::string_view name, const std::vector<std::string>& known);
 
-/// Returns "; did you mean 'nc'?" for the end of a sentence, or an empty text.
+/// Returns a suggestion for the end of a sentence, such as "; did you mean 'nc'?", or an empty
+/// text.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace thalweg::detail

@@ -13,7 +13,8 @@ namespace thalweg::detail {
 
 std::string normal_form(std::string name) {
 #ifdef THALWEG_HAVE_UTF8PROC
-    // Below U+0300, the first combining character, everything is in normal form C.
+    // Text without code points from U+0300 (the first combining character) on is always in normal
+    // form C.
     const auto may_combine = [](char c) { return static_cast<unsigned char>(c) >= 0xcc; };
     if (std::none_of(name.begin(), name.end(), may_combine)) return name;
     const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> normal(

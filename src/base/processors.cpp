@@ -13,14 +13,15 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Returns the whole processors in a quota and period of microseconds; INT32_MAX if there is no
-/// limit.
+/// Returns the number of whole processors that a quota grants; quota and period are in
+/// microseconds. INT32_MAX if there is no limit.
 int quota_of(double quota, double period) {
     if (quota <= 0 || period <= 0) return INT32_MAX;
     return static_cast<int>(std::clamp(quota / period, 1.0, 1e6));
 }
 
-/// Reads the processor quota of a control group, in the unified hierarchy or in the older one.
+/// Reads the processor quota of a control group, in version 2 of the hierarchy (unified) or in
+/// version 1.
 int quota_of_group(const std::string& folder, bool unified) {
     double quota = 0, period = 0;
     if (unified) {
@@ -74,7 +75,7 @@ int processor_quota(const std::string& root) {
 
 int model_threads() {
     const char* const text = std::getenv("OMP_NUM_THREADS");
-    // atoi reads the first number of a list, which is that of the outermost level.
+    // If the variable is a list, atoi reads its first number, which belongs to the outermost level.
     return std::max(1, text == nullptr ? 1 : std::atoi(text));
 }
 

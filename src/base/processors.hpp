@@ -11,26 +11,27 @@ namespace thalweg::detail {
 /// A set of processors, with one bit for each.
 using ProcessorMask = std::array<std::int64_t, 16>;
 
-/// Returns the process's affinity mask. If it cannot be read (a machine may have more processors
-/// than the mask has bits), returns as many of the first processors as are online.
+/// Returns the affinity mask of the process. If it cannot be read, for example because the machine
+/// has more processors than the mask has bits, returns the first processors, as many as are online.
 ProcessorMask own_processors();
 
 int count(const ProcessorMask& mask);
 
-/// Returns the number of processors that the process's control group (a container) grants at a
-/// time, rounded down, at least 1; INT32_MAX: no limit.
-/// @param root  root folder of the file system; tests pass their own
+/// Returns the number of processors that the control group of the process (its container) grants at
+/// a time, rounded down, but at least 1. Returns INT32_MAX if there is no limit.
+/// @param root  root folder of the file system; tests pass another folder
 int processor_quota(const std::string& root = "");
 
-/// Returns the number of threads with which a rank computes: OMP_NUM_THREADS, else 1.
+/// Returns the number of threads with which each rank of the model computes: OMP_NUM_THREADS, or 1
+/// without it.
 int model_threads();
 
-/// The processors that the ranks of a run do not use, as all ranks have agreed.
+/// The processors that the ranks of a run do not use. The same on all ranks.
 struct FreeProcessors {
-    /// Number of processors on which nothing computes, among those that the ranks of a node may
-    /// use; of the node with the fewest.
+    /// Number of processors that the ranks of a node may use but do not compute on, on the node
+    /// with the fewest.
     int number = 0;
-    /// Some rank is bound: it may use no more processors than it computes on.
+    /// Some rank may use only the processors on which it computes.
     bool bound = false;
 };
 

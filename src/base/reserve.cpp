@@ -7,8 +7,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Bytes of the reserve: more than a rank needs for its small allocations between two collective
-/// calls.
+/// Size of the reserve in bytes. It is more than a rank allocates between two collective calls, not
+/// counting large buffers.
 constexpr std::size_t reserve_bytes = 256 << 10;
 
 std::atomic<char*> reserve{nullptr};

@@ -7,16 +7,17 @@
 
 namespace thalweg::detail {
 
-/// Allocates the process's reserve of memory again, if it was used and there is memory.
+/// Allocates the process's reserve of memory again if it was used. Does nothing if there is no
+/// memory.
 void keep_reserve() noexcept;
 
 /// Returns the reserve of memory to the system.
 void give_reserve() noexcept;
 
 /**
- * Calls act() between two collective calls. If memory runs out, frees the reserve and calls it once
- * more.
- * @param act  needs little memory and can be repeated
+ * Calls act() between two collective calls. If it runs out of memory, frees the reserve and calls
+ * act() again.
+ * @param act  function that needs little memory and can be repeated
  * @throw std::bad_alloc if the reserve was not enough
  */
 template <class Do>

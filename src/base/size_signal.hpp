@@ -8,8 +8,8 @@
 
 namespace thalweg::detail {
 
-/// Blocks SIGXFSZ for a scope. A write beyond the limit on the file size raises this signal, which
-/// would end the model; while it is blocked, the write fails with EFBIG instead.
+/// Blocks the signal SIGXFSZ for the duration of a scope. A write beyond the limit on file sizes
+/// raises it, which would end the model. While it is blocked, the write fails with EFBIG instead.
 class NoSizeSignal {
 public:
     NoSizeSignal() {

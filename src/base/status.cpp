@@ -8,12 +8,11 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The beginning of a packed error; the names of the file and of the variable, and the text,
-/// follow.
+/// The beginning of a packed error. The names of file and variable, and the text, follow it.
 struct PackedHead {
     std::int64_t record;
     std::int32_t rank;
-    std::uint32_t file, variable;  ///< lengths of the names
+    std::uint32_t file, variable;  ///< lengths of the names in bytes
 };
 
 }  // namespace

@@ -16,9 +16,11 @@
 namespace thalweg::detail {
 
 struct ErrorPlace {
-    std::string file, variable;  ///< empty if the error concerns no file or no variable
-    std::int64_t record = -1;    ///< number as in the text; -1: the error concerns no record
-    int rank = -1;               ///< -1: the error concerns no rank, or all
+    std::string file, variable;  ///< names; empty if the error concerns no file or no variable
+    std::int64_t record = -1;    ///< number of the record as in the text; -1 if the error concerns
+                                 ///< no record
+    int rank = -1;               ///< number of the rank; -1 if the error concerns no rank, or all
+                                 ///< of them
 };
 
 struct [[nodiscard]] Status {
@@ -30,7 +32,7 @@ struct [[nodiscard]] Status {
     explicit operator bool() const { return ok(); }
 };
 
-/// Arguments of a text that are also the place of the error.
+/// Arguments that are formatted into the text of an error and also become its place.
 struct OfFile {
     std::string_view text;
 };
@@ -51,7 +53,7 @@ inline void note(ErrorPlace& place, const OfRank& rank) { place.rank = rank.text
 template <class T>
 void note(ErrorPlace&, const T&) {}
 
-/// Returns an argument as it is formatted.
+/// Returns the value of an argument for the text.
 inline const auto& plain(const OfFile& file) { return file.text; }
 inline const auto& plain(const OfVariable& variable) { return variable.text; }
 inline const auto& plain(const OfRecord& record) { return record.text; }
@@ -63,7 +65,7 @@ const T& plain(const T& argument) {
 template <class... Args>
 using PlainFormat = fmt::format_string<decltype(plain(std::declval<const Args&>()))...>;
 
-/// Adds to the place of an error.
+/// Adds file, variable, record and rank among the arguments to the place of an error.
 template <class... Args>
 Status about(Status status, const Args&... args) {
     (note(status.place, args), ...);
@@ -75,26 +77,27 @@ Status failure(tw_status code, PlainFormat<Args...> text, const Args&... args) {
     return about({code, fmt::vformat(text, fmt::make_format_args(plain(args)...))}, args...);
 }
 
-/// Changes the text of an error; the arguments may contain the present one.
+/// Replaces the text of an error. The present text may be among the arguments.
 template <class... Args>
 void reword(Status& status, PlainFormat<Args...> text, const Args&... args) {
     status.text = fmt::vformat(text, fmt::make_format_args(plain(args)...));
     status = about(std::move(status), args...);
 }
 
-/// Returns text and place as bytes, for another process. If only their beginning fits somewhere,
+/// Encodes text and place of an error as bytes, for another process. If the bytes are cut off, only
 /// the end of the text is lost.
 std::string packed(const Status& status);
 Status unpacked(tw_status code, std::string_view bytes);
 
-/// Returns TW_ENOMEM without allocating memory.
+/// Returns TW_ENOMEM. Allocates no memory.
 inline Status out_of_memory() { return {TW_ENOMEM, "out of memory"}; }
 
-/// Describes the exception that is being handled: TW_ENOMEM, or TW_EINTERNAL with its text.
+/// Describes the exception that is being handled: TW_ENOMEM for a lack of memory, TW_EINTERNAL with
+/// the exception's text for all others.
 Status exception_status() noexcept;
 
-/// Runs the part of a call that a rank does alone before all ranks agree. An exception becomes a
-/// status: otherwise the other ranks would wait for this one forever.
+/// Runs the part of a call that a rank does alone, before all ranks agree. Converts an exception to
+/// a status, because the other ranks would otherwise wait forever for this rank.
 template <class Do>
 Status alone(Do&& act) {
     try {
@@ -104,11 +107,12 @@ Status alone(Do&& act) {
     }
 }
 
-/// Thrown if memory ran out and all ranks have agreed on that, so that none waits for another.
+/// Thrown on all ranks when they have agreed that one of them has run out of memory, so that no
+/// rank waits for another.
 class NoMemoryAnywhere : public std::bad_alloc {};
 
-/// Runs a collective part. If memory ran out and all ranks know it, returns a status. Any other
-/// exception on one rank is not caught.
+/// Runs a collective part of a call. Converts NoMemoryAnywhere to a status; other exceptions of one
+/// rank are not caught.
 template <class Do>
 Status together(Do&& act) {
     try {

@@ -16,7 +16,7 @@ std::string joined(std::span<const std::string_view> items, std::string_view sep
 std::string joined(std::span<const std::int64_t> items, std::string_view separator);
 std::string joined(std::span<const int> items, std::string_view separator);
 
-/// Joins names to a list that split_names() splits into them again.
+/// Joins names to a list. split_names() converts the list back to the names.
 std::string joined_names(const std::vector<std::string>& names);
 
 }  // namespace thalweg::detail

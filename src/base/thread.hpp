@@ -10,24 +10,24 @@
 
 namespace thalweg::detail {
 
-/// Starts a thread that blocks all signals except those that it raises itself, so that the model
-/// handles them.
-/// @param task  the thread's purpose, for the error message: "reads ahead"
+/// Starts a thread. It blocks all signals except those that it raises itself, so that the model's
+/// threads handle the others.
+/// @param task  verb that tells the thread's purpose, for the error message, such as "reads ahead"
 Status start_thread(std::thread& thread, std::function<void()> run, const char* task);
 
-/// A thread that can be simulated: it waits only by means of comm/wait.hpp and base/clock.hpp, and
-/// while it waits it holds no locks but WaitingLocks.
+/// A thread that also works in a simulation. It may wait only through comm/wait.hpp and
+/// base/clock.hpp; while it waits, it may hold no locks but WaitingLocks.
 class WaitingThread {
 public:
     WaitingThread();
-    ~WaitingThread();  ///< join() must have been called
+    ~WaitingThread();  ///< the thread must have ended: call join() before
     WaitingThread(const WaitingThread&) = delete;
     WaitingThread& operator=(const WaitingThread&) = delete;
 
     /// Starts the thread as start_thread() does.
     Status start(std::function<void()> run, const char* task);
     bool started() const { return state_ != nullptr; }
-    /// Waits for the thread's end, if it was started.
+    /// Waits until the thread has ended, if it was started.
     void join();
 
 private:
@@ -35,7 +35,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// A mutex whose owner may wait for time to pass, or write, before it unlocks.
+/// A mutex whose owner may wait or write to a file before it unlocks.
 class WaitingLock {
 public:
     WaitingLock();

@@ -9,11 +9,11 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Bytes that a name takes in addition to its characters.
+/// Size in bytes of a stored name, in addition to its characters.
 constexpr std::int64_t name_bytes = 128;
 constexpr std::size_t longest_name = 4096;
 
-/// Two waits less than so many seconds apart count as one.
+/// Two waits that are less than this number of seconds apart count as one.
 constexpr double at_once = 50e-6;
 
 }  // namespace

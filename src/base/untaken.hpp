@@ -3,13 +3,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Depth of this thread in the library that replaces netCDF's calls of unchanged programs, if that
-// is loaded: above 0 the calls reach netCDF.
+// Returns the nesting depth of this thread's calls into the shim library that replaces netCDF's
+// functions in unchanged programs. While the depth is above 0, the shim passes calls on to netCDF.
+// The symbol is null if the shim is not loaded.
 extern "C" [[gnu::weak]] int* thalweg_shim_depth();
 
 namespace thalweg::detail {
 
-/// Guard for a scope in which this thread's calls of netCDF and PnetCDF reach these libraries.
+/// For the duration of a scope, makes this thread's calls of netCDF and PnetCDF reach these
+/// libraries instead of the shim.
 class Untaken {
 public:
     Untaken() { change(1); }

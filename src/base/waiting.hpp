@@ -10,16 +10,17 @@
 
 namespace thalweg::detail {
 
-/// The end of a sentence "waiting for ...", or null. It is a string literal, so it stays valid.
+/// The end of a sentence that begins with "waiting for", or null. It points to a string literal, so
+/// it stays valid.
 using WaitingFor = std::atomic<const char*>;
 
 inline thread_local WaitingFor waiting_for{nullptr};
 
-/// The reason for waits in a write or a read, which have their own events in a trace.
+/// The reason of waits for a write or a read. These have their own events in a trace.
 inline constexpr const char* the_file_system = "the file system";
 
-/// Sets the reason for a wait, for a scope. With nested scopes the outermost reason counts, as it
-/// says most. Costs a store or two, so it is always on.
+/// Sets the reason why this thread waits, for the duration of a scope. In nested scopes the
+/// outermost reason counts, as it explains most. Always on, as it costs only one or two stores.
 class Waiting {
 public:
     explicit Waiting(const char* what)

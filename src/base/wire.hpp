@@ -12,11 +12,11 @@
 
 namespace thalweg::detail {
 
-/// A value that is written, or the place of one that is read.
+/// Reference to a value that is written, or to the variable into which a value is read.
 template <class Wire, class T>
 using Carried = typename Wire::template Value<T>&;
 
-/// Tests if the elements of a list are bytes that need no carry().
+/// Tests if the elements of a list can be copied as bytes, without carry().
 template <class List>
 concept PlainList = std::is_trivially_copyable_v<typename List::value_type>;
 
@@ -94,7 +94,7 @@ public:
         return values;
     }
     std::string get_text() { return get_many<std::string>(); }
-    /// Returns the bytes that have not been read yet.
+    /// Returns the bytes that were not read yet.
     std::vector<char> rest() const { return {bytes_.begin() + at_, bytes_.end()}; }
 
 private:
@@ -116,7 +116,7 @@ private:
     std::size_t at_ = 0;
 };
 
-/// Returns the value of a message that has nothing else.
+/// Returns the value in a message that contains nothing else.
 template <class T>
 T value_in(const std::vector<char>& bytes) {
     WireReader in(bytes);

@@ -12,21 +12,23 @@
 namespace thalweg::detail {
 
 struct Wording {
-    bool fortran = false;  ///< fastest dimension first, indices counted from 1; false: as in C
+    bool fortran = false;  ///< true: fastest dimension first, indices counted from 1; false: as in
+                           ///< C
 
-    /// Joins names or lengths of dimensions, which are given slowest first, for a message.
+    /// Joins names or lengths of dimensions for a message. They are passed slowest first.
     template <class Values>
     std::string list(const Values& values, const char* between = ", ") const {
         std::vector<typename Values::value_type> items(values.begin(), values.end());
         if (fortran) std::reverse(items.begin(), items.end());
         return joined(items, between);
     }
-    /// Joins names in quotes.
+    /// Joins names, each in quotes.
     template <class Values>
     std::string names(const Values& values) const {
         return list(values, " ");
     }
-    /// Converts an index, position or record counted from 0 to the number in a message.
+    /// Converts an index, position or record that is counted from 0 to the number that a message
+    /// shows.
     std::int64_t index(std::int64_t from_0) const { return from_0 + (fortran ? 1 : 0); }
 };
 

@@ -13,7 +13,8 @@
 
 namespace thalweg::detail {
 
-/// Informs a simulation that a rank has looked for messages in vain, for the n-th time in a row.
+/// Informs a simulation that a rank has looked for messages without finding one, for the n-th time
+/// in succession.
 #ifdef THALWEG_SIMULATED
 void charge_poll(int n);
 #else
@@ -21,20 +22,20 @@ inline void charge_poll(int) {}
 #endif
 
 /// Informs a simulation that a box of elements is copied between arrays, messages or buffers.
-/// @param count  elements along each dimension
-/// @return true if the caller must copy: a simulation may keep no data
+/// @param count  number of elements along each dimension
+/// @return true if the caller must copy the data; a simulation may keep none
 #ifdef THALWEG_SIMULATED
 bool charge_copy(std::span<const std::int64_t> count);
 #else
 inline bool charge_copy(std::span<const std::int64_t>) { return true; }
 #endif
 
-/// The amount of data that is copied for a list.
+/// Numbers of elements and runs that are copied for a list.
 struct CopiedRuns {
     std::int64_t elements = 0, runs = 0;
 };
-/// Informs a simulation that the elements of a list within a box are copied.
-/// @param count  function that returns the amount
+/// Informs a simulation that the elements of a list inside a box are copied.
+/// @param count  function that returns the numbers as CopiedRuns
 /// @return as charge_copy()
 #ifdef THALWEG_SIMULATED
 bool charge_list(const CopiedRuns& copied);
@@ -49,7 +50,8 @@ bool charge_runs(Count&&) {
 }
 #endif
 
-/// Tests if memory must be allocated before it is used: a simulation may use hardly any of it.
+/// Tests if memory must be allocated before it is used. In a simulation, hardly any of it may ever
+/// be used.
 #ifdef THALWEG_SIMULATED
 bool touches_memory();
 #else
@@ -63,8 +65,8 @@ void charge_open();
 inline void charge_open() {}
 #endif
 
-/// Collects the ranges of a file that one call of a driver reads, and informs a simulation of them
-/// at the end of the scope.
+/// Collects the ranges of a file that one call of a storage driver reads. Informs a simulation of
+/// them at the end of the scope.
 #ifdef THALWEG_SIMULATED
 class ChargedReads {
 public:
