@@ -11,7 +11,7 @@
 
 #include "thalweg/base.h"
 
-/** Value for the number of dimensions of a tw_array whose elements follow one another. */
+/** Number of dimensions that marks a tw_array as dense: its elements follow one another. */
 #define TW_DENSE (-2)
 
 /**
@@ -41,13 +41,13 @@ typedef struct tw_array {
 /** Flag of the functions whose names end in _array: the array stays in use after the call. */
 #define TW_DEFERRED 16
 
-/** Describes an array of n elements that follow one another. Local; any thread may call it. */
+/** Describes a dense array of n elements. Local; any thread may call it. */
 static inline tw_array tw_dense(tw_type type, const void* data, int64_t n) {
     const tw_array array = {type, TW_DENSE, data, n, NULL, NULL};
     return array;
 }
 
-/** Describes an array of any strides. Local; any thread may call it. */
+/** Describes an array with any strides. Local; any thread may call it. */
 static inline tw_array tw_strided(tw_type type, const void* data, int rank, const int64_t* extent,
                                   const int64_t* byte_stride) {
     const tw_array array = {type, rank, data, 0, extent, byte_stride};

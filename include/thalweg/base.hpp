@@ -32,7 +32,7 @@ private:
 
 /// External types.
 enum class Type : int {
-    none = 0,  ///< netCDF-4: strings and user-defined types, which cannot be read
+    none = 0,  ///< netCDF-4 strings and user-defined types, which cannot be read
     int8 = TW_BYTE,
     text = TW_CHAR,
     int16 = TW_SHORT,
@@ -84,12 +84,13 @@ concept ArrayInPlace = Array<A> && std::ranges::borrowed_range<A>;
 template <class A>
 using Element = std::remove_reference_t<std::ranges::range_reference_t<A>>;
 
-/// An array of any strides, slowest dimension first; see tw_array.
+/// An array with any strides, slowest dimension first; see tw_array.
 template <class T>
 struct StridedArray {
     T* data = nullptr;                          ///< address of the first element
-    std::span<const std::int64_t> extent;       ///< in elements
-    std::span<const std::int64_t> byte_stride;  ///< must have as many elements as extents
+    std::span<const std::int64_t> extent;       ///< length along each dimension, in elements
+    std::span<const std::int64_t> byte_stride;  ///< distance in bytes between neighbours along each
+                                                ///< dimension; as many values as `extent`
 };
 
 template <class A>
@@ -108,9 +109,9 @@ concept AnyArrayInPlace = ArrayInPlace<A> || is_strided<std::remove_cvref_t<A>>;
 /// Internal: handles, and conversions between the C++ and the C types.
 namespace handles {
 
-/// A session. It exists as long as anything made by it.
+/// A session. It exists as long as any object that it has made.
 struct Session {
-    tw_session handle = nullptr;  ///< null: the session has ended
+    tw_session handle = nullptr;  ///< null after the session has ended
     int rank = 0;
     std::optional<Error> unseen;  ///< first error of a file that was closed by a destructor
 };
@@ -123,7 +124,7 @@ inline void check(tw_status code, tw_session session) {
     throw Error(code, *text == '\0' ? tw_strerror(code) : text);
 }
 
-/// The handle of something made by a session; empty once the session has ended.
+/// The handle of an object that a session has made; empty after the session has ended.
 template <class T>
 class Owned {
 public:
@@ -148,7 +149,8 @@ public:
     tw_session session() const noexcept { return session_ ? session_->handle : nullptr; }
     const SessionPtr& session_ptr() const noexcept { return session_; }
     void check(tw_status code) const { handles::check(code, session()); }
-    /// Tests if an exception has been thrown since this object was made, and has not been caught.
+    /// Tests if the stack is being unwound because of an exception that was thrown after this
+    /// object was made.
     bool unwinding() const noexcept { return std::uncaught_exceptions() > exceptions_; }
 
 private:
@@ -167,8 +169,8 @@ std::int64_t size_of(const A& array) {
     return static_cast<std::int64_t>(std::ranges::size(array));
 }
 
-/// Describes the array, with an invalid number of dimensions if its extents and strides differ in
-/// number.
+/// Describes an array. If its extents and strides differ in number, the number of dimensions is
+/// invalid.
 template <class T>
 tw_array array_of(const StridedArray<T>& array) {
     const bool fits = array.extent.size() == array.byte_stride.size();
@@ -189,10 +191,10 @@ tw_array target_of(A& array) {
         static_assert(!std::is_const_v<Element<A>>);
     return array_of(array);
 }
-/// Returns the array that a rank without one passes to a collective call.
+/// Returns an invalid array, which a rank without a usable array passes to a collective call.
 inline tw_array no_array() { return tw_strided(TW_BYTE, nullptr, -1, nullptr, nullptr); }
 
-/// Appends invalid values, so that too few values are an error.
+/// Appends invalid values to a list, so that the C function detects a list that is too short.
 inline std::vector<std::int64_t> padded(const std::vector<std::int64_t>& values) {
     std::vector<std::int64_t> all = values;
     all.resize(std::max<std::size_t>(all.size(), 17), -1);

@@ -84,7 +84,7 @@ tw_status tw_decompose_list(tw_session session, const char* dims, const int64_t*
                             const char* listed, int64_t n, const int64_t* indices,
                             tw_list_kind kind, tw_decomposition* decomposition);
 
-/** Treatments of the halo along a dimension by reads. */
+/** Ways in which reads treat the halo along a dimension. */
 enum tw_edge TW_ENUM {
     TW_HALO_KEEP = 0,    /**< leave it unchanged: the default */
     TW_HALO_CLIP = 1,    /**< read the part within the global shape; leave the rest unchanged */

@@ -12,7 +12,7 @@ struct Block {
     std::vector<std::int64_t> start, count;
 };
 
-/// Treatments of the halo along a dimension by reads.
+/// Ways in which reads treat the halo along a dimension.
 enum class Edge : int {
     keep = TW_HALO_KEEP,         ///< leave it unchanged: the default
     clip = TW_HALO_CLIP,         ///< read the part within the global shape
@@ -78,7 +78,7 @@ private:
     std::size_t dims_ = 0;
 };
 
-/// Stands in for a decomposition: every rank holds, or reads, all of the variable.
+/// Takes the place of a decomposition: each rank holds, or reads, the whole variable.
 struct Replicated {};
 inline constexpr Replicated replicated{};
 
@@ -89,7 +89,8 @@ public:
     Holding(const Decomposition& d) : handle_(d.handle()), empty_(!d) {}
 
     tw_decomposition handle() const noexcept { return handle_; }
-    /// Tests if the holding is a decomposition that was never made, was moved from, or was freed.
+    /// Tests if the holding is a decomposition that is no longer, or was never, valid: it was
+    /// default-constructed, moved from, or freed.
     bool empty() const noexcept { return empty_; }
     void check(const std::string& name) const {
         if (empty_)

@@ -98,7 +98,7 @@ tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const
  */
 tw_status tw_set_var(tw_file file, const char* var, const char* settings);
 
-/** Treatments of the file's records from the one given to tw_set_record on. */
+/** Ways to treat the file's records from the one given to tw_set_record on. */
 enum tw_later TW_ENUM {
     TW_KEEP_LATER = 0, /**< the later records stay until they are overwritten */
     TW_DROP_LATER = 1  /**< the later records are removed when the definitions end */

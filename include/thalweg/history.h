@@ -92,19 +92,19 @@ tw_status tw_history_ready(tw_history history);
  */
 tw_status tw_history_time(tw_history history, double seconds);
 
-/** Tests if a field sent now would be used: costs one comparison. Returns 0 for NULL. Local. */
+/** Tests if a field sent now would be used. Returns 0 for NULL. Costs one comparison. Local. */
 int tw_wants(tw_field field);
 
 /**
- * Sends this rank's part of a field. What no stream wants at this time is ignored. Local.
+ * Sends this rank's part of a field. Values that no stream uses at this time are ignored. Local.
  * @param type     the field's
  * @param data, n  as for tw_put; the array can be reused when the call returns
  * @return TW_OK, TW_ETYPE, TW_ESHAPE, TW_EARG, TW_EHANDLE, TW_ESTATE (before tw_history_time, or
- *         sent twice in a step: the first values stand), TW_ENOMEM
+ *     sent twice in a step: the first values stand), TW_ENOMEM
  */
 tw_status tw_send(tw_field field, tw_type type, const void* data, int64_t n);
 
-/** Sends as tw_send does, an array of any strides. Local. */
+/** Sends an array with any strides; otherwise as tw_send. Local. */
 tw_status tw_send_array(tw_field field, tw_array array);
 
 /** Sends as tw_send does, with a weight of its own instead of the step's length: 0 adds nothing.
@@ -134,8 +134,8 @@ tw_status tw_send_block(tw_field field, int block, tw_type type, const void* dat
 tw_status tw_history_end_step(tw_history history);
 
 /**
- * Makes what the history has written so far safe, and registers a copy of all of its state in a
- * restart, which the next tw_restart_write writes: call it before each. Only between steps.
+ * Completes the records written so far, and registers a copy of the history's state in a restart.
+ * Call it between steps, before each tw_restart_write, which then writes the state.
  * @return TW_OK, TW_ESTATE, an error of tw_restart_add or of the files
  * @note Collective
  */

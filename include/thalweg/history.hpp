@@ -9,7 +9,7 @@
 
 namespace thalweg {
 
-/// A field of a history (History::field), which ends with it.
+/// A field of a history (History::field). It is valid until the history ends.
 class Field {
 public:
     Field() = default;
@@ -46,8 +46,9 @@ private:
     tw_field field_ = nullptr;
 };
 
-/// Files of instants, means and others, as a configuration asks for them (Session::history). Close
-/// it: its destructor cannot, as other ranks may not take part.
+/// Files of instants, means and others, as a configuration asks for them (Session::history). A
+/// history must be closed by close(): its destructor cannot do it, as other ranks might not take
+/// part.
 class History {
 public:
     History() = default;

@@ -36,9 +36,9 @@ struct Storage {
 /// the state of its last sync().
 ///
 /// The destructor closes a file that is still open, as close() does; Session::finalize() throws the
-/// first error of such a file. While an exception is unwinding the stack it does not, because
-/// closing is collective and the other ranks may be anywhere; the file is closed when the session
-/// ends. Assigning to a file that is open closes it first.
+/// first error of such a file. While an exception unwinds the stack, the destructor does not close
+/// the file, because closing is collective and other ranks may be in other calls; the file is
+/// closed when the session ends. Assigning to a file that is open closes it first.
 class OpenFile {
 public:
     OpenFile(const OpenFile&) = delete;
@@ -46,9 +46,10 @@ public:
 
     /// tw_sync @note Collective
     void sync(bool durable = false) { check(tw_sync(file(), durable ? 1 : 0)); }
-    /// tw_close: throws errors, which the destructor cannot do @note Collective
+    /// tw_close. Throws errors, which the destructor cannot do.
+    /// @note Collective
     void close() { check(tw_close(owned_.address())); }
-    /// Gives up the handle, to be closed with tw_close.
+    /// Gives up the handle; the caller has to close it with tw_close.
     tw_file release() noexcept { return std::exchange(*owned_.address(), nullptr); }
     tw_file handle() const noexcept { return file(); }
     explicit operator bool() const noexcept { return file() != nullptr; }
@@ -177,7 +178,7 @@ private:
         const tw_status code = tw_close(owned_.address());
         if (code == TW_OK || owned_.session_ptr()->unseen) return;
         owned_.session_ptr()->unseen.emplace(code, tw_error_message(session));
-    } catch (const std::exception&) {  // no memory for the text
+    } catch (const std::exception&) {  // there is no memory for the text
     }
 
     handles::Owned<tw_file> owned_;

@@ -146,7 +146,7 @@ const char* tw_error_message(tw_session session);
 tw_status tw_error_place(tw_session session, const char** file, const char** variable,
                          int64_t* record, int* rank);
 
-/** Forms of the text that tw_summary returns. */
+/** Kinds of text that tw_summary returns. */
 enum tw_summary_form TW_ENUM {
     TW_SUMMARY_JSON = 0,  /**< figures of the session so far, as JSON: phases (seconds, slowest
                                rank), bytes, writes, messages, peak memory, totals per file; files

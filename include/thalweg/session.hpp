@@ -17,7 +17,7 @@ enum class Role : int {
     server = TW_SERVER  ///< the rank writes files for the model's ranks
 };
 
-/// Forms of the text that Session::summary returns.
+/// Kinds of text that Session::summary returns.
 enum class SummaryForm : int {
     json = TW_SUMMARY_JSON,  ///< figures of the session so far
     /// The most important of these figures, as a table to be printed.
@@ -36,13 +36,15 @@ public:
         begun(tw_init(comm, settings.c_str(), &session_->handle));
         MPI_Comm_rank(comm, &session_->rank);
     }
-    /// tw_init_components: returns a session for each component, empty if this rank is not in it. A
-    /// server returns from here when all sessions have ended.
-    /// @param components  a communicator for each; MPI_COMM_NULL where this rank is not in it
+    /// tw_init_components. Returns a session for each component; it is empty if this rank is not in
+    /// the component. On a server, the function returns when all sessions have ended.
+    /// @param components  communicator of each component; MPI_COMM_NULL if this rank is not in the
+    ///                    component
     /// @note Collective over comm
     static std::vector<Session> components(MPI_Comm comm, const std::vector<MPI_Comm>& components,
                                            bool serves, const std::string& settings = "") {
-        std::vector<tw_session> started(components.size() + 1);  // never empty
+        std::vector<tw_session> started(components.size() + 1);  // one more, so that the array is
+                                                                 // never empty
         const tw_status code =
             tw_init_components(comm, static_cast<int>(components.size()), components.data(),
                                serves ? 1 : 0, settings.c_str(), started.data());
@@ -70,7 +72,7 @@ public:
         return made;
     }
     Session(Session&& other) noexcept : session_(std::move(other.session_)) {}
-    /// Ends the session that it replaces, as the destructor does.
+    /// First ends the session that is replaced, as the destructor does.
     Session& operator=(Session&& other) noexcept {
         if (this != &other) {
             end();
@@ -81,9 +83,9 @@ public:
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
     /// Ends the session if finalize() was not called; the first error is then printed to standard
-    /// error. While an exception is unwinding the stack, it abandons the session (tw_abandon),
-    /// because the other ranks may be anywhere. They are notified when this rank calls MPI_Finalize
-    /// or begins a session with the same ranks.
+    /// error. While an exception unwinds the stack, the destructor abandons the session
+    /// (tw_abandon), because other ranks may be in other calls. They are notified when this rank
+    /// calls MPI_Finalize or begins a session with the same ranks.
     /// @note Collective, except while an exception is unwinding the stack
     ~Session() { end(); }
 
@@ -98,8 +100,8 @@ public:
     void abandon() { check(tw_abandon(address())); }
     /// tw_cancel @note Collective, but the other ranks may be in other calls
     void cancel(const std::string& why) { check(tw_cancel(address(), why.c_str())); }
-    /// Gives up the handle, to be ended with tw_finalize. All that the session made is empty from
-    /// then on.
+    /// Gives up the handle; the caller has to end it with tw_finalize. All objects that the session
+    /// has made become empty.
     tw_session release() noexcept { return std::exchange(*address(), nullptr); }
     tw_session handle() const noexcept { return session_ ? session_->handle : nullptr; }
     explicit operator bool() const noexcept { return handle() != nullptr; }
@@ -210,7 +212,7 @@ public:
 
 private:
     Session() = default;
-    /// Takes the status of the call that began the session.
+    /// Checks the status of the call that began the session.
     void begun(tw_status code) {
         if (code == TW_OK) return;
         const std::string text = tw_error_message(session_->handle);
@@ -247,7 +249,7 @@ private:
         if (session_->rank != 0 || (code == TW_OK && !session_->unseen)) return;
         std::fprintf(stderr, "thalweg: %s\n",
                      session_->unseen ? session_->unseen->what() : tw_error_message(nullptr));
-    } catch (const std::exception&) {  // a destructor cannot report it
+    } catch (const std::exception&) {  // a destructor must not throw
     }
 
     handles::SessionPtr session_;
@@ -255,13 +257,14 @@ private:
     int exceptions_ = std::uncaught_exceptions();
 };
 
-/// Actions of recover() if the file with the final name has more records than the temporary one.
+/// Ways in which recover() treats a file of the final name that has more records than the temporary
+/// one.
 enum class Longer : int {
     keep = TW_KEEP_LONGER,       ///< change neither file and throw TW_EEXISTS
-    replace = TW_REPLACE_LONGER  ///< replace it
+    replace = TW_REPLACE_LONGER  ///< replace the longer file
 };
 
-/// tw_recover: returns what was done. Needs neither a session nor MPI.
+/// tw_recover. Returns a description of what was done. Needs neither a session nor MPI.
 inline std::string recover(const std::string& path, Longer longer = Longer::keep) {
     char text[4096] = "";
     const tw_status code =

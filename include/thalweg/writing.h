@@ -162,7 +162,8 @@ tw_status tw_sync(tw_file file, int durable);
  */
 tw_status tw_close(tw_file* file);
 
-/** Actions of tw_recover if the file with the final name has more records than the temporary one.
+/** Ways in which tw_recover treats a file of the final name that has more records than the
+ * temporary one.
  */
 enum tw_recovery TW_ENUM {
     TW_KEEP_LONGER = 0,   /**< change neither file and return TW_EEXISTS */

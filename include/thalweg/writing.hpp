@@ -8,7 +8,7 @@
 
 namespace thalweg {
 
-/// Treatments of the records from the one given to File::set_record on.
+/// Ways to treat the file's records from the one given to File::set_record on.
 enum class Later : int {
     keep = TW_KEEP_LATER,  ///< the later records stay until they are overwritten
     drop = TW_DROP_LATER   ///< the later records are removed when the definitions end
