@@ -6,8 +6,8 @@
 namespace thalweg::cfio {
 namespace {
 
-// The value for no error. An error is encoded with its rank in the upper half and its (negative)
-// code in the lower, so that the minimum is the error of the lowest rank.
+// Represents "no error" in a minimum over the ranks. An error has its rank in the upper half and
+// its (negative) code in the lower half, so that the minimum is the error of the lowest rank.
 constexpr std::int64_t no_error = INT64_MAX;
 
 std::int64_t ranked(int rank, int error) {
@@ -29,7 +29,8 @@ int rank_in(MPI_Comm comm) {
 }  // namespace
 
 Outcome agree(MPI_Comm clients, Call call, std::int64_t file, std::int64_t content, int error) {
-    // The minima of a number and of its complement show whether all clients have the same number.
+    // All clients have the same number if the minimum of the number and the minimum of its
+    // complement belong to the same number.
     const auto kind = static_cast<std::int64_t>(call);
     const std::array<std::int64_t, 7> mine = {
         kind, ~kind, file, ~file, content, ~content, ranked(rank_in(clients), error)};

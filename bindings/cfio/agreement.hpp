@@ -20,14 +20,14 @@ enum class Call { create, enddef, close, finalize };
 
 struct Outcome {
     bool together = false;  // all clients are in the same call on the same file
-    bool alike = false;     // they have passed the same content
+    bool alike = false;     // all clients have passed the same content
     int error = 0;          // error of the lowest client that has one; 0: none
     int client = 0;         // number of this client
 };
 
-// Agrees with all clients that they make the same call.
+// Checks with all clients if they make the same call.
 // @param file  id of the file; for create, the digest of its arguments. Collective over the
-// clients.
+//              clients.
 Outcome agree(MPI_Comm clients, Call call, std::int64_t file, std::int64_t content, int error);
 
 // Returns the error of the lowest rank that has one, or 0. Collective.

@@ -21,8 +21,8 @@ using thalweg::cfio::Program;
 
 constexpr int no_file = 0;  // ids start at 1
 
-// The state of the program. It is never destroyed, as the other ranks may not reach the end of the
-// process.
+// The state of the program. It is never destroyed, because other ranks may not reach the end of the
+// process with this one.
 Program& program = *new Program;
 
 // Runs an action and returns its error code. Fails if one of the pointers is null.
@@ -43,8 +43,8 @@ int attempt(const char* call, int ncid, std::initializer_list<const void*> point
     }
 }
 
-// Reports, at the end of a collective call, errors that files had after their close. As they belong
-// to no open file, cfio_finalize returns them again.
+// At the end of a collective call, reports errors that files had after their close. cfio_finalize
+// will return these errors again, as they belong to no open file.
 int tell_late(const char* call) {
     return attempt(call, no_file, {}, [] { program.tell_late(); });
 }
@@ -126,7 +126,7 @@ int cfio_inq_varid(int ncid, const char* name, int* varid) {
     const int code = attempt("cfio_inq_varid", ncid, {name, varid},
                              [&] { id = program.file(ncid).find_var(name); });
     if (code != CFIO_ERROR_NONE) return code;
-    // This is neither printed nor kept, as a program may ask for a variable that does not exist.
+    // Do not print or keep this error: a program may ask for a variable that does not exist.
     if (id == 0) return CFIO_ERROR_VAR_NO_EXIST;
     *varid = id;
     return CFIO_ERROR_NONE;
@@ -147,7 +147,7 @@ int thalweg_cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start,
     return put_vara("cfio_put_vara_int", ncid, varid, dim, start, count, TW_INT, p);
 }
 
-// Declared as C programs declare it; the linker only compares the names.
+// Declared as C programs declare the function. The linker only compares the names.
 extern "C" int cfio_put_vara_int(int ncid, int varid, int dim, size_t* start, size_t* count,
                                  int* p) {
     return thalweg_cfio_put_vara_int(ncid, varid, dim, start, count, p);

@@ -17,7 +17,7 @@
 
 #include <mpi.h>
 #include <stddef.h>
-#include <stdlib.h> /* programs rely on it */
+#include <stdlib.h> /* not used here, but programs rely on it */
 
 /* Defines NC_GLOBAL and the modes of cfio_create, or takes them from pnetcdf.h if that exists, as
  * CFIO's own header does. */
@@ -50,14 +50,14 @@ typedef int nc_type;
 extern "C" {
 #endif
 
-/* The size of the send buffer of CFIO's clients. Not used here. */
+/* Size of the send buffer of CFIO's clients; not used here. */
 #define CLIENT_BUF_SIZE ((size_t)512 * 1024 * 1024)
 
 #define CFIO_PROC_CLIENT 1
 #define CFIO_PROC_SERVER 2
 #define CFIO_PROC_BLANK 3
 
-/* The types of variables and attributes, with netCDF's values. */
+/* Types of variables and attributes, with netCDF's values. */
 typedef int cfio_type;
 #define CFIO_BYTE 1
 #define CFIO_CHAR 2
@@ -94,8 +94,8 @@ static inline nc_type cfio_type_to_nc(cfio_type type) {
 #define CFIO_ERROR_NC_NO_EXIST (-401)  /* no such file, dimension or variable */
 #define CFIO_ERROR_VAR_NO_EXIST (-401)
 #define CFIO_ERROR_NC                                                                              \
-    (-500) /* the file cannot be created, cannot hold this, or was not written                     \
-            */
+    (-500) /* the file cannot be created, cannot hold the data, or was not written                 \
+            * \ */
 
 /* Only the clients execute the code between CFIO_START and CFIO_END. */
 #define CFIO_START(...) if (cfio_proc_type() == CFIO_PROC_CLIENT) {
@@ -103,7 +103,7 @@ static inline nc_type cfio_type_to_nc(cfio_type type) {
 
 /**
  * Starts CFIO. World ranks 0 to x*y - 1 become clients, the next max(1, x*y / ratio) servers, the
- * rest blank. On a server it returns when all clients have called cfio_finalize.
+ * rest blank. On a server the function returns when all clients have called cfio_finalize.
  * @return 0, or CFIO_ERROR_INVALID_INIT_ARG on every rank
  */
 int cfio_init(int x_proc_num, int y_proc_num, int ratio);
@@ -127,17 +127,17 @@ int cfio_proc_type();
 /** @param cmode  netCDF's create mode: NC_NOCLOBBER, NC_64BIT_OFFSET, NC_64BIT_DATA; 0 is CDF-1 */
 int cfio_create(const char* path, int cmode, int* ncid);
 
-/** @param len  0: unlimited */
+/** @param len  length; 0: unlimited */
 int cfio_def_dim(int ncid, const char* name, size_t len, int* id);
 
 /**
- * @param start, count  hints about the block that this client will put; only those of cfio_put_vara
- *               matter
+ * @param start, count  hints about the block that this client will put; not used, since
+ *                      cfio_put_vara has its own
  */
 int cfio_def_var(int ncid, const char* name, cfio_type type, int ndims, const int* dimids,
                  const size_t* start, const size_t* count, int* varid);
 
-/** @param varid  NC_GLOBAL for the file */
+/** @param varid  NC_GLOBAL for an attribute of the file */
 int cfio_put_att(int ncid, int varid, const char* name, cfio_type type, size_t len, const void* op);
 
 int cfio_enddef(int ncid);
@@ -153,7 +153,7 @@ int thalweg_cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start,
                               const size_t* count, const int* p);
 #ifdef __cplusplus
 extern "C++" {
-/* A template, because a function would conflict with a declaration of it in the program. */
+/* This is a template, because a function could conflict with a declaration in the program. */
 template <int = 0>
 int cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start, const size_t* count,
                       const int* p) {

@@ -10,8 +10,8 @@
 #include "cfio.h"
 #include "fortran.h"
 
-/* A name. netCDF's names have at most 256 bytes; longer ones are cut to 257, so that they are found
- * to be too long. */
+/* A name. netCDF limits names to 256 bytes. A longer name is cut to 257 bytes, so that the library
+ * reports it as too long. */
 struct name {
     char text[258];
 };
@@ -21,7 +21,7 @@ struct path {
     char text[4097];
 };
 
-enum { max_dims = 1024 }; /* netCDF's */
+enum { max_dims = 1024 }; /* netCDF's limit */
 
 struct box {
     size_t start[max_dims];
@@ -65,7 +65,7 @@ static struct name name_of(const CFI_cdesc_t* text) {
     return name;
 }
 
-/* Converts 0, which means the file in netCDF's Fortran interface. */
+/* Converts the variable's id: 0 means the file in netCDF's Fortran interface. */
 static int attribute_owner(int varid) {
     if (varid == 0) {
         return NC_GLOBAL;
@@ -73,12 +73,13 @@ static int attribute_owner(int varid) {
     return varid == NC_GLOBAL ? 0 : varid;
 }
 
-/* Stores an id, unless its address is not writable: a program may pass a constant, as the example
- * of CFIO's paper does, and compilers keep constants in read-only memory. read() into such memory
- * fails, whereas a plain store would end the program. */
+/* Stores an id if its address is writable. A program may pass a constant, as the example in CFIO's
+ * paper does, which compilers put in read-only memory. There a plain store would end the program;
+ * read() only fails. */
 static int store(int* place, int id) {
     int ends[2];
-    if (pipe(ends) != 0) { /* too many open files for this test: assume that it is a variable */
+    if (pipe(ends) != 0) { /* if too many files are open for this test, assume that the address
+                            * is writable */
         *place = id;
         return 1;
     }
@@ -101,7 +102,7 @@ int thalweg_cfio_f_create(const CFI_cdesc_t* path, int cmode, int* ncid) {
 }
 
 int thalweg_cfio_f_def_dim(int ncid, const CFI_cdesc_t* name, int len, int* id) {
-    /* A negative length becomes one that is too large for any file. */
+    /* A negative length becomes larger than any valid one, so the library reports it. */
     return cfio_def_dim(ncid, name_of(name).text, (size_t)len, id);
 }
 
@@ -142,7 +143,8 @@ static size_t count_of(const CFI_cdesc_t* values) {
 }
 
 static int type_of(const CFI_cdesc_t* values) {
-    /* A list of pairs rather than a switch, as CFI names of the same size may have the same value.
+    /* A list of pairs instead of a switch, because CFI type names of the same size can have the
+     * same value.
      */
     static const struct {
         CFI_type_t fortran;
@@ -162,7 +164,7 @@ static int type_of(const CFI_cdesc_t* values) {
             return table[i].type;
         }
     }
-    return 0; /* cfio_put_att returns the error of a size 0 */
+    return 0; /* for size 0, cfio_put_att returns an error */
 }
 
 int thalweg_cfio_f_put_att(int ncid, int varid, const CFI_cdesc_t* name,
@@ -177,11 +179,12 @@ int thalweg_cfio_f_inq_varid(int ncid, const CFI_cdesc_t* name, int* varid) {
     return cfio_inq_varid(ncid, name_of(name).text, varid);
 }
 
-/* Makes a box in C's order. Returns the number of dimensions, or -1 if it is invalid. */
+/* Makes a box with C's order of dimensions. Returns the number of dimensions, or -1 if the box is
+ * invalid. */
 static int box_of(int ndims, const int* start, const int* count, struct box* box) {
     const int n = ndims <= max_dims ? ndims : -1;
     for (int d = 0; d < n; ++d) {
-        /* Negative indices become numbers that are larger than any valid one. */
+        /* A negative index becomes larger than any valid one, so the library reports it. */
         box->start[n - 1 - d] = (size_t)start[d] - 1;
         box->count[n - 1 - d] = (size_t)count[d];
     }

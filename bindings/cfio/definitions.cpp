@@ -8,7 +8,7 @@
 namespace thalweg::cfio {
 namespace {
 
-// Packs numbers, and texts preceded by their lengths.
+// Packs numbers, and texts with their lengths, into bytes.
 class Packer {
 public:
     void number(std::int64_t value) {
@@ -133,8 +133,8 @@ Definitions unite(Definitions mine, MPI_Comm clients, std::string& conflict) {
     int rank = 0;
     MPI_Comm_rank(clients, &rank);
     Definitions all;
-    // The lowest client with new definitions sends them to all, until none has any. Two rounds
-    // suffice if only one client puts attributes, as is usual.
+    // In each round, the lowest client with new definitions sends them to all others. Usually only
+    // one client puts attributes, so two rounds suffice.
     for (;;) {
         const bool covered = covers(all.dims, mine.dims) && covers(all.vars, mine.vars) &&
                              covers(all.atts, mine.atts);

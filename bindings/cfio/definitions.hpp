@@ -35,14 +35,14 @@ struct Variable {
 };
 
 struct Attribute {
-    std::string variable;  // name of the variable; "" for the file
+    std::string variable;  // name of the variable; empty for an attribute of the file
     std::string name;
     int type = 0;
     std::int64_t count = 0;
     std::string bytes;
 };
 
-// Returns the name by which a definition is found among its kind.
+// Returns the name that identifies a definition among those of the same kind.
 struct KeyOf {
     template <class T>
     const std::string& operator()(const T& one) const {
@@ -54,7 +54,7 @@ struct KeyOf {
 template <class T>
 using List = detail::NamedList<T, KeyOf>;
 
-// Adds a definition, unless there is one with its name.
+// Adds a definition, unless there is one of the same name.
 template <class T>
 void add(List<T>& list, T one) {
     if (list.find(KeyOf()(one)) < 0) list.push_back(std::move(one));
@@ -70,9 +70,9 @@ struct Definitions {
 std::string pack(const Definitions& definitions);
 Definitions unpack(const std::string& bytes);
 
-// Unites the definitions of all clients, with the same result on each; if several clients have a
-// name, the lowest rank's definition counts. `conflict` receives the name of a dimension or
-// variable that differs between clients, or "". Collective.
+// Unites the definitions of all clients. Of definitions with the same name, that of the lowest rank
+// counts. The result is the same on all clients. `conflict` receives the name of a dimension or
+// variable whose definitions differ, or "". Collective.
 Definitions unite(Definitions mine, MPI_Comm clients, std::string& conflict);
 
 }  // namespace thalweg::cfio

@@ -15,8 +15,8 @@ namespace thalweg::cfio {
 struct Error {
     int code = CFIO_ERROR_NONE;
     std::string text;
-    bool shared = false;  // all clients have this error, so only one prints it
-    bool done = false;    // the error must not be returned again
+    bool shared = false;  // all clients have this error, so only one of them prints it
+    bool done = false;    // the error was returned and must not be returned again
 };
 
 inline int code_of(int status) {

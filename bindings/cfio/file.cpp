@@ -9,13 +9,13 @@ namespace thalweg::cfio {
 namespace {
 
 std::int64_t signed_of(std::size_t value) {
-    // The number is negative for the caller, or too large for any file.
+    // The number was negative in the program, or is too large for any file.
     if (value > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())) return -1;
     return static_cast<std::int64_t>(value);
 }
 
-// Escapes a name for the library's lists of names: puts a backslash before characters that would
-// end it.
+// Escapes a name for the library's lists of names: puts a backslash before each blank and
+// backslash.
 std::string listed(const std::string& name) {
     std::string result;
     for (const char c : name) {
@@ -25,7 +25,7 @@ std::string listed(const std::string& name) {
     return result;
 }
 
-// Returns the element with an id. Ids are counted from 1.
+// Returns the element of a list with a given id. Ids are counted from 1.
 template <class T>
 const T& at(const List<T>& list, int id, const char* what) {
     if (id < 1 || static_cast<std::size_t>(id) > list.size())
@@ -34,7 +34,7 @@ const T& at(const List<T>& list, int id, const char* what) {
     return list[static_cast<std::size_t>(id) - 1];
 }
 
-// Returns the id of the first definition of the name; adds a definition if there is none.
+// Returns the id of the first definition with the same name; adds the definition if there is none.
 template <class T>
 int id_of(List<T>& known, List<T>& pending, T one, bool defined) {
     if (const int there = known.find(one.name); there >= 0) return there + 1;
@@ -104,14 +104,14 @@ void File::put_box(int varid, int ndims, const std::size_t* start, const std::si
     if (data == nullptr && !empty) throw Error{CFIO_ERROR_ARG_NULL, "the data pointer is NULL"};
     const int status =
         tw_put_box(handle_, var.name.c_str(), type, first.data(), length.data(), nullptr, data);
-    // A value that does not fit is replaced, but the block is put.
+    // TW_ERANGE means that values were replaced, but the block was put.
     if (status == TW_OK || status == TW_ERANGE) has_new_boxes_ = true;
     if (status != TW_OK) throw Error{code_of(status), text_of(status, session_)};
 }
 
 void File::end_io() {
-    // If this client has put nothing, the library does not know that the file is written by blocks,
-    // and would wait for the other clients.
+    // If this client has put nothing, put an empty block: only then does the library know that the
+    // file is written by blocks, and that this client need not be waited for.
     if (!has_new_boxes_) return;
     has_new_boxes_ = false;
     const int status = tw_end_step(handle_);

@@ -24,8 +24,8 @@ public:
     // Returns the path that the program has passed.
     const std::string& path() const { return path_; }
 
-    // Definitions. Local. Ids are this client's own and count from 1; the first definition of a
-    // name counts.
+    // Definitions. Local. Ids are counted from 1 on each client; if a name is defined twice, its
+    // first definition counts.
     int def_dim(const std::string& name, std::size_t length);
     int def_var(const std::string& name, int type, const std::vector<int>& dims);
     int find_var(const std::string& name);  // Returns the id of a variable; 0 if there is none.
@@ -34,10 +34,10 @@ public:
                  tw_type type, const void* data);
     void end_io();
 
-    // Registers another number by which a program may know a variable (see cfio_fortran.c).
+    // Registers a second number by which the program may refer to a variable (see cfio_fortran.c).
     void also_called(int number, int varid);
 
-    // Collective over the clients. After a failed close the file may still be open, if the other
+    // Collective over the clients. After a failed close the file may still be open, because other
     // clients were in another call.
     void enddef();
     void close();

@@ -22,7 +22,7 @@ bool usable(int x, int y, int ratio) {
     return same && x > 0 && y > 0 && ratio > 0;
 }
 
-// Programs written for CFIO do not expect a log.
+// Programs written for CFIO expect no log, so turn it off.
 std::string settings_of(const Roles& roles) {
     return "service=servers; server_ranks=last; close=later; log=off; servers=" +
            std::to_string(roles.servers);
@@ -67,7 +67,8 @@ void Program::init(int x, int y, int ratio) {
 void Program::start(const Roles& roles, int rank) {
     const bool client = roles.is_client(rank);
     const bool blank = roles.is_blank(rank);
-    // Clients send the result to blank ranks at once; servers get it only after they have worked.
+    // Clients send the result to blank ranks at once. Servers get it only when they have ended
+    // their work.
     MPI_Comm waiting = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, client || blank ? 0 : MPI_UNDEFINED, rank, &waiting);
     MPI_Comm_split(MPI_COMM_WORLD, blank ? MPI_UNDEFINED : 0, rank, &group_);
@@ -80,7 +81,7 @@ void Program::start(const Roles& roles, int rank) {
     if (client && code == 0) {
         type_ = CFIO_PROC_CLIENT;
     } else if (!blank) {
-        // A server has done its work by now. It gets the clients' result here or in finish().
+        // A server has ended its work now. It gets the clients' result here or in finish().
         code = error_ = first_error(group_, code);
         MPI_Comm_free(&group_);
         type_ = CFIO_PROC_SERVER;
@@ -90,8 +91,7 @@ void Program::start(const Roles& roles, int rank) {
     throw Error{code, trouble, true};
 }
 
-// Starts the session. Returns the error; "" for a client whose session has begun and for a server
-// whose session has ended.
+// Starts the session, on a server also ends it. Returns the text of an error, or "".
 std::string Program::start_session(const Roles& roles, int rank) {
     const int status = tw_init(group_, settings_of(roles).c_str(), &session_);
     std::string trouble;
@@ -106,15 +106,15 @@ std::string Program::start_session(const Roles& roles, int rank) {
     return trouble;
 }
 
-// Tests if the session has given the ranks the roles of CFIO, as settings in the environment may
-// change them.
+// Tests if the session has given the ranks the roles that CFIO requires. Settings in the
+// environment can change them.
 bool Program::kept(const Roles& roles, int rank) const {
     tw_role role = TW_MODEL;
     tw_inq_role(session_, &role);
     if ((role == TW_MODEL) != roles.is_client(rank)) return false;
     if (role == TW_SERVER) return true;
-    // Model ranks keep the group's order: they are its first ones if the last of them has the
-    // expected number.
+    // Model ranks keep the order of the group. So they are its first ranks if the last of them has
+    // the expected number.
     MPI_Comm model = MPI_COMM_NULL;
     tw_model_comm(session_, &model);
     MPI_Group models = MPI_GROUP_NULL;
@@ -145,8 +145,8 @@ int Program::finalize() {
 }
 
 void Program::finish() {
-    // Wait until the other clients are here, too: they may be in calls that have failed on this
-    // one.
+    // Wait until the other clients are in cfio_finalize, too. They may still be in calls that have
+    // failed on this client.
     while (!agree(clients_, Call::finalize, 0, 0, 0).together) remember(CFIO_ERROR_NC);
     while (!files_.empty()) {
         const int id = files_.begin()->first;
@@ -188,8 +188,8 @@ int Program::create(const std::string& path, int cmode) {
         complete_files();  // renames completed files to their final names
         int rank = 0;
         MPI_Comm_rank(clients_, &rank);
-        // One client tests this for all, as nodes may see different states of the file system for a
-        // moment.
+        // One client tests this for all, because nodes may see different states of the file system
+        // for a moment.
         const bool taken = rank == 0 && access(path.c_str(), F_OK) == 0;
         if (first_error(clients_, taken ? CFIO_ERROR_NC : 0) != 0)
             throw Error{CFIO_ERROR_NC, "'" + path + "' already exists", true};
@@ -198,7 +198,8 @@ int Program::create(const std::string& path, int cmode) {
     tw_file handle = nullptr;
     int status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
     if (status != TW_OK) {
-        // This may be the error of an earlier file with this path, which is returned only once.
+        // This may be the error of an earlier file with the same path; the library returns it only
+        // once.
         const Error first{code_of(status), text_of(status, session_), true};
         status = tw_create(session_, path.c_str(), settings_of(cmode), &handle);
         if (status != TW_OK) throw first;
@@ -209,8 +210,8 @@ int Program::create(const std::string& path, int cmode) {
     return last_id_;
 }
 
-// Closes an open file of the path, which the new one replaces: a program may create a path again
-// before it has closed the file. All clients have the same files open.
+// Closes an open file of this path, because the new file replaces it: a program may create a path
+// again before it closes the file. All clients have the same files open.
 void Program::end_open_file(const std::string& path) {
     for (const auto& [id, file] : files_) {
         if (file.path() != path) continue;

@@ -16,7 +16,7 @@ namespace thalweg::cfio {
 
 class Program {
 public:
-    // Starts the program; on a server, works until the clients end. Collective over MPI_COMM_WORLD.
+    // Starts the program. On a server, works until the clients end. Collective over MPI_COMM_WORLD.
     void init(int x, int y, int ratio);
     // Returns the first error that no cfio_close has returned. Collective over the clients.
     int finalize();
@@ -24,19 +24,19 @@ public:
 
     // Collective over the clients.
     int create(const std::string& path, int cmode);
-    // Closes a file. Collective over the clients. Returns false if some client did not take part
-    // because its file has ended.
+    // Closes a file. Collective over the clients. Returns false if some client did not take part,
+    // because the file has already ended there.
     bool close(int id);
-    // Throws the first error of files that are complete by now. Files become complete some time
-    // after their close.
+    // Throws the first error of the files that have become complete. A file becomes complete some
+    // time after its close.
     void tell_late();
 
     // Returns an open file. Local.
     File& file(int id);
     void end_io();
 
-    // Prints why a call failed, and keeps the code for cfio_close, or for cfio_finalize if there is
-    // no such file.
+    // Prints the reason of a failure. Keeps its code, which cfio_close returns, or cfio_finalize if
+    // there is no such file.
     int fail(const char* call, int file, const Error& error);
 
 private:
@@ -58,7 +58,7 @@ private:
     MPI_Comm clients_ = MPI_COMM_NULL;  // communicator of the clients; belongs to the session
     tw_session session_ = nullptr;
     std::map<int, File> files_;
-    // Errors of files that were replaced because their paths were created again.
+    // Errors of files that were replaced because their path was created again.
     std::map<int, Error> replaced_;
     Error late_;  // error of a closed file, until tell_late() throws it
     int last_id_ = 0;
