@@ -74,7 +74,8 @@ void thalweg_f_put_record_deferred(const struct fortran_file* file, const CFI_cd
                ierr);
 }
 
-/* In collective calls, a rank without the decomposition takes part with an invalid array. */
+/* Reads an array. In a collective call, a rank without a decomposition takes part with an invalid
+ * array. */
 static void get(const char* procedure, const struct fortran_file* file, const CFI_cdesc_t* name,
                 const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
                 const int* record, int flags, int* ierr) {

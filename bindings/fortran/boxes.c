@@ -36,7 +36,8 @@ void thalweg_f_get_section_int64(const struct fortran_file* file, const CFI_cdes
 /* Largest number of dimensions of a variable. */
 enum { max_dims = 16 };
 
-/* Reverses the integers of a vector; the rest get values that are never valid as indices or counts.
+/* Reverses the integers of a vector. If it is shorter than expected, the rest gets values that are
+ * not valid as indices or counts.
  */
 static void backwards(const CFI_cdesc_t* vector, int64_t less, int64_t* to) {
     const CFI_index_t n = vector->dim[0].extent;
@@ -49,7 +50,7 @@ static void backwards(const CFI_cdesc_t* vector, int64_t less, int64_t* to) {
     }
 }
 
-/* Copies the elements from dimension d on to dense memory. */
+/* Copies the elements of an array, beginning with dimension d, to dense memory. */
 static char* pack(const struct view* view, int d, const char* from, size_t size, char* to) {
     if (d == view->rank) {
         memcpy(to, from, size);
@@ -61,7 +62,7 @@ static char* pack(const struct view* view, int d, const char* from, size_t size,
     return to;
 }
 
-/* Copies dense elements to those of an array. */
+/* Copies elements in dense memory to the elements of an array, beginning with dimension d. */
 static const char* unpack(const struct view* view, int d, const char* from, size_t size, char* to) {
     if (d == view->rank) {
         memcpy(to, from, size);
@@ -73,7 +74,7 @@ static const char* unpack(const struct view* view, int d, const char* from, size
     return from;
 }
 
-/* Appends a list of lengths in Fortran's order, which is the reverse of the given one. */
+/* Appends a list of lengths to a text, in the reverse of the given order. */
 static void say_shape(char* text, size_t room, int rank, const int64_t* extent) {
     for (int d = rank - 1; d >= 0; --d) {
         const size_t used = strlen(text);
@@ -89,15 +90,15 @@ static void say_shape(char* text, size_t room, int rank, const int64_t* extent) 
 /* A box of a variable in C's order, and the array with its values. */
 struct box {
     struct view view;
-    size_t size; /* bytes of an element */
-    int64_t n;   /* elements */
+    size_t size; /* size of an element in bytes */
+    int64_t n;   /* number of elements */
     int dense;   /* nonzero if the elements follow one another */
     int ndims;   /* number of dimensions of start, count and stride */
     int64_t start[max_dims], count[max_dims], stride[max_dims];
 };
 
 /* @param stride  NULL: 1 along all dimensions
- * @param why     receives the text of an error that is found here and not by the library */
+ * @param why     receives the text of an error that the library cannot find */
 static int box_of(const char* procedure, const char* name, const CFI_cdesc_t* array,
                   const CFI_cdesc_t* start, const CFI_cdesc_t* count, const CFI_cdesc_t* stride,
                   struct box* box, char* why, size_t room) {
@@ -144,7 +145,7 @@ static int box_of(const char* procedure, const char* name, const CFI_cdesc_t* ar
     return TW_OK;
 }
 
-/* Returns dense memory for a box whose array is not dense; NULL if it is. */
+/* Returns dense memory for a box whose array is not dense; NULL if the array is dense. */
 static int memory_of(const char* procedure, const char* name, const struct box* box, char** memory,
                      char* why, size_t room) {
     *memory = NULL;
@@ -218,7 +219,7 @@ void thalweg_f_put_section_int64(const struct fortran_file* file, const CFI_cdes
     check_box(file, name, array, start, count, stride, ierr);
 }
 
-/* Collective: a rank whose arguments do not match takes part with an invalid box. */
+/* Reads a box. Collective: a rank whose arguments do not match takes part with an invalid box. */
 static void get_box(const struct fortran_file* file, const CFI_cdesc_t* name,
                     const CFI_cdesc_t* array, const CFI_cdesc_t* start, const CFI_cdesc_t* count,
                     const CFI_cdesc_t* stride, int* ierr) {

@@ -23,7 +23,8 @@ struct name thalweg_f_name(const CFI_cdesc_t* text) {
 }
 
 int thalweg_f_type(const CFI_cdesc_t* array) {
-    /* Pairs, not a switch, because CFI names for the same size may have the same value. */
+    /* A list of pairs instead of a switch, because CFI type names of the same size can have the
+     * same value. */
     static const struct {
         CFI_type_t fortran;
         size_t size;
@@ -44,7 +45,7 @@ int thalweg_f_type(const CFI_cdesc_t* array) {
             return table[i].type;
         }
     }
-    /* Each number stands for a kind of type: the library's message says what to use instead
+    /* Each number stands for a kind of Fortran type. The library's message says what to use instead
      * (src/index/types.hpp). */
 #ifdef CFI_type_Logical
     if ((array->type & CFI_type_mask) == CFI_type_Logical) {
@@ -54,8 +55,8 @@ int thalweg_f_type(const CFI_cdesc_t* array) {
     if (array->type == CFI_type_Bool) {
         return -1001;
     }
-    /* Logicals of 2, 4 and 8 bytes in LLVM. If these names mean integers, the table above contains
-     * them. */
+    /* Logicals of 2, 4 and 8 bytes in LLVM. Where these names mean integers, they are in the table
+     * above. */
     if (array->type == CFI_type_int_least16_t || array->type == CFI_type_int_least32_t ||
         array->type == CFI_type_int_least64_t) {
         return -1001;
@@ -72,7 +73,7 @@ struct view thalweg_f_view(const CFI_cdesc_t* array) {
     view.type = thalweg_f_type(array);
     view.rank = 0;
     for (int d = array->rank - 1; d >= 0; --d) {
-        /* The array is not allocated, so its bounds mean nothing. */
+        /* If the array is not allocated, its bounds have no meaning. */
         view.extent[view.rank] = array->base_addr == NULL ? 0 : array->dim[d].extent;
         view.stride[view.rank] = array->base_addr == NULL ? 0 : array->dim[d].sm;
         ++view.rank;

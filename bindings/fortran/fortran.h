@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <thalweg/thalweg.h>
 
-/* The derived types of the Fortran modules. */
+/* The derived types that the Fortran modules declare. */
 struct fortran_decomposition {
     tw_decomposition handle;
     tw_session session;
@@ -24,25 +24,27 @@ struct fortran_restart {
     tw_session session;
 };
 
-/* A Fortran array in C's order of dimensions. */
+/* A Fortran array, described with C's order of dimensions. */
 struct view {
     void* data;
-    int type; /* negative: a type that a file cannot hold */
+    int type; /* tw_type of the elements; negative: a type that a file cannot hold */
     int rank;
     int64_t extent[CFI_MAX_RANK + 1];
-    int64_t stride[CFI_MAX_RANK + 1]; /* in bytes */
+    int64_t stride[CFI_MAX_RANK + 1]; /* distance between neighbours along each dimension, in
+                                       * bytes */
 };
 
-/* netCDF's names have at most 256 bytes; longer ones are cut to 257 and so found too long. */
+/* Size of a name. netCDF limits names to 256 bytes. A longer name is cut to 257 bytes, so that the
+ * library reports it as too long. */
 enum { name_size = 258 };
 struct name {
     char text[name_size];
 };
 
-/* Returns a text as a name, without trailing blanks. */
+/* Returns a text without its trailing blanks as a name. */
 struct name thalweg_f_name(const CFI_cdesc_t* text);
 
-/* Returns the tw_type of an array's elements; negative: a type that a file cannot hold. */
+/* Returns the tw_type of an array's elements; negative if a file cannot hold them. */
 int thalweg_f_type(const CFI_cdesc_t* array);
 
 struct view thalweg_f_view(const CFI_cdesc_t* array);
@@ -50,12 +52,12 @@ struct view thalweg_f_view(const CFI_cdesc_t* array);
 /* Describes the view for the library. The result points into the view. */
 tw_array thalweg_f_array(const struct view* view);
 
-/* Returns the names of a list in reverse order, for C; NULL if there is no memory. A backslash
+/* Returns a list of names in reverse order, as C needs it; NULL if there is no memory. A backslash
  * escapes a blank or a backslash in a name. The caller frees the text. */
 char* thalweg_f_reversed(const CFI_cdesc_t* names);
 
-/* Stores the status in ierr; without ierr, prints an error and stops the program.
- * @param session    session with the text of the error; NULL: there is none
+/* Stores the status in ierr. If ierr is NULL, prints an error and stops the program.
+ * @param session    session that has the text of the error; NULL if there is none
  * @param procedure  name of the procedure, for the message */
 void thalweg_f_check(int status, tw_session session, const char* procedure, int* ierr);
 

@@ -31,8 +31,8 @@ static char* all_settings(const char* settings) {
 }
 
 #ifndef THALWEG_SERIAL
-/* Avoids MPI_Comm_f2c where MPI is not running: it would end the program, whereas the library
- * returns an error. */
+/* Converts a communicator. Without MPI, returns none, because MPI_Comm_f2c would end the program,
+ * whereas the library returns an error. */
 static MPI_Comm from_fortran(int comm) {
     int started = 0;
     int ended = 0;
@@ -84,12 +84,12 @@ static void stop(int status, tw_session session, const char* procedure) {
     if (started && !ended) {
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        // Print an error that all ranks have only once: the others sleep while rank 0 aborts them.
+        // All ranks may have the same error. Let rank 0 print it and abort the others, which sleep.
         if (rank > 0) sleep(1);
         fprintf(stderr, "thalweg: rank %d: %s: %s%s%s\n", rank, procedure, tw_strerror(status),
                 *text == '\0' ? "" : "\n  ", text);
         fflush(NULL);
-        // Launchers may drop what they have not forwarded when a rank aborts.
+        // Wait, because launchers may drop output that they have not forwarded when a rank aborts.
         usleep(200000);
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
