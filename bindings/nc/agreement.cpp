@@ -23,7 +23,7 @@ Reductions::~Reductions() {
     if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
-// Waits for a reduction and those before it.
+// Waits for reduction `number` and all earlier ones.
 void Reductions::end(Index number) {
     for (; ended_ <= number; ended_++) {
         Running& r = running_[static_cast<std::size_t>(ended_ % most)];
@@ -34,7 +34,7 @@ void Reductions::end(Index number) {
 }
 
 std::optional<Progress> Reductions::post(Progress mine) {
-    static_assert(2 * most <= Lane::kept);  // a rank is at most so far before another
+    static_assert(2 * most <= Lane::kept);  // a rank can be this far ahead of another
     Running& r = running_[static_cast<std::size_t>(posted_ % most)];
     std::optional<Progress> before;
     if (posted_ >= most) {

@@ -15,7 +15,7 @@ namespace thalweg::nc {
 
 class Lanes;
 
-// The largest values of all ranks.
+// The largest values over all ranks.
 struct Progress {
     Index records = 0;
     Index bytes = 0;  // queued
@@ -23,22 +23,22 @@ struct Progress {
 
 class Reductions {
 public:
-    // @param lanes  of the ranks if they share memory; else null
+    // @param lanes  lanes of the ranks if they share memory; otherwise null
     // @note Collective
     Reductions(MPI_Comm comm, Lanes* lanes);
     ~Reductions();
     Reductions(const Reductions&) = delete;
     Reductions& operator=(const Reductions&) = delete;
 
-    // Posts the values of a collective put. Returns the result of the eighth one before it, for
-    // which it waits; the same on every rank.
+    // Posts this rank's values for a collective put. Waits for the eighth earlier post and returns
+    // its result, which is the same on every rank.
     std::optional<Progress> post(Progress mine);
     Index posted() const { return posted_; }
 
-    // Waits for what runs. Returns the largest number of records so far.
+    // Waits for all reductions that are running. Returns the largest number of records.
     Index wait();
-    // Takes part in the reductions that other ranks have started and this one has not, because its
-    // arguments were wrong.
+    // Posts for the reductions that other ranks have started while this rank's arguments were
+    // wrong.
     void catch_up(Index posted);
 
 private:
@@ -49,14 +49,14 @@ private:
         std::array<Index, 2> values{};
     };
 
-    MPI_Comm comm_ = MPI_COMM_NULL;  // where there is no lane
+    MPI_Comm comm_ = MPI_COMM_NULL;  // used without a lane
     Lanes* lanes_ = nullptr;
     int lane_ = -1;
-    Index before_ = 0;  // posted in the lane for other files
+    Index before_ = 0;  // number of posts in the lane for earlier files
     std::array<Running, most> running_;
     Index posted_ = 0;
     Index ended_ = 0;
-    Index records_ = 0;  // number of records according to the reductions that have ended
+    Index records_ = 0;  // number of records, according to the completed reductions
 
     void end(Index number);
 };

@@ -12,31 +12,34 @@ namespace thalweg::nc {
 
 namespace {
 
-constexpr Index none = std::numeric_limits<Index>::max();  // neutral in a minimum
+constexpr Index none = std::numeric_limits<Index>::max();  // neutral element of a minimum
 constexpr std::size_t most_decompositions = 256;
-constexpr std::size_t most_compared = 64;  // slots of one variable in one step
-constexpr Index most_boxes = 16;           // of a decomposition that is no list
+constexpr std::size_t most_compared = 64;  // largest number of slots of a variable in one step
+constexpr Index most_boxes = 16;           // largest number of boxes in a decomposition that is not
+                                           // a list
 
-// A put that all ranks make: the j-th one of a variable.
+// A put that all ranks make: the j-th put of a variable on each rank.
 struct Slot {
     int varid = 0;
-    int entry = -1;  // number in this rank's queue; -1: the rank holds nothing
+    int entry = -1;  // index of the put in this rank's queue; -1: the rank puts nothing
     Session::Key key{};
-    bool before = false;  // some rank has a put of its own before this slot
+    bool before = false;  // before this slot, some rank has puts that are not collective
     // The first index and the end along each dimension, over all ranks.
     Shape low, high;
-    Index most_pieces = 0;  // on any rank; 0: all have single boxes
+    Index most_pieces = 0;  // largest number of boxes of a put on any rank; 0: all puts are single
+                            // boxes
     bool empty = true, plain = true, whole = true, same_records = true;
     int step = 0;
 };
 
-// The puts of one variable.
+// The puts of one variable on all ranks.
 struct Sequence {
     int varid = 0;
-    bool aligned = false;              // the slots are all puts, collective or not
-    std::vector<int> mine;             // entries of this rank
-    std::size_t first = 0, slots = 0;  // its slots
-    bool after = false;                // some rank has a put of its own after the last slot
+    bool aligned = false;              // all puts, collective or not, are slots
+    std::vector<int> mine;             // indices of the puts in this rank's queue
+    std::size_t first = 0, slots = 0;  // index of the first slot, and number of slots
+    bool after = false;                // after the last slot, some rank has puts that are not
+                                       // collective
 };
 
 class Maker {
@@ -73,12 +76,13 @@ private:
     Shape inner_lengths(const Variable& v) const;
 };
 
-// Finds the puts of each variable that all ranks have.
+// Finds the puts that all ranks make of each variable.
 void Maker::align() {
     const std::size_t n = table_.variables.size();
     std::vector<std::vector<int>> mine;
-    std::vector<Index> numbers;  // for each variable: least number of puts, of collective puts, and
-                                 // the negative of the most
+    std::vector<Index> numbers;  // for each variable: smallest number of puts,
+                                 // smallest number of collective puts, and the negative of the
+                                 // largest numbers
     on_all(session_.comm(), [&] {
         mine.resize(n);
         numbers.resize(4 * n);
@@ -106,7 +110,8 @@ void Maker::make_slots(std::vector<std::vector<int>>& mine, const std::vector<In
         const bool alone = all[3] == 0;  // no put is collective
         s.aligned = all[0] == -all[1] && (alone || all[2] == all[0]);
         s.mine = std::move(mine[v]);
-        // Ranks with fewer puts of their own take part in the last ones with nothing.
+        // If ranks have different numbers of puts that are not collective, those with fewer take
+        // part in the last slots with empty puts.
         if (!s.aligned && alone && -all[1] <= static_cast<Index>(most_compared)) {
             s.aligned = true;
             s.mine.resize(static_cast<std::size_t>(-all[1]), -1);
@@ -127,7 +132,7 @@ Shape Maker::inner_lengths(const Variable& v) const {
     return shape;
 }
 
-// Finds out what the sections of a slot have in common.
+// Finds the bounds of each slot over all ranks.
 void Maker::compare_bounds() {
     std::vector<Index> words;
     on_all(session_.comm(), [&] { words = words_of_slots(); });
@@ -202,7 +207,7 @@ void Maker::take_bounds(const Index* w) {
     }
 }
 
-// Gives each slot a key, the sum of hashes of what the ranks hold: equal slots have equal keys.
+// Gives each slot a key: the sum of hashes of what each rank puts. Equal slots have equal keys.
 void Maker::sum_keys() {
     std::vector<std::uint64_t> sums;
     on_all(session_.comm(), [&] { sums = own_keys(); });
@@ -237,7 +242,7 @@ std::vector<std::uint64_t> Maker::own_keys() const {
     return sums;
 }
 
-// Appends the indices of a box in an array, row by row.
+// Appends the row-major indices of a box in an array, row by row.
 void add_indices(const Shape& shape, const Shape& start, const Shape& count, Shape& list) {
     const std::size_t dims = shape.size();
     Shape at(dims, 0);
@@ -260,24 +265,24 @@ bool overlap(const Slot& a, const Slot& b) {
     return true;
 }
 
-// Tests if each rank holds the same elements in both slots, so that no order between ranks is
-// needed.
+// Tests if each rank puts the same elements in both slots. The order between ranks then does not
+// matter.
 bool same(const Slot& a, const Slot& b) {
     return a.key == b.key && a.same_records && b.same_records &&
            (a.low.empty() || (a.low[0] == b.low[0] && a.high[0] == b.high[0]));
 }
 
-// Moves a put to a later step if another rank has put some of its elements before.
+// Moves a put to a later step if an earlier put of another rank has some of its elements.
 void Maker::order(Sequence& s) {
     int step = 0;
     std::vector<std::size_t> in_step;
-    bool own = false;  // this step contains puts of single ranks
+    bool own = false;  // the step has puts that are not collective
     const auto next = [&] {
         step++;
         in_step.clear();
         own = false;
     };
-    // Step of each slot; at the end, the step of the puts of single ranks that follow.
+    // Step of each slot; the last entry is the step of the puts after the last slot.
     std::vector<int> steps;
     for (std::size_t i = s.first; i < s.first + s.slots; i++) {
         Slot& slot = slots_[i];
@@ -310,7 +315,8 @@ void Maker::order(Sequence& s) {
 }
 
 PutCall Maker::call_of(const Slot& slot) {
-    constexpr Index small = 64 << 10, few = 16;  // bytes of a record, records
+    constexpr Index small = 64 << 10, few = 16;  // limits for the size in bytes of a record, and
+                                                 // for the number of records
     const Variable& v = variable(slot.varid);
     const bool record = table_.is_record(v);
     PutCall call;
@@ -363,7 +369,7 @@ Batch Maker::make() {
         const PutCall call = call_of(slot);
         if (call.entry >= 0 || call.form != Form::box) batch_.calls.push_back(call);
     }
-    // Among the puts of a variable in one step their order is kept: a later one wins.
+    // Keep the order of a variable's puts in one step: the last one counts.
     std::stable_sort(batch_.calls.begin(), batch_.calls.end(),
                      [](const PutCall& a, const PutCall& b) { return a.step < b.step; });
     return std::move(batch_);

@@ -17,36 +17,36 @@
 namespace thalweg::nc {
 
 enum class Form {
-    box,         // each rank puts a box of its own
-    decomposed,  // all ranks put by a decomposition
-    replicated   // all ranks have the whole variable
+    box,         // each rank puts its own box
+    decomposed,  // all ranks put by one decomposition
+    replicated   // the variable is replicated: all ranks have all of it
 };
 
-// One put of the library.
+// One put call of the library.
 struct PutCall {
     int varid = 0;
-    int entry = -1;  // number in this rank's queue; -1: it holds nothing
+    int entry = -1;  // index of the put in this rank's queue; -1: the rank puts nothing
     Form form = Form::box;
     tw_decomposition decomposition = nullptr;
     Index record = 0, records = 1;
-    int step = 0;  // calls of one step do not overlap between ranks
+    int step = 0;  // calls of the same step have no elements in common between ranks
 };
 
 struct Batch {
-    std::vector<PutCall> calls;  // in the order of their steps
+    std::vector<PutCall> calls;  // sorted by step
     int steps = 1;
 };
 
-// Returns the decomposition of an array whose boxes the ranks hold; null if they overlap and it is
-// for writing.
-// @param entry  this rank's boxes along the last dimensions; null: none
-// @param pieces  most boxes of a rank
+// Returns the decomposition for an array whose boxes the ranks hold. Returns null if boxes overlap
+// and the decomposition is for writing.
+// @param entry  put with this rank's boxes along the last dimensions; null: none
+// @param pieces  largest number of boxes on any rank
 // @note Collective
 tw_decomposition decompose(Session& session, const Shape& shape, const Entry* entry, Index pieces,
                            bool reading);
 
-// Makes the library's calls for all that the ranks have queued.
-// @param boxes  use no other form of call
+// Returns the library's calls for all puts that the ranks have queued.
+// @param boxes  use only calls of the form PutCall::box
 Batch make_batch(Session& session, const Table& table, const std::vector<Entry>& entries,
                  bool boxes);
 

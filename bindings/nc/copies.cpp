@@ -12,7 +12,7 @@ namespace thalweg::nc {
 
 namespace {
 
-constexpr std::size_t usual = 4 << 20;  // bytes of a normal block
+constexpr std::size_t usual = 4 << 20;  // size in bytes of a normal block
 
 std::mutex& spare_mutex() {
     static auto* const mutex = new std::mutex;
@@ -21,14 +21,14 @@ std::mutex& spare_mutex() {
 
 }  // namespace
 
-// Returns the spare blocks. Never destroyed: files that are open when the program ends give blocks
-// back later.
+// Returns the list of unused blocks. It is never destroyed, because files that are open when the
+// program ends return their blocks later.
 std::vector<Copies::Block>& Copies::spare() {
     static auto* const all = new std::vector<Block>;
     return *all;
 }
 
-// Returns the smallest spare block that is large enough, or a new one.
+// Returns the smallest unused block that is large enough, or a new one.
 Copies::Block Copies::block_of(std::size_t bytes) {
     const std::lock_guard lock(spare_mutex());
     std::vector<Block>& all = spare();
@@ -54,7 +54,7 @@ char* Copies::take(std::size_t bytes, std::size_t alignment) {
     return taken;
 }
 
-// Keeps as many blocks as may be in use by one file.
+// Keeps as many unused blocks as one file may need.
 void Copies::give_back() {
     const std::lock_guard lock(spare_mutex());
     std::vector<Block>& all = spare();
@@ -68,7 +68,7 @@ void Copies::give_back() {
             if (kept > most) break;
             all.push_back(std::move(b));
         }
-    } catch (const std::bad_alloc&) {  // the blocks are freed instead
+    } catch (const std::bad_alloc&) {  // without memory for the list, the blocks are freed
     }
     blocks_.clear();
     used_ = 0;

@@ -18,9 +18,9 @@ public:
     Copies(const Copies&) = delete;
     Copies& operator=(const Copies&) = delete;
 
-    // Returns memory that stays in place until all of it is given back. Throws std::bad_alloc.
+    // Returns memory that stays in place until give_back(). Throws std::bad_alloc.
     char* take(std::size_t bytes, std::size_t alignment = 64);
-    // Gives back the piece that was taken last.
+    // Returns the piece of memory that was taken last.
     void undo(const char* taken) { used_ = static_cast<std::size_t>(taken - blocks_.back().get()); }
     void give_back();
 
@@ -31,8 +31,8 @@ private:
         char* get() const { return bytes.get(); }
     };
 
-    std::vector<Block> blocks_;  // the last one is being filled
-    std::size_t used_ = 0;       // bytes used of the last block
+    std::vector<Block> blocks_;  // the last block is being filled
+    std::size_t used_ = 0;       // number of bytes used in the last block
 
     static std::vector<Block>& spare();
     static Block block_of(std::size_t bytes);

@@ -37,11 +37,11 @@ Format format_named(const std::string& name) {
     return Format::netcdf4;
 }
 
-// Throws the system's error for a path, as netCDF-C does.
+// Throws the system's error if a path cannot be read or written, as netCDF-C does.
 void check_readable(const std::string& path, bool writable) {
     struct stat info {};
     if (stat(path.c_str(), &info) != 0) {
-        // A set of tiles has no file of its own name.
+        // A set of tiles has no file with its own name.
         if (errno == ENOENT && access((path + ".0000").c_str(), R_OK) == 0) return;
         throw Error{errno, path + ": " + std::strerror(errno)};
     }
@@ -80,7 +80,7 @@ void Dataset::create(Format format, bool clobber) {
 }
 
 void Dataset::open(bool writable) {
-    // A file of this name may still be incomplete after an earlier close.
+    // A file of this name may still be incomplete although it was closed, so wait for it.
     check(tw_wait(session_.handle(), 0));
     on_rank(comm(), root_, [&] { check_readable(path_, writable); });
     writable_ = writable;
@@ -188,7 +188,7 @@ void Dataset::need_data_mode() {
     enddef();
 }
 
-// Checks the limits of CDF-1 and CDF-2, with netCDF's error texts.
+// Checks the limits of CDF-1 and CDF-2. The errors have netCDF's texts.
 void Dataset::check_sizes() const {
     if (format_ != Format::cdf1 && format_ != Format::cdf2) return;
     const double most = format_ == Format::cdf1 ? 2147483647.0 : 4294967292.0;
@@ -248,7 +248,8 @@ int Dataset::def_var(std::string name, nc_type type, std::vector<int> dims) {
     return id;
 }
 
-// A second rename replaces the first: netCDF-C cannot read some files after several.
+// Adds a rename. A second rename of the same object replaces the first: netCDF-C cannot read some
+// files after several renames.
 void Dataset::add_rename(Edit::Kind kind, int id, const std::string& old, const std::string& name) {
     if (state_ == State::defining) return;
     if (!edits_.empty() && edits_.back().kind == kind && edits_.back().id == id)
@@ -277,7 +278,8 @@ void Dataset::rename_var(int varid, std::string name) {
     table_.variables.rename(static_cast<std::size_t>(varid), name);
 }
 
-// In data mode, a classic file accepts an attribute only if it replaces one of the same length.
+// Sets an attribute. In data mode, a classic file accepts an attribute only if it replaces one of
+// the same length.
 void Dataset::put_att(int varid, Attribute attribute) {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
     check_name(attribute.name);
@@ -293,7 +295,7 @@ void Dataset::put_att(int varid, Attribute attribute) {
     }
     if (!define_ && format_ != Format::netcdf4) {
         const Attribute* const old = all.get(attribute.name);
-        const auto room = [](std::size_t bytes) { return (bytes + 3) / 4; };  // in the header
+        const auto room = [](std::size_t bytes) { return (bytes + 3) / 4; };  // size in the header
         if (old == nullptr || room(attribute.bytes.size()) > room(old->bytes.size()))
             throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
     }
@@ -341,7 +343,7 @@ int Dataset::set_fill(int mode) {
 
 // ---- states -------------------------------------------------------------------------------------
 
-// @param adopted  the file is there, with its storage
+// @param adopted  the definitions come from an existing file, with their storage
 void Dataset::define_all(bool adopted) {
     for (const Dimension& d : table_.dimensions)
         check(tw_def_dim(file_, joined({d.name}).c_str(), d.unlimited ? TW_UNLIMITED : d.length));
@@ -384,7 +386,8 @@ void Dataset::complete() {
     check(tw_wait(session_.handle(), 0));
 }
 
-// Tests if the edits are attributes that the library changes in a classic file as it appends.
+// Tests if the edits are only attributes, which the library can change in a classic file while it
+// appends.
 bool Dataset::keeps_definitions() const {
     return continues_in_place_ && state_ == State::reading && !is_netcdf4() &&
            std::all_of(edits_.begin(), edits_.end(), [](const Edit& e) {
@@ -392,7 +395,7 @@ bool Dataset::keeps_definitions() const {
            });
 }
 
-// Closes the file, changes it on one rank, and opens it again.
+// Closes the file, lets one rank change it, and opens it again.
 void Dataset::make_edits() {
     if (edits_.empty()) return;
     edits_begin();
@@ -420,8 +423,8 @@ void Dataset::make_edits() {
     variables_in_file_ = table_.variables.size();
 }
 
-// If that fails, the file stays open for reading. netCDF-4 files that the library cannot continue
-// are written by one rank.
+// Opens a file that was open for reading for writing; after a failure it stays open for reading.
+// One rank writes netCDF-4 files that the library cannot continue.
 void Dataset::open_for_writing() {
     if (serial_) {
         check(tw_close(&file_));
@@ -444,7 +447,7 @@ void Dataset::open_for_writing() {
     }
 }
 
-// If that fails, the file stays open for reading.
+// Opens the file so that the library appends to it; after a failure it stays open for reading.
 void Dataset::continue_file() {
     check(tw_close(&file_));
     const std::string settings = settings_ + "; mode=append";
@@ -487,7 +490,8 @@ void Dataset::keep_late(const Error& error) {
     late_put_ = put_calls_;
 }
 
-// A rank whose call was wrong may have put fewer sections than the others.
+// Compares the puts of the ranks. A rank whose call was wrong may have put fewer sections than the
+// others.
 Dataset::News Dataset::compare() const {
     Index most[] = {late_put_, -late_put_, dirty_ ? 1 : 0, pending_};
     reduce(session_.comm(), MPI_MAX, most, 4);
@@ -503,7 +507,8 @@ void Dataset::tell_late(const News& news) {
 void Dataset::sync() {
     if (define_ && format_ != Format::netcdf4)
         throw Error{NC_EINDEFINE, path_ + " is in define mode"};
-    if (!writable_) {  // another program may have added records
+    if (!writable_) {  // for a file that is only read, look for records that another program has
+                       // added
         check(tw_sync(file_, 0));
         for (Dimension& d : table_.dimensions)
             if (d.unlimited) check(tw_inq_dim(file_, d.name.c_str(), &d.length));

@@ -28,9 +28,9 @@ namespace thalweg::nc {
 
 enum class Format { cdf1, cdf2, cdf5, netcdf4, netcdf4_classic };
 
-// The settings of the writers.
+// The ranks that write, as settings of a file.
 struct Writers {
-    int number = 0, first = 0, stride = 1;  // number 0: the library chooses the writers
+    int number = 0, first = 0, stride = 1;  // if number is 0, the library chooses the writers
 };
 
 class Dataset {
@@ -44,13 +44,13 @@ public:
     bool is_netcdf4() const { return format_ == Format::netcdf4 || is_classic_model(); }
     Table& table() { return table_; }
     MPI_Comm comm() const { return session_.comm(); }
-    int root() const { return root_; }  // rank whose arguments count where all should pass the same
+    int root() const { return root_; }  // rank whose arguments count
 
-    // @note These are collective
+    // @note The following functions are collective.
     void redef();
     void enddef();
     void sync();
-    void flush();  // begins to write what was put, without waiting
+    void flush();  // begins to write the data that were put, without waiting
     void close();
 
     // Definitions. Local, except in a netCDF-4 file in data mode.
@@ -61,21 +61,21 @@ public:
     void put_att(int varid, Attribute attribute);
     void rename_att(int varid, const std::string& name, std::string new_name);
     void del_att(int varid, const std::string& name);
-    // Returns a variable's storage, to change its settings: throws NC_ELATEDEF once the variable is
-    // in the file.
+    // Returns a variable's storage, to change its settings. Throws NC_ELATEDEF if the file already
+    // contains the variable.
     Storage& storage(int varid);
     int set_fill(int mode);
 
-    // Makes attributes the same as on the root.
-    // @note Collective, if some were put since the last time
+    // Makes the attributes on all ranks equal to those of the root.
+    // @note Collective, if attributes were put since the last call
     void agree_attributes();
 
-    // Reads each rank's section.
-    // @param error  error in this rank's arguments, which is thrown on all ranks
+    // Reads a section on each rank.
+    // @param error error in this rank's arguments, which is thrown on all ranks
     // @note Collective
     void get_section(int varid, const Index* start, const Index* count, const Index* stride,
                      nc_type type, void* data, Error error);
-    // Returns a variable's storage, present or planned.
+    // Returns the storage of a variable, as it is in the file or will be.
     // @note Collective
     Storage inquire_storage(int varid);
 
@@ -84,7 +84,7 @@ protected:
 
     Dataset(Session& session, const Writers& writers, std::string path);
 
-    // @note Both are collective
+    // @note create() and open() are collective.
     void create(Format format, bool clobber);
     void open(bool writable);
 
@@ -95,26 +95,30 @@ protected:
     Format format_ = Format::cdf2;
     State state_ = State::defining;
     bool writable_ = true, define_ = true;
-    bool fill_is_free_ = false;  // values of `_FillValue` are not checked before definitions end
-    bool continues_in_place_ = false;  // files that it opens, if the library can
-    bool shares_attributes_ = true;    // inquiries about attributes return those of the root
+    bool fill_is_free_ = false;  // values of `_FillValue` are checked only when definitions end
+    bool continues_in_place_ = false;  // existing files are continued by the library if it can,
+                                       // otherwise by one rank
+    bool shares_attributes_ = true;    // inquiries return the root's attributes
     bool dirty_ = false;               // data were put since the last sync
     int fill_mode_ = NC_NOFILL;
     Table table_;
     tw_file file_ = nullptr;
-    std::unique_ptr<Serial> serial_;  // kept open while the file is read between two writes
-    std::vector<Edit> edits_;  // changed definitions that the file lacks; empty in a new file
-    std::vector<std::pair<int, std::string>> fresh_;  // attributes put since the last agreement
+    std::unique_ptr<Serial> serial_;  // stays open while the file is read between two writes
+    std::vector<Edit> edits_;  // changes of definitions that are not in the file yet; empty in a
+                               // new file
+    std::vector<std::pair<int, std::string>> fresh_;  // attributes that were put since the ranks
+                                                      // last agreed on them
     std::size_t variables_in_file_ = 0;
-    Index pending_ = 0;  // bytes put by some rank since the last step
-    Copies copies_;      // arrays that the library has not written
-    Error late_;         // error of a put, which the other ranks learn at the next collective call
+    Index pending_ = 0;    // number of bytes that any rank has put since the last step
+    Copies copies_;        // copies of arrays that the library has not written yet
+    Error late_;           // error of a put, which the other ranks learn of at the next collective
+                           // call
     Index late_put_ = -1;  // number of the put that failed; -1: none
-    Index put_calls_ = 0;  // puts so far, the same on every rank
+    Index put_calls_ = 0;  // number of puts so far, the same on every rank
 
     bool is_classic_model() const { return format_ == Format::netcdf4_classic; }
     void check(int status, const std::string& where = "") const;
-    void adopt();              // takes the definitions from a file that is read
+    void adopt();              // takes over the definitions of a file that is read
     void need_define_mode();   // throws unless the file is in define mode
     void need_data_mode();     // throws unless the file is in data mode
     void settle_attributes();  // passes new attributes to the library
@@ -125,26 +129,26 @@ protected:
     void add_rename(Edit::Kind kind, int id, const std::string& old, const std::string& name);
     bool keeps_definitions() const;
     void make_edits();
-    void complete();  // closes the library's file, and waits until it is complete
+    void complete();  // closes the library's file and waits until it is complete
     void open_for_reading();
     void open_for_writing();
     void continue_file();
     void begin_writing();
     void begin_reading();
     void end_step();
-    void handed_over(int status);  // status of passing a step to the library
-    virtual void step_ended() {}   // called when the file contains what was put
+    void handed_over(int status);  // handles the status of passing a step to the library
+    virtual void step_ended() {}   // called when the file contains all data that were put
     virtual void edits_begin() {}  // called before the file is replaced to change its definitions
     void keep_late(const Error& error);
-    // Errors and data that some rank has and the others may not know.
+    // Errors and data of some ranks, of which the others may not know.
     struct News {
-        bool late;     // some rank has an error that not every rank knows
+        bool late;     // some rank has an error that not all ranks know
         bool dirty;    // some rank has data that are not synced
-        bool pending;  // some rank has data that are not written
+        bool pending;  // some rank has data that are not written yet
     };
     News compare() const;
     void tell_late(const News& news);  // throws late errors on all ranks
-    // @return storage of a variable in a file that is read, or was synced.
+    // @return storage of a variable in a file that is read, or that was synced
     Storage storage_in_file(const Variable& v) const;
     void ask_netcdf(Variable& v);
 

@@ -90,7 +90,7 @@ void Dataset::add_attribute_edits(const std::vector<std::pair<int, std::string>>
         edits_.push_back({Edit::Kind::attribute, varid, "", "", table_.attribute(varid, name)});
 }
 
-// Passes attributes to the library, which accepts them while it writes the file, too.
+// Passes attributes to the library, which accepts them even while it writes the file.
 void Dataset::settle_attributes() {
     agree_attributes();
     if (state_ != State::writing) return;

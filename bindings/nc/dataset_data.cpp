@@ -18,8 +18,9 @@ void Dataset::end_step() { handed_over(tw_end_step(file_)); }
 void Dataset::handed_over(int status) {
     pending_ = 0;
     step_ended();
-    const bool written = status == TW_OK || status == TW_ERANGE;  // the put has reported TW_ERANGE
-    // After an error the library may still use the arrays of the step.
+    const bool written = status == TW_OK || status == TW_ERANGE;  // the put has already reported
+                                                                  // TW_ERANGE
+    // After an error, keep the arrays of the step, because the library may still use them.
     if (written || file_ == nullptr) copies_.give_back();
     if (!written) check(status);
 }
@@ -80,14 +81,14 @@ void Dataset::get_section(int varid, const Index* start, const Index* count, con
     } catch (const Error& wrong) {
         error = wrong;
     }
-    agree(session_.comm(), error);  // each rank may have a wrong section of its own
+    agree(session_.comm(), error);  // any rank may have passed a wrong section
     check(
         tw_get_box(file_, v.name.c_str(), static_cast<tw_type>(type), start, count, stride, data));
 }
 
 namespace {
 
-// netCDF-C stores it in an attribute.
+// Adds the quantization, which netCDF-C stores in an attribute, to the storage of a variable.
 void add_quantization(const Variable& v, Storage& s) {
     static const char* const names[] = {"_QuantizeBitGroomNumberOfSignificantDigits",
                                         "_QuantizeGranularBitRoundNumberOfSignificantDigits",
@@ -104,7 +105,7 @@ void add_quantization(const Variable& v, Storage& s) {
 
 Storage Dataset::inquire_storage(int varid) {
     Variable& v = table_.variable(varid);
-    // The library chooses the storage when writing begins.
+    // The library chooses the storage when writing begins, so begin now.
     if (!define_ && state_ == State::defining) begin_writing();
     const bool in_file =
         state_ != State::defining && static_cast<std::size_t>(varid) < variables_in_file_;
@@ -159,7 +160,8 @@ void Dataset::ask_netcdf(Variable& v) {
     s.endian = numbers[4], s.zstandard = numbers[5] != 0, s.zstandard_level = numbers[6];
     s.chunks.resize(v.dims.size());
     share(session_.comm(), root_, s.chunks.data(), v.dims.size());
-    // Number of filters, then for each its id, its number of parameters, and these.
+    // The number of filters; then for each filter its id, the number of its parameters, and the
+    // parameters.
     std::vector<unsigned> filters;
     for (const Filter& f : s.others) {
         filters.insert(filters.end(), {f.id, static_cast<unsigned>(f.parameters.size())});

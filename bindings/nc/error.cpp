@@ -31,7 +31,7 @@ int code_of(int status) {
 }
 
 std::string broadcast(MPI_Comm comm, int root, std::string text) {
-    struct {  // few bytes travel with their number
+    struct {  // send a short text together with its length
         std::int64_t size;
         char first[8184];
     } head{};

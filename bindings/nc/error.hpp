@@ -14,17 +14,17 @@
 namespace thalweg::nc {
 
 struct Error {
-    int code = 0;  // 0: none
+    int code = 0;  // netCDF's code; 0: no error
     std::string text;
 };
 
 inline constexpr int out_of_memory = -61;   // NC_ENOMEM
 inline constexpr int internal_error = -92;  // NC_EINTERNAL
 
-// Returns the code of netCDF that is nearest to one of the library.
+// Returns the code of netCDF that comes closest to a code of the library.
 int code_of(int status);
 
-// Throws the error of the first rank that has one on every rank.
+// If any rank has an error, throws that of the first such rank on every rank.
 // @note Collective
 void agree(MPI_Comm comm, const Error& error);
 
@@ -41,21 +41,22 @@ Error error_of(Action action) try {
     return {internal_error, thrown.what()};
 }
 
-// Runs an action on one rank, and throws its error on all.
+// Runs an action on one rank, and throws its error on all ranks.
 // @note Collective
 template <class Action>
 void on_rank(MPI_Comm comm, int root, Action action) {
     agree(comm, rank_in(comm) == root ? error_of(action) : Error{});
 }
 
-// Runs an action on every rank, and throws the error of the first rank that has one on all.
+// Runs an action on every rank. If it fails on any rank, throws the error of the first such rank on
+// all.
 // @note Collective
 template <class Action>
 void on_all(MPI_Comm comm, Action action) {
     agree(comm, error_of(action));
 }
 
-// Returns the text of one rank on all.
+// Returns the text of one rank on all ranks.
 // @note Collective
 std::string broadcast(MPI_Comm comm, int root, std::string text);
 

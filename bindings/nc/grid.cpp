@@ -37,7 +37,8 @@ std::uint64_t folded(std::uint64_t a, std::uint64_t b) {
 constexpr std::uint64_t secret[] = {0x9e3779b97f4a7c15ULL, 0xbf58476d1ce4e5b9ULL,
                                     0x94d049bb133111ebULL, 0xd6e8feb86659fd93ULL};
 
-// Returns a 128-bit hash by four independent chains of products. Calls see(number) for all numbers.
+// Returns a 128-bit hash of numbers, computed by four independent chains of products. Calls
+// see(number) for each number.
 template <class Number, class See>
 Session::Key hash_of(const Number* numbers, std::size_t n, std::uint64_t seed, See&& see) {
     const auto number = [&](std::size_t i) {
@@ -55,8 +56,8 @@ Session::Key hash_of(const Number* numbers, std::size_t n, std::uint64_t seed, S
             mix(folded(h[0] ^ secret[2], h[2]) + mix(folded(h[1] ^ secret[0], h[3])))};
 }
 
-// The key includes the lengths of both lists: the same numbers can be divided otherwise into a
-// shape and a map.
+// Returns this rank's key of a map. The lengths of shape and map are part of it, because the same
+// numbers could be divided differently into a shape and a map.
 Session::Key own_key(const Session& session, const Shape& shape, const MapNumbers& map) {
     Shape all{static_cast<Index>(map.hash.first), static_cast<Index>(map.hash.second),
               static_cast<Index>(map.n), map.first};
@@ -66,7 +67,7 @@ Session::Key own_key(const Session& session, const Shape& shape, const MapNumber
 }
 
 // Returns the key that combines the maps of all ranks; throws on all ranks if one has failed.
-// @param map  null after an error
+// @param map  map of this rank; null after an error
 Session::Key key_of(const Session& session, const Shape& shape, const MapNumbers* map,
                     const Error& error) {
     const Session::Key mine = map != nullptr ? own_key(session, shape, *map) : Session::Key{};
@@ -76,10 +77,10 @@ Session::Key key_of(const Session& session, const Shape& shape, const MapNumbers
     return {sums[0], sums[1]};
 }
 
-constexpr std::size_t kept_grids = 256;  // most grids that are kept without a user
+constexpr std::size_t kept_grids = 256;  // largest number of unused grids that are kept
 
-// Drops grids that no program uses. These are the same on every rank, as all ranks make and free
-// the same ones.
+// Removes grids that the program no longer uses. All ranks make and free the same grids, so they
+// remove the same ones.
 void drop_unused(Session& session) {
     auto& grids = session.grids;
     auto unused = static_cast<std::size_t>(std::count_if(
@@ -126,7 +127,8 @@ std::string joined(const std::vector<std::string>& names, std::size_t from) {
 
 namespace {
 
-// Returns the names in the library's form: by position if a name occurs twice.
+// Returns names of dimensions in the library's form. If a name occurs twice, dimensions are matched
+// by position.
 std::string names_or_positions(const std::vector<std::string>& names, bool& by_position) {
     std::vector<std::string> sorted = names;
     std::sort(sorted.begin(), sorted.end());
@@ -192,7 +194,7 @@ tw_decomposition Grid::make(const std::vector<std::string>& names, const Shape& 
     bool by_position = false;
     const std::string dims = names_or_positions(names, by_position);
     if (map_.is_boxes()) status = declare_boxes(dims, shape, index, &made);
-    // Only lists may hold an element twice.
+    // Only a list may hold an element twice.
     if (!map_.is_boxes() || (status == TW_EOVERLAP && reading))
         status = declare_list(names, shape, index, reading, &made);
     if (status == TW_EOVERLAP)
@@ -224,7 +226,7 @@ int Grid::declare_list(const std::vector<std::string>& names, const Shape& shape
     std::vector<Index> all;
     if (whole) {
         all = map_.dofs();
-        // The program passes the values of boxes without holes.
+        // If the map consists of boxes, the program's holes are left out.
         if (map_.is_boxes()) std::erase(all, Index{-1});
         Index first = 0;
         for (std::size_t d = 0; d < index.size(); d++) first = first * shape[d] + index[d];

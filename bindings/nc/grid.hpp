@@ -26,34 +26,34 @@ public:
     Grid(const Grid&) = delete;
     Grid& operator=(const Grid&) = delete;
 
-    Index serial() const { return serial_; }  // position among all grids made in the session
+    Index serial() const { return serial_; }  // position among all grids that the session has made
     const Shape& shape() const { return map_.shape(); }
     const Map& map() const { return map_; }
-    // Largest number of elements that a rank holds, holes included.
+    // Returns the largest number of elements of any rank, holes included.
     Index most_held() const { return most_held_; }
 
-    bool whole() const { return whole_; }  // every element is held
+    bool whole() const { return whole_; }  // tells if every element is held
 
-    // Returns the library's decomposition over dimensions of these names. For reading, elements may
-    // occur more than once.
-    // @note Collective, when used with these names for the first time
+    // Returns the library's decomposition, with these names of dimensions. A decomposition for
+    // reading may contain elements more than once.
+    // @note Collective, if used with these names for the first time
     tw_decomposition named(const std::vector<std::string>& names, bool reading);
 
-    // Returns the decomposition of a larger space, in which the grid is at the given indices of
-    // additional leading dimensions. The caller frees it.
+    // Returns the decomposition of a larger space with additional leading dimensions. The grid is
+    // at the given indices of these. The caller frees it.
     // @note Collective
     tw_decomposition at(const std::vector<std::string>& names, const Shape& shape,
                         const Shape& index, bool reading);
 
-    // Returns one grid for each index of the first dimension, as records need them.
+    // Returns one grid for each index of the first dimension; used if this is the record dimension.
     // @note Collective, the first time
     const std::vector<std::shared_ptr<Grid>>& slices();
 
-    // Returns the grid over other lengths with the same number of elements.
-    // @note Collective, the first time for these lengths
+    // Returns the same grid for a shape with other lengths, but the same number of elements.
+    // @note Collective, the first time for this shape
     std::shared_ptr<Grid> reshaped(const Shape& shape);
 
-    // Returns the number of elements that this rank passes to the library, without holes if the map
+    // Returns the number of elements that this rank passes to the library: without holes if the map
     // consists of boxes.
     Index elements() const { return map_.is_boxes() ? map_.held() : map_.size(); }
 
@@ -76,10 +76,10 @@ private:
                      bool reading, tw_decomposition* made) const;
 };
 
-// A map and what one pass over it found (lowest and highest number, hash): a program may define its
-// maps anew for each file.
+// A map together with its lowest and highest number and its hash. They are found in one pass,
+// because a program may define its maps anew for each file.
 struct MapNumbers {
-    // @param first  number of the first element; the number before it is a hole
+    // @param first  number of the first element in the map; the number before it means a hole
     MapNumbers(const MPI_Offset* map, std::size_t n, Index first);
 
     const MPI_Offset* at;
@@ -89,13 +89,14 @@ struct MapNumbers {
     Session::Key hash;
 };
 
-// Returns the grid of a map: an existing one if an equal map was described before.
-// @param map  null on a rank with wrong arguments
-// @param error  says what is wrong there; then all ranks throw
+// Returns the grid for the maps of all ranks. If equal maps were described before, this is the
+// existing grid.
+// @param map  map of this rank; null if its arguments are wrong
+// @param error  error in the arguments, which is then thrown on all ranks
 std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, const MapNumbers* map,
                               const Error& error);
 
-// Names of dimensions as the library wants them.
+// Joins names of dimensions to a list for the library.
 std::string joined(const std::vector<std::string>& names, std::size_t from = 0);
 
 }  // namespace thalweg::nc

@@ -16,7 +16,8 @@ static_assert(std::atomic<Index>::is_always_lock_free);
 
 Lanes::Lanes(MPI_Comm comm) : comm_(comm), rank_(rank_in(comm)), ranks_(size_of_comm(comm)) {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    // Rank 0 has the memory of all, in which lanes of different ranks are apart.
+    // Rank 0 allocates the memory of all ranks. The lanes of different ranks are on separate cache
+    // lines.
     const MPI_Aint bytes =
         rank_ == 0 ? static_cast<MPI_Aint>(sizeof(Lane)) * number_of_lanes * ranks_ : 0;
     void* own = nullptr;
@@ -53,7 +54,8 @@ std::unique_ptr<Lanes> Lanes::make(MPI_Comm comm) {
 
 Lane& Lanes::at(int rank, int lane) const { return first_[rank * number_of_lanes + lane]; }
 
-// The ranks have posted equally often in a lane that is free, unless a file has not ended on some.
+// Takes a lane. All ranks have posted the same number of times in an unused lane, unless a file has
+// not ended on some of them.
 int Lanes::take() {
     constexpr Index none = std::numeric_limits<Index>::max();
     const auto free = std::find(taken_.begin(), taken_.end(), false);

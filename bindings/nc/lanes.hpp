@@ -14,33 +14,34 @@
 
 namespace thalweg::nc {
 
-// The values that a rank has posted for a file; only the latest ones are kept.
+// The values that one rank has posted for a file. Only the latest ones are kept.
 struct Lane {
     static constexpr Index kept = 16;
 
-    std::atomic<Index> posted;  // number of posts, over all files that have used the lane
+    std::atomic<Index> posted;  // number of posts for all files that have used the lane
     std::array<std::array<std::atomic<Index>, 2>, kept> values;
 };
 
 class Lanes {
 public:
-    // Returns null if the ranks are not on one node, or have no memory.
+    // Makes the lanes of all ranks. Returns null if the ranks are not on one node, or have no
+    // memory.
     // @note Collective
     static std::unique_ptr<Lanes> make(MPI_Comm comm);
     ~Lanes();
     Lanes(const Lanes&) = delete;
     Lanes& operator=(const Lanes&) = delete;
 
-    // Takes a lane for a file; -1 if there is none that all ranks can use.
+    // Takes a lane for a file; returns -1 if there is none that all ranks can use.
     // @note Collective
     int take();
     void give_back(int lane) { taken_[static_cast<std::size_t>(lane)] = false; }
 
     Lane& own(int lane) { return at(rank_, lane); }
-    // Returns the largest values in the ranks' post `number`. Waits for ranks that have not posted
-    // it, and lets MPI make progress meanwhile.
-    // @param number  index of the post, counted over all files that have used the lane; one of the
-    //                latest Lane::kept
+    // Returns the largest values that the ranks have passed to their post `number`. Waits for ranks
+    // that have not made this post yet, and lets MPI make progress meanwhile.
+    // @param number  index of the post among those for all files that have used the lane; one of
+    //                the latest Lane::kept posts
     std::array<Index, 2> most(int lane, Index number) const;
 
 private:
@@ -51,7 +52,7 @@ private:
 
     MPI_Comm comm_;
     MPI_Win window_ = MPI_WIN_NULL;
-    Lane* first_ = nullptr;  // rank 0's lanes; those of the other ranks follow
+    Lane* first_ = nullptr;  // lanes of rank 0, which those of the other ranks follow
     int rank_ = 0, ranks_ = 1;
     std::array<bool, number_of_lanes> taken_{};
 };

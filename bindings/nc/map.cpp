@@ -9,7 +9,8 @@ namespace thalweg::nc {
 
 namespace {
 
-// Tests if b continues a along dimension d, with the same lengths and places along all others.
+// Tests if box b continues box a along dimension d: their lengths and positions along all other
+// dimensions are the same.
 bool continues(const MapBox& a, const MapBox& b, std::size_t d) {
     for (std::size_t i = 0; i < a.start.size(); i++) {
         if (i == d) {
@@ -35,7 +36,8 @@ Map::Map(Shape shape, std::vector<Index> dofs)
     find_boxes();
 }
 
-// Calls visit(first place in the map, element, length) for the runs along the fastest dimension.
+// Calls visit(first index in the map, element, length) for each run of consecutive elements along
+// the fastest dimension.
 template <class Visit>
 void Map::for_runs(Visit visit) const {
     const Index row = shape_.back();
@@ -51,7 +53,8 @@ void Map::for_runs(Visit visit) const {
     }
 }
 
-// Joins runs along the fastest dimension, then equal runs to rows, equal rows to slabs, ...
+// Joins runs along the fastest dimension to boxes: equal runs to rows, equal rows to slabs, and so
+// on.
 void Map::find_boxes() {
     const std::size_t nd = shape_.size();
     Index runs = 0;
@@ -84,8 +87,8 @@ void Map::find_boxes() {
     dense_ = held_ == size_;
 }
 
-// Most boxes of a map. More are slower than a list: each box is a part of its own, whereas the runs
-// of a list are described and copied together.
+// Largest number of boxes of a map. More boxes would be slower than a list: each box is a separate
+// part, whereas the runs of a list are described and copied together.
 constexpr Index most_boxes = 16;
 
 MapForms Map::forms() const {
@@ -154,7 +157,7 @@ std::vector<Index> Map::dofs() const {
         }
         return result;
     }
-    std::vector<Index> order;  // positions of held elements
+    std::vector<Index> order;  // indices in the map of the held elements
     order.reserve(static_cast<std::size_t>(held_));
     for (const MapBox& box : boxes_) {
         Shape at(box.start.size(), 0);

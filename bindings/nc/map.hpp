@@ -19,43 +19,44 @@ struct MapBox {
     Shape start, count;
 };
 
-// Elements that are consecutive in memory.
+// A run of elements that are consecutive in memory.
 struct Segment {
     Index position, length;
 };
 
-// The possible forms of a map; the ranks agree on a form that all maps can have.
+// The forms that a map can have. The ranks agree on a form that the maps of all of them can have.
 struct MapForms {
     bool boxes = true;
-    unsigned products = ~0U;  // bit k: same list for each index of the first k dimensions
+    unsigned products = ~0U;  // bit k: the list is the same for each index of the first k
+                              // dimensions
 };
 
 class Map {
 public:
-    // @param dofs  from 0, slowest dimension first; -1 is a hole
+    // @param dofs  row-major numbers of the elements, counted from 0; -1 is a hole
     Map(Shape shape, std::vector<Index> dofs);
 
     const Shape& shape() const { return shape_; }
-    Index size() const { return size_; }  // with holes
-    Index held() const { return held_; }  // without holes
+    Index size() const { return size_; }  // number of elements with holes
+    Index held() const { return held_; }  // number of elements without holes
     MapForms forms() const;
 
-    // Chooses a form and drops the data of the others.
-    // @param leading  dimensions that a list leaves out
+    // Chooses a form, and frees the data of the other forms.
+    // @param leading  number of leading dimensions that a list does not contain
     void choose(bool boxes, int leading);
     bool is_boxes() const { return is_boxes_; }
     int leading() const { return leading_; }
 
     const std::vector<MapBox>& boxes() const { return boxes_; }
-    // As boxes: tests if the values are in the order of the boxes.
+    // For a map of boxes, tests if the values are in the order of the boxes.
     bool dense() const { return dense_; }
     void pack(const void* values, std::size_t bytes, void* packed) const;
     void unpack(const void* packed, std::size_t bytes, void* values) const;
 
-    // As a list: returns the indices over the dimensions after the leading ones.
+    // For a map with a list, returns the indices over the dimensions that the list contains.
     const std::vector<Index>& list() const { return list_; }
 
-    // Returns the map as it was given.
+    // Returns the map as the program has passed it.
     std::vector<Index> dofs() const;
 
 private:

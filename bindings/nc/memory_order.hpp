@@ -10,7 +10,7 @@
 namespace thalweg::nc {
 
 // Tests if the elements of a section are in memory in their order in the file.
-// @param map  elements from one index to the next along each dimension; null: none
+// @param map  distance in elements between neighbours along each dimension; null: dense
 inline bool is_dense(const Shape& count, const std::ptrdiff_t* map) {
     Index step = 1;
     for (std::size_t d = count.size(); map != nullptr && d-- > 0;) {
@@ -20,7 +20,8 @@ inline bool is_dense(const Shape& count, const std::ptrdiff_t* map) {
     return true;
 }
 
-// Calls copy(position in the section, position in memory) for all elements, in their order.
+// Calls copy(position in the section, position in memory) for each element, in the order of the
+// section.
 template <class Copy>
 void for_elements(const Shape& count, const std::ptrdiff_t* map, Copy copy) {
     const std::size_t dims = count.size();

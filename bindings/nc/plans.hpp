@@ -15,8 +15,8 @@ class Plans {
 public:
     static constexpr Index no_record = INT64_MAX;
 
-    // The puts that this rank has queued: their key, the number of the plan with the same puts (-1:
-    // none), and the first record (no_record: none).
+    // The puts that this rank has queued: a key of them; the number of the plan with the same puts
+    // (-1: none); and their first record (no_record: none).
     struct Own {
         Session::Key key{};
         Index plan = -1;
@@ -25,10 +25,10 @@ public:
 
     Own find(const Session& session, const Table& table, const std::vector<Entry>& entries) const;
 
-    // Fills a batch with the calls of a plan for another first record. Allocates nothing if the
-    // batch was filled by the same plan before.
+    // Fills a batch with the calls of a plan, for another first record. Allocates no memory if the
+    // same plan has filled the batch before.
     void repeat(Index plan, Index first, Batch& batch) const;
-    // Keeps a batch as a plan. All ranks must call it alike.
+    // Keeps a batch as a plan. All ranks must keep the same batches.
     void keep(const Session& session, const Own& own, Index first, const Batch& batch);
 
 private:
@@ -38,7 +38,7 @@ private:
         Session::Key key{};  // key of this rank's puts
         Batch batch;
         Index first = no_record;
-        // The session's decompositions_freed when the plan was made.
+        // Value of Session::decompositions_freed when the plan was made.
         std::int64_t decompositions = 0;
     };
     std::vector<Plan> plans_;

@@ -17,8 +17,8 @@ namespace thalweg::nc {
 
 namespace {
 
-// Tests if a section begins where another one of the same variable ends, in the file and in memory,
-// and if both are one section.
+// Tests if section b begins, both in the file and in memory, where section a of the same variable
+// ends, and if both together are one section.
 bool continues(const Entry& a, const Entry& b, std::size_t element) {
     if (a.varid != b.varid || a.collective != b.collective || a.empty || b.empty) return false;
     if (!a.stride.empty() || !b.stride.empty()) return false;
@@ -36,7 +36,8 @@ bool continues(const Entry& a, const Entry& b, std::size_t element) {
 
 }  // namespace
 
-// Rows that are put one by one become a level, and levels a record.
+// Joins the last entries if possible, so that rows that are put one by one become a level, and
+// levels a record.
 void Queue::join_last(std::size_t element) {
     while (entries_.size() > 1) {
         Entry& before = entries_[entries_.size() - 2];
@@ -63,7 +64,8 @@ char* Queue::take(Index bytes, std::size_t alignment) {
     return taken;
 }
 
-// The file is extended before it is mapped: a full disk is an error here, not a signal later.
+// Takes memory in the mapped file. The file is extended before it is mapped, so that a full disk is
+// an error here and not a signal later.
 char* Queue::take_mapped(std::size_t bytes) {
     constexpr std::size_t usual = 16 << 20, alignment = 64;
     used_ = (used_ + alignment - 1) / alignment * alignment;

@@ -17,27 +17,28 @@
 
 namespace thalweg::nc {
 
-// The boxes of a put that has several, along the dimensions after that of the records. Their values
+// The boxes of a put that consists of several. They leave out the record dimension; their values
 // follow one another.
 struct Pieces {
-    std::vector<Index> numbers;  // start and count of each
+    std::vector<Index> numbers;  // start and count of each box
     Index n = 0, elements = 0;
-    std::pair<std::uint64_t, std::uint64_t> key{};  // hash of the numbers
+    std::pair<std::uint64_t, std::uint64_t> key{};  // hash of these numbers
 };
 
-// A section that was put.
+// A section that was put, and its values.
 struct Entry {
     int varid = 0;
     bool collective = false;
     Shape start, count;
-    Shape stride;  // empty: 1 along all dimensions
+    Shape stride;  // stride of each dimension; empty: 1
     const char* values = nullptr;
     bool empty = false;  // the section has no elements
-    // Null: one box. Else the section is of one record, and the smallest that holds them all.
+    // Boxes of the put; null if it is a single box. If there are several boxes, all are in one
+    // record, and the section is the smallest that contains them.
     std::shared_ptr<const Pieces> pieces = nullptr;
 
     Index elements() const { return pieces != nullptr ? pieces->elements : volume(count); }
-    // Calls act(start, count, first value of this piece) for each box.
+    // Calls act(start, count, address of the first value) for each box.
     template <class Act>
     void for_boxes(Act act) const;
 };
@@ -60,23 +61,25 @@ void Entry::for_boxes(Act act) const {
 
 class Queue {
 public:
-    // @param path  the output, beside which the unnamed file is made
+    // @param path  path of the output; the unnamed file is made in its folder
     explicit Queue(const std::string& path) : path_(path) {}
     ~Queue() { clear(); }
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
 
     const std::vector<Entry>& entries() const { return entries_; }
-    // Tests if an entry holds an element.
+    // Tests if any entry has elements.
     bool has_values() const { return has_values_; }
     Index bytes() const { return bytes_; }
 
-    // Returns memory for the next entry. Throws std::bad_alloc; Error if the unnamed file cannot be
-    // extended.
-    // @param alignment  of the variable's type
+    // Returns memory for the next entry. Throws std::bad_alloc, or Error if the unnamed file cannot
+    // be extended.
+    // @param alignment alignment of the variable's type
     char* take(Index bytes, std::size_t alignment);
-    // Appends an entry whose values are in the memory that was taken last, or in the program's.
-    // @param element  bytes of an element, if the entry may become one with that before it; else 0
+    // Appends an entry. Its values are in the memory that was taken last, or in the program's
+    // memory.
+    // @param element  size of an element in bytes if the entry may be joined with the previous one;
+    //                 otherwise 0
     void push(Entry entry, std::size_t element = 0);
     void clear();
 
@@ -92,7 +95,7 @@ private:
     Copies copies_;
     Index bytes_ = 0;  // taken
     std::vector<Mapping> mappings_;
-    std::size_t used_ = 0;  // bytes used of the last mapping
+    std::size_t used_ = 0;  // number of bytes used in the last mapping
 
     void join_last(std::size_t element);
     char* take_mapped(std::size_t bytes);

@@ -20,7 +20,8 @@ namespace thalweg::nc {
 
 namespace {
 
-constexpr std::size_t most_entries = 1 << 16;  // most entries queued in a session of one rank
+constexpr std::size_t most_entries = 1 << 16;  // largest number of entries in the queue of a
+                                               // session with one rank
 constexpr int different_dimensions = -253, different_variables = -259, different_calls = -250;
 
 template <class T>
@@ -47,7 +48,8 @@ Index hash_of_variables(const Table& table) {
     return static_cast<Index>(detail::hash_of(text) >> 1U);
 }
 
-// Copies the elements of a box that are in a section, which has the same dimensions.
+// Copies the elements of a box that are part of a section to the section's values. Both have the
+// same dimensions.
 void lay_over(const Shape& start, const Shape& count, const Shape& stride, const char* box,
               std::size_t bytes, const Section& section, void* values) {
     const std::size_t dims = start.size();
@@ -83,7 +85,7 @@ QueuedFile::QueuedFile(Session& session, std::string path)
       queue_(path_) {
     shares_attributes_ = false;
     continues_in_place_ = true;
-    // Programs by themselves have readers that look for the file while it is written.
+    // Without other ranks, a program may have readers that look for the file while it is written.
     if (session_.comm() == MPI_COMM_NULL) settings_ += "; publish=live";
 }
 
@@ -102,7 +104,7 @@ Index QueuedFile::records() {
 
 // ---- joint calls --------------------------------------------------------------------------------
 
-// Reads are collective calls, too: hash definitions that are already in the file only once.
+// Reads are collective calls, too, so hash each definition that is already in the file only once.
 void QueuedFile::hash_definitions() {
     const std::size_t n = table_.dimensions.size() + table_.variables.size();
     if (state_ != State::defining && edits_.empty() && hashed_ == n) return;
@@ -166,7 +168,7 @@ int QueuedFile::join(Reason reason, int varid) {
     }
 }
 
-// Throws an error here, and again in close.
+// Writes the queue. An error is thrown here, and again in close.
 void QueuedFile::write_queue() {
     try {
         close_alone();
@@ -198,7 +200,8 @@ void QueuedFile::write_queue() {
     queue_.clear();
 }
 
-// Lets a rank by itself read what was written in the call. What is written later it cannot read.
+// On a session with one rank, makes the records readable that this call has written. Later records
+// are not readable.
 void QueuedFile::commit() {
     const bool wanted = session_.ranks() > 1 && session_.keeps_arrays();
     if (state_ != State::writing || !wanted) return;
@@ -207,7 +210,7 @@ void QueuedFile::commit() {
     dirty_ = false;
 }
 
-// Keeps an error; from then on the file drops all puts.
+// Keeps an error. After that, the file ignores all puts.
 void QueuedFile::fail(const Error& error) {
     failed_ = error;
     has_failed_ = true;
@@ -215,8 +218,8 @@ void QueuedFile::fail(const Error& error) {
     throw error;
 }
 
-// Returns the calls for what is queued; those of an earlier batch if all ranks have queued the same
-// again.
+// Returns the calls for the queued puts. If all ranks have queued the same puts as before, these
+// are the calls of an earlier batch.
 Batch QueuedFile::next_batch() {
     Plans::Own own;
     Batch batch;
@@ -269,7 +272,7 @@ Error QueuedFile::put_call(const PutCall& call) try {
     return {out_of_memory, "out of memory"};
 }
 
-// Sends each rank's sections to the root, step by step.
+// Sends each rank's sections to the root, one step after another.
 void QueuedFile::write_by_root(const Batch& batch) {
     const MPI_Comm comm = session_.comm();
     const auto send = [&](const Entry& e, Index bytes) {
@@ -378,7 +381,7 @@ void QueuedFile::put_nothing(int varid) {
     after_put(true, writes_at_once(v));
 }
 
-// All ranks come to the same result: it depends on reductions that have ended on all.
+// Ends a put. Its decisions depend only on completed reductions, so they are the same on all ranks.
 void QueuedFile::after_put(bool collective, bool at_once) {
     if (!collective) return;
     const auto before = reductions_.post({own_records(), queue_.bytes()});
@@ -427,7 +430,7 @@ void QueuedFile::close() {
         attempt([&] { check_sizes(); });
         define_ = false;
     }
-    // Ranks that are in another call come to their close later.
+    // Wait for ranks that are in another call and will close the file later.
     if (writable_) do
             attempt([&] { join(Reason::close); });
         while (apart_ && !mixed_);
@@ -454,7 +457,7 @@ void QueuedFile::abort() {
     close();
 }
 
-// The library can end a new file only by completing it.
+// Removes a new file. The library can only complete a file, so complete it before.
 void QueuedFile::discard() {
     table_ = {};
     fresh_.clear();
@@ -468,7 +471,8 @@ void QueuedFile::redef() {
     Dataset::redef();
 }
 
-// In data mode, a classic file accepts only names that are not longer than the old ones.
+// Renames an object. In data mode, a classic file accepts only names that are not longer than the
+// old ones.
 template <class Rename>
 void QueuedFile::rename(const std::string& old, std::string name, bool taken, Rename action) {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
@@ -554,7 +558,7 @@ void QueuedFile::get_alone(int varid, const Section& section, void* values) {
     const std::lock_guard lock(own.mutex);
     Section there = section;
     if (written) open_alone();
-    if (written && table_.is_record(v)) {  // some records may be in this rank's queue alone
+    if (written && table_.is_record(v)) {  // some records may exist only in this rank's queue
         Index records = 0;
         const std::string& name = table_.dimension(v.dims.front()).name;
         own.check(tw_inq_dim(alone_, name.c_str(), &records));

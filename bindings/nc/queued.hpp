@@ -17,7 +17,7 @@
 
 namespace thalweg::nc {
 
-// A section of a variable; stride empty: 1 along all dimensions.
+// A section of a variable. An empty stride means 1 along all dimensions.
 struct Section {
     Shape start, count, stride;
     const Index* steps() const { return stride.empty() ? nullptr : stride.data(); }
@@ -25,44 +25,46 @@ struct Section {
 
 class QueuedFile : public Dataset {
 public:
-    // @note These are collective. They throw the error of an earlier put once, on all ranks.
+    // @note These functions are collective. They throw the error of an earlier put once, on all
+    //   ranks.
     void sync();
     void close();
-    void enddef();  // local until data have been written
-    // Removes a new file whose definitions never ended; else closes it, without the definitions
-    // since redef.
+    void enddef();  // local before the first data were written
+    // Removes a new file whose definitions never ended. Closes any other file, without the
+    // definitions made since redef.
     void abort();
     void discard();  // removes a new file that has no data
-    // Writes what the ranks have queued, and lets all know if the file has data.
+    // Writes what the ranks have queued, and lets all ranks know if the file has data.
     // @note Collective
     void write_puts() { join(Reason::leave); }
-    // Writes what ranks have put, in the call that all wait in for their requests.
+    // Writes what the ranks have put, in the call in which all ranks wait for their requests.
     void write_requests() { join(Reason::wait); }
-    // Tests if in the last collective call other ranks called for other files; then this file
+    // Tests if, in the last collective call, other ranks made calls for other files. Such a file
     // cannot be written any more.
     bool is_mixed() const { return mixed_; }
 
     void redef();  // local
 
-    // In data mode a classic file takes names that are not longer.
+    // Renames a dimension. In data mode, the new name in a classic file must not be longer than the
+    // old one.
     void rename_dim(int dimid, const std::string& name);
     void rename_var(int varid, const std::string& name);
     void rename_att(int varid, const std::string& name, const std::string& new_name);
 
-    // Tests if signed and unsigned bytes are not told apart, as in netCDF's classic data model.
+    // Tests if signed and unsigned bytes are not distinguished, as in netCDF's classic data model.
     bool any_sign() const { return format_ != Format::cdf5 && format_ != Format::netcdf4; }
     bool is_writable() const { return writable_; }
     bool in_define_mode() const { return define_; }
     bool is_new() const { return state_ == State::defining; }
 
-    // Returns the number of records that this rank knows: its own, and those of earlier collective
-    // puts.
+    // Returns the number of records that this rank knows of: its own, and those of earlier
+    // collective puts.
     Index records();
 
 protected:
     QueuedFile(Session& session, std::string path);
 
-    // Checks a section, with netCDF's codes. Throws.
+    // Checks a section. Throws errors with netCDF's codes.
     void check(const Variable& v, const Section& section, bool reading) const {
         check_section(v, section.start.data(), section.count.data(), section.steps(), reading);
     }
@@ -70,25 +72,26 @@ protected:
 
     // Returns memory for the values of a put.
     char* take(Index bytes, std::size_t alignment) { return queue_.take(bytes, alignment); }
-    // Queues values of the variable's type. They must stay in place until the next call of join().
+    // Queues values, which have the variable's type. They must stay in place until the next call of
+    // join().
     void put(int varid, bool collective, Section section, const void* values);
     void put(Entry entry);
-    // Takes part in a collective put whose arguments are wrong here.
+    // Takes part in a collective put although this rank's arguments are wrong.
     void put_nothing(int varid);
-    // The same, of a variable that this rank does not know.
+    // Takes part in a collective put although this rank does not know the variable.
     void put_nowhere() { after_put(true, false); }
-    // Tests if a collective put of this variable writes at once, so that the program's own array
-    // can be used.
+    // Tests if a collective put of this variable writes at once. Its values can then stay in the
+    // program's own array.
     bool writes_at_once(const Variable& v) const;
 
     // Begins a collective get: from then on this rank knows the records of all. Returns the
     // variable that the ranks read, -1 if none knows it.
-    // @param varid  -1 if it is wrong here
+    // @param varid  variable; -1 if this rank has passed a wrong one
     // @note Collective
     int begin_get(int varid);
-    // Ends the get: reads values of the variable's type. get_nothing() takes the place of get() on
-    // ranks with other wrong arguments.
-    // @note These are collective
+    // Ends a collective get: reads values, which get the variable's type. A rank with other wrong
+    // arguments calls get_nothing() instead.
+    // @note These functions are collective
     void get(int varid, const Section& section, void* values);
     void get_nothing(int varid);
     // Reads without the other ranks.
@@ -97,25 +100,28 @@ protected:
 private:
     enum class Reason { full = 1, edit, sync, read, close, leave, wait };
 
-    Index number_;  // position among the files of the session
+    Index number_;  // position of the file among all files of the session
     Reductions reductions_;
     Queue queue_;
     Plans plans_;
     Index hash_of_dimensions_ = 0, hash_of_variables_ = 0;
-    std::size_t hashed_ = 0;  // number of dimensions and variables that are hashed
-    Error failed_;            // error after which nothing more is written
+    std::size_t hashed_ = 0;  // number of dimensions and of variables that were already hashed
+    Error failed_;            // error after which the file writes nothing more
     bool has_failed_ = false;
     bool mixed_ = false;
-    bool apart_ = false;       // the last call of join() met other calls for this file
-    bool ended_once_ = false;  // the definitions
-    std::size_t kept_dimensions_ = 0, kept_variables_ = 0;  // definitions that abort() keeps
-    Index handed_over_ = 0;    // number of reductions posted before the last call of join()
-    tw_file alone_ = nullptr;  // handle for reading without the other ranks
+    bool apart_ = false;       // in the last call of join(), other ranks made other calls for this
+                               // file
+    bool ended_once_ = false;  // the definitions have ended at least once
+    std::size_t kept_dimensions_ = 0, kept_variables_ = 0;  // numbers of dimensions and variables
+                                                            // that abort() keeps
+    Index handed_over_ = 0;    // number of reductions that were posted before the last call of
+                               // join()
+    tw_file alone_ = nullptr;  // handle by which this rank reads alone
 
-    // Meets the other ranks and writes what all have queued. Returns the variable that some rank
-    // reads; -1: none.
-    // @note Collective. A rank whose queue is full returns after the write, even if the others
-    // joined for another reason and still wait for it
+    // Waits for the other ranks, and writes what all ranks have queued. Returns the variable that
+    // some rank reads; -1 if none does.
+    // @note Collective. A rank whose queue is full returns after the write, even if other ranks
+    //   called this for another reason and must wait for it once more
     int join(Reason reason, int varid = -1);
     void hash_definitions();
     void check_definitions(const Index* hashes) const;

@@ -32,7 +32,7 @@ MPI_Datatype mpi_type() {
     return MPI_BYTE;
 }
 
-// Combines values of all ranks in place.
+// Combines the values of all ranks in place.
 // @note Collective
 template <class T>
 void reduce(MPI_Comm comm, MPI_Op operation, T* values, std::size_t n) {
@@ -40,7 +40,7 @@ void reduce(MPI_Comm comm, MPI_Op operation, T* values, std::size_t n) {
         MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(n), mpi_type<T>(), operation, comm);
 }
 
-// Copies values of one rank to all.
+// Copies the values of one rank to all ranks.
 // @note Collective
 template <class T>
 void share(MPI_Comm comm, int root, T* values, std::size_t n) {

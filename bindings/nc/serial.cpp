@@ -19,8 +19,9 @@ namespace thalweg::nc {
 
 namespace {
 
-// Guard for a scope in which netCDF-C tries calls that may fail: it silences HDF5's error
-// messages and sends this layer's own calls to netCDF-C even if the program's calls are replaced.
+// For the duration of a scope, silences HDF5's error messages, because netCDF-C makes calls that
+// may fail. Also makes this layer's own calls reach netCDF-C, even if the shim replaces the
+// program's calls.
 class Quiet {
 public:
     Quiet() {
@@ -41,7 +42,7 @@ void check_code(int code, const std::string& path, const std::string& what) {
     if (code != NC_NOERR) throw Error{code, path + ": " + what + ": " + nc_strerror(code)};
 }
 
-constexpr unsigned zstd_filter = 32015;  // number at the HDF group
+constexpr unsigned zstd_filter = 32015;  // number that the HDF Group has registered
 
 int define_variable(int ncid, const Variable& v) {
     int varid = 0;
@@ -110,7 +111,7 @@ std::vector<std::size_t> sizes(const std::vector<Index>& values) {
 
 namespace {
 
-// Checks that netCDF-C can read the file: after some renames, version 4.9.0 leaves netCDF-4 files
+// Checks that netCDF-C can read the file: after some renames, netCDF-C 4.9.0 leaves netCDF-4 files
 // that it cannot read.
 void check_readable(const std::string& path, const Table& table) {
     int ncid = -1;
@@ -145,7 +146,7 @@ void make_all(const std::string& path, const std::vector<Edit>& edits, const Tab
         what = "definition of " + (edit.name.empty() ? edit.attribute.name : edit.name);
         code = make(ncid, edit, table);
     }
-    const int closed = nc_close(ncid);  // this ends the definitions
+    const int closed = nc_close(ncid);  // nc_close also ends define mode
     check_code(code, path, what);
     check_code(closed, path, "close");
     check_readable(path, table);
@@ -153,8 +154,8 @@ void make_all(const std::string& path, const std::vector<Edit>& edits, const Tab
 
 }  // namespace
 
-// Edits a copy, as netCDF-C moves the data within the file: a kill meanwhile would leave neither
-// the old file nor the new one.
+// Edits a copy of the file. netCDF-C moves data within a file, so a killed run could otherwise
+// leave neither the old nor the new file.
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table) {
     WorkFile work(path, WorkFile::Begin::copy);
     make_all(work.path(), edits, table);
@@ -219,7 +220,8 @@ void Serial::on_root(const std::function<void()>& action) const {
 
 void Serial::check(int code) const { check_code(code, path_, "netCDF"); }
 
-// Closes the file: after an error of the system or of HDF5, its contents are unknown.
+// Handles the code of a write: after an error of the system or of HDF5, the contents of the file
+// are unknown, so it is closed.
 void Serial::check_write(int code) {
     failed_ |= code > 0 || code == NC_EHDFERR || code == NC_ENOMEM;
     check(code);
@@ -260,7 +262,7 @@ void Serial::create(const std::string& path, const Table& table, int mode) {
 void Serial::open(const std::string& path, const Table& table) {
     begin(path, WorkFile::Begin::copy);
     resume();
-    // The numbers in the table are those of netCDF-C.
+    // The table has netCDF-C's numbers of dimensions and variables.
     on_root([&] {
         char name[NC_MAX_NAME + 1] = "";
         const auto same = [&](int code, const std::string& known) {
@@ -322,7 +324,7 @@ void Serial::close() {
     });
 }
 
-// Tests if the record is in the file.
+// Tests if the file contains the record.
 bool Serial::exists(int varid, const std::vector<Index>& start) const {
     int dims[NC_MAX_VAR_DIMS] = {0};
     check(nc_inq_vardimid(ncid_, varid, dims));
@@ -345,8 +347,9 @@ void Serial::check_filters(int varid) const {
                                           " to write with; it finds plugins by HDF5_PLUGIN_PATH"};
 }
 
-// Writes values on the root. netCDF-C 4.9.0 does not swap values of another byte order in a file
-// that it has opened: they are read again, and swapped here if needed.
+// Writes values on the root. netCDF-C 4.9.0 does not swap bytes when it writes to a variable of
+// another byte order in an existing file. So the values are read again, and swapped here if
+// necessary.
 void Serial::put_values(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
                         const std::vector<Index>& stride, std::string& values) {
     const std::vector<std::size_t> first = sizes(start), n = sizes(count);
@@ -375,9 +378,10 @@ void Serial::put_values(int varid, const std::vector<Index>& start, const std::v
     throw Error{NC_EHDFERR, path_ + ": netCDF-C writes wrong values of another byte order"};
 }
 
-constexpr Index most_sent = 1 << 26;  // elements per message
+constexpr Index most_sent = 1 << 26;  // largest number of elements in a message
 
-// Receives a rank's parts. If there is no memory for them, the messages are received nevertheless.
+// Receives the parts of a rank. If there is no memory for them, the messages are received
+// nevertheless and dropped.
 void Serial::receive(int rank, const std::function<void(const Index*, const char*, Index)>& place,
                      std::size_t bytes) const {
     Index theirs = 0;
@@ -412,7 +416,7 @@ void Serial::write(int varid, const std::vector<Index>& start, const std::vector
     MPI_Comm_size(comm_, &ranks);
     const std::size_t bytes = fill.size();
     const Index n = static_cast<Index>(dofs.size());
-    // The root gets ready first: from then on it receives all messages.
+    // The root prepares first, because after that it must receive all messages.
     std::string slab;
     on_root([&] {
         slab.reserve(static_cast<std::size_t>(volume(count)) * bytes);

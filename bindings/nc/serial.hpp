@@ -31,23 +31,24 @@ struct Edit {
         rename_dimension
     };
     Kind kind;
-    int id = 0;  // number of the dimension, or of the variable, which may be NC_GLOBAL
+    int id = 0;  // number of the dimension or variable; NC_GLOBAL: the file
     std::string name, new_name;
     Attribute attribute{};
 };
 
-// Changes the definitions in a file. A kill meanwhile leaves the old file or the new one, and
-// perhaps a copy, NAME.new, which the next change replaces. On one rank.
+// Changes the definitions in a file. If the process is killed meanwhile, either the old or the new
+// file remains, and perhaps a copy, NAME.new, which the next change replaces. Called on one rank.
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table);
 
-// Tests if HDF5 can write with a filter, by its number at the HDF group. Local.
+// Tests if HDF5 can write with a filter.
+// @param id  number that the HDF Group has registered. Local
 bool has_filter(unsigned id);
 
-// Returns the storage of a netCDF-4 variable in a file that nobody writes. On one rank.
+// Returns the storage of a netCDF-4 variable in a file that nobody writes. Called on one rank.
 Storage stored(const std::string& path, const std::string& variable);
 
-// A netCDF-4 file that one rank writes with netCDF-C: a work file, which takes the file's name when
-// it is closed.
+// A netCDF-4 file that one rank writes by netCDF-C. It is a work file, which gets the name of the
+// file when it is closed.
 class Serial {
 public:
     Serial(MPI_Comm comm, int root) : comm_(comm), root_(root) {}
@@ -55,25 +56,26 @@ public:
     Serial(const Serial&) = delete;
     Serial& operator=(const Serial&) = delete;
 
-    // @note These are collective
+    // @note The following functions are collective.
     void create(const std::string& path, const Table& table, int mode);
     void open(const std::string& path, const Table& table);
     void sync();
-    void pause();  // closes the work file, so that others can open it
+    void pause();  // closes the work file, so that other programs can open it
     void resume();
     // Changes definitions while the file is paused.
     void edit(const std::vector<Edit>& edits, const Table& table);
     // Closes the file. After a failed write, restores the file as it was when it was opened, and
-    // throws.
+    // throws an error.
     void close();
-    // Writes the part of each rank: dofs of the space that begins at start, and values of the
-    // variable's type. Elements that no rank has keep their values, or get the fill value in a new
-    // record; whole: there are no such elements.
+    // Writes the part of each rank. `dofs` are the numbers of its elements in the section that
+    // begins at `start`; values have the variable's type. Elements that no rank has keep their
+    // values; in a new record they get the fill value. `whole` means that there are no such
+    // elements.
     void write(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
                const std::vector<Index>& dofs, const std::string& values, const std::string& fill,
                bool whole);
     // Writes the root's values.
-    // @param fill  replaces values that do not fit the variable's type
+    // @param fill  value for elements that do not fit the variable's type
     void put(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
              const std::vector<Index>& stride, nc_type type, const void* values,
              const std::string& fill);
@@ -85,8 +87,8 @@ private:
     int root_;
     int ncid_ = -1;
     std::string path_, work_path_;
-    std::unique_ptr<WorkFile> work_;  // work file, on the root
-    bool failed_ = false;             // a write has failed (known on the root only)
+    std::unique_ptr<WorkFile> work_;  // the work file; on the root only
+    bool failed_ = false;             // a write has failed; known on the root only
 
     void begin(const std::string& path, WorkFile::Begin begin);
     void on_root(const std::function<void()>& action) const;

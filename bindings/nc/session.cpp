@@ -16,8 +16,8 @@ namespace thalweg::nc {
 
 namespace {
 
-// Returns the sessions of the process. Never destroyed: a process that ends without MPI_Finalize
-// does not end them, as the other ranks may not take part.
+// Returns the sessions of the process. They are never destroyed: if a process ends without
+// MPI_Finalize, its sessions are not ended, as the other ranks may not take part.
 std::vector<std::unique_ptr<Session>>& sessions() {
     static auto* const all = new std::vector<std::unique_ptr<Session>>;
     return *all;
@@ -28,7 +28,8 @@ std::mutex& sessions_mutex() {
     return *mutex;
 }
 
-// Actions before the end, of each interface, in an order that all ranks have.
+// Returns the actions that run before sessions end, one for each interface, in an order that is the
+// same on all ranks.
 std::set<void (*)(bool with_mpi)>& before_end() {
     static auto* const all = new std::set<void (*)(bool with_mpi)>;
     return *all;
@@ -45,14 +46,14 @@ void end_sessions(bool with_mpi) {
     }
 }
 
-// Runs in MPI_Finalize, which first deletes the attributes of MPI_COMM_SELF, the newest first,
-// while MPI still works.
+// Ends sessions in MPI_Finalize, which first deletes the attributes of MPI_COMM_SELF while MPI
+// still works. The newest attribute is deleted first.
 int mpi_ends(MPI_Comm, int, void*, void*) {
     end_sessions(true);
     return MPI_SUCCESS;
 }
 
-// Registers the end of each session: it must come before that of tw_init, which leaves open files
+// Registers mpi_ends(). It must run before the callback of tw_init, which would leave open files
 // incomplete.
 void end_with_mpi() {
     int key = MPI_KEYVAL_INVALID;
@@ -61,8 +62,8 @@ void end_with_mpi() {
     MPI_Comm_free_keyval(&key);
 }
 
-// Registers the end of sessions that began without MPI, in this process and not in its children.
-// HDF5 has to begin before: what began last ends first.
+// Registers the end of sessions that began without MPI. It runs when this process exits, but not in
+// its children. HDF5 must be initialized before, because functions run in reverse order.
 void end_with_process() {
     static const pid_t process = getpid();
     static const bool registered = [] {
@@ -81,9 +82,9 @@ bool mpi_runs() {
     return began != 0 && ended == 0;
 }
 
-// Throws if the settings ask for servers: the program counts on all ranks of its iosystem, so none
-// can serve.
-// @param served  the iosystem is asynchronous, so it has ranks that serve
+// Throws an error if the settings ask for servers: the program needs all ranks of its iosystem, so
+// none can become a server.
+// @param served  the iosystem is asynchronous, so it has servers already
 void refuse_servers(bool served) {
     const char* const servers = std::getenv("THALWEG_SERVERS");
     if (servers != nullptr && std::atoi(servers) > 0)
@@ -111,8 +112,8 @@ void inform(MPI_Comm comm, const std::string& text) {
         std::fprintf(stderr, "thalweg: info: %s: %s\n", interface_name, text.c_str());
 }
 
-// Returns a quarter of the setting `staging`, as the library holds data several times while it
-// takes them.
+// Returns a quarter of the setting `staging`, because the library may hold several copies of the
+// data while it takes them over.
 std::int64_t staging_limit() {
     const char* const text = std::getenv("THALWEG_STAGING");
     if (text == nullptr) return 64 * mib;
@@ -124,7 +125,7 @@ std::int64_t staging_limit() {
     if (unit.find("Mi") != std::string::npos) times = mib;
     if (unit.find("Gi") != std::string::npos) times = 1024.0 * mib;
     if (unit.find("Ti") != std::string::npos) times = 1024.0 * 1024.0 * mib;
-    // The library refuses more.
+    // Limit the size to what the library accepts.
     return static_cast<std::int64_t>(std::clamp(number * times, 0.0, 1024.0 * 1024.0 * mib)) / 4;
 }
 
@@ -203,7 +204,7 @@ Session* find_session(MPI_Comm comm) {
     return nullptr;
 }
 
-// Two threads may start sessions of different ranks at a time: both are collective.
+// Lock the process, because two threads could start sessions at the same time, which is collective.
 Session& session_of(MPI_Comm comm) {
     if (Session* const found = find_session(comm)) return *found;
     auto made = std::make_unique<Session>(comm);

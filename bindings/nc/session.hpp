@@ -21,7 +21,7 @@
 
 namespace thalweg::nc {
 
-// Name of the interface in messages; each interface defines its own.
+// Name of the interface for messages. Each interface defines its own.
 extern const char* const interface_name;
 
 class Grid;
@@ -30,9 +30,9 @@ class Session {
 public:
     // Starts a session.
     // @note Collective
-    // @param comm  MPI_COMM_NULL: of this process alone, which needs no MPI
+    // @param comm  MPI_COMM_NULL: a session of this process alone, which needs no MPI
     explicit Session(MPI_Comm comm);
-    // Takes over a started session with servers.
+    // Takes over a session with servers that was started before.
     Session(MPI_Comm comm, tw_session served);
     ~Session();
     Session(const Session&) = delete;
@@ -43,14 +43,15 @@ public:
     int rank() const { return rank_; }
     int ranks() const { return ranks_; }
     bool is_served() const { return served_; }
-    // Tests if it ends with MPI. One that began without MPI ends when the process exits.
+    // Tests if the session ends in MPI_Finalize. A session that began without MPI ends when the
+    // process exits.
     bool ends_with_mpi() const { return ends_with_mpi_; }
 
-    // Tests if the library reads deferred arrays only in its collective calls (service inline), so
-    // that a copy in this layer saves one in the library. Only a hint for speed.
+    // Tests if the library reads deferred arrays only in its collective calls (service inline). A
+    // copy in this layer then saves a copy in the library. Affects only the speed.
     bool keeps_arrays() const;
 
-    // Returns memory that the ranks share; null if they do not.
+    // Returns lanes in memory that the ranks share; null if they share none.
     // @note Collective
     Lanes* lanes();
 
@@ -58,20 +59,22 @@ public:
     // @note Collective
     int finalize();
 
-    // Throws an error that the library returned.
+    // Throws an error if the status of a call of the library is one.
     void check(int status, const std::string& where = "") const;
 
-    // Must be held to use the session or its files, as threads may have files of their own.
+    // Must be locked to use the session or its files, as several threads may have files.
     std::recursive_mutex mutex;
     std::int64_t files_made = 0;  // number of files so far, the same on every rank
 
-    // Grids by their description, so that equal descriptions share one.
+    // Grids, keyed by a hash of their description, so that equal descriptions share a grid.
     using Key = std::pair<std::uint64_t, std::uint64_t>;
     std::vector<std::pair<Key, std::shared_ptr<Grid>>> grids;
     std::int64_t grids_made = 0;  // number of grids so far, the same on every rank
-    // Decompositions of put sections, by the boxes of all ranks. NULL: the boxes overlap.
+    // Decompositions for put sections, keyed by a hash of all ranks' boxes. NULL if the boxes
+    // overlap.
     std::map<Key, tw_decomposition> decompositions;
-    std::int64_t decompositions_freed = 0;  // number of times that all decompositions were freed
+    std::int64_t decompositions_freed = 0;  // number of times that all of these decompositions were
+                                            // freed
 
 private:
     tw_session handle_ = nullptr;
@@ -84,32 +87,33 @@ private:
     void set_comm(MPI_Comm comm);
 };
 
-// Registers an action before sessions end, for their files that are still open.
-// @param action  its argument tells if those sessions end that end with MPI; else the other ones
+// Registers an action that runs before sessions end, for their files that are still open.
+// @param action  its argument is true for sessions that end in MPI_Finalize, and false for the
+//                others
 void at_end(void (*action)(bool with_mpi));
 
-// Returns the session of these ranks, in this order: an existing one, or a new one.
-// @param comm  MPI_COMM_NULL: of this process alone, which needs no MPI
+// Returns the session of the ranks of a communicator. Starts it if there is none.
+// @param comm  MPI_COMM_NULL: the session of this process alone, which needs no MPI
 // @note Collective
 Session& session_of(MPI_Comm comm);
-// Returns the existing one; null if there is none. Local.
+// Returns an existing session; null if there is none. Local.
 Session* find_session(MPI_Comm comm);
 
-// Starts the sessions of components that share servers. On a server it returns when they have
-// ended.
-// @return sessions of the components that have a communicator here, null for others
+// Starts the sessions of components that share servers. On a server, the function returns when all
+// of them have ended.
+// @return the session of each component; null if this rank is not in the component
 // @note Collective over world
 std::vector<Session*> begin_served(MPI_Comm world, const std::vector<MPI_Comm>& components,
                                    bool serves);
 
-// Ends a session with servers. Throws errors.
+// Ends a session with servers. Throws its errors.
 // @note Collective
 void end_served(Session& session);
 
 // Logs a line at level info on rank 0 of these ranks.
 void inform(MPI_Comm comm, const std::string& text);
 
-// Returns the bytes that a rank may put before they must be passed on.
+// Returns the number of bytes that a rank may put before they must be passed to the library.
 std::int64_t staging_limit();
 
 }  // namespace thalweg::nc

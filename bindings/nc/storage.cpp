@@ -15,7 +15,7 @@ const Dimension& dimension_of(const Table& table, const Variable& v, std::size_t
     return table.dimensions[static_cast<std::size_t>(v.dims[d])];
 }
 
-// Tests if the name can be in a list of settings, name=value,name=value; ...
+// Tests if a name can be part of a list of settings, which has the form name=value,name=value; ...
 bool fits_a_list(const std::string& name) {
     return name.find_first_of("=,;\t\n") == std::string::npos && name.front() != ' ' &&
            name.back() != ' ';

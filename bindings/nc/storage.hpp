@@ -16,19 +16,19 @@ namespace thalweg::nc {
 // it can.
 std::string beyond_library(const Table& table);
 
-// Tests if this is the byte order of the machine.
+// Tests if a byte order is that of this machine.
 bool is_native(int endian);
 
-// Returns the settings for tw_set_var; empty if the program has not asked for any.
+// Returns the settings of a variable for tw_set_var; empty if the program has not set any.
 std::string settings_of(const Table& table, const Variable& variable);
 
-// Chooses the chunk lengths that are 0 or missing: 1 along an unlimited dimension, else the whole
-// dimension, with the slowest ones reduced to make a chunk of 4 MiB.
+// Chooses the chunk lengths that are 0 or missing: 1 along an unlimited dimension, otherwise the
+// length of the dimension. The slowest lengths are reduced, so that a chunk has at most 4 MiB.
 std::vector<std::size_t> complete_chunks(const Table& table, const Variable& variable,
                                          std::vector<std::size_t> chunks);
 
-// Returns the expected storage of a variable that is not in the file yet. What the program leaves
-// open is decided when the file is made; netCDF's default is returned for it.
+// Returns the storage that a variable will have which is not in the file yet. For properties that
+// are chosen only when the file is made, returns netCDF's defaults.
 Storage expected_storage(const Table& table, const Variable& variable);
 
 }  // namespace thalweg::nc

@@ -47,7 +47,7 @@ void set_chunking(Storage& s, const Table& table, const Variable& v, int layout,
             throw Error{NC_EINVAL, v.name + ": a filtered variable cannot be contiguous"};
     }
     std::vector<std::size_t> chunks;
-    bool chosen = false;  // a length of 0 leaves the choice to the library
+    bool chosen = false;  // a length of 0 lets the library choose
     for (std::size_t d = 0; layout == NC_CHUNKED && d < lengths.size(); d++) {
         const Dimension& dim = table.dimensions[static_cast<std::size_t>(v.dims[d])];
         const Index length = lengths[d];

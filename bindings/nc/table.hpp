@@ -21,24 +21,24 @@ struct Attribute {
     std::string name;
     nc_type type = NC_CHAR;
     Index n = 0;
-    std::string bytes;  // n values in memory order
+    std::string bytes;  // n values in the machine's byte order
 };
 
 struct Dimension {
     std::string name;
-    Index length = 0;  // length so far, if the dimension is unlimited
+    Index length = 0;  // present length of an unlimited dimension
     bool unlimited = false;
 };
 
-// A filter of HDF5, by its number at the HDF group.
+// A filter of HDF5. `id` is the number that the HDF Group has registered.
 struct Filter {
     unsigned id = 0;
     std::vector<unsigned> parameters;
 };
 
-// A chunk cache of HDF5, which the library does not use.
+// A chunk cache of HDF5, as the program has set it; the library does not use one.
 struct ChunkCache {
-    Index size = 0, elements = 0;  // bytes, and slots of the hash table
+    Index size = 0, elements = 0;  // size in bytes, and number of slots of the hash table
     float preemption = 0;
 };
 
@@ -50,11 +50,11 @@ struct Storage {
     int shuffle = 0, deflate = 0, level = 0;
     bool zstandard = false;
     int zstandard_level = 0;
-    std::vector<Filter> others;  // filters that the library does not write
+    std::vector<Filter> others;  // filters that the library cannot apply
     int quantize = 0, digits = 0;
     int endian = NC_ENDIAN_NATIVE;
     bool no_fill = false;
-    bool of_file = false;  // the members were read from the file
+    bool of_file = false;  // the members describe the storage in the file
 
     bool filtered() const {
         return deflate != 0 || shuffle != 0 || zstandard || quantize != 0 || !others.empty();
@@ -76,19 +76,19 @@ struct Table {
     detail::NamedList<Variable> variables;
     detail::NamedList<Attribute> attributes;
 
-    // Return a definition. Throw NC_EBADDIM, NC_ENOTVAR, NC_ENOTATT; varid may be NC_GLOBAL for
-    // attributes.
+    // The following functions return a definition. They throw NC_EBADDIM, NC_ENOTVAR or NC_ENOTATT.
+    // For attributes, varid may be NC_GLOBAL.
     Dimension& dimension(int dimid);
     Variable& variable(int varid);
     detail::NamedList<Attribute>& attributes_of(int varid);
     Attribute& attribute(int varid, const std::string& name);
 
-    int find_dimension(const std::string& name) const;  // -1: none
+    int find_dimension(const std::string& name) const;  // returns -1 if there is none
     int find_variable(const std::string& name) const;
-    int unlimited() const;  // the record dimension, -1: none
+    int unlimited() const;  // number of the record dimension; -1 if there is none
     Index length(int dimid) const;
 
-    // Lengthens unlimited dimensions to hold a section.
+    // Lengthens unlimited dimensions so that they contain a section.
     // @param stride  may be NULL
     void grow(const Variable& variable, const Index* start, const Index* count,
               const Index* stride);
@@ -97,11 +97,11 @@ struct Table {
     std::vector<Index> lengths(const Variable& variable) const;
     std::vector<std::string> names(const Variable& variable) const;
 
-    // Returns the fill value in the variable's type: _FillValue, or netCDF's default.
+    // Returns the fill value of a variable: _FillValue, or netCDF's default for its type.
     static std::string fill_of(const Variable& variable);
 };
 
-// Checks and normalizes a name. Throws NC_EBADNAME, NC_EMAXNAME.
+// Checks a name, and converts it to Unicode's normal form. Throws NC_EBADNAME or NC_EMAXNAME.
 void check_name(std::string& name);
 
 }  // namespace thalweg::nc

@@ -10,7 +10,8 @@ namespace thalweg::nc {
 
 namespace {
 
-// Calls an action with a value of the type's C type; false if the type is not numeric.
+// Calls an action with a value of the C type that corresponds to a type. Returns false if the type
+// is not numeric.
 template <class Action>
 bool with_type(nc_type type, Action action) {
     switch (type) {
@@ -39,7 +40,7 @@ bool fits(From value) {
         else
             return true;
     } else if constexpr (std::is_floating_point_v<From>) {
-        // Compares with powers of two, which floating point holds exactly.
+        // Compare with powers of two, which floating-point numbers represent exactly.
         const double whole = std::trunc(static_cast<double>(value));
         const double above = std::ldexp(1.0, std::numeric_limits<To>::digits);
         const double below = std::is_signed_v<To> ? -above : 0.0;
@@ -59,7 +60,7 @@ bool fits(From value) {
     }
 }
 
-// Returns the integer that NaN becomes.
+// Returns the integer to which NaN is converted.
 template <class To>
 constexpr To from_nan() {
     if constexpr (std::is_integral_v<To> && sizeof(To) == 8)

@@ -41,8 +41,8 @@ private:
     int fd_;
 };
 
-// Copies a file; returns 0, or the system's error. The copy shares the data if the file system
-// supports it.
+// Copies a file. Returns 0, or the system's error. The copy shares its data with the original if
+// the file system supports this.
 int copy(int from, int to) {
     if (ioctl(to, FICLONE, from) == 0) return 0;
     std::vector<char> buffer(4 << 20);
@@ -64,7 +64,7 @@ int copy(int from, int to) {
 
 WorkFile::WorkFile(const std::string& name, Begin begin, Lock lock) {
     std::error_code error;
-    // Path of the file itself, not of a link to it.
+    // Resolve symbolic links, so that this is the path of the file itself.
     const fs::path file = fs::weakly_canonical(name, error);
     if (error) throw Error{error.value(), name + ": " + error.message()};
     name_ = file.string();
@@ -121,7 +121,7 @@ void WorkFile::take_lock() {
             throw Error{NC_EPERM, name_ + ": another program is writing it (lock " + lock_path_ +
                                       "), or this one through another handle"};
         }
-        // The last owner may have removed the lock file meanwhile.
+        // The last owner may have removed the lock file before this process locked it.
         struct stat mine {
         }, there{};
         if (::fstat(lock_, &mine) == 0 && ::lstat(lock_path_.c_str(), &there) == 0 &&
@@ -132,7 +132,7 @@ void WorkFile::take_lock() {
     char host[256] = "unknown";
     ::gethostname(host, sizeof host - 1);
     const std::string owner = "thalweg " + std::string(host) + " " + std::to_string(getpid());
-    // The text may be missing: it is only information.
+    // Ignore errors: the text is only information for users.
     if (::ftruncate(lock_, 0) == 0) (void)!::write(lock_, owner.data(), owner.size());
 }
 

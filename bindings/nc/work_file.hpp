@@ -12,18 +12,18 @@
 
 namespace thalweg::nc {
 
-// A work file, on one rank. Holds the lock of the file, .NAME.lock, as the library does for the
-// files that it writes: there is one writer at a time.
+// A work file, on one rank. It holds the lock of the final file, .NAME.lock, as the library does
+// for its files, so that there is only one writer.
 class WorkFile {
 public:
-    // Begin::empty: an existing file of the name is removed. Begin::in_place: the work file has the
-    // final name.
+    // empty: an existing file of this name is removed; in_place: the work file has the final name.
     enum class Begin { copy, empty, in_place };
     enum class Lock { take, held };
 
-    // Follows links. Overwrites what a killed run has left. Throws errors.
+    // Makes the work file for the file to which `name` leads. Replaces work files of killed runs.
+    // Throws errors.
     WorkFile(const std::string& name, Begin begin, Lock lock = Lock::take);
-    ~WorkFile();  // removes the work file, if it was not published
+    ~WorkFile();  // removes the work file if it was not published
     WorkFile(const WorkFile&) = delete;
     WorkFile& operator=(const WorkFile&) = delete;
 
