@@ -7,11 +7,11 @@
 
 namespace thalweg::netcdf::engine {
 
-// Returns the reason why the engine cannot open a file; empty if it can, or if the file is no
-// netCDF-4 file that netCDF-C opens. On one rank.
+// Returns the reason why the engine cannot open a file; empty if it can, and also if netCDF-C
+// cannot open the file as netCDF-4. Called on one rank.
 std::string beyond_engine(const std::string& path);
 
-// Completes what a killed run left, if there is no file of the name. On one rank.
+// Completes the file that a killed run left, if there is no file of this name. Called on one rank.
 void recover_killed(const std::string& path);
 
 }  // namespace thalweg::netcdf::engine

@@ -29,7 +29,7 @@ Format format_of(int format) {
     }
 }
 
-// Throws netCDF's error for a path at which no file can be made.
+// Throws netCDF's error if no file can be created at a path.
 void check_place(const std::string& path, bool netcdf4) {
     struct stat info {};
     const bool exists = stat(path.c_str(), &info) == 0;
@@ -72,7 +72,7 @@ std::unique_ptr<File> File::create(Call& call, MPI_Comm comm) {
         file->Dataset::create(format, (call.mode & NC_NOCLOBBER) == 0);
     } catch (const Error& error) {
         if (error.code != NC_EPERM || !netcdf4) throw;
-        throw Error{EACCES, error.text};  // another process writes it
+        throw Error{EACCES, error.text};  // another process writes the file
     }
     return file;
 }
@@ -82,7 +82,8 @@ std::string File::place() const {
     return access(part.c_str(), F_OK) == 0 ? part : path_;
 }
 
-// Returns where the data are: a file that this process is writing can be read, too.
+// Returns the path of the data. A file that this process is writing can be read, too; its data have
+// another path.
 std::string File::place_to_read(Session& session, const Call& call, const std::string& path) {
     File* const own = find_written(path);
     std::string place = path;
@@ -207,8 +208,8 @@ Storage& File::storage_to_change(int varid) {
     return Dataset::storage(varid);
 }
 
-// Returns a variable's storage: as the library reports it for a file that is being read; for one
-// that is being written, as of the last sync.
+// Returns the storage of a variable: for a file that is read, as the library reports it; for one
+// that is written, as at the last sync.
 Storage File::storage_of(int varid) {
     Variable& v = table_.variable(varid);
     if (state_ != State::reading || v.storage.of_file) return expected_storage(table_, v);
@@ -228,7 +229,7 @@ int File::set_fill(int mode) {
 bool File::is_collective(int varid) const {
     if (session_.ranks() == 1) return true;
     if (is_netcdf4() && table_.variables[static_cast<std::size_t>(varid)].storage.filtered())
-        return true;  // netCDF-C writes filtered variables collectively
+        return true;  // netCDF-C writes filtered variables only collectively
     return is_set_collective(varid);
 }
 

@@ -21,12 +21,12 @@ struct Request {
     int varid;
     const std::size_t *start, *count;
     const std::ptrdiff_t *stride, *map;
-    int type;  // in memory
+    int type;  // type of the values in memory
 };
 
 class File : public QueuedFile {
 public:
-    // @note Both are collective over the communicator of the call
+    // @note create() and open() are collective over the communicator of the call
     static std::unique_ptr<File> create(Call& call, MPI_Comm comm);
     static std::unique_ptr<File> open(Call& call, MPI_Comm comm);
 
@@ -37,27 +37,27 @@ public:
     bool is_set_collective(int varid) const;  // the program has chosen collective access
     std::recursive_mutex& mutex() { return session_.mutex; }
     bool ends_with_mpi() const { return session_.ends_with_mpi(); }
-    std::string place() const;  // of the data while the file is being written
+    std::string place() const;  // path of the data while the file is being written
 
-    long opened = 0;  // position among the files that the process has opened
+    long opened = 0;  // position among all files that the process has opened
 
-    // Definitions: functions as in netCDF.
+    // Functions for definitions, with the meaning that they have in netCDF.
     void enddef();
     int def_dim(const std::string& name, std::size_t length);
     int def_var(const std::string& name, int type, std::vector<int> dims);
-    // @return NC_ERANGE if values do not fit, which are stored as fill values; else 0
+    // @return NC_ERANGE if values do not fit; they are stored as fill values; otherwise 0
     int put_att(int varid, const std::string& name, int type, std::size_t n, const void* values,
                 int memory_type);
     int get_att(int varid, const std::string& name, void* values, int memory_type);
     Index length_of(int dimid);
-    // Returns the storage of a variable that may still be changed.
+    // Returns the storage of a variable, so that it can be changed.
     Storage& storage_to_change(int varid);
     Storage storage_of(int varid);
     int set_fill(int mode);
     void set_access(int varid, int access);
 
-    // Data.
-    // @return NC_ERANGE if values do not fit; else 0. Throws.
+    // Functions for data. They throw errors.
+    // @return NC_ERANGE if values do not fit; otherwise 0
     // @note Collective, if the variable's access is
     int put(const Request& request, const void* values);
     int get(const Request& request, void* values);
@@ -68,9 +68,10 @@ private:
     using QueuedFile::QueuedFile;
 
     Call call_;
-    // Access of each variable; a classic file has one for all variables.
+    // For each variable, whether its access is collective. In a classic file all variables have the
+    // same access.
     std::vector<bool> collective_;
-    std::size_t settled_ = 0;  // variables that were defined when definitions last ended
+    std::size_t settled_ = 0;  // number of variables that were defined when definitions last ended
 
     bool is_collective(int varid) const;
     static std::string place_to_read(Session& session, const Call& call, const std::string& path);

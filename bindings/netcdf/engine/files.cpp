@@ -26,8 +26,8 @@ namespace thalweg::netcdf::engine {
 
 namespace {
 
-// Returns the files of the process by the upper half of their ids. Never destroyed, as closing a
-// file is collective.
+// Returns the files of the process, indexed by the upper half of their ids. The list is never
+// destroyed, because closing a file is collective.
 std::vector<std::unique_ptr<File>>& files() {
     static auto* const all = new std::vector<std::unique_ptr<File>>(1 << 16);
     return *all;
@@ -39,7 +39,7 @@ std::unique_ptr<File>& slot(int ncid) {
     return files()[static_cast<std::size_t>(ncid) >> 16U & 0xffffU];
 }
 
-// Repeats a file's definitions in the real library, in the order of their ids.
+// Repeats the definitions of a file in the real library, in the order of their ids.
 int repeat_storage(int ncid, int varid, const Storage& s) {
     const Table& real = file_table();
     int code = 0;
@@ -95,8 +95,8 @@ int repeat(int ncid, const nc::Table& definitions) {
     return code;
 }
 
-// Repeats what a program has set besides definitions. The library may have been built without some
-// of it.
+// Repeats settings of the program other than definitions. The real library may have been built
+// without some of them.
 void repeat_settings(int ncid, const nc::Table& definitions, File& file) {
     const Table& real = file_table();
     int old = 0;
@@ -112,7 +112,7 @@ void repeat_settings(int ncid, const nc::Table& definitions, File& file) {
     }
 }
 
-// Tests if the real library has the definitions under the same ids.
+// Tests if the definitions have the same ids in the real library.
 bool has_same_ids(int ncid, const nc::Table& definitions) {
     const Table& real = file_table();
     int wanted = 0, id = -1;
@@ -124,8 +124,8 @@ bool has_same_ids(int ncid, const nc::Table& definitions) {
     return true;
 }
 
-// Returns the open files that end with MPI, or the others, in the order in which they were opened,
-// which all ranks have: their ids may differ.
+// Removes and returns the open files whose sessions end with MPI, or the other ones. They are in
+// the order of opening, which is the same on all ranks; their ids can differ.
 std::vector<std::unique_ptr<File>> take_files(bool with_mpi) {
     std::vector<std::unique_ptr<File>> open;
     for (std::unique_ptr<File>& file : files())
@@ -210,8 +210,8 @@ void tell_unclosed_files() {
     if (!left.empty())
         std::fprintf(stderr, "thalweg: the program ended without MPI_Finalize: %s%s incomplete\n",
                      left.front()->path().c_str(), left.size() == 1 ? " is" : " and others are");
-    // Do not close the files: that is collective, and objects that it needs may have been
-    // destroyed.
+    // Do not close these files: closing is collective, and objects that it needs may already have
+    // been destroyed.
     for (std::unique_ptr<File>& file : left) (void)file.release();
 }
 

@@ -14,7 +14,7 @@ namespace thalweg::netcdf::engine {
 
 namespace {
 
-// Leaves the file to the real library, and makes the call there.
+// Passes the file to the real library, and repeats the call there.
 template <auto Entry, class... Arguments>
 int leave_and_call(const std::string& reason, int ncid, Arguments... arguments) {
     const int code = attempt([&] { return leave(ncid, reason); });
@@ -119,7 +119,7 @@ int def_opaque(int ncid, std::size_t size, const char* name, int* type) {
     return leave_and_call<&Table::def_opaque>(type_named(name), ncid, size, name, type);
 }
 
-// Entries for types that the file does not have.
+// Answers calls about types that the file does not have.
 template <class... Arguments>
 int no_type(int ncid, Arguments...) {
     return on_file(ncid, [](File& file) { return file.is_classic() ? NC_ENOTNC4 : NC_EBADTYPE; });

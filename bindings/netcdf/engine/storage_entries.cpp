@@ -127,7 +127,7 @@ int inq_filter_avail(int ncid, unsigned id) {
     });
 }
 
-// The engine has no chunk cache; what the program sets is remembered.
+// Stores the program's settings of the chunk cache. The engine has no such cache.
 int set_var_chunk_cache(int ncid, int varid, std::size_t size, std::size_t n, float preemption) {
     return on_file(ncid, [&](File& file) {
         need_netcdf4(file);

@@ -16,12 +16,12 @@ struct Account {
     std::mutex mutex;
     const thalweg_shim* shim = nullptr;
     long engine = 0;
-    /// Files of the program's libraries, by library and reason.
+    /// Numbers of files that other libraries have written, by library and reason.
     std::map<std::pair<std::string, std::string>, long> others;
 };
 
 Account& the_account() {
-    static Account* const account = new Account;  // outlives the functions called at exit
+    static Account* const account = new Account;  // never destroyed, as functions at exit use it
     return *account;
 }
 

@@ -8,16 +8,17 @@
 
 namespace thalweg::netcdf {
 
-/// Begins the account, which prints a line when the process ends.
+/// Begins to count files. A line with the result is printed when the process ends.
 /// @param shim  decides if this rank prints
 void begin_account(const thalweg_shim* shim);
 
-/// Counts a file, and tells it on the first rank of its communicator if each file is to be told.
-/// @param reason  why the library has it; empty: the engine has it
-/// @param library  name of the program's library
+/// Counts a file. If the user wants a line for each file, the first rank of its communicator prints
+/// it.
+/// @param reason reason why the program's own library has the file; empty: the engine has it
+/// @param library name of the program's library
 void account(const Call& call, const std::string& reason, const char* library = "netCDF-C");
 
-/// Writes the line of the whole process, on rank 0.
+/// Prints the line with the counts of the whole process, on rank 0.
 void end_account();
 
 }  // namespace thalweg::netcdf

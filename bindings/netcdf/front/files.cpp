@@ -7,7 +7,7 @@ namespace thalweg::netcdf {
 
 namespace {
 
-/// Most files of a library, by the high half of their ids.
+/// Largest number of files of a library, which the high half of an id can distinguish.
 constexpr int most_files = 65536;
 
 std::atomic<File*> files[thalweg_most_libraries][most_files];

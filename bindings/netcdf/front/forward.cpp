@@ -7,7 +7,7 @@ namespace thalweg::netcdf {
 
 namespace {
 
-/// Calls a function of the library, if it has it.
+/// Calls a function of the library; returns not_built if the library lacks it.
 template <class... A, class... B>
 int call(int (*function)(A...), B... arguments) {
     return function != nullptr ? function(arguments...) : not_built;
@@ -48,11 +48,11 @@ namespace {
 
 constexpr int type_char = 2, type_string = 12, text_and_numbers = -56;
 
-/// Returns the index of a memory type in the arrays of Real; 0, the variable's own type, for user-
-/// defined types.
+/// Returns the index of a type in memory in the arrays of Real; 0, which stands for the variable's
+/// own type, for user-defined types.
 int place_of(int memory) { return memory > 0 && memory < memory_types ? memory : 0; }
 
-/// Replaces the library's id of a group by the program's.
+/// Replaces the library's id of a group by the program's id.
 int as_outer(const File& file, int code, int* group) {
     if (code == 0 && group != nullptr) *group = file.outer_of(*group);
     return code;
@@ -114,7 +114,7 @@ int inq_var_all(const File& f, int id, int variable, char* name, int* type, int*
                 unsigned* values) {
     const Real& real = *f.real;
     const int inner = f.inner_of(id);
-    // Call this even if nothing is asked, since it checks the id.
+    // Make this call even if the program asks for nothing, because it checks the id.
     int code =
         call(real.inq_var, inner, variable, name, type, dimensions, dimension_ids, attributes);
     if (code == 0 && (shuffle != nullptr || deflate != nullptr || deflate_level != nullptr))

@@ -9,11 +9,12 @@
 namespace thalweg::netcdf {
 
 /// Creates or opens the file of a call by the real library.
-/// @param id  receives its id @return netCDF's code
+/// @param id receives the library's id
+/// @return netCDF's code
 /// @note Collective over the call's communicator
 int make_forwarded(const File& file, bool create, int mode, int* id);
 
-/// netCDF's code for a function that the library lacks.
+/// netCDF's code for a function that a library lacks.
 inline constexpr int not_built = -128;
 
 namespace forwarding {

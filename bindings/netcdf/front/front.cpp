@@ -17,19 +17,20 @@ namespace thalweg::netcdf {
 
 namespace {
 
-/// A place for a table of a user-defined format.
+/// A slot in which netCDF accepts the table of a user-defined format.
 struct Slot {
-    int mode;   ///< its mode bit
+    int mode;   ///< bit of netCDF's mode that selects the slot
     int model;  ///< NC_FORMATX_*
 };
 
-// netCDF has the first slot since 4.9.3. NC_UDF0 is not used, as other tables take it.
+// netCDF has the first of these slots since 4.9.3. NC_UDF0 is left to other tables, which use it.
 constexpr Slot slots[] = {{0x2000000, 18}, {0x80, 9}};
 constexpr int versions[] = {5, 4, 3};
 
 Table tables[thalweg_most_libraries];
 
-/// Registers a table in a slot. @return true if the library has taken it
+/// Registers a table in a slot.
+/// @return true if the library has accepted it
 bool register_in(const Real& real, const Slot& slot, thalweg_netcdf& library) {
     Table& table = tables[library.index];
     for (const int version : versions) {

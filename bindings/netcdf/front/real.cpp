@@ -9,7 +9,7 @@ namespace thalweg::netcdf {
 
 namespace {
 
-/// Ends of the names of typed functions, by netCDF's number of the type in memory.
+/// Suffixes of typed functions, indexed by netCDF's number of the type in memory.
 constexpr const char* type_names[memory_types] = {
     "",       "_schar",  "_text", "_short",    "_int",       "_float", "_double",
     "_uchar", "_ushort", "_uint", "_longlong", "_ulonglong", "_string"};

@@ -26,12 +26,12 @@ namespace thalweg::netcdf {
     X(def_var_filter) X(set_var_chunk_cache) X(get_var_chunk_cache) X(inq_var_filter_ids)        \
     X(inq_var_filter_info) X(def_var_quantize) X(inq_var_quantize) X(inq_filter_avail)
 
-/// Entries that also take ids of groups; their functions have the same arguments, too.
+/// Entries that also take ids of groups. They have the same arguments as the function nc_NAME, too.
 #define THALWEG_GROUP_ENTRIES(X) \
     X(inq_ncid) X(inq_grps) X(inq_grp_parent) X(inq_grp_full_ncid) X(def_grp) X(inq_type_equal)
 // clang-format on
 
-/// Other functions. Arguments of MPI's types are words.
+/// Other functions. Arguments of MPI's types are passed as integers of the same size.
 #define THALWEG_OTHER_FUNCTIONS(X)                                                                 \
     X(close, (int))                                                                                \
     X(abort, (int))                                                                                \
@@ -55,10 +55,10 @@ namespace thalweg::netcdf {
     X(inq_var_endian, (int, int, int*))                                                            \
     X(inq_var_filter, (int, int, unsigned*, std::size_t*, unsigned*))
 
-/// Types in memory: that of the variable, and netCDF's 12 by number.
+/// Number of types in memory: netCDF's 12 types by their number, and 0 for the variable's own type.
 inline constexpr int memory_types = 13;
 
-/// The functions of one library; those that it lacks are null.
+/// The functions of one library. A function that the library lacks is null.
 struct Real {
 #define X(name) decltype(Table::name) name = nullptr;
     THALWEG_PLAIN_ENTRIES(X)
@@ -69,7 +69,7 @@ struct Real {
 #undef X
     using Section = const std::size_t*;
     using Strides = const std::ptrdiff_t*;
-    /// nc_get_vara_TYPE and the like, by type in memory.
+    /// Functions nc_get_vara_TYPE and similar ones, indexed by the type in memory.
     int (*get_vara[memory_types])(int, int, Section, Section, void*) = {};
     int (*put_vara[memory_types])(int, int, Section, Section, const void*) = {};
     int (*get_vars[memory_types])(int, int, Section, Section, Strides, void*) = {};
@@ -77,12 +77,13 @@ struct Real {
     int (*get_varm[memory_types])(int, int, Section, Section, Strides, Strides, void*) = {};
     int (*put_varm[memory_types])(int, int, Section, Section, Strides, Strides, const void*) = {};
     int (*get_att[memory_types])(int, int, const char*, void*) = {};
-    /// Indexed by the type in memory; numbers only.
+    /// Indexed by the type in memory; only for numbers.
     int (*put_att_numbers[memory_types])(int, int, const char*, int, std::size_t, const void*) = {};
     int (*put_att)(int, int, const char*, int, std::size_t, const void*) = nullptr;
 };
 
-/// Finds the functions of a library. @param handle  of dlopen
+/// Finds the functions of a library.
+/// @param handle  handle from dlopen
 Real find_real(void* handle);
 
 }  // namespace thalweg::netcdf

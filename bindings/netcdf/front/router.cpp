@@ -18,11 +18,12 @@ constexpr int bad_id = -33, no_memory = -61, invalid = -36, write_mode = 0x1;
 const thalweg_shim* shim;
 std::atomic<bool> is_child{false};
 Real reals[thalweg_most_libraries];
-/// Number of the library whose files the engine writes: the first library from which a file was
-/// taken, as the engine knows files by their ids. -1: none yet.
+/// Number of the library whose files the engine writes: the first one from which it took a file.
+/// There is only one, because the engine identifies files by their ids. -1: none yet.
 int engine_library = -1;
 
-/// Marks calls from inside Thalweg for a scope, so that the shim passes them on.
+/// For the duration of a scope, marks calls as coming from inside Thalweg, so that the shim passes
+/// them on.
 class Depth {
 public:
     Depth() : depth_(shim->depth()) { ++*depth_; }
@@ -34,11 +35,11 @@ private:
     int* depth_;
 };
 
-/// Tests if calls on a file are possible: a child process has no files of the engine.
+/// Tests if calls on a file are possible. In a child process, those on files of the engine are not.
 bool usable(const File* file) { return file != nullptr && (file->forwarded() || !is_child); }
 
-/// An entry of a library's table: calls the engine, or a function of netCDF with the same
-/// arguments.
+/// Makes an entry of a library's table. It calls the engine, or for a forwarded file a function of
+/// netCDF with the same arguments.
 template <int library, auto entry, auto function>
 struct Plain;
 
@@ -55,7 +56,7 @@ struct Plain<library, entry, function> {
     }
 };
 
-/// Likewise, but calls a function of `forwarding` instead of netCDF's.
+/// Makes an entry as above, but for a forwarded file it calls a function of namespace `forwarding`.
 template <int library, auto entry, auto function>
 struct Special;
 
@@ -71,7 +72,7 @@ struct Special<library, entry, function> {
     }
 };
 
-/// Returns the format that a mode asks for: NC_FORMAT_*.
+/// Returns the format that a mode selects: NC_FORMAT_*.
 int format_of(int mode, const Real& real) {
     enum { classic = 1, cdf2, netcdf4, netcdf4_classic, cdf5 };
     if (mode & 0x1000) return mode & 0x100 ? netcdf4_classic : netcdf4;
@@ -84,7 +85,7 @@ int format_of(int mode, const Real& real) {
     return format;
 }
 
-/// Returns an MPI handle that the shim has passed as a word.
+/// Returns an MPI handle that the shim has passed as an integer.
 template <class Handle>
 Handle handle_of(std::uintptr_t word) {
     if constexpr (std::is_pointer_v<Handle>)
@@ -125,7 +126,7 @@ std::unique_ptr<File> file_of(int library, int id, const char* path, const thalw
     return file;
 }
 
-/// Creates or opens the file of a call by its own library.
+/// Creates or opens the file of a call by the program's own library.
 /// @return netCDF's code
 int make_by_library(File& file, bool create, int mode) {
     shim->act(file.library);
@@ -135,7 +136,8 @@ int make_by_library(File& file, bool create, int mode) {
     return code;
 }
 
-/// Offers a file to the engine. @return its code; step_aside: the library has to make it
+/// Offers a file to the engine.
+/// @return the engine's code; step_aside: the program's library must have the file
 int offer(int library, File& file) {
     Call& call = file.call;
     if (shim->forward_all)

@@ -8,20 +8,21 @@
 
 namespace thalweg::netcdf {
 
-/// Sets the shim; each entry raises its depth while it runs. Child processes made later by fork
-/// cannot use files of the engine.
+/// Sets the shim, whose depth each entry raises while it runs. Child processes that are forked
+/// later cannot use files of the engine.
 void begin_router(const thalweg_shim* shim);
 
-/// Returns the table to be registered in the library of this number.
+/// Returns the table to register in the library of a given number.
 Table registered_table(int library);
 
-/// Returns the functions of the library of this number. @param handle  of dlopen
+/// Returns the functions of the library of a given number.
+/// @param handle  handle from dlopen
 const Real& real_of(int library, void* handle);
 
-/// Tests if this is a child of the process that began the router, made by fork.
+/// Tests if this process was forked from the one that called begin_router().
 bool in_child();
 
-/// Sets the access of a variable of a file whose calls come to the table.
+/// Sets the access of a variable in a file whose calls come to the table.
 int route_var_par_access(int library, int id, int variable, int access);
 
 }  // namespace thalweg::netcdf

@@ -12,9 +12,9 @@
 namespace thalweg::netcdf {
 
 /**
- * A dispatch table: fields, order and signatures of versions 3 (the first 74 entries), 4 (76) and
- * 5 (77). nc_type is int. Every entry returns a code of netCDF; ids of files are those that netCDF
- * gave to the program, with the group in the low 16 bits.
+ * netCDF's dispatch table, with the fields, order and signatures of versions 3 (the first 74
+ * entries), 4 (76) and 5 (77). nc_type is int. Every entry returns a code of netCDF; ids of files
+ * are those that netCDF gave to the program, with the group in the low 16 bits.
  */
 struct Table {
     int model;
@@ -125,22 +125,23 @@ struct Table {
 
 /// A program's call that creates or opens a file.
 struct Call {
-    std::string path;  ///< as given, without leading blanks
-    int mode = 0;      ///< the program's mode with all its bits
+    std::string path;  ///< as the program passed it, without leading blanks
+    int mode = 0;      ///< mode of the program with all its bits
     /// NC_FORMAT_*, from the mode or nc_set_default_format; 0 if the file is opened.
     int format = 0;
     bool create = false;    ///< false: the call opens a file
-    bool parallel = false;  ///< with communicator
-    MPI_Comm comm{};  ///< if parallel: the program's own during create and open, then a duplicate
+    bool parallel = false;  ///< the call has a communicator
+    MPI_Comm comm{};  ///< if parallel: during create and open the program's communicator, later a
+                      ///< duplicate
     MPI_Info info{};  ///< likewise
-    std::size_t initial_size = 0;            ///< of nc__create
+    std::size_t initial_size = 0;            ///< argument of nc__create
     std::size_t* chunk_size_hint = nullptr;  ///< argument of nc__create and nc__open; may be null
-    /// Reason why the engine steps aside, such as "variable 'name' has strings".
+    /// Reason why the engine does not take the file, such as "variable 'name' has strings".
     std::string reason;
 };
 
-/// Code of engine_table.create and engine_table.open: the real library shall have this file.
-/// No error; no code of netCDF or of the system has this value.
+/// Code of engine_table.create and engine_table.open which means that the real library must have
+/// this file. It is not an error, and no code of netCDF or the system has this value.
 inline constexpr int step_aside = -9100;
 
 /**
@@ -167,22 +168,23 @@ extern const Table engine_table;
  */
 int forward(int ncid, bool create, const std::string& reason);
 
-/// Returns the table by which the program's calls come: it chooses for each file.
+/// Returns the table that gets the program's calls. It chooses between engine and library for each
+/// file.
 const Table& file_table();
 
 /// Operations of the real library on a path.
 enum class Use { create, open, remove };
 
 /**
- * Prepares a path that the real library is about to use without communicator: ends what the engine
- * still has to do with a file of this name, and completes what a killed run left. Returns true if
- * the call, an open, shall come to engine_table.open instead, because this process writes the file.
- * @param mode  of the open
+ * Prepares a path for an operation of the real library without communicator: the engine completes
+ * its own file of this name, or one that a killed run has left. Returns true if the operation is an
+ * open of a file that this process writes; engine_table.open must then get the call.
+ * @param mode mode of the open
  */
 bool engine_prepare(const char* path, int mode, Use use);
 
-/// Prints which files the process leaves incomplete, as it exits without MPI_Finalize. It cannot
-/// close them: other ranks may not be about to exit, and objects of the library have been
+/// Prints the files that the process leaves incomplete because it exits without MPI_Finalize. It
+/// cannot close them: other ranks may not be exiting, and objects of the library have been
 /// destroyed.
 void engine_finish();
 

@@ -43,7 +43,7 @@ enum thalweg_owner owner_of(const struct library* library, int id) {
 
 int is_child(void) { return owner != 0 && owner != getpid(); }
 
-/* Opens a library beside the shim. */
+/* Opens a library that is in the same folder as the shim. */
 static void* open_beside(const char* name, int flags) {
     Dl_info self;
     char path[PATH_MAX];
@@ -55,8 +55,9 @@ static void* open_beside(const char* name, int flags) {
     return written < (int)sizeof path ? dlopen(path, flags) : NULL;
 }
 
-/* Returns how to load the front; -1 if it cannot be loaded. Its netCDF, HDF5 and MPI have to be its
- * own: those of the program come first where another build of them has been loaded. */
+/* Returns the flags for loading the front; -1 if it cannot be loaded. The front needs its own
+ * netCDF, HDF5 and MPI; if the program has loaded other builds of them, these must not be found
+ * first. */
 static int loading_flags(void) {
     const int flags = RTLD_NOW | RTLD_LOCAL;
     if (!other_defines("H5open", THALWEG_FRONT_NEEDS) &&
@@ -68,11 +69,11 @@ static int loading_flags(void) {
     return -1;
 }
 
-/* Loads the front. The lock is held. */
+/* Loads the front. The caller holds the lock. */
 static void load(void) {
     static const struct thalweg_shim* made;
     static struct thalweg_shim shim;
-    if (made != NULL) return; /* only one attempt */
+    if (made != NULL) return; /* try only once */
     shim = (struct thalweg_shim){thalweg_shim_interface,
                                  netcdf_choice() == netcdf_forward,
                                  thalweg_shim_depth,
@@ -122,8 +123,8 @@ static int load_once(void) {
     return front() != NULL;
 }
 
-/* Tests if the front can use the program's communicators, and loads it if its MPI is the only one
- * that the program has loaded. */
+/* Tests if the front can use the program's communicators. Loads it, if its MPI is the only MPI
+ * library in the program. */
 static int shares_mpi(void) {
     if (definer_of("PMPI_Init") != NULL && !other_defines("PMPI_Init", THALWEG_FRONT_MPI)) {
         if (!load_once()) return 0;
@@ -163,7 +164,7 @@ void detach(struct library* library, int mode) {
     tell_once("no more files are taken: the program has registered a user-defined format", "");
 }
 
-/* Tests if a path is missing, but not what a killed run leaves of it. */
+/* Tests if there is no file at a path, but one that a killed run has left incomplete. */
 static int is_incomplete(const char* path) {
     char part[PATH_MAX];
     if (path == NULL || access(path, F_OK) == 0) return 0;

@@ -6,34 +6,35 @@
 
 #include "real.h"
 
-/* Returns the front if it is loaded and serves a library; else null. */
+/* Returns the front if it is loaded and serves a library; otherwise null. */
 const struct thalweg_front* front_of(const struct library* library);
 
-/* Returns who has an id of a library. */
+/* Returns the owner of a file id in a library. */
 enum thalweg_owner owner_of(const struct library* library, int id);
 
-/* Loads the front if need be and registers its table in a library.
- * Returns 0 if that is not possible, which is told once. */
+/* Loads the front if necessary, and registers its table in a library. Returns 0 if this is not
+ * possible, which is reported once. */
 int attach(struct library* library, const struct thalweg_call* call);
 
-/* Loads the front if need be, for a file of PnetCDF's names. Returns null if it cannot be used. */
+/* Loads the front if necessary, for a file that a program opens by PnetCDF. Returns null if the
+ * front cannot be used. */
 const struct thalweg_front* front_for_pnetcdf(void);
 
-/* Returns a function of PnetCDF as the calls since the first one reach it; null if there is none.
- * In the file for PnetCDF's names. */
+/* Returns the function of PnetCDF that the program's first call would have reached; null if there
+ * is none. Defined in names_pnetcdf.c. */
 void* real_pnetcdf(const char* name);
 
-/* Notes that the program has registered a table of its own in a slot. */
+/* Notes that the program has registered its own table in a slot. */
 void detach(struct library* library, int mode);
 
-/* Tests if this is a child of the process that loaded the front. */
+/* Tests if this process was forked from the one that loaded the front. */
 int is_child(void);
 
-/* Loads the front, if need be, for a path that a killed run may have left incomplete, and lets it
- * prepare what the library is about to do. Returns 1 if the call has to come to the table. */
+/* Lets the front prepare a path that the library is about to use. Loads the front first if a killed
+ * run may have left the file incomplete. Returns 1 if the table must get the call. */
 int prepare(struct library* library, const char* path, int mode, int use);
 
-/* Sets the call that this thread makes; null: none. */
+/* Sets the call that this thread is making; null: none. */
 void set_call(const struct thalweg_call* call);
 
 #endif

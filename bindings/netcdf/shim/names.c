@@ -8,7 +8,7 @@
 
 #define CALLER __builtin_return_address(0)
 
-/* Mode bits that choose a format; they conflict with the bit of the slot. */
+/* Mode bits that choose a format. They conflict with the bit of the slot. */
 enum { format_bits = 0x1000 | 0x100 | 0x200 | 0x20 | 0x2000 };
 enum { use_create, use_open, use_remove };
 
@@ -28,12 +28,12 @@ int offer(struct library* library, struct thalweg_call call, const char* path, i
     return 1;
 }
 
-/* Calls the function of the library that the caller would have reached. */
+/* Calls the function that the program would have reached without the shim. */
 #define PASS(name, ...)                                                                            \
     (library != NULL && library->name != NULL ? library->name(__VA_ARGS__) : netcdf_not_built)
 
-/* Defines a function that creates or opens a file: offers the call as `call`; if it is not taken,
- * passes it on. */
+/* Defines a function that creates or opens a file. It offers the call to the front, described by
+ * `call_of_it`; if the front does not take it, the call is passed on. */
 #define OFFERED(name, arguments, call_of_it, ...)                                                  \
     int name arguments;                                                                            \
     int name arguments {                                                                           \
@@ -81,7 +81,7 @@ int nc_close(int id) {
     if (library == NULL || owner_of(library, id) == thalweg_not_taken) return PASS(nc_close, id);
     ++*thalweg_shim_depth();
     const int code = library->nc_close(id);
-    /* netCDF keeps the id of a file that its table could not close. */
+    /* netCDF keeps the id of a file that its table could not close, so free it. */
     if (code != 0 && owner_of(library, id) == thalweg_ended) library->nc_abort(id);
     --*thalweg_shim_depth();
     return code;
@@ -91,7 +91,7 @@ int nc_delete(const char* path);
 int nc_delete(const char* path) {
     struct library* const library = library_of(CALLER);
     if (library != NULL && *thalweg_shim_depth() == 0) prepare(library, path, 0, use_remove);
-    ++*thalweg_shim_depth(); /* nc_delete opens the file */
+    ++*thalweg_shim_depth(); /* nc_delete opens the file, which must not be offered again */
     const int code = PASS(nc_delete, path);
     --*thalweg_shim_depth();
     return code;
@@ -107,7 +107,7 @@ int nc_def_user_format(int mode, void* table, char* magic) {
 int nc_var_par_access(int id, int variable, int access);
 int nc_var_par_access(int id, int variable, int access) {
     struct library* const library = library_of(CALLER);
-    /* A serial library refuses the call before it asks the table. */
+    /* A serial library refuses the call before it asks the table, so answer the call here. */
     if (library != NULL && owner_of(library, id) != thalweg_not_taken)
         return front_of(library)->var_par_access(&library->shared, id, variable, access);
     return PASS(nc_var_par_access, id, variable, access);

@@ -6,10 +6,10 @@
 
 #include "real.h"
 
-/* netCDF's codes. */
+/* Error codes of netCDF. */
 enum { netcdf_not_built = -128, netcdf_no_parallel = -114, netcdf_bad_type = -45 };
 
-/* Offers a call to the front. Returns 1 if it is taken, and its result in `code`. */
+/* Offers a call to the front. Returns 1 if the front takes it; `code` then receives its result. */
 int offer(struct library* library, struct thalweg_call call, const char* path, int* id, int* code);
 
 #endif

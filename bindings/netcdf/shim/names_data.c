@@ -24,7 +24,8 @@ static int inner(const struct library* library, int id) {
     return f == NULL ? id : f->inner(&library->shared, id);
 }
 
-/* Finds the caller's library, and leaves the function if that lacks the one of this name. */
+/* Finds the caller's library. Returns from the function if the library lacks the function `name`.
+ */
 #define REAL(name)                                                                                 \
     struct library* const library = library_of(CALLER);                                            \
     if (library == NULL || library->name == NULL) return netcdf_not_built
@@ -90,7 +91,7 @@ int nc_get_var_chunk_cache_ints(int id, int variable, int* size, int* slots, int
     return code;
 }
 
-/* Copies an attribute of strings by calls that go to the table. */
+/* Copies an attribute that consists of strings, by calls that go to the table. */
 static int copy_strings(struct library* library, int from, int variable, const char* name, int to,
                         int into, size_t length) {
     char** const strings = calloc(length + 1, sizeof *strings);

@@ -13,7 +13,8 @@
 typedef int opens_file(const char* path, const int* mode, const int* comm, const int* info, int* id,
                        size_t length);
 
-/* Calls netCDF-Fortran's function; offers the call to the front if that knows no parallel files. */
+/* Calls netCDF-Fortran's function. If netCDF-Fortran was built without parallel files, offers the
+ * call to the front instead. */
 static int open_parallel(const void* caller, const char* name, int create, const char* path,
                          const int* mode, const int* comm, const int* info, int* id,
                          size_t length) {

@@ -28,7 +28,8 @@ enum number {
 };
 
 static void* _Atomic functions[number_of_names];
-static const void* _Atomic first_caller; /* by which the front finds the real functions */
+static const void* _Atomic first_caller; /* address in the program's first caller, by which the
+                                          * front finds the real functions */
 
 static word no_library(void) { return (word)netcdf_not_built; }
 static const char* no_text(void) { return "there is no PnetCDF library"; }
@@ -40,7 +41,7 @@ static int returns_text(const char* name) {
 
 void* real_pnetcdf(const char* name) { return real_function(first_caller, name); }
 
-/* Returns the real function of a name, and notes it unless the front has another one meanwhile. */
+/* Returns the real function of a name. Stores it, unless the front has replaced it meanwhile. */
 static void* find(enum number number, const char* name, const void* caller) {
     void* const real = real_function(caller, name);
     void* none = NULL;
@@ -54,7 +55,7 @@ static inline void* function_of(enum number number, const char* name, const void
     return known != NULL ? known : find(number, name, caller);
 }
 
-/* Loads the front when the program first creates or opens a file. */
+/* Loads the front when the program first creates or opens a file by PnetCDF. */
 static void begin(const void* caller) {
     static _Atomic int begun;
     if (begun || *thalweg_shim_depth() > 0 || pnetcdf_choice() == pnetcdf_off) return;

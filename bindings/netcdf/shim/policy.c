@@ -69,7 +69,8 @@ void tell_once(const char* reason, const char* detail) {
     if (tells()) fprintf(stderr, "thalweg: %s%s%s\n", reason, *detail != '\0' ? " " : "", detail);
 }
 
-/* Tests if a path, or its last part, is among globs that colons separate. */
+/* Tests if a path, or its last component, matches one of the patterns in a list separated by
+ * colons. */
 static int among(const char* globs, const char* path) {
     const char* const slash = strrchr(path, '/');
     const char* const name = slash != NULL ? slash + 1 : path;
@@ -92,7 +93,8 @@ static int chosen(const char* path) {
     return (only == NULL || among(only, path)) && (skip == NULL || !among(skip, path));
 }
 
-/* Tests if a path names a file system's regular file, or a file that does not exist yet. */
+/* Tests if a path leads to a regular file in a file system, or to a file that does not exist yet.
+ */
 static int ordinary(const char* path) {
     struct stat found;
     path += strspn(path, " \t");
@@ -111,13 +113,15 @@ int takes(const struct thalweg_call* call, const char* path) {
     if (serial && !call->create && choice != netcdf_forward) return 0;
     if (call->mode & (diskless | mapped | user_formats | in_memory)) return 0;
     if (serial && (call->mode & shared)) return 0;
-    /* netCDF must see the bits: it refuses two formats at once. */
+    /* Pass the call on, because netCDF must see that it asks for two formats at once, and refuse
+     * it. */
     if (formats(call->mode) > 1) return 0;
     return path != NULL && ordinary(path) && chosen(path + strspn(path, " \t"));
 }
 
 int takes_pnetcdf(const char* path, int mode) {
-    const char* const safe = getenv("PNETCDF_SAFE_MODE"); /* compares arguments between ranks */
+    const char* const safe = getenv("PNETCDF_SAFE_MODE"); /* in PnetCDF's safe mode, ranks
+                                                           * compare their arguments */
     if (safe != NULL && *safe != '0') return 0;
     if (mode & (diskless | mapped | user_formats | netcdf4 | in_memory)) return 0;
     return formats(mode) <= 1 && path != NULL && strchr(path, ':') == NULL && ordinary(path) &&

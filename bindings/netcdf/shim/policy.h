@@ -6,26 +6,28 @@
 
 #include "shim.h"
 
-/* Values of THALWEG_NETCDF. */
+/* Values of the environment variable THALWEG_NETCDF. */
 enum netcdf_choice { netcdf_off, netcdf_parallel, netcdf_all, netcdf_forward };
 
 enum netcdf_choice netcdf_choice(void);
 
-/* Values of THALWEG_PNETCDF. */
+/* Values of the environment variable THALWEG_PNETCDF. */
 enum pnetcdf_choice { pnetcdf_off, pnetcdf_on, pnetcdf_forward };
 
 enum pnetcdf_choice pnetcdf_choice(void);
 
-/* Tests if a call of PnetCDF's names is to be taken, by its path, its mode and the settings. */
+/* Tests if a call of PnetCDF must be offered to the front, given its path, its mode and the
+ * settings. */
 int takes_pnetcdf(const char* path, int mode);
 
-/* Tests if a call is to be taken, by its path, its mode and the settings: the same on all ranks. */
+/* Tests if a call must be offered to the front, given its path, its mode and the settings. The
+ * result is the same on all ranks. */
 int takes(const struct thalweg_call* call, const char* path);
 
-/* Tests if this rank writes lines on standard error. */
+/* Tests if this rank may print lines on standard error. */
 int tells(void);
 
-/* Writes a line on standard error, once for each reason, on rank 0. */
+/* Prints a line on standard error, once for each reason, on rank 0. */
 void tell_once(const char* reason, const char* detail);
 
 #endif

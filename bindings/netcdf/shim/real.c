@@ -23,7 +23,8 @@ static struct link_map* own_object(void) {
     return own;
 }
 
-/* Returns a name in an object and what it needs, unless it is the shim's. */
+/* Returns the address of a name in an object or in the libraries that it needs; null if the name
+ * belongs to the shim. */
 static void* name_from(const struct link_map* map, const char* name) {
     void* const handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == NULL) return NULL;
@@ -32,8 +33,8 @@ static void* name_from(const struct link_map* map, const char* name) {
     return object_at(found) == own_object() ? NULL : found;
 }
 
-/* Returns the first object of the process after `map`, but not the shim, the program or the
- * kernel's page, none of which dlopen knows by a name. */
+/* Returns the object of the process that follows `map`. Skips the shim, the program and the
+ * kernel's page, none of which dlopen can open by a name. */
 static struct link_map* next_object(struct link_map* map) {
     for (map = map->l_next; map != NULL; map = map->l_next)
         if (map != own_object() && strchr(map->l_name, '/') != NULL) return map;
@@ -47,15 +48,15 @@ static struct link_map* first_object(void) {
     return map;
 }
 
-/* Returns a name that an object itself defines. */
+/* Returns the address of a name that an object itself defines; null if it does not. */
 static void* defined_by(const struct link_map* map, const char* name) {
     void* const found = name_from(map, name);
     return found != NULL && object_at(found) == map ? found : NULL;
 }
 
 void* real_function(const void* caller, const char* name) {
-    /* Look names up as the loader does: first in the program and its libraries, then in what the
-     * caller has loaded. */
+    /* Look a name up in the order of the loader: first in the program and its libraries, then in
+     * what the caller has loaded. */
     const struct link_map* const map = object_at(caller);
     void* found = dlsym(RTLD_NEXT, name);
     if (found == NULL && map != NULL && map != first_object() && map != own_object())
@@ -85,7 +86,7 @@ int other_defines(const char* name, const char* sonames) {
     return 0;
 }
 
-/* Returns the soname of an object, else the last part of its path. */
+/* Returns the soname of an object; if it has none, the last component of its path. */
 static const char* soname_of(const struct link_map* map) {
     const char* strings = NULL;
     ElfW(Xword) place = 0;
@@ -106,15 +107,15 @@ int soname_among(const struct link_map* map, const char* sonames) {
     return 0;
 }
 
-/* Largest number of libraries that are recognized; calls of further ones are passed on. */
+/* Largest number of libraries that are recognized. Calls to further ones are passed on. */
 enum { most_records = 32 };
 
-/* Every process of a job maps the shim: its data fit into one page. */
+/* The data of the shim must fit into one page, because every process of a job has a copy. */
 static struct library* libraries[most_records];
 static _Atomic int library_count;
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Returns the record of a library, which is made if there is none yet and there is room. */
+/* Returns the record of a library. Makes it if there is none and the list is not full. */
 static struct library* record_of(struct link_map* map) {
     struct library* record = NULL;
     pthread_mutex_lock(&library_lock);
@@ -138,7 +139,7 @@ static struct library* record_of(struct link_map* map) {
     return record;
 }
 
-/* The library that this thread has called last. */
+/* The library whose function this thread has called last. */
 static __thread struct library* acting;
 
 static const struct link_map* _Atomic front_object;
@@ -147,21 +148,22 @@ void set_front(const void* address) { front_object = object_at(address); }
 
 void act(struct thalweg_netcdf* library) { acting = libraries[library->index]; }
 
-/* Returns the library of a caller that has not been looked up. */
+/* Finds the library that a caller would have reached. */
 static struct library* look_up(const void* caller) {
     struct link_map* const map = object_at(real_function(caller, "nc_create"));
     return map != NULL ? record_of(map) : NULL;
 }
 
 /* Tests if a call comes from the shim or the front. A function of netCDF may call another one as
- * its last action, so that the latter returns to the caller of the former. */
+ * its last action; the latter then returns to the caller of the former. */
 static int is_own(const void* caller) {
     const struct link_map* const map = object_at(caller);
     return map != NULL && (map == own_object() || map == front_object);
 }
 
 struct library* library_of(const void* caller) {
-    /* Each calling place in the program is looked up once. */
+    /* Size of the cache of callers: each place in the program that calls netCDF is looked up once.
+     */
     enum { places = 64 };
     static struct {
         const void* _Atomic caller;

@@ -6,7 +6,8 @@
 
 #include "shim.h"
 
-/* Functions of netCDF that the shim takes or calls. Arguments of MPI's types are words. */
+/* Functions of netCDF that the shim replaces or calls. Arguments of MPI's types are passed as
+ * integers of the same size. */
 #define THALWEG_REAL_FUNCTIONS(X)                                                                  \
     X(nc_create, (const char*, int, int*))                                                         \
     X(nc__create, (const char*, int, size_t, size_t*, int*))                                       \
@@ -44,36 +45,38 @@
     X(nc_put_att_string, (int, int, const char*, size_t, const char**))                            \
     X(nc_free_string, (size_t, char**))
 
-/* A netCDF library: functions that it lacks are null. */
+/* A netCDF library. A function that it lacks is null. */
 struct library {
     struct thalweg_netcdf shared;
     struct link_map* map;
-    int refused; /* registering the table has failed: nothing is taken */
+    int refused; /* registering the table has failed, so no call is taken */
 #define X(name, arguments) int(*name) arguments;
     THALWEG_REAL_FUNCTIONS(X)
 #undef X
 };
 
-/* Returns the library that a caller would have reached without the shim, by the address to which
- * its call returns; null if there is none. */
+/* Returns the library that a caller would have reached without the shim; null if there is none. The
+ * caller is identified by the address to which its call returns. */
 struct library* library_of(const void* caller);
 
-/* Sets the library whose functions this thread calls next from the shim or the front. */
+/* Sets the library whose functions the shim or the front will call next on this thread. */
 void act(struct thalweg_netcdf* library);
 
-/* Sets the object of the front, by an address in it. */
+/* Sets the object of the front.
+ * @param address  any address in it */
 void set_front(const void* address);
 
-/* Returns a function that a caller would have reached without the shim; null if there is none. */
+/* Returns the function that a caller would have reached without the shim; null if there is none. */
 void* real_function(const void* caller, const char* name);
 
 /* Returns the loaded object that defines a name; null if none does. */
 struct link_map* definer_of(const char* name);
 
-/* Tests if some object defines a name and its soname is not in the list "a:b". */
+/* Tests if an object defines a name whose soname is not in the list `sonames`, which has the form
+ * "a:b". */
 int other_defines(const char* name, const char* sonames);
 
-/* Tests if the soname of an object is in a list "a:b". */
+/* Tests if the soname of an object is in a list of the form "a:b". */
 int soname_among(const struct link_map* map, const char* sonames);
 
 #endif
