@@ -18,7 +18,8 @@ void check_arguments(int components, int rearranger, const int* iosysidp) {
         throw Error{NC_EINVAL, "there is no rearranger " + std::to_string(rearranger)};
 }
 
-// Starts the sessions. The I/O ranks serve all components, and return when these have ended.
+// Starts the sessions of the components. I/O ranks serve all of them, and return when these
+// sessions have ended.
 void begin(MPI_Comm world, int components, const MPI_Comm* comp_comms, bool io, int* iosysidp) {
     std::fill_n(iosysidp, components, -1);
     const std::vector<MPI_Comm> comms(comp_comms, comp_comms + components);
@@ -27,14 +28,14 @@ void begin(MPI_Comm world, int components, const MPI_Comm* comp_comms, bool io, 
     const std::vector<Session*> sessions = begin_served(world, comms, io);
     for (std::size_t c = 0; c < sessions.size(); c++) {
         if (sessions[c] == nullptr) continue;
-        // Functions about I/O tasks refer to the component's own ranks.
+        // Functions about I/O tasks count the ranks of the component alone.
         const int ranks = sessions[c]->ranks();
         const int number = std::min(servers, ranks);
         iosysidp[c] = add_iosystem(*sessions[c], number, ranks / number, 0).id;
     }
 }
 
-// Makes communicators from lists of ranks: one for the I/O ranks, and one for each component.
+// Makes a communicator for the I/O ranks, and one for each component, from lists of ranks.
 void split(MPI_Comm world, const std::vector<int>& color_of, int components, MPI_Comm* io_comm,
            std::vector<MPI_Comm>& comp_comms) {
     int rank = 0;
@@ -94,7 +95,7 @@ int PIOc_init_async(MPI_Comm world, int num_io_procs, int* io_proc_list, int com
 int PIOc_init_async_from_F90(int f90_world_comm, int num_io_procs, int* io_proc_list,
                              int component_count, int* num_procs_per_comp, int* flat_proc_list,
                              int* f90_io_comm, int* f90_comp_comm, int rearranger, int* iosysidp) {
-    // Fortran's list has one row per component, as long as the longest component.
+    // Fortran's list has one row for each component; all rows have the length of the longest.
     int longest = 0;
     for (int c = 0; num_procs_per_comp != nullptr && c < component_count; c++)
         longest = std::max(longest, num_procs_per_comp[c]);
@@ -116,7 +117,7 @@ int PIOc_init_async_from_F90(int f90_world_comm, int num_io_procs, int* io_proc_
 
 int PIOc_init_async_comms_from_F90(int f90_world_comm, int component_count, int* f90_comp_comms,
                                    int f90_io_comm, int rearranger, int* iosysidp) {
-    // 0 also means no communicator.
+    // The handle 0 also means that there is no communicator.
     const auto comm_of = [](int f) { return f == 0 ? MPI_COMM_NULL : MPI_Comm_f2c(f); };
     std::vector<MPI_Comm> comps;
     for (int c = 0; c < component_count; c++) comps.push_back(comm_of(f90_comp_comms[c]));

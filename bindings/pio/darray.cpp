@@ -12,7 +12,7 @@ namespace thalweg::pio {
 
 namespace {
 
-Index buffer_limit = -1;  // limit set by the program, in bytes
+Index buffer_limit = -1;  // limit in bytes that the program has set; -1: none
 
 std::string text_of(const Shape& shape) {
     std::string text = "(";
@@ -51,7 +51,7 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
     const auto need_frame = [&] {
         if (frame < 0) fail(NC_EINVAL, "no frame has been set (PIOc_setframe)");
     };
-    // Tests the frame as an index of a dimension of this length.
+    // Checks that the frame is a valid index of a dimension of the given length.
     const auto check_frame = [&](Index length) {
         if (frame >= length)
             fail(NC_EINVALCOORDS, "frame " + std::to_string(frame) +
@@ -88,7 +88,7 @@ std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, 
     return {};
 }
 
-// Makes room for a put.
+// Prepares for a put of a number of bytes: writes earlier puts if there is no space for more.
 void File::note(Index bytes) {
     const Index most =
         buffer_limit >= 0 ? std::min(buffer_limit, staging_limit()) : staging_limit();
@@ -117,8 +117,8 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
         throw Error{NC_ECHAR, path_ + ": variable " + v.name +
                                   ": text cannot be converted to numbers, nor numbers to text"};
     const std::vector<Place> all = places(v, grid, frame, false);
-    // From here on, an error of one rank is reported there; the others learn of it at the next
-    // collective call.
+    // An error that one rank finds from here on is returned on that rank. The others learn of it at
+    // the next collective call.
     put_calls_++;
     Error error;
     if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
@@ -148,8 +148,8 @@ std::string File::short_array(const Variable& v, const Grid& grid, Index n) cons
            " elements, the decomposition " + std::to_string(grid.map().size());
 }
 
-// Makes the only copy, if the library may keep its address. Values that do not fit the variable's
-// type must then be found here; otherwise the library finds them when it copies.
+// Copies values that the library may use later. If the library would not copy them itself, values
+// that do not fit the variable's type must be found here.
 Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
                      const void* data) {
     const Map& map = place.grid->map();
@@ -182,8 +182,8 @@ Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, 
     return {code, path_ + ": variable " + v.name + ": values do not fit its type"};
 }
 
-// Puts values by a place. Throws errors that all ranks have, and returns those of this rank.
-// @param data  NULL: this rank's arguments were wrong, so it has no values
+// Puts values at a place. Throws errors that all ranks have; returns errors of this rank only.
+// @param data  NULL if this rank's arguments were wrong, so that it has no values
 Error File::put_place(int varid, const Place& place, nc_type type, const void* data) {
     const Variable& v = table_.variable(varid);
     const Map& map = place.grid->map();
@@ -203,7 +203,7 @@ Error File::put_place(int varid, const Place& place, nc_type type, const void* d
     return error;
 }
 
-// @param made  receives a decomposition that the caller must free, if a new one was made
+// @param made  receives the decomposition if a new one was made, which the caller must free
 tw_decomposition File::decomposition_of(const Variable& v, const Place& place, bool reading,
                                         tw_decomposition* made) {
     std::vector<std::string> names = table_.names(v);
@@ -231,7 +231,7 @@ Error File::put_serial(int varid, const Place& place, nc_type type, const void* 
                                     ": out of memory for a copy of the array (rank " +
                                     std::to_string(session_.rank()) + ")"};
         }
-    // If a rank has dropped its elements because of an error, these keep their values in the file.
+    // A rank that has dropped its elements after an error leaves them unchanged in the file.
     int has_all = static_cast<Index>(dofs.size()) == map.size() ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &has_all, 1, MPI_INT, MPI_LAND, session_.comm());
     std::vector<Index> start, count;
@@ -243,7 +243,7 @@ Error File::put_serial(int varid, const Place& place, nc_type type, const void* 
     count.insert(count.end(), place.index.size(), 1);
     start.resize(v.dims.size(), 0);
     count.insert(count.end(), map.shape().begin(), map.shape().end());
-    // An element that is written twice is an error here, too.
+    // A list for writing must not contain an element twice.
     tw_decomposition made = nullptr;
     decomposition_of(v, place, false, &made);
     if (made != nullptr) tw_free_decomposition(&made);
@@ -306,8 +306,8 @@ void File::put_section(int varid, const Index* start, const Index* count, const 
     put_calls_++;
     Error error;
     if (session_.rank() == root_) error = put_box(v, start, n, stride, type, data);
-    // Only the root knows its errors. If every value fits, the others learn of an error at the next
-    // collective call.
+    // Only the root knows if its arguments are wrong. If all values fit, the others learn of an
+    // error at the next collective call.
     if (!always_fits(type, v.type)) agree(session_.comm(), error);
     if (error.code == 0) return;
     keep_late(error);

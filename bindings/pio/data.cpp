@@ -13,7 +13,7 @@ namespace {
 
 // ---- attributes ---------------------------------------------------------------------------------
 
-// Tests if bytes may be signed or unsigned: CDF-1 and CDF-2 have one type for both.
+// Tests if bytes may be signed or unsigned, as in CDF-1 and CDF-2, which have one type for both.
 bool bytes_of_any_sign(const File& file) {
     const int format = file.format();
     return format == NC_FORMAT_CLASSIC || format == NC_FORMAT_64BIT_OFFSET;
@@ -71,7 +71,8 @@ std::vector<Index> copy(Offsets from, std::size_t n, const char* what) {
     return from == nullptr ? std::vector<Index>(n) : std::vector<Index>(from, from + n);
 }
 
-// The arguments for a section of a variable: all NULL, the whole; count NULL, one element.
+// Arguments that select a section of a variable. If all are NULL, it is the whole variable; if only
+// count is NULL, it is one element.
 struct Section {
     std::vector<Index> start, count, stride;
     const Index* steps() const { return stride.empty() ? nullptr : stride.data(); }
@@ -89,8 +90,8 @@ Section section(File& file, int varid, Kind kind, Offsets start, Offsets count, 
     return result;
 }
 
-// Returns the root's section, for which it has the values; the other ranks may pass another, or
-// none.
+// Returns the section that the root has passed, as it has the values. Other ranks may pass other
+// arguments, or none.
 // @note Collective
 Section section_of_root(File& file, int varid, Kind kind, Offsets start, Offsets count,
                         Offsets stride, const void* data) {

@@ -16,14 +16,15 @@ using namespace nc;
 
 class File : public Dataset {
 public:
-    // @param mode  netCDF's flags
-    // @note Both are collective
+    // @param mode netCDF's flags
+    // @note create() and open() are collective
     static std::unique_ptr<File> create(Session& session, const Writers& writers,
                                         const std::string& path, int iotype, int mode);
     static std::unique_ptr<File> open(Session& session, const Writers& writers,
                                       const std::string& path, int mode);
 
-    // @note These are collective; write_darray only the first time, and when buffers are full
+    // @note The following functions are collective; write_darray only at the first call and when
+    //   buffers are full
     void write_darray(int varid, Grid& grid, nc_type type, const void* data, Index n, int frame);
     void read_darray(int varid, Grid& grid, nc_type type, void* data, Index n, int frame);
     void put_section(int varid, const Index* start, const Index* count, const Index* stride,
@@ -34,25 +35,25 @@ public:
 private:
     using Dataset::Dataset;
 
-    // The grid for the dimensions of a variable, and the record.
+    // The grid for a variable's dimensions, and the record.
     struct Place {
-        std::shared_ptr<Grid> owner;  // set if the grid was made for this variable
+        std::shared_ptr<Grid> owner;  // owner of the grid if it was made for this variable
         Grid* grid;
         Index record;
-        Shape index;  // indices of additional leading dimensions
+        Shape index;  // indices of the additional leading dimensions
     };
-    // The puts of a variable since the last step: sections, or records by a decomposition.
+    // Puts of a variable since the last step: either sections, or records by a decomposition.
     struct Put {
         bool section = false;
-        std::map<Index, Index> records;  // serial number of the grid, by record
+        std::map<Index, Index> records;  // for each record, the serial number of the grid
     };
     std::map<int, Put> puts_;
 
     void step_ended() override { puts_.clear(); }
-    void note(Index bytes);  // Counts bytes that some rank is about to put.
-    // Keeps puts in order: if two ranks put the same element in one step, either value may win, so
-    // an element that another rank may put again comes with the next step. grid NULL: a section,
-    // which the root puts.
+    void note(Index bytes);  // Prepares for a put of a number of bytes on any rank.
+    // Keeps the order of puts. If two ranks put the same element in one step, either value may
+    // remain. So before a put of elements that another rank may have put, the step is ended.
+    // @param grid  NULL for a section, which the root puts
     void order(int varid, Index record, const Grid* grid);
     std::vector<Place> places(const Variable& variable, Grid& grid, int frame, bool reading);
     std::string short_array(const Variable& v, const Grid& grid, Index n) const;

@@ -51,7 +51,7 @@ int PIOc_closefile(int ncid) {
     std::unique_ptr<File> file;
     const int found = on_file("PIOc_closefile", ncid, [&](File&) {
         system = &iosystem(open_file(ncid).iosystem);
-        file = remove_file(ncid);  // even if a later step fails
+        file = remove_file(ncid);  // remove the file from the list even if a later step fails
     });
     if (found != PIO_NOERR) return found;
     return attempt("PIOc_closefile", system, file->path(), [&] { file->close(); });
@@ -202,7 +202,7 @@ int PIOc_inq_var(int ncid, int varid, char* name, nc_type* xtypep, int* ndimsp, 
                  int* nattsp) {
     return on_file("PIOc_inq_var", ncid, [&](File& file) {
         if (nattsp != nullptr) file.agree_attributes();
-        // For PIO_GLOBAL there is only the number of global attributes.
+        // A call for PIO_GLOBAL that only asks for the number of attributes is valid.
         if (varid == NC_GLOBAL && name == nullptr && xtypep == nullptr && ndimsp == nullptr &&
             dimidsp == nullptr) {
             set(nattsp, static_cast<int>(file.table().attributes.size()));

@@ -12,8 +12,8 @@ namespace thalweg::pio {
 
 namespace {
 
-// The next ids, which begin as PIO's do: programs may know these from their logs. No id is used
-// twice.
+// The next ids. They begin as PIO's ids do, because users may know these from their logs. No id is
+// used twice.
 struct Ids {
     int next_iosystem = 2048;
     int next_decomposition = 512;
@@ -25,7 +25,7 @@ struct Ids {
     std::set<std::string> told;
 };
 
-// Returns the ids of the process. Never destroyed, as closing a file is collective.
+// Returns the ids of the process. They are never destroyed, because closing a file is collective.
 Ids& ids() {
     static auto* const all = new Ids;
     return *all;
@@ -40,7 +40,7 @@ Kind& find(std::map<int, Kind>& all, int id, const char* what) {
     return found->second;
 }
 
-// Closes iosystems that the program has not finalized.
+// Closes all iosystems that the program has not finalized.
 void close_all(bool) {
     while (!ids().iosystems.empty()) {
         const int id = ids().iosystems.begin()->first;
@@ -70,7 +70,7 @@ Iosystem& add_iosystem(Session& session, int number, int stride, int base) {
         throw Error{NC_EINVAL, std::to_string(number) + " I/O tasks with stride " +
                                    std::to_string(stride) + " and base " + std::to_string(base) +
                                    " are not possible on " + std::to_string(ranks) + " ranks"};
-    // Limit the number to the ranks that exist.
+    // Reduce the number to that of the ranks that exist.
     number = std::min(number, (ranks - 1 - base) / stride + 1);
     const int id = ids().next_iosystem++;
     Iosystem& system = ids().iosystems[id];
@@ -138,7 +138,7 @@ int fail(const char* call, const Iosystem* system, const std::string& path, cons
                  named ? "" : path.c_str(), named ? "" : ": ", error.text.c_str(), error.code,
                  name);
     std::fflush(stderr);
-    // Launchers may drop output that they have not forwarded when a rank aborts.
+    // Wait, because launchers may drop output that they have not forwarded when a rank aborts.
     usleep(200000);
     MPI_Abort(MPI_COMM_WORLD, 1);
     return error.code;

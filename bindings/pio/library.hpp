@@ -35,7 +35,7 @@ struct OpenFile {
     std::unique_ptr<File> file;
 };
 
-// Return the object with an id. Throw NC_EBADID.
+// The following functions return the object with an id. They throw NC_EBADID.
 Iosystem& iosystem(int id);
 Decomposition& decomposition(int id);
 OpenFile& open_file(int id);
@@ -43,7 +43,7 @@ bool is_open(int id);
 
 Iosystem& add_iosystem(MPI_Comm comm, int number, int stride, int base);
 Iosystem& add_iosystem(Session& session, int number, int stride, int base);
-// Removes an iosystem. Closes its open files; throws the first error.
+// Closes the open files of an iosystem, and removes it. Throws the first error.
 // @note Collective
 void remove_iosystem(int id);
 int add_decomposition(Decomposition made);
@@ -51,11 +51,11 @@ void remove_decomposition(int id);
 int add_file(int iosystem, std::unique_ptr<File> file);
 std::unique_ptr<File> remove_file(int id);
 
-// Sets the handler of an iosystem, or with PIO_DEFAULT that of later iosystems and of wrong ids;
-// returns the old one.
+// Sets the error handler of an iosystem; with PIO_DEFAULT, the handler of later iosystems and of
+// invalid ids. Returns the previous handler.
 int set_handler(int iosystem, int method);
 
-// Returns the error's code, or stops the program if the handler says so.
+// Handles an error as the iosystem's handler says: returns the error's code, or stops the program.
 int fail(const char* call, const Iosystem* system, const std::string& path, const Error& error);
 
 // Logs once, at level info, that a call has no effect.
@@ -75,7 +75,7 @@ int attempt(const char* call, Iosystem* system, const std::string& path, Action 
     }
 }
 
-// Runs an action on an iosystem, which is passed to it.
+// Runs an action and passes the iosystem with the given id to it.
 template <class Action>
 int on_system(const char* call, int iosysid, Action action) {
     Iosystem* system = nullptr;
@@ -84,7 +84,7 @@ int on_system(const char* call, int iosysid, Action action) {
     return attempt(call, system, "", [&] { action(*system); });
 }
 
-// Runs an action on an open file, which is passed to it.
+// Runs an action and passes the open file with the given id to it.
 template <class Action>
 int on_file(const char* call, int ncid, Action action) {
     OpenFile* file = nullptr;
@@ -97,7 +97,7 @@ int on_file(const char* call, int ncid, Action action) {
     return attempt(call, system, file->file->path(), [&] { action(*file->file); });
 }
 
-// Throws NC_EINVAL if the pointer is null.
+// Throws NC_EINVAL if a pointer is null.
 inline void need(const void* pointer, const char* what) {
     if (pointer == nullptr) throw Error{NC_EINVAL, std::string(what) + " is NULL"};
 }
@@ -117,7 +117,7 @@ inline void set(PIO_Offset* to, Index value) {
     if (to != nullptr) *to = static_cast<PIO_Offset>(value);
 }
 
-// Copies a text with its terminating zero.
+// Copies a text, including its terminating zero.
 inline void set(char* to, const std::string& text) {
     if (to != nullptr) std::memcpy(to, text.c_str(), text.size() + 1);
 }

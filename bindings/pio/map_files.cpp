@@ -14,7 +14,7 @@ using namespace thalweg::pio;
 
 namespace {
 
-// Names and values used in the file.
+// Names and values in a map file, which has the form of PIO's own.
 constexpr const char* form_version = "2.7.0";
 constexpr const char* source_text = "Decomposition file produced by PIO library.";
 constexpr const char *c_order = "C", *fortran_order_name = "Fortran";
@@ -45,7 +45,7 @@ public:
     void put_text(const char* name, const std::string& text) const {
         check(nc_put_att_text(id_, NC_GLOBAL, name, text.size() + 1, text.c_str()), path_);
     }
-    // Returns an empty text if there is no such attribute.
+    // Returns the text of an attribute; empty if there is no such attribute.
     std::string text(const char* name) const {
         std::size_t n = 0;
         if (nc_inq_attlen(id_, NC_GLOBAL, name, &n) != NC_NOERR) return "";
@@ -71,7 +71,7 @@ public:
               path_);
         return id;
     }
-    // Reads a row of a variable whose last dimension has length n.
+    // Returns one row of a variable whose last dimension has length n.
     std::vector<int> row(const char* name, std::size_t row, std::size_t n) const {
         int id = 0, nd = 0, dims[NC_MAX_VAR_DIMS];
         std::vector<int> values(n);
@@ -90,7 +90,7 @@ private:
     int id_ = -1;
 };
 
-// Converts an index to the file's: from 0, and -1 for a hole.
+// Converts an element's index to the form in the file: counted from 0, and -1 for a hole.
 int element(Index index, const std::string& path) {
     if (index > 2147483647)
         throw Error{NC_ERANGE, path + ": element " + std::to_string(index) +
@@ -117,7 +117,7 @@ void write_file(const Session& session, int root, const std::string& path, int m
         error = {NC_ENOMEM, path + ": out of memory for the decomposition"};
     }
     agree(comm, error);
-    // The ranks send their rows in turn, so that the root never holds more than one.
+    // The ranks send their rows one after another, so that the root holds only one row at a time.
     std::unique_ptr<NetcdfFile> file;
     int map = 0;
     on_rank(comm, root, [&] {
@@ -157,15 +157,15 @@ void write_file(const Session& session, int root, const std::string& path, int m
     });
 }
 
-// The contents of a map file that all ranks need, and a rank's row of the map.
+// The contents of a map file that all ranks need, and the row of the map for one rank.
 struct MapFile {
     std::string title, history;
     bool fortran_order = false;
     std::vector<int> shape;
-    std::vector<PIO_Offset> map;  // counted from 1
+    std::vector<PIO_Offset> map;  // elements of the row, counted from 1
 };
 
-// Each rank reads the file, which is small, and keeps only its own row.
+// Reads the file on each rank, as it is small, and keeps only the rank's own row.
 MapFile read_file(const std::string& path, int rank, int ranks) {
     const NetcdfFile file(path, NC_NOWRITE, false);
     MapFile result;

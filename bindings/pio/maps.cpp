@@ -14,7 +14,7 @@ using namespace thalweg::pio;
 
 namespace {
 
-constexpr int version = 2001;  // version of the file's form
+constexpr int version = 2001;  // version of the form of the text file
 constexpr int tag = 1;
 
 struct Maps {
@@ -26,7 +26,7 @@ struct Maps {
         MPI_Comm_size(comm, &ranks);
     }
 
-    // Calls an action on the first rank with the map of each rank in turn.
+    // Calls an action on the first rank once for each rank, with that rank's map.
     template <class Action>
     void gather(const PIO_Offset* map, PIO_Offset n, Action action) const {
         if (rank != 0) {
@@ -95,7 +95,7 @@ int PIOc_write_decomp(const char* file, int iosysid, int ioid, MPI_Comm comm) {
     });
 }
 
-// The caller frees the arrays. Ranks beyond those of the file get empty maps.
+// Reads a map. The caller frees the arrays. Ranks for which the file has no map get an empty one.
 int PIOc_readmap(const char* file, int* ndims, int** gdims, PIO_Offset* fmaplen, PIO_Offset** map,
                  MPI_Comm comm) {
     return attempt("PIOc_readmap", nullptr, file == nullptr ? "" : file, [&] {

@@ -141,7 +141,7 @@
 #define PIO_EDISKLESS NC_EDISKLESS
 #define PIO_EINDEP (-203)
 
-#define PIO_REQ_NULL (-2) /* PnetCDF's NC_REQ_NULL - 1 */
+#define PIO_REQ_NULL (-2) /* as in PIO: NC_REQ_NULL of PnetCDF minus 1 */
 
 /* Error codes of PIO itself. */
 #define PIO_FIRST_ERROR_CODE (-500)
@@ -206,9 +206,9 @@ int PIOc_strerror(int pioerr, char* errstr);
 int PIOc_set_log_level(int level);
 int PIOc_set_global_log_level(int iosysid, int level);
 int PIOc_set_iosystem_error_handling(int iosysid, int method, int* old_method);
-/* Returns the old method. */
+/* Returns the previous method. */
 int PIOc_Set_IOSystem_Error_Handling(int iosysid, int method);
-/* Sets the method for the file's iosystem; returns the old one. */
+/* Sets the method for the iosystem of the file, and returns the previous one. */
 int PIOc_Set_File_Error_Handling(int ncid, int method);
 
 /* ---- iosystem ------------------------------------------------------------------------------ */
@@ -233,14 +233,14 @@ int PIOc_get_numiotasks(int iosysid, int* numiotasks);
 int PIOc_iam_iotask(int iosysid, bool* ioproc);
 int PIOc_iotask_rank(int iosysid, int* iorank);
 int PIOc_iosystem_is_active(int iosysid, bool* active);
-/* Returns 1 or 0. */
+/* Returns 1 if the type is available, otherwise 0. */
 int PIOc_iotype_available(int iotype);
 int PIOc_set_rearr_opts(int iosysid, int comm_type, int fcd, bool enable_hs_c2i,
                         bool enable_isend_c2i, int max_pend_req_c2i, bool enable_hs_i2c,
                         bool enable_isend_i2c, int max_pend_req_i2c);
 int PIOc_set_hint(int iosysid, const char* hint, const char* hintval);
 int PIOc_set_blocksize(int newblocksize);
-/* Returns the old limit. */
+/* Returns the previous limit. */
 PIO_Offset PIOc_set_buffer_size_limit(PIO_Offset limit);
 int PIOc_set_chunk_cache(int iosysid, int iotype, PIO_Offset size, PIO_Offset nelems,
                          float preemption);
@@ -249,17 +249,17 @@ int PIOc_get_chunk_cache(int iosysid, int iotype, PIO_Offset* sizep, PIO_Offset*
 
 /* ---- decompositions ------------------------------------------------------------------------ */
 
-/* The map counts from 1; 0 is a hole. */
+/* Elements of the map are counted from 1; 0 is a hole. */
 int PIOc_InitDecomp(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
                     const PIO_Offset* compmap, int* ioidp, const int* rearr,
                     const PIO_Offset* iostart, const PIO_Offset* iocount);
-/* For reading only: elements may occur more than once. */
+/* For reading only: elements may occur more than once in the map. */
 int PIOc_InitDecomp_ReadOnly(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
                              const PIO_Offset* compmap, int* ioidp, const int* rearr,
                              const PIO_Offset* iostart, const PIO_Offset* iocount);
 int PIOc_InitDecomp_bc(int iosysid, int basetype, int ndims, const int* gdimlen,
                        const long int* start, const long int* count, int* ioidp);
-/* The map counts from 0; -1 is a hole. */
+/* Elements of the map are counted from 0; -1 is a hole. */
 int PIOc_init_decomp(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
                      const PIO_Offset* compmap, int* ioidp, int rearranger,
                      const PIO_Offset* iostart, const PIO_Offset* iocount);
@@ -282,7 +282,8 @@ int PIOc_write_nc_decomp(int iosysid, const char* filename, int cmode, int ioid,
                          char* history, int fortran_order);
 int PIOc_read_nc_decomp(int iosysid, const char* filename, int* ioid, MPI_Comm comm, int pio_type,
                         char* title, char* history, int* fortran_order);
-/* An addition, for Fortran; collective over the iosystem. */
+/* Function that PIO's C interface lacks; used by the Fortran interface. Collective over the
+ * iosystem. */
 int PIOc_read_nc_decomp_from_f90(int iosysid, const char* filename, int* ioid, int pio_type,
                                  char* title, char* history, int* fortran_order);
 
@@ -295,7 +296,8 @@ int PIOc_write_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* 
 int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PIO_Offset arraylen,
                             void* array, const int* frame, void** fillvalue, bool flushtodisk);
 int PIOc_read_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* array);
-/* An addition, for Fortran: the array has this type, whatever the decomposition's type is. */
+/* Function that PIO's C interface lacks; used by the Fortran interface. The array has the given
+ * type, which may differ from that of the decomposition. */
 int PIOc_write_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offset arraylen,
                            const void* array, const void* fillvalue);
 int PIOc_read_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offset arraylen,
@@ -313,9 +315,10 @@ int PIOc_deletefile(int iosysid, const char* filename);
 int PIOc_redef(int ncid);
 int PIOc_enddef(int ncid);
 int PIOc_sync(int ncid);
-/* An addition, for Fortran: passes on what was put, without waiting until it is written. */
+/* Function that PIO's C interface lacks; used by the Fortran interface. Begins to write what was
+ * put, without waiting. */
 int PIOc_flush(int ncid);
-/* Returns 1 or 0. */
+/* Returns 1 if the file is open, otherwise 0. */
 int PIOc_File_is_Open(int ncid);
 
 int PIOc_inq(int ncid, int* ndimsp, int* nvarsp, int* ngattsp, int* unlimdimidp);
@@ -394,7 +397,7 @@ int PIOc_get_att_text(int ncid, int varid, const char* name, char* ip);
 
 /* ---- attributes and variables, of the types below ------------------------------------------ */
 
-/* X(suffix, type in memory): the names are PIOc_put_att_int, PIOc_get_vara_double, ... */
+/* X(suffix, type in memory) for functions such as PIOc_put_att_int and PIOc_get_vara_double. */
 #define PIO_NUMBER_TYPES(X)                                                                        \
     X(schar, signed char)                                                                          \
     X(short, short)                                                                                \
@@ -418,7 +421,7 @@ int PIOc_get_att_text(int ncid, int varid, const char* name, char* ip);
     int PIOc_get_att_##suffix(int ncid, int varid, const char* name, type* ip);
 PIO_NUMBER_TYPES(PIO_DECLARE_ATTRIBUTES)
 
-/* suffix with its underscore, or nothing: a buffer of the variable's own type */
+/* `suffix` begins with an underscore, or is empty; then the buffer has the variable's own type. */
 #define PIO_DECLARE_DATA_(suffix, type)                                                            \
     int PIOc_get_var##suffix(int ncid, int varid, type* buf);                                      \
     int PIOc_put_var##suffix(int ncid, int varid, const type* op);                                 \

@@ -35,7 +35,7 @@ int inquire_storage(const char* call, int ncid, int varid, Action action) {
     });
 }
 
-// Throws NC_ENOFILTER on all ranks, if the root's HDF5 cannot write with the filter.
+// Throws NC_ENOFILTER on all ranks if HDF5 on the root cannot write with a filter.
 // @note Collective
 void need_filter(File& file, const std::string& user, unsigned id) {
     on_rank(file.comm(), file.root(), [&] {
@@ -53,7 +53,8 @@ int define_filter(const char* call, int ncid, int varid, unsigned id,
     });
 }
 
-// Returns the parameters of a filter for which netCDF has a function; missing ones are 0.
+// Returns the parameters of a filter for which netCDF has its own function. Missing parameters
+// become 0.
 int inquire_filter(const char* call, int ncid, int varid, unsigned id, int* hasp,
                    std::initializer_list<int*> parameters) {
     return inquire_storage(call, ncid, varid, [&](const Storage& s, const Variable&) {

@@ -67,7 +67,7 @@ int PIOc_finalize(int iosysid) { return PIOc_free_iosystem(iosysid); }
 int PIOc_free_iosystem(int iosysid) {
     int code = PIO_NOERR;
     const int found = on_system("PIOc_free_iosystem", iosysid, [&](Iosystem& system) {
-        // Late errors are thrown here; the iosystem is removed in any case.
+        // Errors of closed files are thrown here; the iosystem is removed in any case.
         Session& session = *system.session;
         const int handler = system.handler;
         Error error;
@@ -79,15 +79,15 @@ int PIOc_free_iosystem(int iosysid) {
             }
         };
         note([&] { remove_iosystem(iosysid); });
-        // With close=later, one file may stay incomplete: programs that finalize an iosystem after
-        // each file would otherwise wait here for every file. Not more than one, as each holds
+        // With close=later, let one file stay incomplete: a program that finalizes an iosystem
+        // after each file would otherwise wait for every file here. Only one, because each holds
         // memory.
         if (session.is_served())
             note([&] { end_served(session); });
         else
             note([&] { session.check(tw_wait(session.handle(), 1)); });
         if (error.code == 0) return;
-        Iosystem ended;  // its handler decides what an error does
+        Iosystem ended;  // kept, because its handler decides what happens after an error
         ended.handler = handler;
         code = fail("PIOc_free_iosystem", &ended, "", error);
     });
@@ -101,7 +101,7 @@ int PIOc_get_numiotasks(int iosysid, int* numiotasks) {
 
 namespace {
 
-// Returns the rank among the I/O tasks, -1 for others.
+// Returns the number of the rank among the I/O tasks; -1 for other ranks.
 int io_rank(const Iosystem& s) {
     const int from_first = s.session->rank() - s.writers.first;
     if (from_first < 0 || from_first % s.writers.stride != 0) return -1;
@@ -207,7 +207,7 @@ Error wrong_number(const Session& session, const MapNumbers& map, Index all) {
 }
 
 // Defines a decomposition.
-// @param first  the map's number of the first element
+// @param first  number of the first element in the map: 0 or 1
 int describe(const char* call, int iosysid, int type, int ndims, const int* gdimlen, int maplen,
              const PIO_Offset* map, Index first, int* ioidp) {
     return on_system(call, iosysid, [&](Iosystem& system) {
@@ -292,7 +292,7 @@ int PIOc_InitDecomp_bc(int iosysid, int basetype, int ndims, const int* gdimlen,
             }
         }
     } else {
-        map.push_back(-2);  // an error on all ranks
+        map.push_back(-2);  // becomes an error on all ranks
     }
     return describe("PIOc_InitDecomp_bc", iosysid, basetype, ndims, gdimlen,
                     static_cast<int>(map.size()), map.data(), 0, ioidp);
@@ -374,7 +374,8 @@ int PIOc_read_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offse
 
 namespace {
 
-// Writes an array of the map's length, whose type may differ from the decomposition's.
+// Writes an array with as many elements as the map. Its type may differ from that of the
+// decomposition.
 int put_record(const char* call, int ncid, int varid, int ioid, PIO_Offset record, nc_type type,
                const void* data) {
     return on_file(call, ncid, [&](File& file) {
