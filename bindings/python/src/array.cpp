@@ -28,12 +28,12 @@ tw_type integer(Py_ssize_t size, bool is_signed) {
     }
 }
 
-/// Returns the netCDF type of a buffer; 0 unless its format is a number or a single character.
+/// Returns the netCDF type of a buffer; 0 if its format is neither a number nor a single character.
 int type_of(const Py_buffer& buffer) {
     std::string_view format = buffer.format == nullptr ? "B" : buffer.format;
     if (!format.empty() &&
         (format.front() == '@' || format.front() == '=' || format.front() == '<'))
-        format.remove_prefix(1);  // '<' is this machine's order, as it is little-endian
+        format.remove_prefix(1);  // '<' means little-endian, which is this machine's order
     if (format == "1s" || format == "c" || (format == "s" && buffer.itemsize == 1)) return TW_CHAR;
     if (format.size() != 1) return 0;
     switch (format.front()) {

@@ -14,8 +14,8 @@ namespace thalweg::python {
 
 namespace nb = nanobind;
 
-/// Keeps the memory of an array valid and in place, whatever the program does with the array. Free
-/// it with the GIL held.
+/// Keeps the memory of a Python array valid and in place, whatever the program does with the array.
+/// Must be destroyed with the GIL held.
 class Held {
 public:
     Held() = default;
@@ -33,8 +33,8 @@ private:
     std::unique_ptr<Py_buffer, Release> buffer_;
 };
 
-/// An array in memory: the address of its first element, and its extents and distances in bytes,
-/// slowest dimension first.
+/// An array in memory: address of its first element, extents, and byte strides; slowest dimension
+/// first.
 struct Array {
     Held held;
     tw_type type = TW_BYTE;
@@ -60,8 +60,8 @@ private:
 
 enum class Access { read, write };
 
-/// @throws nb::type_error if the elements are not of a netCDF type in the machine's byte order, or
-///         are to be written and may not be
+/// @throws nb::type_error if the elements do not have a netCDF type in the machine's byte order, or
+///   if `access` needs to write to a read-only array
 Array array_of(nb::handle object, Access access);
 
 }  // namespace thalweg::python

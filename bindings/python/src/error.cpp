@@ -4,7 +4,8 @@
 namespace thalweg::python {
 
 namespace {
-// Returns the class. It is never destroyed, as that would be after the interpreter's end.
+// Returns the exception class. It is never destroyed, because the interpreter has ended before
+// static objects are destroyed.
 nb::object& error_class() {
     static auto* type = new nb::object();
     return *type;

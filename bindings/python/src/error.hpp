@@ -13,18 +13,18 @@ namespace thalweg::python {
 
 namespace nb = nanobind;
 
-/// The subject of a call, for the attributes of the exception.
+/// The objects that a call is about, for the attributes of the exception.
 struct About {
     std::string_view file = {};
     std::string_view variable = {};
     bool collective = false;  ///< every rank raises the same exception
 };
 
-/// Sets the class thalweg.Error; called once by the Python layer.
+/// Sets the class thalweg.Error. The Python part of the package calls it once.
 void set_error_class(nb::object type);
 
-/// The result of a C function, with the details of its error. They are taken before another thread
-/// can make a call.
+/// The result of a C function, and the details of its error. The details are copied before another
+/// thread can make a call.
 struct Outcome {
     int code = TW_OK;
     std::string text;
@@ -32,7 +32,7 @@ struct Outcome {
     std::int64_t record = -1;
     int rank = -1;
 
-    /// Takes the details after an error.
+    /// Copies the details after an error.
     /// @param session  null for a call without a session
     void take(tw_session session) {
         const char *said = tw_error_message(session), *of_file = "", *of_variable = "";
@@ -44,11 +44,11 @@ struct Outcome {
 };
 
 /// Raises thalweg.Error. The caller holds the GIL.
-/// @param about  supplies details that the outcome lacks
+/// @param about  details that the outcome lacks
 [[noreturn]] void raise_error(const Outcome& outcome, const About& about);
 [[noreturn]] void raise_error(int code, const std::string& text, const About& about);
 
-/// Makes a call without the GIL. It must not use Python objects, nor throw.
+/// Makes a call without the GIL. The call must not use Python objects, and must not throw.
 template <class F>
 Outcome without_gil(tw_session session, F&& call) {
     nb::gil_scoped_release release;

@@ -9,7 +9,8 @@ namespace {
 
 class File {
 public:
-    /// @param path  none if this rank's arguments are invalid: the call then fails on all ranks
+    /// @param path  path; none if this rank's arguments are invalid, so that the call fails on all
+    ///              ranks
     File(const Session& session, std::optional<std::string> path,
          std::optional<std::string> settings, bool create)
         : session_(session.state()), path_(path.value_or("")) {
@@ -26,7 +27,8 @@ public:
     File(SessionRef session, tw_file file, std::string path)
         : session_(std::move(session)), file_(file), path_(std::move(path)) {}
     ~File() {
-        // The session closes the file if it is open, which writes these arrays.
+        // The session closes an open file later, which writes these arrays, so let the session keep
+        // them.
         if (session_->handle == nullptr) return;
         for (Held& held : deferred_) session_->kept.push_back(std::move(held));
     }
@@ -76,7 +78,7 @@ public:
         });
         if (deferred) deferred_.push_back(std::move(a.held));
     }
-    /// Takes the place of put on a rank without a usable array; always returns an error.
+    /// Replaces put() on a rank without a usable array. Always returns an error.
     void put_nothing(const std::string& name) {
         call(name, false, [&] { return tw_put(file_, name.c_str(), no_type, nullptr, -1); });
     }
@@ -87,7 +89,7 @@ public:
         call(name, false,
              [&] { return tw_put_record_array(file_, name.c_str(), held, record, a.view(), 0); });
     }
-    /// @param values  contiguous
+    /// @param values  contiguous array
     void put_box(const std::string& name, Integers start, Integers count, Integers stride,
                  nb::handle values) {
         const Array a = array_of(values, Access::read);
@@ -102,14 +104,14 @@ public:
     void sync(bool durable) {
         written([&] { return tw_sync(file_, durable); });
     }
-    /// Returns the address of the handle, for histories.
+    /// Returns the address of the C handle, for histories.
     std::uintptr_t handle() const {
         (void)session_->get();
         return reinterpret_cast<std::uintptr_t>(file_);
     }
     void close() {
         if (file_ == nullptr) return;
-        // The handle is invalid after this, even if it fails, unless another thread is in the
+        // tw_close makes the handle invalid even if it fails, unless another thread is in the
         // session.
         written([&] { return tw_close(&file_); });
         deferred_.clear();
@@ -148,7 +150,7 @@ public:
         return nb::make_tuple(static_cast<int>(type), nb::tuple(names), nb::tuple(lengths),
                               attributes);
     }
-    /// Returns (lengths of chunks, filters: their numbers and levels).
+    /// Returns a tuple: lengths of the chunks, and a list of the filters' numbers and levels.
     nb::tuple storage(const std::string& name) const {
         int filters = 0, rank = 0, id[TW_MAX_FILTERS], level[TW_MAX_FILTERS];
         ask([&] { return tw_inq_var(file_, name.c_str(), nullptr, &rank, nullptr); }, name);
@@ -164,7 +166,7 @@ public:
         for (int k = 0; k < filters; ++k) all.append(nb::make_tuple(id[k], level[k]));
         return nb::make_tuple(nb::tuple(chunks), nb::tuple(all));
     }
-    /// Returns (type, bytes of the values).
+    /// Returns a tuple: the type, and the values as bytes.
     nb::tuple att(const std::string& var, const std::string& name) const {
         tw_type type = TW_BYTE;
         std::int64_t n = 0;
@@ -185,13 +187,13 @@ public:
         });
         if (deferred) wanted_.push_back(std::move(a.held));
     }
-    /// Takes the place of get on a rank without a usable array; fails on all ranks.
+    /// Replaces get() on a rank without a usable array. The call fails on all ranks.
     void get_nothing(const std::string& name) {
         call(name, true,
              [&] { return tw_get(file_, name.c_str(), nullptr, 0, no_type, nullptr, -1); });
     }
-    /// @param out  contiguous; none if this rank's arguments are invalid: the call then fails on
-    ///             all ranks
+    /// @param out  contiguous array; none if this rank's arguments are invalid, so that the call
+    ///             fails on all ranks
     void get_box(const std::string& name, Integers start, Integers count, Integers stride,
                  nb::handle out) {
         Array a;
@@ -204,7 +206,7 @@ public:
         });
     }
     void read() {
-        // No request is left afterwards, even after an error.
+        // No request remains after the read, even if it fails.
         const auto end = [&] { wanted_.clear(); };
         try {
             call({}, true, [&] { return tw_read(file_); });
@@ -232,7 +234,7 @@ private:
     void call(std::string_view variable, bool collective, F&& body) {
         check(without_gil(session(), body), about(variable, collective));
     }
-    /// Makes a call that releases deferred arrays, unless it fails.
+    /// Makes a call after which, if it succeeds, the deferred arrays are no longer needed.
     template <class F>
     void written(F&& body) {
         tw_session s = session();

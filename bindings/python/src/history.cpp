@@ -8,7 +8,7 @@ namespace thalweg::python {
 
 namespace {
 
-/// A field, valid as long as its history.
+/// A field of a history. It is valid as long as the history.
 class Field {
 public:
     Field(SessionRef session, tw_field field, std::string name)
@@ -42,7 +42,8 @@ private:
 
 class History {
 public:
-    /// @param config  none if this rank's arguments are invalid: the call then fails on all ranks
+    /// @param config  configuration; none if this rank's arguments are invalid, so that the call
+    ///                fails on all ranks
     History(const Session& session, std::optional<std::string> config, const std::string& calendar,
             const std::string& start, const std::string& settings)
         : session_(session.state()) {
@@ -82,7 +83,7 @@ public:
     void end_step() {
         call(true, [&] { return tw_history_end_step(history_); });
     }
-    /// @param restart, file  addresses of handles
+    /// @param restart  address of the C handle
     void save(std::uintptr_t restart) {
         call(true,
              [&] { return tw_history_save(history_, reinterpret_cast<tw_restart>(restart)); });

@@ -24,7 +24,7 @@ public:
     }
     ~Restart() {
         // The library keeps the addresses of the arrays, but uses them only in calls on this
-        // restart.
+        // restart, which are impossible from now on.
         if (session_->handle == nullptr) return;
         for (auto& [name, held] : arrays_) session_->kept.push_back(std::move(held));
     }
@@ -63,20 +63,20 @@ public:
             return tw_put_att(file_, var.c_str(), name.c_str(), a.type, a.elements(), a.data());
         });
     }
-    /// Here and below, path is none if this rank's arguments are invalid: the call then fails on
-    /// all ranks.
+    /// The path is none if this rank's arguments are invalid, so that the call fails on all ranks;
+    /// also in open().
     void write(std::optional<std::string> path) {
         call(path.value_or(""), {}, true,
              [&] { return tw_restart_write(restart_, path ? path->c_str() : nullptr); });
     }
     void read(std::optional<std::string> path) { read_into(path, nullptr); }
-    /// Does the same, but leaves the file open.
+    /// Reads the arrays as read() does, but leaves the file open.
     nb::object open(std::optional<std::string> path) {
         tw_file file = nullptr;
         read_into(path, &file);
         return file_object(session_, file, *path);
     }
-    /// Returns the address of the handle, for histories.
+    /// Returns the address of the C handle, for histories.
     std::uintptr_t handle() const {
         (void)session_->get();
         return reinterpret_cast<std::uintptr_t>(restart_);
@@ -101,7 +101,7 @@ private:
 
     SessionRef session_;
     tw_restart restart_ = nullptr;
-    tw_file file_ = nullptr;              ///< its definitions
+    tw_file file_ = nullptr;              ///< file that stands for the restart's definitions
     std::map<std::string, Held> arrays_;  ///< arrays whose addresses the library keeps
 };
 

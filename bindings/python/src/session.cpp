@@ -11,8 +11,8 @@ namespace thalweg::python {
 
 namespace {
 
-/// Pads a list with more values than any decomposition has dimensions, so that too few values of
-/// the caller are an error.
+/// Appends values to a list, more than any decomposition has dimensions, so that the C function
+/// detects a list that is too short.
 Integers padded(Integers values) {
     values.resize(std::max<std::size_t>(values.size(), 17), -1);
     return values;
@@ -60,7 +60,7 @@ tw_session SessionState::get() const {
 }
 
 Decomposition::~Decomposition() {
-    // The decomposition is freed later, as another thread may be in a call now.
+    // Free the decomposition later, because another thread may be in a call now.
     if (session_->handle != nullptr && handle_ != nullptr) session_->dropped.push_back(handle_);
 }
 
@@ -175,8 +175,8 @@ void Session::finalize() {
     Outcome outcome;
     {
         nb::gil_scoped_release release;
-        // If the session is gone, so is its text. Then the text of calls without a session is that
-        // of this error.
+        // If the session has ended, its text is gone. The text of calls without a session is then
+        // that of this error.
         outcome.code = tw_finalize(&state_->handle);
         if (outcome.code != TW_OK) outcome.take(state_->handle);
         int over = 0;

@@ -23,14 +23,15 @@ namespace thalweg::python {
 
 using Integers = std::vector<std::int64_t>;
 
-/// The state of a session, which outlives its Python object because files and decompositions refer
-/// to it.
+/// The state of a session. It outlives the Python object of the session, because files and
+/// decompositions refer to it.
 struct SessionState {
     tw_session handle = nullptr;
     /// Communicator of the model's ranks, for Session::abort.
     MPI_Comm exit = MPI_COMM_NULL;
     std::vector<Held> kept;                 ///< arrays that the library may still use
-    std::vector<tw_decomposition> dropped;  ///< decompositions to free when no thread is in a call
+    std::vector<tw_decomposition> dropped;  ///< decompositions to free as soon as no thread is in a
+                                            ///< call
 
     /// @throws thalweg.Error if the session has ended
     tw_session get() const;
@@ -56,9 +57,10 @@ private:
     tw_decomposition handle_;
 };
 
-/// Returns the handle; null for none. Call it with the GIL held, before the call that uses the
-/// handle.
-/// @throws thalweg.Error if its session has ended or it was freed: null would have another meaning
+/// Returns the C handle of a decomposition; null for none. Must be called with the GIL held, before
+/// the call that uses the handle.
+/// @throws thalweg.Error if the decomposition was freed or its session has ended, because null
+///   would have another meaning
 inline tw_decomposition handle_of(const Decomposition* d) {
     if (d == nullptr) return nullptr;
     (void)d->session()->get();
@@ -68,7 +70,7 @@ inline tw_decomposition handle_of(const Decomposition* d) {
 
 class Session {
 public:
-    /// @param comm  Fortran handle of the communicator; none: only this process
+    /// @param comm  Fortran handle of the communicator; none: a session of this process alone
     Session(std::optional<std::int64_t> comm, std::optional<std::string> settings);
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -90,7 +92,7 @@ public:
     void finalize();
     void abandon();
 
-    /// Cancels the session on all ranks; waits until they are in a call of it.
+    /// Cancels the session on all ranks. Waits until all of them are in a call of the session.
     void cancel(const std::string& why);
     /// Ends all processes of the session.
     [[noreturn]] void abort(int code);
@@ -111,11 +113,11 @@ void bind_history(nb::module_& module);
 /// Makes the Python object of a file that is open for reading.
 nb::object file_object(SessionRef session, tw_file file, std::string path);
 
-/// A type that no call accepts: a rank with invalid arguments passes it to a collective call, so
-/// that the call fails on all ranks and no rank waits.
+/// A type that no call accepts. A rank with invalid arguments passes it to a collective call, so
+/// that the call fails on all ranks instead of waiting for this one.
 constexpr auto no_type = static_cast<tw_type>(0);
 
-/// Returns the bytes of an element.
+/// Returns the size of an element in bytes.
 std::int64_t size_of(tw_type type);
 
 }  // namespace thalweg::python
