@@ -17,7 +17,7 @@ static void stop(int status, tw_session io) {
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
-/* A macro, so that io is read after the call: tw_init sets it, also when it fails. */
+/* This is a macro, so that `io` is read after the call: tw_init sets it, even if it fails. */
 #define check(call, io)                                                                            \
     do {                                                                                           \
         const int status = (call);                                                                 \

@@ -16,7 +16,7 @@ static void stop(int status, tw_session io) {
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
-/* A macro, so that io is read after the call: tw_init sets it, also when it fails. */
+/* This is a macro, so that `io` is read after the call: tw_init sets it, even if it fails. */
 #define check(call, io)                                                                            \
     do {                                                                                           \
         const int status = (call);                                                                 \
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
             check(tw_prefetch(input), io);
         }
         compute(rank, step, T[step % 2], n);
-        check(tw_read(input), io); /* the next record is there */
+        check(tw_read(input), io); /* wait for the next record, which was read meanwhile */
     }
     check(tw_close(&input), io);
     check(tw_finalize(&io), io);

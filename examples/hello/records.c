@@ -16,7 +16,7 @@ static void stop(int status, tw_session io) {
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
-/* A macro, so that io is read after the call: tw_init sets it, also when it fails. */
+/* This is a macro, so that `io` is read after the call: tw_init sets it, even if it fails. */
 #define check(call, io)                                                                            \
     do {                                                                                           \
         const int status = (call);                                                                 \
@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const int is = rank * NX / ranks, ni = (rank + 1) * NX / ranks - is;
     const int js = rank * NY / ranks, nj = (rank + 1) * NY / ranks - js;
-    float by_row[NY * NX], by_column[NY * NX]; /* as much as any rank holds */
+    float by_row[NY * NX], by_column[NY * NX]; /* large enough for the part of any rank */
     for (int i = 0; i < NY * NX; ++i) {
         by_row[i] = 2;
         by_column[i] = 1;
@@ -49,7 +49,8 @@ int main(int argc, char** argv) {
     check(tw_def_dim(file, "time", TW_UNLIMITED), io);
     check(tw_def_dim(file, "x", NX), io);
     check(tw_def_dim(file, "y", NY), io);
-    check(tw_def_var(file, "flow", TW_FLOAT, "time y x", NULL), io); /* no decomposition yet */
+    check(tw_def_var(file, "flow", TW_FLOAT, "time y x", NULL), io); /* the decompositions are
+                                                                      * made later */
     check(tw_put_record(file, "flow", rows, 1, TW_FLOAT, by_row, nj * NX), io);
     check(tw_put_record(file, "flow", columns, 0, TW_FLOAT, by_column, NY * ni), io);
     check(tw_end_step(file), io); /* both are in the file */
@@ -57,9 +58,9 @@ int main(int argc, char** argv) {
         const int64_t at[] = {0, 1, 2}, one[] = {1, 1, 1};
         check(tw_put_box(file, "flow", TW_FLOAT, at, one, NULL, (float[]){7}), io);
     }
-    check(tw_end_step(file), io); /* one point of record 0 is another */
+    check(tw_end_step(file), io); /* ends a step that changes one point of record 0 */
     check(tw_sync(file, 0), io);
-    /* The series at every second point of a row; each rank could read another section. */
+    /* A series at every second point of a row. Each rank could read another section. */
     float series[2 * NX / 2];
     const int64_t start[] = {0, 1, 0}, count[] = {2, 1, NX / 2}, stride[] = {1, 1, 2};
     check(tw_get_box(file, "flow", TW_FLOAT, start, count, stride, series), io);

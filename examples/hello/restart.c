@@ -16,7 +16,7 @@ static void stop(int status, tw_session io) {
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
-/* A macro, so that io is read after the call: tw_init sets it, also when it fails. */
+/* This is a macro, so that `io` is read after the call: tw_init sets it, even if it fails. */
 #define check(call, io)                                                                            \
     do {                                                                                           \
         const int status = (call);                                                                 \
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     check(tw_get_array(history, "T", cells, steps - 1, tw_dense(TW_FLOAT, T, n), TW_DEFERRED), io);
     check(tw_get_array(history, "T", cells, steps - 2, tw_dense(TW_FLOAT, T_old, n), TW_DEFERRED),
           io);
-    check(tw_read(history), io); /* both, in one go through the file */
+    check(tw_read(history), io); /* reads both arrays in one pass through the file */
     check(tw_close(&history), io);
     if (n > 0) {
         printf("rank %d: %8.2f%8.2f\n", rank, T[0], T_old[0]);

@@ -12,7 +12,8 @@
 
 enum { NX = 8, NZ = 4, NY = 6, NSTEPS = 3 };
 
-/* A macro, so that io is read after the call: tw_init_serial sets it, also when it fails. */
+/* This is a macro, so that `io` is read after the call: tw_init_serial sets it, even if it fails.
+ */
 #define check(call, io)                                                                            \
     do {                                                                                           \
         const int status = (call);                                                                 \
