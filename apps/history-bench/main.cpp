@@ -23,7 +23,7 @@ int rank = 0, ranks = 1;
 
 struct Options {
     int fields = 100, repetitions = 15;
-    std::int64_t levels = 32, columns = 2880;  // of a rank
+    std::int64_t levels = 32, columns = 2880;  // elements of one rank
     std::string folder = ".";
 };
 Options options;
@@ -65,7 +65,7 @@ void check(tw_status status) {
     MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
-/// Returns the seconds that the slowest rank needs.
+/// Calls a function, and returns the seconds that the slowest rank needed.
 template <class F>
 double seconds(F&& act) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -119,7 +119,7 @@ public:
         });
         return wanted < 0 ? 0 : 1e9 * time / calls;
     }
-    /// Returns how much the memory has grown, as a share of what tw_history_memory states.
+    /// Returns the growth of this process's memory as a fraction of what tw_history_memory states.
     double memory_share() const {
         std::int64_t stated = 0;
         check(tw_history_memory(history_, &stated, nullptr));
@@ -133,7 +133,7 @@ private:
     std::int64_t grown_ = 0;
 };
 
-/// The same records by tw_put.
+/// Writes the same records as the history does, but by tw_put.
 class Puts {
 public:
     explicit Puts(tw_decomposition cells) {
@@ -161,7 +161,8 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-/// Times of a row, with those that it is compared with, in the same repetitions.
+/// Times of a row, and those of the rows that it is compared with, measured in the same
+/// repetitions.
 struct Row {
     const char* name;
     const char* than;
