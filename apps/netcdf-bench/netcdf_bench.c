@@ -28,7 +28,7 @@ static void check(int code, const char* what) {
 }
 #define CHECK(call) check(call, #call)
 
-static int64_t start[4], count[4]; /* record, levels, rows, columns */
+static int64_t start[4], count[4]; /* indices: record, levels, rows, columns */
 static float* values;
 
 static void share(int64_t n, int parts, int part, int64_t* first, int64_t* length) {
