@@ -29,7 +29,7 @@ std::vector<std::int64_t> Layout::degrees_of_freedom() const {
         return dofs;
     }
     const std::size_t nd = dims.size();
-    std::vector<std::int64_t> stride(nd, 1);  // stride in the file for each dimension in memory
+    std::vector<std::int64_t> stride(nd, 1);  // stride in the file of each memory dimension
     for (std::size_t m = 0; m < nd; ++m)
         for (std::size_t f = static_cast<std::size_t>(memory[m]) + 1; f < nd; ++f)
             stride[m] *= dims[f].length;

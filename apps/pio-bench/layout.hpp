@@ -20,11 +20,12 @@ struct Block {
 
 struct Layout {
     std::string name;
-    std::vector<Dim> dims;    // in file order, slowest first, without time; empty: a scalar
-    std::vector<int> memory;  // numbers of these dimensions in memory order, slowest first
+    std::vector<Dim> dims;    // dimensions in file order, slowest first, without time; empty for a
+                              // scalar
+    std::vector<int> memory;  // index in `dims` of each memory dimension, slowest first
     std::vector<Block> blocks{};
-    std::int64_t halo = 0;  // elements around a block along the two fastest dimensions
-    // Used instead of blocks: indices over all dimensions; -1: a hole.
+    std::int64_t halo = 0;  // width of the halo around a block along the two fastest dimensions
+    // Used in place of blocks: row-major indices over all dimensions; -1 is a hole.
     std::vector<std::int64_t> indices{};
     bool is_list = false;
 
@@ -32,7 +33,7 @@ struct Layout {
     std::int64_t local_elements() const;  // number of elements, including halos and holes
     std::int64_t halo_of(std::size_t d) const { return d + 2 < memory.size() ? 0 : halo; }
 
-    // Returns the file index of each element in memory, from 1; 0: a hole.
+    // Returns, for each element in memory, its index in the file counted from 1; 0 for a hole.
     std::vector<std::int64_t> degrees_of_freedom() const;
 };
 

@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     } catch (const std::exception& error) {
         std::fprintf(stderr, "pio-bench: rank %d: %s\n", rank, error.what());
         std::fflush(stderr);
-        // Launchers may drop output that they have not forwarded when a rank aborts.
+        // Wait, because launchers may drop output that they have not forwarded when a rank aborts.
         usleep(200000);
         MPI_Abort(MPI_COMM_WORLD, code);
     }

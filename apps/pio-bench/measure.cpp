@@ -37,7 +37,7 @@ void compute(const Context& context) {
     std::this_thread::sleep_for(std::chrono::duration<double>(context.options.compute));
 }
 
-// Measures one file with all steps.
+// Measures one file with all steps, in one session.
 Sample one_file(const Context& context, Method& method, const Row& row) {
     Sample s;
     double closing = 0, computing = 0;
@@ -59,7 +59,7 @@ Sample one_file(const Context& context, Method& method, const Row& row) {
     return s;
 }
 
-// Measures one file per step, each with its own initialization and end of the library.
+// Measures one file for each step. Each file has its own initialization and end of the library.
 Sample many_files(const Context& context, Method& method, const Row& row) {
     Sample s;
     double computing = 0;
@@ -141,7 +141,7 @@ std::vector<Row> measure(const Context& context) {
             const Sample sample = slowest(context, mine);
             if (repetition == -options.warmup) rows[i].first_decompose = sample.decompose;
             if (repetition >= 0) rows[i].samples.push_back(sample);
-            if (many) {  // verify() needs the decomposition of a single file
+            if (many) {  // verify() works only for a single file
                 method.begin();
                 method.decompose();
             }

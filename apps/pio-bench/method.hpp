@@ -20,7 +20,7 @@ struct Context {
     const Workload& workload;
 };
 
-// A method. Functions throw std::runtime_error; all are collective.
+// A method of writing. Functions throw std::runtime_error. All are collective.
 class Method {
 public:
     virtual ~Method() = default;
@@ -34,7 +34,7 @@ public:
     virtual void wait() {}  // waits until closed files are complete
     // Returns the number of wrong values in the file.
     virtual std::int64_t verify(const std::string&, int /*records*/) { return 0; }
-    virtual bool writes() const { return true; }  // false: the file is not netCDF
+    virtual bool writes() const { return true; }  // false: the method writes no netCDF file
 };
 
 std::unique_ptr<Method> make_method(const std::string& name, const Context& context);

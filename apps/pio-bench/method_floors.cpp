@@ -38,8 +38,8 @@ public:
         if (file_ < 0) fail(path);
     }
 
-    // Writes one variable after another. Each rank writes a part of each, repeating its own values
-    // as often as needed.
+    // Writes one variable after another. Each rank writes a contiguous part, and repeats its own
+    // values if the part is longer.
     void step(int record) override {
         const std::int64_t bytes = context_.workload.bytes();
         std::int64_t at = bytes * context_.rank / context_.ranks;
@@ -77,7 +77,7 @@ private:
 
     Context context_;
     int file_ = -1;
-    std::vector<char> spare_ = std::vector<char>(1 << 20);  // data for a rank that holds nothing
+    std::vector<char> spare_ = std::vector<char>(1 << 20);  // data for ranks that hold nothing
 };
 
 class Pack : public Floor {

@@ -19,7 +19,8 @@ public:
     }
     ~Thalweg() override { tw_finalize(&session_); }
 
-    // Does nothing: one session lasts for the whole run, as in a program written for Thalweg.
+    // Does nothing, because one session lasts for the whole run, as in a program written for
+    // Thalweg.
     void begin() override {}
     void end() override {}
 

@@ -10,19 +10,19 @@ namespace pio_bench {
 
 struct Options {
     std::string workload;
-    std::vector<std::string> methods;  // empty: all
+    std::vector<std::string> methods;  // names of methods; empty: all
     std::string iotype = "pnetcdf";
     std::string folder = ".";
     std::string json;
-    int steps = 0;  // 0: the workload's own number
+    int steps = 0;  // 0: as many as the workload has
     int repetitions = 5;
     int warmup = 1;
     int io_tasks = 1;
-    int variables = 0;  // 0: the workload's own number
+    int variables = 0;  // 0: as many as the workload has
     int decompositions = 10;
     std::int64_t elements = 1000000;
-    int syncs = 0;       // calls a sync after each step
-    double compute = 0;  // seconds between two steps
+    int syncs = 0;       // nonzero: sync the file after each step
+    double compute = 0;  // seconds of computing between two steps
     bool verify = false;
 };
 

@@ -34,7 +34,8 @@ std::vector<double> all(const Row& row, double Sample::*figure) {
     return values;
 }
 
-// Returns the median of the ratios within repetitions; 0 if the other method was not measured.
+// Returns the median over the repetitions of this row's time divided by that of another method; 0
+// if the other method was not measured.
 double ratio(const std::vector<Row>& rows, const Row& row, const char* other,
              double Sample::*figure) {
     for (const Row& o : rows) {

@@ -14,13 +14,13 @@ struct Range {
     Index start, count;
 };
 
-// Returns part `which` of a range that is cut into equal parts.
+// Returns part number `which` of a range that is divided into equal parts.
 Range part(Range whole, int which, int parts) {
     const Index low = whole.count * which / parts, high = whole.count * (which + 1) / parts;
     return {whole.start + low, high - low};
 }
 
-// Returns the larger factor of a process grid that is nearly square.
+// Returns the larger factor of a process grid that is as square as possible.
 int larger_factor(int ranks) {
     int factor = 1;
     for (int f = 1; f * f <= ranks; ++f)
@@ -34,8 +34,9 @@ void add(Workload& w, const std::string& prefix, int count, int layout) {
 
 int chosen(int variables, int by_default) { return variables > 0 ? variables : by_default; }
 
-// A history step of CAM's finite-volume core: in memory (lon, lev, lat), longitude fastest, cut in
-// latitude and level; 2-D fields are cut into the same number of parts, in latitude only.
+// A history step of CAM's finite-volume core: in memory (lon, lev, lat) with longitude fastest. 3-D
+// fields are divided in latitude and level; 2-D fields in latitude only, into the same number of
+// parts.
 Workload cam(const Options& options, int rank, int ranks, Index nlon, Index nlat) {
     const int ny = larger_factor(ranks), nz = ranks / ny;
     const Range y = part({0, nlat}, rank % ny, ny), z = part({0, 26}, rank / ny, nz);
@@ -75,7 +76,7 @@ Workload cmaq(const Options& options, int rank, int ranks) {
     return w;
 }
 
-// The index maps of E3SM's atmosphere and ocean.
+// Output of E3SM's atmosphere or ocean, with its index maps.
 Workload irregular(const Options& options, int rank, int ranks, const char* kind) {
     const auto list = thalweg::bench::irregular::generate(kind, options.elements, 1, rank, ranks);
     Workload w;
@@ -100,7 +101,7 @@ struct BlockGrid {
     Index nx, ny, width, height;
 };
 
-// Assigns the blocks of a grid to the ranks in turn. A block has the full length of the other
+// Assigns the blocks of a grid to the ranks in turn. Each block has the full length of all other
 // dimensions.
 Layout blocks_of(const BlockGrid& grid, const std::string& name, const std::vector<Dim>& more,
                  int rank, int ranks) {
@@ -122,8 +123,8 @@ Layout blocks_of(const BlockGrid& grid, const std::string& name, const std::vect
     return layout;
 }
 
-// A history file of CICE with ten decompositions: the first one for most variables, the others with
-// different lengths.
+// A history file of CICE with ten decompositions. Most variables use the first one; the others are
+// for dimensions of other lengths.
 Workload history(const Options& options, int rank, int ranks, const BlockGrid& grid,
                  int variables) {
     const std::vector<std::vector<Dim>> kinds{{},

@@ -26,7 +26,7 @@ struct Workload {
     const Layout& layout_of(const Variable& v) const {
         return layouts[static_cast<std::size_t>(v.layout)];
     }
-    std::int64_t bytes() const;  // bytes of a step in the file
+    std::int64_t bytes() const;  // size of a step in the file, in bytes
 };
 
 // Makes a workload with the values of this rank. Throws std::runtime_error for an unknown name.
