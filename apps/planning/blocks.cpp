@@ -15,7 +15,7 @@ using namespace detail;
 
 namespace {
 
-/// Number of blocks that are sampled in a file, and in a piece.
+/// Number of blocks that are sampled in a file, and number that are sampled in a piece.
 constexpr std::int64_t sampled_blocks = 48, sampled_of_piece = 4;
 
 /// Largest number of blocks counted in a piece.
@@ -35,12 +35,12 @@ void Blocks::add(std::size_t i, const Box& box, std::set<std::int64_t>& to) cons
     });
 }
 
-/// The numbers of nodes and writers that write in one block.
+/// The nodes and writers that write to one block.
 struct Blocks::Users {
     std::size_t nodes = 0, writers = 0;
-    /// Estimates how often the block passes from node to node. The first node locks it when its
-    /// first writer comes; all waiting writers of a node get it together. If the first node has
-    /// several writers, the others come late, and it locks the block again.
+    /// Estimates how often the block passes from one node to another. A node that gets the block
+    /// keeps it until all of its waiting writers are done. The first writer of the first node does
+    /// not wait, so this node's other writers come later and lock the block again.
     double handovers() const {
         return nodes < 2 ? 0 : nodes - 1.0 * nodes / std::max(nodes, writers);
     }
@@ -67,7 +67,7 @@ Blocks::Users Blocks::users_of(std::int64_t block, const MappedLayout* mapped) c
     if (mapped != nullptr || nodes.size() < 2) return {nodes.size(), writers.size()};
     const Topology& topology = holders_.topology();
     const int node = *nodes.begin();
-    std::size_t ranks = 0;  // ranks of a node
+    std::size_t ranks = 0;  // number of ranks of a node
     for (int r = 0; r < topology.sizes[node]; ++r)
         ranks += std::ranges::any_of(boxes, [&](const auto& held) {
             return holders_.held_by_rank(record_.kinds[held.first], held.second,

@@ -10,24 +10,24 @@
 
 namespace thalweg::planning {
 
-/// The blocks of a file that several nodes write.
+/// The blocks of a file to which several nodes write.
 struct SharedBlocks {
     double blocks = 0;
-    double handovers = 0;  ///< number of times that each of them passes from node to node
+    double handovers = 0;  ///< number of times that such a block passes from one node to another
 };
 
 class Blocks {
 public:
-    /// @param block  bytes of the file that one node can write at a time
+    /// @param block  size in bytes of a block: the range of the file that one node locks at a time
     Blocks(const Run& run, const Holders& holders, const RecordSpace& record, std::int64_t block)
         : run_(run), holders_(holders), record_(record), block_(block) {}
 
     /// Returns the number of blocks in the file.
     double number() const;
-    /// Counts the shared blocks of the whole file: those shared by a layout's writers or, if
-    /// `mapped` is null, by ranks that write the elements they hold.
+    /// Estimates the shared blocks of the whole file. The writers are those of a layout; if
+    /// `mapped` is null, each rank writes the elements that it holds.
     SharedBlocks shared(const MappedLayout* mapped) const;
-    /// Counts those among the given blocks that other nodes write as well.
+    /// Returns the number of the given blocks to which other nodes write, too.
     double shared(const std::set<std::int64_t>& blocks, const MappedLayout& mapped) const;
     /// Adds the blocks that a box of a place touches.
     void add(std::size_t place, const detail::Box& box, std::set<std::int64_t>& to) const;

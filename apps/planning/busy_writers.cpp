@@ -13,7 +13,7 @@ using namespace detail;
 
 namespace {
 
-/// Number of bytes whose writers are determined, and number of writers that are sampled.
+/// Number of bytes whose writers are found, and number of writers that are sampled.
 constexpr std::int64_t sampled_bytes = 64, sampled_writers = 8;
 
 double bytes_of_share(const Share& share) {
@@ -22,8 +22,8 @@ double bytes_of_share(const Share& share) {
     return bytes;
 }
 
-/// Returns the writer of the element at a byte, and the bytes of that writer's range. If several
-/// writers could own the element, the layout consists of ranges of the file.
+/// Returns the writer of the element at a byte, and the size of that writer's range. Several
+/// candidates for the writer exist only if the layout consists of ranges of the file.
 std::pair<int, double> writer_of(const Layout& layout, const Space& space, std::int64_t byte) {
     const std::size_t at = space.place_at(byte);
     const Place& place = space.places[at];
@@ -47,7 +47,7 @@ std::pair<int, double> writer_of(const Layout& layout, const Space& space, std::
 }  // namespace
 
 BusyWriters busy_writers(const Layout& layout, const Space& space) {
-    std::map<int, double> found;  // bytes of each writer that was found
+    std::map<int, double> found;  // bytes of each writer that was found, by its number
     double sum = 0;
     std::int64_t samples = 0;
     for (std::int64_t i = 0; i < sampled_bytes && space.bytes > 0; ++i) {
@@ -55,7 +55,8 @@ BusyWriters busy_writers(const Layout& layout, const Space& space) {
             writer_of(layout, space, irregular_sample(i, sampled_bytes, space.bytes));
         if (bytes <= 0) continue;
         found[writer] = bytes;
-        // Weight by the inverse: the probability of finding a writer is proportional to its bytes.
+        // Weight each writer by the inverse of its bytes, because the probability to find it is
+        // proportional to them.
         sum += space.bytes / bytes;
         ++samples;
     }

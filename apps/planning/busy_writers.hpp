@@ -10,12 +10,12 @@
 namespace thalweg::planning {
 
 struct BusyWriters {
-    double number = 0;      ///< number of writers that have data
-    std::vector<int> some;  ///< sample of these writers, ascending
-    std::vector<int> few;   ///< smaller sample, which includes the busiest
+    double number = 0;      ///< number of writers that own data
+    std::vector<int> some;  ///< sample of these writers in ascending order
+    std::vector<int> few;   ///< smaller sample, which includes the writer with most data
 };
 
-/// Finds the writers that have data, by determining the owners of sampled bytes.
+/// Finds the writers that own data, by finding the owners of sampled bytes.
 BusyWriters busy_writers(const detail::Layout& layout, const detail::Space& space);
 
 }  // namespace thalweg::planning

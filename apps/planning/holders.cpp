@@ -20,7 +20,7 @@ std::int64_t part_of(std::int64_t length, std::int64_t index, std::int64_t parts
     return ((index + 1) * parts - 1) / length;
 }
 
-/// Reduces a box along a dimension to part k.
+/// Reduces a box to part k of a dimension.
 void keep_part(Box& box, std::size_t d, std::int64_t k, std::int64_t parts) {
     const std::int64_t length = box.count[d];
     const std::int64_t begin = begin_of(length, k, parts);
@@ -56,7 +56,7 @@ Holders::Holders(const Run& run) : run_(run) {
         if (shared != nullptr) shared->shared = kind.spare > 1;
         if (shared != nullptr) {
             kind.run = run.list_run;
-            // all dimensions after the listed ones are whole
+            // Find the last listed dimension: all dimensions after it are complete.
             int last = 0;
             for (const Axis& axis : kind.axes) last = std::max(last, axis.at);
             for (int d = last + 1; d < std::ssize(kind.shape); ++d) kind.run *= kind.shape[d];
@@ -93,7 +93,7 @@ Box Holders::block_of(int of, int rank) const {
     }
     if (shared >= 0)
         keep_part(block, shared, which, kind.spare);
-    else if (which > 0)  // if the dimension is not cut, the first rank has all of it
+    else if (which > 0)  // the first rank has all of a dimension that is not divided
         block.count.fill(0);
     return block;
 }
@@ -126,7 +126,8 @@ double Holders::held_on_node(int kind, const Box& box, int node) const {
     return elements;
 }
 
-/// Each line of the process grid that overlaps the box is an interval of ranks.
+/// Adds nodes line by line: the ranks of each line of the process grid that overlap the box form an
+/// interval.
 void Holders::add_nodes(int of, const Box& box, std::set<int>& nodes) const {
     const Kind& kind = kinds_[of];
     if (kind.run > 0) {
@@ -152,7 +153,7 @@ void Holders::add_nodes(int of, const Box& box, std::set<int>& nodes) const {
         first = part_of(own, box.low[d] - begin, kind.spare);
         last = part_of(own, end - begin, kind.spare);
     }
-    // The axes that are left out are combined into one number, with the last axis first.
+    // Combine the axes that are left out into one number, with the last axis first.
     std::int64_t stride = 1;
     for (std::size_t a = n; a-- > 0 && cut;) {
         if (kind.axes[a].at >= 0) continue;

@@ -20,19 +20,19 @@ public:
 
     const detail::Topology& topology() const { return topology_; }
 
-    // A kind is the number of a group of variables with the same decomposition.
+    // A kind is the number of a group of variables that have the same decomposition.
 
-    /// Tests if ranks hold lists of indices. The model assumes that the runs of a list are spread
-    /// evenly over all ranks.
+    /// Tests if ranks hold lists of indices. The model then assumes that the runs of a list are
+    /// distributed evenly over all ranks.
     bool listed(int kind) const { return kinds_[kind].run > 0; }
-    /// Returns the length of a run in a list, in elements.
+    /// Returns the mean number of elements in a run of a list.
     double run_of(int kind) const { return kinds_[kind].run; }
-    /// Returns the block of a rank that holds no lists. Ranks that differ only along an axis that
-    /// the variable lacks divide the block among them.
+    /// Returns the block that a rank holds, if ranks hold no lists. Ranks that differ only along an
+    /// axis that the variable lacks divide a block among them.
     detail::Box block_of(int kind, int rank) const;
-    /// Returns the elements held by the rank that holds most.
+    /// Returns the number of elements of the rank that holds most.
     double most_held(int kind) const;
-    /// Returns the number of a box's elements that a rank holds.
+    /// Returns the number of elements of a box that a rank holds.
     double held_by_rank(int kind, const detail::Box& box, int rank) const;
     double held_on_node(int kind, const detail::Box& box, int node) const;
     /// Adds the nodes whose ranks hold elements of a box.
@@ -41,18 +41,19 @@ public:
     std::vector<std::int64_t> starts_of(int dim) const;
 
 private:
-    /// An axis of the process grid, seen from a variable.
+    /// An axis of the process grid, as it concerns one variable.
     struct Axis {
-        int at = -1;  ///< dimension of the variable that the axis cuts; -1: none
+        int at = -1;  ///< dimension of the variable that the axis divides; -1: none
         std::int64_t parts = 1;
-        /// Ranks that differ only along axes the variable lacks divide each part among themselves.
+        /// Several ranks have the same part, as they differ only along axes that the variable
+        /// lacks; they divide it.
         bool shared = false;
     };
     struct Kind {
         std::vector<std::int64_t> shape;
         std::vector<Axis> axes;  ///< in the order of the run's process grid
-        std::int64_t spare = 1;  ///< number of ranks that share a block
-        /// Mean number of elements in a run of a list; 0: ranks hold boxes.
+        std::int64_t spare = 1;  ///< number of ranks that divide a block among them
+        /// Mean number of elements in a run of a list; 0 if ranks hold boxes.
         double run = 0;
     };
 

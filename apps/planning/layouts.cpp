@@ -23,7 +23,7 @@ Layouts::Layouts(const Run& run, const Holders& holders)
     }
 }
 
-/// Cuts the horizontal domain as choose_layout() does.
+/// Divides the horizontal domain as choose_layout() of the library does.
 void Layouts::cut_grid(const Way& way, int available, int spread, LayoutChoice& layout) const {
     Grid& grid = layout.grid;
     const bool rows = way.method == "rows", columns = way.method == "columns";
@@ -81,8 +81,8 @@ MappedLayout Layouts::of(const Way& way) const {
     return mapped;
 }
 
-/// Finds a rank that holds elements of the part: the one nearest to the part's place in an even
-/// spread.
+/// Finds the node of the rank that writes a part: the rank that holds elements of the part and is
+/// nearest to the part's place in an even spread.
 int Layouts::node_of_part(const Grid& grid, int part) const {
     const std::int64_t ranks = run_.ranks, target = part * ranks / grid.parts();
     const auto in_part = [&](int rank, const std::vector<Cut>& cuts, int k) {

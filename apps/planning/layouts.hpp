@@ -15,7 +15,7 @@ class Layouts {
 public:
     Layouts(const Run& run, const Holders& holders);
 
-    /// Returns the writers and the alignment that the library chooses for this file system.
+    /// Returns the options of writing that the library chooses for this file system.
     const detail::WayOfWriting& chosen() const { return chosen_; }
     MappedLayout of(const Way& way) const;
 
@@ -26,7 +26,7 @@ private:
     const Run& run_;
     const Holders& holders_;
     detail::WayOfWriting chosen_;
-    int x_ = -1, y_ = -1;  ///< numbers of the horizontal dimensions, for methods that cut them
+    int x_ = -1, y_ = -1;  ///< numbers of the horizontal dimensions, which some methods divide
 };
 
 }  // namespace thalweg::planning

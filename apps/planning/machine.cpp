@@ -18,7 +18,7 @@ std::string list_of(const std::vector<double>& values, const char* digits) {
     return "[" + text + "]";
 }
 
-/// Tests if a path is a folder or lies in it.
+/// Tests if a path is a folder, or is inside it.
 bool within(const std::string& path, const std::string& folder) {
     return path.rfind(folder, 0) == 0 &&
            (path.size() == folder.size() || folder.back() == '/' || path[folder.size()] == '/');
@@ -67,7 +67,7 @@ Folder assumed_folder(const FileSystem& system) {
     Folder folder;
     folder.file_system = system.name;
     switch (system.sharing) {
-        case Sharing::local:  // Writes go to memory; a local disk receives them later.
+        case Sharing::local:  // Writes go to memory first; a local disk receives the data later.
             folder.create = folder.rename = 1e-4;
             folder.call = 2e-5;
             folder.writers = {1};

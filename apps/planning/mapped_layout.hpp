@@ -10,10 +10,10 @@
 
 namespace thalweg::planning {
 
-/// A record in the form that layouts require.
+/// One record of all variables, in the form that layouts require.
 struct RecordSpace {
     detail::Space space;
-    std::vector<int> kinds;  ///< number of the group of variables (RunVariables) of each place
+    std::vector<int> kinds;  ///< number of each place's group of variables (RunVariables)
 };
 
 /// A layout, and the node of each writer.

@@ -16,8 +16,8 @@ double per_node(const Work& work) {
     return std::ceil(static_cast<double>(work.ranks) / work.nodes);
 }
 
-/// Returns the seconds in which each rank of a node processes some bytes; they share the cores if
-/// there are fewer cores than ranks.
+/// Returns the seconds in which each rank of a node processes a number of bytes. If there are fewer
+/// cores than ranks, they share the cores.
 double pass(const Machine& machine, const Work& work, double rank_bytes) {
     const double ranks = per_node(work);
     const double turns = std::ceil(ranks / work.cores);
@@ -31,22 +31,23 @@ double active_writers(const Work& work) {
     return work.active > 0 ? work.active : std::max(1, work.writers);
 }
 
-/// Returns the bytes per second of some writers together, limited by their nodes.
+/// Returns the rate of some writers together, which their nodes may limit.
 double rate_of_writers(const Folder& folder, const Work& work, double writers, double nodes) {
     const double rate = rate_of(folder, writers, work.durable);
     return folder.node_rate > 0 ? std::min(rate, nodes * folder.node_rate) : rate;
 }
 
-/// Returns the number of blocks on the server that has most, if blocks are distributed round robin.
+/// Returns the number of blocks on the server with most blocks, if blocks are distributed round
+/// robin.
 double blocks_of_busiest(const Folder& folder, double blocks) {
     return std::ceil(blocks / folder.locks);
 }
 
-/// Returns the number of pieces that a writer writes.
+/// Returns the number of pieces that the busiest writer writes.
 double rounds_of(const Work& work) { return std::max(1.0, work.requests); }
 
-/// Returns the bytes per second of all servers together; 0 if unknown, because only writers or
-/// nodes limited the measured rates.
+/// Returns the rate of all servers together; 0 if it is unknown because writers or nodes limited
+/// the measured rates.
 double rate_of_servers(const Machine& machine, const Folder& folder, bool durable) {
     constexpr double near = 0.9;
     const std::vector<double>& rate = durable ? folder.durable : folder.rate;
@@ -56,7 +57,7 @@ double rate_of_servers(const Machine& machine, const Folder& folder, bool durabl
     return most > near * writers || (nodes > 0 && most > near * nodes) ? 0 : most;
 }
 
-/// Returns the seconds that the server with most blocks takes, if all servers are equally fast.
+/// Returns the seconds that the server with most blocks needs, if all servers are equally fast.
 double server_seconds(const Machine& machine, const Folder& folder, const Work& work) {
     const double rate = rate_of_servers(machine, folder, work.durable);
     if (folder.locks <= 0 || work.blocks <= 0 || rate <= 0) return 0;
@@ -64,13 +65,14 @@ double server_seconds(const Machine& machine, const Folder& folder, const Work& 
            (rate / folder.locks);
 }
 
-/// Adds the times of receiving and writing. Writers of a node receive their pieces at the same time
-/// and pass them to the disk at the same time: each waits until all of these have left the node.
+/// Adds the times of receiving and writing. All writers of a node receive their pieces at the same
+/// time, and then pass them to the disk at the same time. Each waits until all of these pieces have
+/// left the node.
 void add_writing(const Machine& machine, const Folder& folder, const Work& work, Cost& cost) {
     const double active = active_writers(work);
     const double nodes = std::min<double>(active, work.writer_nodes);
     const double all = rate_of_writers(folder, work, active, nodes);
-    // A writer with more data than the others writes the rest alone.
+    // A writer with more data than the others writes the excess alone.
     const double one = std::max(rate_of_writers(folder, work, 1, 1), all / active);
     const double on_node = std::ceil(active / std::max(1.0, nodes));
     const double others = folder.node_rate > 0 ? (on_node - 1) / machine.message : 0;
@@ -80,10 +82,10 @@ void add_writing(const Machine& machine, const Folder& folder, const Work& work,
     cost.first = work.stored * std::min(work.piece, work.writer_bytes) * (1 / one + others);
 }
 
-/// Returns the seconds of waiting for blocks. Each lock server passes on one block at a time, and a
-/// writer waits for all blocks of a piece at once. All writers go through the file in the same
-/// order, so they wait for each other in each piece. Shared blocks are spread over the servers at
-/// random, so one server has more of them than others.
+/// Returns the seconds of waiting for blocks. A lock server passes on one block at a time; a writer
+/// waits for all blocks of a piece at once. Writers go through the file in the same order, so they
+/// wait for each other in each piece. Shared blocks are distributed over the servers at random, so
+/// one server has more of them than the mean.
 double lock_seconds(const Folder& folder, const Work& work) {
     if (folder.locks <= 0) return work.locked * folder.lock;
     if (work.shared <= 0) return 0;
@@ -94,14 +96,14 @@ double lock_seconds(const Folder& folder, const Work& work) {
     return std::min(blocks * part + chance, blocks) * work.handovers * folder.lock;
 }
 
-/// Returns the seconds of the exchange. Ranks send all that they have queued for writers of other
-/// nodes at once; nodes combine their ranks' messages if these would be many small packets
-/// (comm/node_exchange.hpp).
+/// Returns the seconds of the exchange. All ranks send the data that they have queued for writers
+/// on other nodes at the same time. If there would be many small messages, nodes combine those of
+/// their ranks (comm/node_exchange.hpp).
 double exchange_seconds(const Machine& machine, const Work& work) {
     if (work.nodes == 1) return 0;
     const double ranks = per_node(work);
     const double out = work.sent / ranks;  // bytes that a rank sends
-    // If data are spread evenly, every rank of a node has some for a writer on another node.
+    // If data are distributed evenly, each rank of a node has some for each writer on another node.
     const double even = work.bytes * (work.nodes - 1) / work.nodes;
     const double senders = even > 0 ? std::min(1.0, work.sent * work.nodes / even) : 0;
     const double packets = senders * work.writers * work.met / work.nodes;
@@ -114,8 +116,8 @@ double exchange_seconds(const Machine& machine, const Work& work) {
     return seconds;
 }
 
-/// Returns the time for which writing is delayed. Writers that wait for blocks do not pass on their
-/// pieces at the same time.
+/// Returns the time by which writing is delayed. Writers that wait for blocks pass on their pieces
+/// at different times.
 double held_up(const Cost& cost) { return std::max(cost.lock, cost.leave); }
 
 /// Returns the fraction of an output for which the model does not wait.
@@ -125,8 +127,8 @@ double hidden_part(const Outcome& outcome, double compute) {
     return all > 0 ? std::clamp(1 - seen / all, 0.0, 1.0) : 0;
 }
 
-/// Adds the time of waiting for room. Data that do not fit into the queues wait until earlier data
-/// have been written; meanwhile the other writers begin, one after another.
+/// Adds the time of waiting for space in the queues. Data that do not fit wait until earlier data
+/// are written; meanwhile the other writers begin one after another.
 void wait_for_room(const Work& work, double writer, double disk, Outcome& outcome) {
     if (work.room >= 1) return;
     const double alone = std::max(writer * work.crowd, disk * (1 + work.crowd) / 2);
@@ -143,8 +145,8 @@ Cost cost_of(const Machine& machine, const Folder& folder, const Work& work) {
     cost.metadata = folder.call + folder.request + work.files * (folder.create + folder.rename);
     add_writing(machine, folder, work, cost);
     cost.lock = lock_seconds(folder, work);
-    // The disk begins with the first round's pieces when that round has its blocks, and with the
-    // last ones when all blocks have passed.
+    // The disk begins with the pieces of the first round when that round has its blocks, and with
+    // those of the last round when all blocks have been passed on.
     const double rounds = rounds_of(work);
     cost.idle =
         work.waiting * std::max(cost.lock / rounds, cost.lock - cost.disk * (1 - 1 / rounds));
@@ -153,17 +155,17 @@ Cost cost_of(const Machine& machine, const Folder& folder, const Work& work) {
     const double packed = std::max(work.rank_bytes, work.packed);
     cost.pack = pass(machine, work, packed) + turns * work.runs * machine.run;
     const double on_node = std::ceil(static_cast<double>(work.writers) / work.writer_nodes);
-    // The more writers there are, the more likely is one of them among the ranks for which others
+    // With more writers, it is more likely that one of them is among the ranks for which others
     // wait.
     const double writing = std::min(1.0, on_node / per_node(work));
     cost.own = (work.rank_bytes + writing * (packed - work.rank_bytes)) / machine.pack +
                work.runs * machine.run;
-    // Number of runs in a writer's share.
+    // number of runs in the share of a writer
     const double runs = work.runs * work.ranks / work.writers;
     cost.compose = work.writer_bytes / machine.pack + runs * machine.run;
     if (work.compressed)
         cost.compress = std::ceil(on_node / work.cores) * work.writer_bytes / machine.compress;
-    // MPI-IO sends the data on to the ranks by which it writes.
+    // MPI-IO sends the data once more, to the ranks that it chooses to write.
     if (work.rounds > 0)
         cost.rounds = work.rounds * (cost.agree / 2 + folder.call + folder.request) +
                       (work.nodes > 1 ? work.bytes / work.nodes / machine.message : 0);
@@ -185,8 +187,8 @@ double read_seconds(const Machine& machine, const Folder& folder, const Work& wo
 }
 
 Outcome inline_outcome(const Cost& cost, double compute) {
-    // A writer does its part of the packing and its later stages one after another. Meanwhile the
-    // others pack, and the disks write, unless all wait for the same blocks.
+    // A writer packs its part and runs its later stages one after another. Meanwhile the other
+    // ranks pack and the disks write, unless all wait for the same blocks.
     const double writer =
         cost.own + cost.message + cost.unpack + cost.compress + cost.write + held_up(cost);
     Outcome outcome;
@@ -215,7 +217,7 @@ Outcome servers_outcome(const Machine& machine, const Cost& cost, const Work& wo
                         bool extra) {
     Outcome outcome;
     outcome.calls = cost.pack;
-    // Ranks of nodes without a server send their data themselves, to few nodes.
+    // Ranks on nodes without a server send their data to other nodes themselves, but only to few.
     const int without = work.nodes - work.writer_nodes;
     if (without > 0) {
         const double node = per_node(work) * work.rank_bytes;

@@ -14,15 +14,15 @@ using namespace detail;
 
 namespace {
 
-/// Runs whose times differ by less than this factor count as equally fast.
+/// Options whose times differ by less than this factor count as equally fast.
 constexpr double alike = 1.005;
 
-/// The largest time, relative to that with the library's own number of writers, with which another
-/// number is preferred: predictions for two numbers have about this error.
+/// Another number of writers than the library's own is preferred only if its time is less than this
+/// fraction of the library's: predictions are about as inaccurate.
 constexpr double worthwhile = 0.95;
 
-/// Fraction of a node's memory that can hold data not yet written to a local disk (Linux'
-/// vm.dirty_ratio).
+/// Fraction of a node's memory in which Linux keeps data that are not yet on a local disk
+/// (vm.dirty_ratio).
 constexpr double dirty_part = 0.2;
 
 class Planner {
@@ -58,7 +58,7 @@ public:
             o.cost = cost_of(run_.machine, run_.folder, o.work);
         }
         o.outcome = servers_outcome(run_.machine, o.cost, o.work, run_.compute(), extra);
-        // Up to three steps can wait at the servers; two if some node has no server.
+        // Up to three steps can wait at the servers; only two if some nodes have no server.
         o.memory = queued_memory(o.work, run_.limits, o.work.writer_nodes < run_.nodes ? 2 : 3);
         return end(std::move(o));
     }
@@ -79,13 +79,13 @@ private:
         const double outputs = run_.outputs;
         limit_to_disk(o);
         o.fits = run_.memory == 0 || o.memory.node <= run_.memory;
-        // No computing follows the last output, so nothing hides it.
+        // The last output is not hidden, because no computing follows it.
         o.seconds = outputs * o.outcome.period + o.outcome.behind;
         o.share = o.seconds > 0 ? 1 - outputs * run_.compute() / o.seconds : 0;
         return o;
     }
 
-    /// Limits the rate to that of the disk if the data exceed memory.
+    /// Limits the rate to that of the disk if the data do not fit in memory.
     void limit_to_disk(Option& o) const {
         const double cached = dirty_part * run_.memory * std::max(1, o.work.writer_nodes);
         if (run_.durable || run_.memory == 0 || o.work.bytes * run_.outputs <= cached) return;
@@ -125,7 +125,8 @@ std::size_t best_of(const std::vector<Option>& options) {
     return 0;
 }
 
-/// Returns an order of preference among equally fast options; simple ones come first.
+/// Returns the rank of an option in the order of preference among equally fast ones. Simple options
+/// come first.
 int rank_of(const Option& o) {
     const int service = o.service == "inline" ? 0 : o.service == "background" ? 1 : 2;
     return 2 * service + (o.way.method == "record" ? 0 : 1);
@@ -192,8 +193,8 @@ std::string bytes_of(double bytes) {
                                  : fmt::format("{:.0f} {}", bytes, units[u]);
 }
 
-/// Tests if the library supports a combination. It does not support rows, columns or tiles of
-/// lists, tiles by PnetCDF, or compressed chunks that a method cuts, except in files of their own.
+/// Tests if the library supports a combination. It does not support rows, columns or tiles for
+/// lists, tiles by PnetCDF, or methods that divide compressed chunks, except in separate files.
 bool possible(const Run& run, const char* service, const Way& way) {
     const bool in_calls = service == std::string("inline");
     const bool lines = way.method == "rows" || way.method == "columns" || way.method == "tiles";
@@ -203,9 +204,9 @@ bool possible(const Run& run, const char* service, const Way& way) {
     return !run.compressed() || way.own_files || way.method == "serial" || way.method == "record";
 }
 
-/// Returns the setting of the writers that the library would choose. If it compresses, all ranks
-/// are writers; in the background these are threads on free cores, as with service=auto, or one per
-/// rank.
+/// Returns the setting "writers" that the library would choose. If data are compressed, all ranks
+/// are writers. In the background, the writers are threads on free cores as with service=auto, or
+/// one thread per rank.
 std::string writers_of(const Run& run, const Shares& shares, bool own_files, bool in_background) {
     if (!run.compressed() || own_files || run.writers != "auto") return shares.chosen().writers;
     const int ranks = (run.ranks + run.nodes - 1) / run.nodes;
@@ -213,15 +214,16 @@ std::string writers_of(const Run& run, const Shares& shares, bool own_files, boo
     return fmt::format("{}/node", in_background && free > 0 ? free : ranks);
 }
 
-/// Tests if the method can have any number of writers, and several numbers were measured.
+/// Tests if several numbers of writers should be compared: the method permits any number, and
+/// several were measured.
 bool can_sweep(const Run& run, const Way& way) {
     return run.machine.measured() && run.writers == "auto" && run.storage == "posix" &&
            !way.own_files &&
            (way.method == "record" || way.method == "slabs" || way.method == "tiles");
 }
 
-/// Returns the option with the library's own number of writers, or with a better one for which the
-/// file system was measured.
+/// Returns the option with the library's own number of writers, or with a better number among those
+/// for which the file system was measured.
 /// @param make  function that makes an option from a way
 template <class Make>
 Option with_best_writers(const Run& run, const Way& usual, Make&& make) {

@@ -24,7 +24,7 @@ using namespace detail;
 
 namespace {
 
-/// Largest output in bytes: sums of several stay within 64 bits.
+/// Largest size of an output in bytes, so that sums of several sizes fit into 64 bits.
 constexpr double most_bytes = 1e18;
 
 Status read_text(const std::string& path, std::string& text) {
@@ -108,7 +108,7 @@ Status read_variables(const toml::table& table, const std::string& where, Run& r
     return keys.finish();
 }
 
-/// Chooses two factors whose blocks are most nearly squares.
+/// Chooses two factors for which the blocks are as square as possible.
 void choose_grid(const Run& run, std::vector<Cuts>& grid) {
     const auto length = [&](std::size_t i) -> double { return run.lengths[grid[i].dim]; };
     double best = INFINITY;
@@ -123,7 +123,7 @@ void choose_grid(const Run& run, std::vector<Cuts>& grid) {
     }
 }
 
-/// Reads "lat=40,lon=32", or names alone.
+/// Reads a text such as "lat=40,lon=32", or only names of dimensions.
 void read_decomposition(TomlKeys& keys, const std::string& text, Run& run) {
     const char* const key = "decomposition";
     std::vector<Cuts> grid;
@@ -166,7 +166,7 @@ void read_decomposition(TomlKeys& keys, const std::string& text, Run& run) {
     run.grid = grid;
 }
 
-/// Reads how the file is stored, and whether the ranks hold lists; a missing key counts as 0.
+/// Reads how the file is stored, and if the ranks hold lists. Missing keys count as 0.
 void read_format(TomlKeys& keys, double compressed_to, double list_run, Run& run) {
     if (run.storage != "posix" && run.storage != "pnetcdf" && run.storage != "netcdf4")
         keys.fail("storage", fmt::format("'{}': expected posix, pnetcdf or netcdf4", run.storage));
@@ -181,7 +181,8 @@ void read_format(TomlKeys& keys, double compressed_to, double list_run, Run& run
     run.list_run = list_run;
 }
 
-/// Chooses the figures of the machine: measured ones if the folder was calibrated.
+/// Chooses the figures of the machine: measured ones if the folder was calibrated, otherwise
+/// assumed ones.
 Status choose_figures(const std::string& calibration, const std::string& path, Run& run) {
     run.folder = assumed_folder(run.file_system);
     run.calibration = calibration;
@@ -208,7 +209,7 @@ Status check_sizes(const Run& run) {
     return failure(TW_ESETTING, "{}: an output of {:.1e} bytes is too large", run.file, bytes);
 }
 
-/// Values for which TOML and Run have different types, or that must be looked up.
+/// Values that have another type in TOML than in Run, or that must be looked up.
 struct Raw {
     std::int64_t ranks = 1, nodes = 1, cores = 1, buffer = 8 << 20, staging = 256 << 20;
     double compressed_to = 0, list_run = 0;

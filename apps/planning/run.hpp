@@ -21,7 +21,7 @@ struct RunVariables {
     bool operator==(const RunVariables&) const = default;
 };
 
-/// A dimension, and the number of parts into which the decomposition cuts it.
+/// A dimension, and the number of parts into which the decomposition divides it.
 struct Cuts {
     int dim = 0;
     std::int64_t parts = 1;
@@ -32,29 +32,31 @@ struct Cuts {
 struct Run {
     std::string file;  ///< path of the description
     std::string title;
-    int ranks = 1, nodes = 1, cores = 1;  ///< numbers of ranks, nodes, and cores of a node
-    std::int64_t memory = 0;              ///< bytes of memory of a node; 0: unknown
-    double step_seconds = 0;              ///< computing time of a model step
-    std::int64_t output_interval = 1;     ///< steps from one output to the next
+    int ranks = 1, nodes = 1, cores = 1;  ///< numbers of ranks and of nodes, and of the cores of a
+                                          ///< node
+    std::int64_t memory = 0;              ///< memory of a node in bytes; 0: unknown
+    double step_seconds = 0;              ///< seconds of computing in a model step
+    std::int64_t output_interval = 1;     ///< number of steps from one output to the next
     std::int64_t outputs = 1;
-    std::int64_t outputs_per_file = 0;  ///< 0: all
+    std::int64_t outputs_per_file = 0;  ///< 0: all in one file
     std::vector<std::string> dimensions;
     std::vector<std::int64_t> lengths;
-    std::vector<Cuts> grid;  ///< the process grid, with consecutive ranks along the last dimension
+    std::vector<Cuts> grid;  ///< the process grid; neighbours along the last dimension have
+                             ///< consecutive ranks
     std::vector<RunVariables> variables;
-    std::string writers = "auto";   ///< the setting `writers`
+    std::string writers = "auto";   ///< value of the setting "writers"
     std::string storage = "posix";  ///< posix, pnetcdf or netcdf4
-    std::int64_t deflate = 0;       ///< the setting
+    std::int64_t deflate = 0;       ///< value of the setting "deflate"
     double stored = 1;              ///< compressed size as a fraction of the original size
-    /// Mean number of consecutive indices in the ranks' lists; 0: they hold boxes.
+    /// Mean number of consecutive indices in the ranks' lists; 0 if they hold boxes.
     double list_run = 0;
-    bool deferred = false;  ///< puts with TW_DEFERRED, which do not copy
+    bool deferred = false;  ///< puts are deferred (TW_DEFERRED) and do not copy
     bool durable = false;
     Limits limits;
-    /// Path of the calibration file; empty: the machine's figures are assumed.
+    /// Path of the calibration file; empty if the machine's figures are assumed.
     std::string calibration;
     detail::FileSystem file_system;
-    std::int64_t stripe_size = -1;  ///< in bytes; -1: unknown
+    std::int64_t stripe_size = -1;  ///< stripe size in bytes; -1: unknown
     Machine machine;
     Folder folder;
 
@@ -69,9 +71,10 @@ struct Run {
     }
 };
 
-/// Reads a description and the calibration file that it names (relative to its own folder).
-/// @param calibration  replaces the named file; may be empty
-/// @return TW_OK; TW_ENOTFOUND; TW_EIO; TW_ESETTING, which names the file and the key
+/// Reads a description of a run, and the calibration file that it names, relative to the
+/// description's folder.
+/// @param calibration  path of a calibration file to use in place of the named one; may be empty
+/// @return TW_OK; TW_ENOTFOUND; TW_EIO; TW_ESETTING, with the file and the key
 detail::Status read_run(const std::string& path, const std::string& calibration, Run& run);
 
 }  // namespace thalweg::planning

@@ -6,11 +6,12 @@
 
 namespace thalweg::planning {
 
-/// Returns the i-th of n samples of `all`, at equal distances, the first and the last included.
+/// Returns the i-th of n samples among `all` items, at equal distances. The first and the last item
+/// are included.
 std::int64_t sample(std::int64_t i, std::int64_t n, std::int64_t all);
 
-/// Returns the i-th of n samples of `all` at irregular distances: regular ones may coincide with
-/// those of levels in the file.
+/// Returns the i-th of n samples among `all` items, at irregular distances. Samples at equal
+/// distances could all be at the same place of a level.
 std::int64_t irregular_sample(std::int64_t i, std::int64_t n, std::int64_t all);
 
 }  // namespace thalweg::planning

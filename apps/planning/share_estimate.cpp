@@ -12,14 +12,14 @@ using namespace detail;
 
 namespace {
 
-/// Number of pieces of a writer that are sampled.
+/// Number of sampled pieces of a writer.
 constexpr std::int64_t sampled_pieces = 16;
 
-/// Number of pieces of each writer that are packed together; and numbers of windows, writers and
-/// nodes that are sampled.
+/// Number of pieces of each writer that are packed together (a window); and numbers of windows,
+/// writers and nodes that are sampled.
 constexpr std::int64_t slots = 4, sampled_windows = 8, sampled_lanes = 32, sampled_nodes = 2;
 
-/// Measures by how much the largest value exceeds the mean.
+/// Measures by which factor the largest of several values exceeds their mean.
 class Uneven {
 public:
     void add(const std::vector<double>& values) {
@@ -35,7 +35,7 @@ private:
     double most_ = 0, mean_ = 0;
 };
 
-/// Calls visit(place, box in the indices of the whole place) for each box of a piece.
+/// Calls visit(place, box) for each box of a piece; the box has indices of the whole place.
 template <class Visit>
 void for_placed(const Share& share, Extent piece, Visit&& visit) {
     const Space& seen = share.space();
@@ -49,7 +49,7 @@ void for_placed(const Share& share, Extent piece, Visit&& visit) {
     }
 }
 
-/// Returns the writers in [first, end): all if they are few, otherwise those that are known to be
+/// Returns the writers in [first, end): all of them if they are few, otherwise those known to be
 /// busy.
 std::vector<int> group_of(const std::vector<int>& busy, std::int64_t first, std::int64_t end) {
     std::vector<int> group;
@@ -61,7 +61,7 @@ std::vector<int> group_of(const std::vector<int>& busy, std::int64_t first, std:
     return group;
 }
 
-/// Returns the k-th piece of a share; empty after the last.
+/// Returns the k-th piece of a share; it is empty after the last.
 Extent piece_of(const Share& share, std::int64_t k, std::int64_t piece) {
     for (const Extent& e : share.extents()) {
         const std::int64_t pieces = (e.size() + piece - 1) / piece;
@@ -154,7 +154,7 @@ ShareEstimate ShareEstimator::at(const MappedLayout& mapped, int writer, std::in
 struct ShareEstimator::Lanes {
     std::vector<Share> shares;
     std::vector<int> node_of;
-    std::int64_t windows = 0;  ///< number of windows of the writer that has most
+    std::int64_t windows = 0;  ///< number of windows of the writer with most data
 };
 
 ShareEstimator::Lanes ShareEstimator::lanes_of(const MappedLayout& mapped,
@@ -200,7 +200,7 @@ Unevenness ShareEstimator::unevenness(const MappedLayout& mapped, const std::vec
     return found;
 }
 
-/// Returns the bytes from other nodes that each writer receives in a window.
+/// Returns the number of bytes that each writer receives from other nodes in a window.
 /// @param boxes  receives all boxes in the window
 std::vector<double> ShareEstimator::received_in(
     const Lanes& lanes, std::int64_t window, std::int64_t piece,
@@ -222,7 +222,7 @@ std::vector<double> ShareEstimator::received_in(
     return of_lane;
 }
 
-/// Returns, for each rank of a node, the bytes of some boxes that it holds.
+/// Returns, for each rank of a node, the number of bytes of some boxes that it holds.
 std::vector<double> ShareEstimator::packed_by_ranks(
     const std::vector<std::pair<std::size_t, Box>>& boxes, int node) const {
     const Topology& topology = holders_.topology();

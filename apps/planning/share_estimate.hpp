@@ -9,37 +9,37 @@
 
 namespace thalweg::planning {
 
-/// An estimate of the work of a writer, from a sample of its share.
+/// An estimate of the work of one writer, from a sample of its share.
 struct ShareEstimate {
     double bytes = 0;
     double calls = 0;     ///< number of writes
-    double seen = 0;      ///< bytes of the sampled pieces
-    double local = 0;     ///< how many of these bytes the writer's node holds
-    double sources = 0;   ///< mean number of other nodes from which the data of a piece come
+    double seen = 0;      ///< bytes in the sampled pieces
+    double local = 0;     ///< number of these bytes that ranks of the writer's node hold
+    double sources = 0;   ///< mean number of other nodes that hold data of a piece
     std::set<int> met{};  ///< other nodes that hold some of the sampled bytes
-    double locked = 0;    ///< number of blocks of the share that pass from one node to another
+    double locked = 0;    ///< number of blocks in the share that pass from one node to another
 };
 
 /// The imbalance of the work. All ranks go through the pieces together, so each window of a few
-/// pieces takes as long as its busiest rank. If the ranks had equal work, that would be the mean.
+/// pieces takes as long as its busiest rank needs.
 struct Unevenness {
-    double packed = 0;    ///< bytes packed by the ranks for which others wait
-    double received = 1;  ///< bytes received by the busiest writer, relative to the mean
+    double packed = 0;    ///< bytes that are packed by the ranks for which others wait
+    double received = 1;  ///< bytes that the busiest writer receives, divided by the mean
 };
 
-/// Estimates shares of a layout.
+/// Estimates the work of the shares of a layout.
 class ShareEstimator {
 public:
     ShareEstimator(const Run& run, const Holders& holders, const RecordSpace& record,
                    const Blocks& blocks)
         : run_(run), holders_(holders), record_(record), blocks_(blocks) {}
 
-    /// Returns the number of other nodes that may hold some of a writer's share in any record.
+    /// Returns the number of other nodes that may hold some of a writer's share, in any record.
     double nodes_met(const MappedLayout& mapped, int writer, std::int64_t piece) const;
     ShareEstimate at(const MappedLayout& mapped, int writer, std::int64_t piece) const;
-    /// Measures the imbalance within windows of a few pieces.
-    /// @param busy    a sample of the writers that have data
-    /// @param active  number of writers that write at the same time, adjacent in the file
+    /// Measures the imbalance in windows of a few pieces.
+    /// @param busy a sample of the writers that own data
+    /// @param active number of writers that write at the same time; they are adjacent in the file
     Unevenness unevenness(const MappedLayout& mapped, const std::vector<int>& busy,
                           std::int64_t piece, double active) const;
 
@@ -61,10 +61,11 @@ private:
     const Blocks& blocks_;
 };
 
-/// Returns the number of contiguous runs that a box has in an array.
+/// Returns the number of contiguous runs of a box in an array.
 double runs_of(std::span<const std::int64_t> box, std::span<const std::int64_t> whole);
 
-/// Returns the number of writes for runs of equal length. @param bytes  sum over all runs
+/// Returns the number of writes for runs of equal length.
+/// @param bytes  size of all runs together
 double calls_of(double runs, double bytes, double piece);
 
 }  // namespace thalweg::planning

@@ -15,7 +15,8 @@ namespace {
 /// Number of writers whose streams are sampled.
 constexpr std::int64_t sampled_streams = 8;
 
-/// Bytes that `direct` packs and writes together, and slots of a stream (exchange/stream.hpp).
+/// Bytes that method `direct` packs and writes at a time, and number of slots of a stream
+/// (exchange/stream.hpp).
 constexpr double direct_piece = 1 << 20, stream_slots = 4;
 
 RecordSpace record_of(const Run& run) {
@@ -55,7 +56,7 @@ Shares::Shares(const Run& run)
       blocks_(run, holders_, record_, std::max<std::int64_t>(1, chosen().alignment)),
       estimator_(run, holders_, record_, blocks_) {}
 
-/// Adds the bytes held by the busiest rank.
+/// Adds the bytes of the rank that holds most.
 void Shares::add_held(const Way& way, Work& work) const {
     for (std::size_t i = 0; i < record_.kinds.size(); ++i) {
         const double elements = holders_.most_held(record_.kinds[i]);
@@ -67,7 +68,7 @@ void Shares::add_held(const Way& way, Work& work) const {
     work.copied = !run_.deferred && !way.queued && work.rank_bytes <= run_.limits.staging;
 }
 
-/// Adds the work of method direct, in which every rank writes what it holds.
+/// Adds the work of method `direct`, in which each rank writes what it holds.
 void Shares::add_direct(Work& work) const {
     work.writers = run_.ranks;
     work.writer_nodes = run_.nodes;
@@ -91,8 +92,8 @@ void Shares::add_direct(Work& work) const {
     work.waiting = work.locked > 0 ? 1 : 0;
 }
 
-/// Returns the number of streams to which a node contributes: those of its writers, and of the
-/// writers to which its ranks send.
+/// Returns the number of streams in which a node takes part: those of its own writers, and those of
+/// the writers to which its ranks send.
 double Shares::lanes(const MappedLayout& mapped, std::int64_t piece) const {
     const int writers = mapped.layout->writers();
     const std::int64_t n = std::min<std::int64_t>(sampled_streams, writers);
@@ -107,7 +108,7 @@ void Shares::add_estimates(const MappedLayout& mapped, const BusyWriters& busy, 
     const double n = busy.few.size();
     work.active = busy.number;
     const auto pieces_of = [&](double bytes) { return std::ceil(bytes / piece); };
-    // Messages and remote bytes of the sampled writers; messages of the busiest one.
+    // Messages and bytes from other nodes of the sampled writers; messages of the busiest of them.
     double messages = 0, remote = 0, most = 0;
     for (const int w : busy.few) {
         const ShareEstimate estimate = estimator_.at(mapped, w, piece);
@@ -137,8 +138,8 @@ void Shares::add_estimates(const MappedLayout& mapped, const BusyWriters& busy, 
     work.piece = piece;
 }
 
-/// Changes the work if a step is written variable by variable, because it is larger than `staging`.
-/// If each writer has one contiguous range over all variables, a variable belongs to only a few
+/// Changes the work for steps that are larger than `staging` and so written variable by variable.
+/// If each writer has one contiguous range over all variables, each variable belongs to only a few
 /// writers.
 void Shares::go_by_variable(const Way& way, const MappedLayout& mapped, const BusyWriters& busy,
                             Work& work) const {
@@ -160,7 +161,7 @@ void Shares::go_by_variable(const Way& way, const MappedLayout& mapped, const Bu
     if (most >= work.active) return;
     work.unpacked *= work.active / most;
     work.active = most;
-    // Ranks pack for these writers only.
+    // Ranks pack only for these writers.
     const std::int64_t piece = work.piece;
     work.packed = std::max(work.rank_bytes,
                            estimator_.unevenness(mapped, busy.some, piece, work.active).packed);
@@ -224,7 +225,7 @@ Work Shares::work_of(const Way& way) const {
         work.packed = std::max(work.packed, uneven.packed);
         work.unpacked *= uneven.received;
     }
-    // All ranks call MPI-IO in rounds as large as the exchange buffers.
+    // All ranks call MPI-IO in rounds, each as large as the exchange buffers.
     if (run_.storage == "pnetcdf") work.rounds = std::ceil(work.writer_bytes / run_.limits.buffer);
     if (!run_.deferred && work.rank_bytes > run_.limits.staging)
         go_by_variable(way, mapped, busy, work);

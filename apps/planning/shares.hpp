@@ -18,11 +18,11 @@ public:
 
     double bytes() const { return record_.space.bytes; }
     int variables() const { return record_.space.places.size(); }
-    /// Returns the writers and the alignment that the library chooses for this file system.
+    /// Returns the options of writing that the library chooses for this file system.
     const detail::WayOfWriting& chosen() const { return layouts_.chosen(); }
 
     Work work_of(const Way& way) const;
-    /// Returns the work of reading a step back with as many readers as the library takes.
+    /// Returns the work of reading a step back, with as many readers as the library would choose.
     Work reading() const;
 
 private:

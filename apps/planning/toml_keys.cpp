@@ -15,7 +15,7 @@ using namespace detail;
 
 namespace {
 
-/// Returns a finite integer or floating-point number, if the node is one.
+/// Returns a finite integer or floating-point number; nothing if the node is something else.
 std::optional<double> number_of(const toml::node& node) {
     std::optional<double> number;
     if (const auto whole = node.value_exact<std::int64_t>())
@@ -43,7 +43,7 @@ const toml::node* TomlKeys::find(const char* key, Key kind) {
 }
 
 void TomlKeys::fail(const char* key, const std::string& what) {
-    // Keeps the first error only: later ones may follow from a missing key.
+    // Keep only the first error, as later ones may follow from a missing key.
     if (ok()) status_ = failure(TW_ESETTING, "{}: key '{}': {}", where_, key, what);
 }
 

@@ -15,23 +15,24 @@
 namespace thalweg::planning {
 
 /// Parses TOML.
-/// @param name  file name, for messages
+/// @param name  name of the file, for messages
 /// @return TW_OK, TW_ESETTING
 detail::Status parse_toml(std::string_view content, const std::string& name, toml::table& table);
 
-/// The presence that is required of a key.
+/// Says if a key must be present.
 enum class Key { needed, optional };
 
-/// Reads keys one after another. Keeps the first error, after which calls do nothing; a missing
-/// optional key leaves the value as it is.
+/// Reads keys one after another. Keeps the first error; after that, calls do nothing. A missing
+/// optional key leaves the value unchanged.
 class TomlKeys {
 public:
-    /// @param where  "run.toml", or "run.toml: [[variables]] 2", for messages
+    /// @param where  name of the file and table for messages, for example "run.toml: [[variables]]
+    ///               2"
     TomlKeys(const toml::table& table, std::string where)
         : table_(table), where_(std::move(where)) {}
 
     void text(const char* key, std::string& value, Key kind = Key::needed);
-    /// Reads a number, at least 0; greater than 0 if it is used as a divisor.
+    /// Reads a number of at least 0; greater than 0 if it is used as a divisor.
     void number(const char* key, double& value, Key kind = Key::needed);
     void positive(const char* key, double& value, Key kind = Key::needed);
     void integer(const char* key, std::int64_t& value, std::int64_t least, Key kind = Key::needed);
@@ -48,19 +49,21 @@ public:
     void fail(const char* key, const std::string& what);
     bool ok() const { return status_.ok() && missing_.empty(); }
     const std::string& where() const { return where_; }
-    /// Checks that no error occurred and that no unknown keys are there.
+    /// Checks that there was no error and that no unknown keys are left.
     /// @return TW_OK, TW_ESETTING
     detail::Status finish();
 
 private:
     const toml::node* find(const char* key, Key kind);
-    /// Reads a finite number, at least 0. @return false if there is none
+    /// Reads a finite number of at least 0.
+    /// @return false if there is none
     bool read_number(const char* key, Key kind, double& value);
 
     const toml::table& table_;
     std::string where_;
     std::vector<std::string> known_;
-    std::string missing_;  ///< first missing key; a key with an unknown name is reported before it
+    std::string missing_;  ///< first missing key; an unknown key, which may be a misspelling, is
+                           ///< reported before it
     detail::Status status_;
 };
 
