@@ -72,7 +72,8 @@ Arguments read_arguments(int argc, char** argv) {
         }
         found->second(argument.substr(equal + 1));
     }
-    // The workload at its full size; thalweg-bench has smaller ones, as its data are real.
+    // Use the workload at its full size, as no real data are needed here. thalweg-bench has smaller
+    // ones.
     bench::Options& w = a.workload;
     if (w.scale == 0) w.scale = 1;
     for (const bench::Workload& known_one : bench::workloads())

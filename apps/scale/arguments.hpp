@@ -9,18 +9,18 @@
 namespace thalweg::scale {
 
 struct Arguments {
-    bench::Options workload;  ///< options workload, grid, scale, nx, ny, nz, variables
+    bench::Options workload;  ///< options workload, grid, scale, nx, ny, nz and variables
     std::string settings;     ///< settings of the session, in the form of tw_init
     std::string file = "scale.nc";
     std::string json;  ///< path of the report; empty: standard output
     int steps = 2;
-    double compute = 0;         ///< seconds that the model computes per step, asleep
+    double compute = 0;         ///< seconds of computing in each step, during which ranks sleep
     std::string puts = "step";  ///< step: tw_put and tw_end_step; record: tw_put_record, box:
                                 ///< tw_put_box, and tw_sync
     bool copies = true;         ///< tw_put; else puts with TW_DEFERRED
     bool read = false;          ///< read the last record back
     bool restart = false;       ///< write the variables as a restart, and read it
-    bool fields = false;        ///< every element has a value of its own; else all are zero, and
+    bool fields = false;        ///< each element has its own value; otherwise all are zero and
                                 ///< take no memory
 };
 

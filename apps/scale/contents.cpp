@@ -53,7 +53,8 @@ private:
         groups_.push_back(std::move(made));
     }
 
-    /// Ranks count along the last dimension first.
+    /// Returns the process grid as text. Neighbours along the last dimension have consecutive
+    /// ranks.
     std::string cuts(const bench::Workload& w) const {
         std::string text;
         const auto add = [&](std::size_t axis) {

@@ -17,25 +17,26 @@ namespace thalweg::scale {
 
 /// The arguments of tw_decompose or tw_decompose_list.
 struct Holding {
-    std::vector<std::string> dims;    ///< names in memory order, slowest first
-    std::vector<std::int64_t> shape;  ///< in the same order
-    // The box.
+    std::vector<std::string> dims;    ///< names of the dimensions in memory order, slowest first
+    std::vector<std::int64_t> shape;  ///< lengths in the same order
+    // First index and lengths of a box.
     std::vector<std::int64_t> start{}, count{};
-    // The list.
+    // Names of the listed dimensions of a list.
     std::vector<std::string> listed{};
     std::vector<std::int64_t> indices{};
 
     bool is_list() const { return !listed.empty(); }
 };
 
-/// Variables with the same type, dimensions and holding.
+/// Variables with the same type, dimensions and holdings.
 struct Group {
     std::string prefix;  ///< prefix of the variables' names, before a number
     int count = 1;
     tw_type type = TW_FLOAT;
-    std::vector<std::string> dims;  ///< in file order, without the record dimension
+    std::vector<std::string> dims;  ///< names of the dimensions in file order, without the record
+                                    ///< dimension
     int holding = -1;               ///< number of the holding; -1: every rank has all elements
-    std::int64_t elements = 0;      ///< elements of one variable on this rank
+    std::int64_t elements = 0;      ///< number of elements of one variable on this rank
 
     std::int64_t element() const { return type == TW_FLOAT ? 4 : 8; }
     std::int64_t local_bytes() const { return elements * element(); }
@@ -50,9 +51,9 @@ class Contents {
 public:
     virtual ~Contents() = default;
 
-    /// Makes values for every element. Without this call the variables have no values.
+    /// Makes a value for each element. Without this call, variables have no values.
     virtual void fill() = 0;
-    /// Returns a variable's array in a step, after fill().
+    /// Returns the array of a variable in a step; only after fill().
     virtual const void* values(const Variable& variable, int step) const = 0;
 
     const std::vector<std::pair<std::string, std::int64_t>>& dimensions() const { return dims_; }
@@ -62,12 +63,12 @@ public:
         return groups_[static_cast<std::size_t>(v.group)];
     }
     const std::vector<Variable>& variables() const { return variables_; }
-    /// Returns the bytes of a step, over all ranks.
+    /// Returns the size of a step in bytes, over all ranks.
     std::int64_t step_bytes() const;
     /// Returns a description of the run for thalweg plan.
     nlohmann::ordered_json plan() const;
-    /// Returns the process grid; reduced() describes the dimensions that are smaller than the
-    /// workload's.
+    /// Returns the process grid. reduced() describes the dimensions that are smaller than in the
+    /// workload.
     const std::vector<int>& grid() const { return grid_; }
     const std::string& reduced() const { return reduced_; }
 
@@ -86,10 +87,10 @@ protected:
 
 /// Makes a workload of thalweg-bench, or one of lists. Throws bench::UsageError if there is none of
 /// that name, or the options do not fit.
-/// @param rank, ranks  those of the model
+/// @param rank, ranks  rank and number of ranks in the model
 std::unique_ptr<Contents> make_contents(const bench::Options& options, int rank, int ranks);
 
-/// Makes a workload of lists; null if no such workload has that name.
+/// Makes a workload with lists; null if there is none of this name.
 std::unique_ptr<Contents> make_lists(const bench::Options& options, int rank, int ranks);
 
 }  // namespace thalweg::scale

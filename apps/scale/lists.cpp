@@ -19,10 +19,10 @@ using bench::irregular::List;
 struct ListWorkload {
     const char* name;
     const char* kind;             ///< argument of bench::irregular::generate()
-    std::int64_t points, levels;  ///< points are columns or cells; levels may be part of the lists
-    bool levels_listed;           ///< lists are over points and levels
-    bool levels_last;             ///< levels are the last dimension in file and memory
-    int volumes, planes;          ///< numbers of variables with and without levels
+    std::int64_t points, levels;  ///< number of points (columns or cells) and of levels
+    bool levels_listed;           ///< lists are over points and levels; otherwise over points only
+    bool levels_last;             ///< levels are the last dimension, in file and memory
+    int volumes, planes;          ///< numbers of variables with levels and without them
 };
 
 constexpr ListWorkload list_workloads[] = {
@@ -33,7 +33,7 @@ constexpr ListWorkload list_workloads[] = {
     {"atmosphere-3km-lists", "c", 41'943'042, 80, false, false, 4, 20},
 };
 
-/// Returns the mean number of consecutive elements in a list.
+/// Returns the mean number of elements in a run of consecutive indices.
 double run_of(const std::vector<std::int64_t>& indices) {
     std::int64_t runs = 0;
     for (std::size_t i = 0; i < indices.size(); ++i)
@@ -47,7 +47,7 @@ public:
         const double scale = options.scale > 0 ? options.scale : 1;
         const auto points =
             std::max<std::int64_t>(1, std::llround(scale * static_cast<double>(w.points)));
-        // Two of the generators make lists that include levels.
+        // Two of the generators make lists over points and levels.
         const bool columns = std::string(w.kind) == "c";
         List list = bench::irregular::generate(w.kind, columns ? points : points * w.levels, 1,
                                                rank, ranks);
@@ -59,7 +59,7 @@ public:
         Holding plane{{point.name}, {point.length}, {}, {}, {point.name}, {}};
         if (columns) {
             plane.indices = list.indices;
-        } else {  // use the part of the list at level 0
+        } else {  // otherwise use the elements of the list at level 0
             for (const std::int64_t i : list.indices)
                 if (w.levels_last ? i % w.levels == 0 : i < point.length)
                     plane.indices.push_back(w.levels_last ? i / w.levels : i);
@@ -104,7 +104,7 @@ public:
     }
 
 private:
-    /// Appends the values of a group's member, in memory order.
+    /// Appends the values of one variable of a group, in memory order.
     void append_values(const Group& g, int member, std::vector<float>& values) const {
         const Holding& h = holdings_[static_cast<std::size_t>(g.holding)];
         List list{{}, 0, h.listed.size(), h.indices};

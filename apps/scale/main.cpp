@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     int status = 0;
     try {
         run(scale::read_arguments(argc, argv));
-    } catch (const bench::UsageError& e) {  // all ranks throw it
+    } catch (const bench::UsageError& e) {  // all ranks throw this error
         int rank = 0;
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
         if (rank == 0) std::cerr << "thalweg-scale: " << e.what() << "\n";

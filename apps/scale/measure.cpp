@@ -11,8 +11,7 @@ namespace thalweg::scale {
 
 namespace {
 
-/// Names of the phases. A rank need not have all of them: on a server, "serve" takes the place of
-/// "init".
+/// Names of the phases. A rank need not have all of them: a server has "serve" instead of "init".
 constexpr const char* phase_names[] = {"init",  "open",     "put",          "end_step",
                                        "close", "restart",  "restart_read", "read_open",
                                        "read",  "finalize", "serve"};
@@ -30,7 +29,7 @@ constexpr Field fields[] = {
     {"communicators", &Counts::communicators},
 };
 
-/// Reduces all values in one call, because a call takes seconds if thousands of ranks are
+/// Reduces all values by one call, because each call takes seconds if thousands of ranks are
 /// simulated.
 void reduce(std::vector<double>& values, MPI_Op op) {
     const auto mine = values;
@@ -69,8 +68,8 @@ void Measure::begin_heap() {
     heap.most = heap_before_ = heap.now;
 }
 
-/// Returns the peak of memory since begin_heap(), minus the memory at that time; also updates the
-/// overall peak.
+/// Returns the largest memory since begin_heap() minus that at begin_heap(). Also updates the peak
+/// of the run.
 std::int64_t Measure::end_heap() {
     if (scale_heap == nullptr) return 0;
     Heap& heap = *scale_heap();
@@ -82,7 +81,7 @@ std::int64_t Measure::end_heap() {
 void Measure::begin_step() { step_begin_ = PMPI_Wtime(); }
 void Measure::end_step() { steps_.push_back(PMPI_Wtime() - step_begin_); }
 
-/// The order of maxima and sums must be that in which the report reads them.
+/// The order of maxima and sums must be the same as where the report reads them.
 void Measure::add_to(nlohmann::ordered_json& report) const {
     std::vector<double> most, sum;
     for (const char* name : phase_names) {

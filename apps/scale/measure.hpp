@@ -13,16 +13,16 @@ namespace thalweg::scale {
 
 class Measure {
 public:
-    /// Begins a phase listed in measure.cpp, and ends the one before.
+    /// Ends the present phase and begins the next, whose name must be listed in measure.cpp.
     void begin(const std::string& phase);
     void end();
-    /// Ends the current phase, and gives it another name.
+    /// Ends the present phase and renames it.
     void end_as(const std::string& phase);
-    /// Begins or ends a step, including its computing.
+    /// begin_step() and the other function begin and end a step, including its computing.
     void begin_step();
     void end_step();
 
-    /// Adds the phases over all ranks to the report of rank 0: seconds and counts.
+    /// Adds the seconds and counts of the phases, combined over all ranks, to the report on rank 0.
     /// @note Collective
     void add_to(nlohmann::ordered_json& report) const;
 
@@ -30,7 +30,7 @@ private:
     struct Phase {
         double seconds = 0;
         Counts counts{};
-        std::int64_t heap = 0;  ///< peak of memory in bytes, if it is counted
+        std::int64_t heap = 0;  ///< largest memory in bytes, if memory is counted
     };
     void begin_heap();
     std::int64_t end_heap();
@@ -40,7 +40,7 @@ private:
     double begin_ = 0, step_begin_ = 0;
     Counts before_{};
     std::vector<double> steps_;
-    /// Memory at the beginning of the phase, and its peak.
+    /// Memory at the beginning of the phase, and largest memory since then.
     std::int64_t heap_before_ = 0, heap_most_ = 0;
 };
 

@@ -14,7 +14,7 @@ namespace {
 constexpr int rounds = 20;
 constexpr double computing = 2;  // seconds
 
-/// Returns the seconds that a message takes one way: the minimum over some rounds.
+/// Returns the seconds that a message takes in one direction: the minimum over some rounds.
 /// @note Collective over both ranks
 double one_way(std::vector<char>& data, int bytes, int rank, int peer) {
     double least = 1e9;
@@ -38,7 +38,8 @@ void compute() {
     nanosleep(&time, nullptr);
 }
 
-/// Returns the seconds until a message arrives, if its sender computes after starting it.
+/// Returns the seconds until a message arrives whose sender computes after it has started the
+/// message.
 double arrival(std::vector<char>& data, int rank, int peer) {
     const auto bytes = static_cast<int>(data.size());
     char ready = 0;

@@ -26,7 +26,7 @@ void compute(double seconds) {
     nanosleep(&t, nullptr);
 }
 
-/// Waits until the simulated storage has all data.
+/// Waits until the simulated storage has stored all data.
 void settle() { compute(scale_storage()->settled - PMPI_Wtime()); }
 
 }  // namespace
@@ -71,7 +71,7 @@ nlohmann::ordered_json Model::run() {
     if (arguments_.fields) {
         contents_->fill();
     } else {
-        // Pages that are only read can all be the same page of memory.
+        // Map read-only memory: pages that are only read can all be the same page.
         void* const zeros = mmap(nullptr, local_bytes(), PROT_READ,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (zeros == MAP_FAILED) throw std::bad_alloc();
@@ -100,7 +100,7 @@ nlohmann::ordered_json Model::run() {
     return report;
 }
 
-/// Returns the decomposition of a group's variables; null if every rank has all elements.
+/// Returns the decomposition of a group's variables; null if each rank has all elements.
 tw_decomposition Model::decomposition_of(const Group& group) const {
     return group.holding < 0 ? nullptr : decompositions_[static_cast<std::size_t>(group.holding)];
 }
@@ -147,7 +147,7 @@ void Model::step(int step) {
     measure_.end();
 }
 
-/// Writes a step's record by calls that name the record.
+/// Writes the record of a step by calls that contain the number of the record.
 void Model::put_at(int step) {
     measure_.begin("put");
     for (const Variable& v : contents_->variables()) {
@@ -162,7 +162,7 @@ void Model::put_at(int step) {
         const Holding& h = contents_->holdings()[static_cast<std::size_t>(g.holding)];
         if (h.is_list())
             throw std::runtime_error("puts=box: the ranks of this workload hold lists");
-        // The start of a section in file order; its values do not matter.
+        // Any start is good for the time measured here, as values do not matter.
         std::vector<std::int64_t> start{step}, count{1};
         for (const std::string& name : g.dims) {
             const auto d = static_cast<std::size_t>(std::find(h.dims.begin(), h.dims.end(), name) -
@@ -179,7 +179,7 @@ void Model::put_at(int step) {
     measure_.end();
 }
 
-/// Returns the offset of a variable's array within all arrays of this rank.
+/// Returns the offset of a variable's array among all arrays of this rank.
 std::size_t Model::place_of(const Variable& variable) const {
     std::int64_t at = 0;
     for (int g = 0; g <= variable.group; ++g) {
@@ -190,7 +190,7 @@ std::size_t Model::place_of(const Variable& variable) const {
     return static_cast<std::size_t>(at);
 }
 
-/// Returns the bytes of all arrays of this rank.
+/// Returns the size in bytes of all arrays of this rank.
 std::size_t Model::local_bytes() const {
     const int groups = static_cast<int>(contents_->groups().size());
     return place_of({"", groups - 1, contents_->groups().back().count}) + 8;

@@ -22,7 +22,7 @@ public:
     ~Model();
 
     /// Runs the model.
-    /// @return facts other than times and counts
+    /// @return facts about the run other than times and counts
     /// @note Collective
     nlohmann::ordered_json run();
 
@@ -48,7 +48,8 @@ private:
     std::unique_ptr<Contents> contents_;
     std::vector<tw_decomposition> decompositions_;
     char* zeros_ = nullptr;
-    std::vector<char> read_;  ///< buffer for reading, and source of a restart
+    std::vector<char> read_;  ///< memory into which data are read, and from which a restart is
+                              ///< written
 };
 
 }  // namespace thalweg::scale

@@ -22,7 +22,7 @@ sg4::Host* make_host(sg4::NetZone* zone, const Machine& m, int id) {
     return host;
 }
 
-/// Prints the machine's numbers if the caller wants them.
+/// Prints the numbers of the machine if the user wants them.
 void tell(const Machine& m) {
     const char* const path = std::getenv("SCALE_NUMBERS");
     if (path == nullptr) return;
@@ -36,10 +36,10 @@ void tell(const Machine& m) {
     file << "}\n";
 }
 
-/// Makes nodes without a network, for messages that take no time.
+/// Makes nodes without a network, for a machine whose messages take no time.
 void load_nodes(const Machine& m, int hosts) {
     sg4::NetZone* const zone = sg4::create_empty_zone("cluster");
-#if SIMGRID_VERSION_MAJOR >= 4  // older versions have only the root
+#if SIMGRID_VERSION_MAJOR >= 4  // older versions of SimGrid have only the root zone
     zone->set_parent(sg4::Engine::get_instance()->get_netzone_root());
 #endif
     for (int id = 0; id < hosts; ++id) make_host(zone, m, id)->seal();

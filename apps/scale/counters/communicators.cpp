@@ -25,7 +25,7 @@ namespace thalweg::scale {
 namespace {
 
 /// Returns the group of a communicator. Groups are not freed, because SMPI would then refuse them
-/// to other ranks that share them.
+/// to other ranks.
 MPI_Group group_of(MPI_Comm comm) {
     MPI_Group group = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &group);
@@ -36,9 +36,9 @@ struct GetArguments {
     int color, key;
 };
 
-/// Returns the group of each rank's new communicator.
+/// Returns the group of the new communicator of each rank.
 std::vector<MPI_Group> groups_of(MPI_Comm comm, const std::vector<GetArguments>& all_arguments) {
-    // Key and rank of the members, for each color.
+    // Members of each color, as pairs of key and rank.
     std::map<int, std::vector<std::array<int, 2> > > members;
     for (int rank = 0; rank < static_cast<int>(all_arguments.size()); ++rank) {
         const auto [color, key] = all_arguments[static_cast<std::size_t>(rank)];
@@ -62,7 +62,7 @@ int duplicate(MPI_Comm comm, MPI_Comm* made) {
     return PMPI_Comm_create(comm, group_of(comm), made);
 }
 
-/// Splits a communicator; rank 0 makes the groups.
+/// Splits a communicator. Rank 0 makes the groups of all new communicators.
 int split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
     int rank = 0, size = 1;
     PMPI_Comm_rank(comm, &rank);

@@ -8,11 +8,11 @@
 
 namespace thalweg::scale {
 
-/// Duplicates a communicator without attributes, like MPI_Comm_dup.
+/// Duplicates a communicator without its attributes, otherwise as MPI_Comm_dup.
 /// @note Collective
 int duplicate(MPI_Comm comm, MPI_Comm* made);
 
-/// Splits a communicator, like MPI_Comm_split.
+/// Splits a communicator as MPI_Comm_split does.
 /// @note Collective
 int split(MPI_Comm comm, int color, int key, MPI_Comm* made);
 

@@ -13,7 +13,8 @@ namespace {
 using thalweg::scale::Counts;
 using thalweg::scale::HeapPause;
 
-/// Returns this rank's counts. In a simulation, all ranks share one process, but run one at a time.
+/// Returns the counts of this rank. In a simulation, all ranks are in one process, but run one at a
+/// time.
 Counts& counts() {
     static std::map<int, Counts> all;
     int rank = 0;

@@ -13,10 +13,10 @@ namespace {
 
 using thalweg::scale::Heap;
 
-/// The head of each block, large enough to keep the block aligned.
+/// Head before each block of memory; its size keeps the block aligned.
 struct alignas(16) Head {
     std::int64_t bytes;
-    std::int64_t process;  ///< 0: not counted
+    std::int64_t process;  ///< process that owns the block; 0: not counted
 };
 
 constexpr std::size_t most_processes = 1 << 17;
@@ -26,8 +26,7 @@ Heap& heap_of(std::int64_t process) {
     return all[static_cast<std::size_t>(process)];
 }
 
-/// Returns the number of the current rank's process in the simulation, from 1; 0 outside of
-/// processes.
+/// Returns the number of the simulated process that runs, from 1; 0 outside of processes.
 std::int64_t this_process() {
     const auto* const actor = simgrid::s4u::Actor::self();
     const long process = actor == nullptr ? 0 : actor->get_pid();

@@ -8,14 +8,16 @@ namespace thalweg::scale {
 
 struct Heap {
     std::int64_t now = 0, most = 0;  ///< bytes
-    int paused = 0;  ///< HeapPause objects alive; while there are any, allocations are not counted
+    int paused = 0;  ///< number of HeapPause objects that exist; if it is not 0, allocations are
+                     ///< not counted
 };
 
-/// Returns the memory of this rank. Null if memory is not counted: only simulations count it.
+/// Returns the memory counts of this rank; null if memory is not counted. Only simulations count
+/// it.
 extern "C" Heap* scale_heap() __attribute__((weak));
 
-/// A scope in which allocations are those of MPI or the simulation, and are not counted as the
-/// library's.
+/// For the duration of a scope, does not count allocations, because they are those of MPI or the
+/// simulation.
 class HeapPause {
 public:
     HeapPause() : heap_(scale_heap == nullptr ? nullptr : scale_heap()) {

@@ -10,10 +10,11 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Dissemination barrier: in round k, every rank sends the rank 2^k after it what it has received
-/// so far. It never calls MPI_Test: SimGrid 3.32 keeps each request that MPI_Test has found
-/// complete in a list of its rank, and searches it at the end of every message. Instead, a rank
-/// polls the word that arrives, and waits only for requests that are complete or soon will be.
+/// A dissemination barrier: in round k, each rank sends what it has received so far to the rank 2^k
+/// after it. The barrier never calls MPI_Test, because SimGrid 3.32 keeps each request that
+/// MPI_Test has found complete in a list, which it searches at the end of each message. Instead, a
+/// rank looks at the memory of the message, and waits only for requests that are complete or will
+/// be soon.
 class Dissemination {
 public:
     explicit Dissemination(MPI_Comm comm) : comm_(comm) {
@@ -29,8 +30,7 @@ public:
             distance_ *= 2;
             begin_round();
         }
-        // All ranks have entered the barrier, so the messages arrive without further calls of this
-        // rank.
+        // All ranks have entered the barrier, so the messages arrive without further calls.
         PMPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
         return true;
     }
@@ -38,7 +38,7 @@ public:
 private:
     void begin_round() {
         if (distance_ >= size_) return;
-        // One tag for all rounds, as the partners of a rank differ by round.
+        // All rounds can have the same tag, because a rank has another partner in each round.
         constexpr int tag = 11;
         heard_ = 0;
         PMPI_Irecv(&heard_, 1, MPI_CHAR, (rank_ - distance_ + size_) % size_, tag, comm_,

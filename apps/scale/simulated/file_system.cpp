@@ -21,23 +21,23 @@ namespace sg4 = simgrid::s4u;
 
 /// A resource that serves requests one after another.
 struct Station {
-    double free = 0;  ///< time at which it has served all requests so far
+    double free = 0;  ///< time at which all requests so far are served
     /// Adds a request.
-    /// @return the time at which it is served
+    /// @return time at which it is served
     double take(double seconds) {
         free = std::max(free, sg4::Engine::get_clock()) + seconds;
         return free;
     }
 };
 
-/// The data that a writer has sent and the targets have not stored yet.
+/// The data that a writer has sent and that targets have not stored yet.
 class Flight {
 public:
     void add(double bytes, double done) {
         bytes_ += bytes;
         writes_.emplace_back(bytes, done);
     }
-    /// Waits until at most `most` bytes are left.
+    /// Waits until at most `most` bytes are not stored.
     void wait(double most) {
         double until = 0;
         while (!writes_.empty() && bytes_ > most) {
@@ -50,20 +50,19 @@ public:
 
 private:
     double bytes_ = 0;
-    /// Bytes of each write, and the time at which targets have stored them.
+    /// Size of each write in bytes, and the time at which targets will have stored it.
     std::deque<std::pair<double, double>> writes_;
 };
 
-/// The right to write a stripe, which one node has at a time. All waiting ranks of a node get it
-/// together.
+/// The lock of a stripe, which one node has at a time. All waiting ranks of a node get it together.
 class Lock {
 public:
-    /// @param locks  server that passes the stripe from node to node
-    /// @return the time at which the node has it
+    /// @param locks server that passes the lock from node to node
+    /// @return time at which the node has the lock
     double ask(const sg4::Host* node, Station& locks, double seconds) {
         const double now = sg4::Engine::get_clock();
         while (grants_.size() > 1 && grants_[1].second <= now) grants_.pop_front();
-        // The holder keeps the stripe while nobody else waits for it.
+        // A node keeps the lock while no other node waits for it.
         for (std::size_t i = 0; i < grants_.size(); ++i) {
             const auto& [holder, at] = grants_[i];
             if (holder == node && (at > now || grants_.size() == 1)) return at;
@@ -80,10 +79,10 @@ private:
 struct Target {
     sg4::Host* server = nullptr;
     Station disk;
-    Station locks;  ///< lock server, which passes stripes from node to node
+    Station locks;  ///< lock server, which passes locks from node to node
 };
 
-/// State of the storage, shared by all ranks, which are contexts of one thread.
+/// State of the storage. All ranks, which are contexts of one thread, share it.
 struct Servers {
     std::vector<Target> targets;
     std::map<std::string, Station> clients;  ///< writes and reads of each node, by the node's name
@@ -106,7 +105,8 @@ Servers& servers() {
     return all;
 }
 
-/// Returns the file's name without the folder, so that times do not depend on the folder.
+/// Returns the name of a file without its folder, so that simulated times do not depend on the
+/// folder.
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 Striping striping_of(const std::string& name) {
@@ -120,7 +120,7 @@ Striping striping_of(const std::string& name) {
     return s;
 }
 
-/// Returns the target of the first stripe, which varies with the name.
+/// Returns the target of the first stripe, which depends on the file's name.
 std::size_t first_target(const std::string& name) {
     std::uint64_t hash = 14695981039346656037U;
     for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
@@ -161,7 +161,7 @@ void add_range(const std::string& path, Batch& batch, std::int64_t offset, std::
 
 namespace {
 
-/// Lets the simulated time pass that a batch takes. Reads need no locks.
+/// Lets the simulated time pass that the transfer of a batch takes. Reads need no locks.
 void transfer(const std::string& path, const Batch& batch, bool writing) {
     const HeapPause pause;
     const Machine& m = machine();
@@ -179,7 +179,7 @@ void transfer(const std::string& path, const Batch& batch, bool writing) {
     const std::size_t first = first_target(name);
     sg4::Host* const me = sg4::Host::current();
     std::map<std::size_t, double> of_target;
-    // Bytes by name of the server, as addresses differ from run to run.
+    // Key by the name of the server, because the order of addresses would differ from run to run.
     std::map<std::string, double> of_server;
     double ready = sg4::Engine::get_clock();
     for (const auto& [stripe, bytes] : batch.stripes) {

@@ -15,16 +15,17 @@
 
 namespace thalweg::scale {
 
-/// Tests if elements are really copied and written (SCALE_DATA=keep); otherwise only time passes.
+/// Tests if elements are really copied and written (SCALE_DATA=keep). Otherwise only simulated time
+/// passes.
 bool keeps_data();
 
-/// The striping of a file; 0: as the machine has it.
+/// Number and size of the stripes of a file; 0: the machine's default.
 struct Striping {
     std::int64_t count = 0;
     std::int64_t size = 0;
 };
 
-/// Ranges of a file that are transferred together.
+/// Ranges of a file that one call transfers.
 struct Batch {
     std::int64_t calls = 0;
     std::map<std::int64_t, std::int64_t> stripes{};  ///< bytes of each stripe, by its number
@@ -35,12 +36,13 @@ void stripe_file(const std::string& path, const Striping& striping);
 std::int64_t stripe_bytes(const std::string& path);
 
 void add_range(const std::string& path, Batch& batch, std::int64_t offset, std::int64_t bytes);
-/// Lets the simulated time pass that it takes to write or read a batch.
+/// write_batch() and read_batch() let the simulated time pass that it takes to write or read a
+/// batch.
 void write_batch(const std::string& path, const Batch& batch);
 void read_batch(const std::string& path, const Batch& batch);
 /// Lets the simulated time pass that it takes to create, open or close a file.
 void ask_metadata();
-/// Lets the simulated time pass that a request to a server takes.
+/// Lets the simulated time pass that a request to a storage server takes.
 void ask_server();
 
 }  // namespace thalweg::scale

@@ -15,7 +15,7 @@ FileSystem file_system_at(const std::string&) {
     return file_system_of(lustre, 4096);
 }
 
-/// Simulated nodes share all files.
+/// Returns no identity: all simulated nodes see the same files.
 FileIdentity identity_at(const std::string&) { return {}; }
 
 Status create_striped(const std::string& path, bool fresh, std::int64_t count, std::int64_t size,

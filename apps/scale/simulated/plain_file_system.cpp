@@ -16,7 +16,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Returns the batch that each file collects during a write().
+/// Returns the ranges that each file has collected during a write().
 std::map<const PlainFile*, scale::Batch>& batches() {
     static std::map<const PlainFile*, scale::Batch> all;
     return all;

@@ -14,14 +14,14 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-/// Returns the ranks that sleep on each word. All ranks are contexts of one thread, which switches
-/// only in calls of the simulation.
+/// Returns the ranks that sleep on each word. All ranks are contexts of one thread, which changes
+/// its context only in calls of the simulation.
 std::multimap<const Word*, sg4::Semaphore*>& sleepers() {
     static std::multimap<const Word*, sg4::Semaphore*> all;
     return all;
 }
 
-/// @param seconds  negative: without limit
+/// @param seconds  longest time to sleep; negative: no limit
 void sleep_on(Word& word, double seconds) {
     const scale::HeapPause pause;
     const sg4::SemaphorePtr bell = sg4::Semaphore::create(0);
@@ -43,15 +43,15 @@ bool wait_briefly(Word& word, std::uint32_t value, Comm*, double seconds) {
     return word.load(std::memory_order_acquire) != value;
 }
 
-/// Sleeps without naps: messages in the simulation need no help to progress, and it reports ranks
-/// that wait forever.
+/// Sleeps until the word changes. Messages in the simulation progress without help, and the
+/// simulation reports ranks that wait forever.
 void wait_while(Word& word, std::uint32_t value, Comm*, double) {
     while (word.load(std::memory_order_acquire) == value) sleep_on(word, -1);
 }
 
 void wake_all(Word& word) {
     const scale::HeapPause pause;
-    // Copied first: releasing a rank lets others run, which remove themselves from the list.
+    // Copy the list first: when a rank is woken, others may run and remove themselves from it.
     std::vector<sg4::SemaphorePtr> bells;
     const auto [begin, end] = sleepers().equal_range(&word);
     for (auto s = begin; s != end; ++s) bells.emplace_back(s->second);

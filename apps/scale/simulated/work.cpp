@@ -12,7 +12,7 @@
 
 namespace thalweg::detail {
 
-/// Lets time pass for a poll. Polls become longer, because each costs the simulation effort.
+/// Lets time pass for a poll. Later polls take longer, because each costs the simulation effort.
 void charge_poll(int n) {
     const scale::HeapPause pause;
     const double seconds = 1e-6 * std::pow(1.3, std::min(n, 12));
@@ -31,14 +31,15 @@ double chance(std::uint64_t process, std::uint64_t number) {
     return static_cast<double>(x >> 11) * 0x1p-53;
 }
 
-/// The time for copies that a rank still owes.
+/// The time for copies that a rank has not let pass yet.
 struct Owed {
     double seconds = 0;
-    std::uint64_t paid = 0;  ///< number of pauses so far; seeds the next pause's jitter
+    std::uint64_t paid = 0;  ///< number of pauses so far, from which the random length of the next
+                             ///< one is computed
 };
 
-/// Lets the time of copies pass. Short ones are added up first, as each pause costs the simulation
-/// effort.
+/// Lets the time of a copy pass. Short times are added up first, because each pause costs the
+/// simulation effort.
 void charge(double of_copy) {
     constexpr double least = 20e-6;
     const scale::HeapPause pause;
@@ -47,8 +48,8 @@ void charge(double of_copy) {
     Owed& owed = of_process[process];
     owed.seconds += of_copy;
     if (owed.seconds < least) return;
-    // Make all ranks differ in speed: otherwise ranks that wait for the same event would reach the
-    // storage in an arbitrary order chosen by the simulator.
+    // Make all ranks differ in speed. Otherwise ranks that wait for the same event would reach the
+    // storage in an order that the simulator chooses arbitrarily.
     const double slower =
         1 + scale::machine().jitter * chance(static_cast<std::uint64_t>(process), ++owed.paid);
     const double now = owed.seconds * slower;
