@@ -9,8 +9,8 @@
 namespace thalweg::bench {
 namespace {
 
-/// Smooths a ring of numbers in the first-level cache. This is work for the floating-point units,
-/// not for the memory, which other processes share.
+/// Smooths a ring of numbers that fits in the first-level cache. It keeps the floating-point units
+/// busy, but not the memory, which other processes share.
 void arithmetic(std::int64_t rounds) {
     alignas(64) static std::array<double, 1024> ring = [] {
         std::array<double, 1024> start{};
@@ -22,7 +22,7 @@ void arithmetic(std::int64_t rounds) {
         for (std::size_t i = 0; i + 1 < ring.size(); ++i)
             ring[i] = 0.75 * ring[i] + 0.25 * ring[i + 1];
         ring.back() = 0.75 * ring.back() + 0.25 * first;
-        // Prevents the compiler from removing rounds.
+        // Keep the compiler from removing rounds.
         asm volatile("" : : "r"(ring.data()) : "memory");
     }
 }

@@ -9,18 +9,18 @@
 namespace thalweg::bench {
 
 enum class Computing {
-    sleep,      ///< ranks sleep, so writers find free cores, as on a machine with spare cores
+    sleep,      ///< ranks sleep, so that writers find free cores
     arithmetic  ///< ranks do floating-point work, so writers take cores from them
 };
 
 const char* name_of(Computing computing);
 
-/// Returns the rounds of arithmetic per second on the slowest rank while all ranks compute. If
-/// there are more ranks than cores, they share them.
+/// Returns the number of arithmetic rounds per second on the slowest rank, while all ranks compute.
+/// If there are more ranks than cores, ranks share them.
 /// @note Collective
 double calibrate_arithmetic(const Meeting& meeting);
 
-/// Computes for `seconds`, independently of the other ranks.
+/// Computes for a number of seconds, independently of the other ranks.
 class Compute {
 public:
     Compute(Computing computing, double seconds, double rounds_per_second)

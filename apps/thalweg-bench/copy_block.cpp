@@ -7,7 +7,7 @@
 namespace thalweg::bench {
 namespace {
 
-/// Returns, for each file dimension, the stride in a part that is dense in memory order.
+/// Returns the stride of each file dimension in a part that is dense in memory order.
 std::vector<std::int64_t> memory_strides(const Group& g, const Part& part) {
     std::vector<std::int64_t> stride(g.shape.size());
     std::int64_t next = 1;
@@ -51,7 +51,7 @@ void copy_block(const std::vector<std::int64_t>& count, const void* from,
     for (const std::int64_t c : count)
         if (c == 0) return;
 
-    // Trailing dimensions that are dense on both sides form one long row.
+    // Combine the last dimensions, as far as both sides are dense, into one long row.
     std::size_t outer = nd - 1;
     std::int64_t row = count[outer];
     const std::int64_t in_step = from_stride[outer], out_step = to_stride[outer];

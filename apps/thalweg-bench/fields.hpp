@@ -12,7 +12,7 @@
 
 namespace thalweg::bench {
 
-/// A rank's fields at a given address, laid out like those of the problem.
+/// Arrays for a rank's fields at a given address, with the layout of the problem's own.
 struct Arrays {
     const Problem& problem;
     std::byte* memory;
@@ -22,7 +22,7 @@ struct Arrays {
     }
 };
 
-/// Memory for a rank's fields, touched, in huge pages if possible.
+/// Memory for a rank's fields, in huge pages if possible. All of it has been touched.
 class Fields {
 public:
     explicit Fields(std::int64_t bytes);

@@ -26,7 +26,7 @@ int counted(long number, int fd) {
 
 }  // namespace
 
-// Definitions in an executable take precedence over the C library's.
+// Definitions in a program take precedence over those in the C library.
 extern "C" {
 int fsync(int fd) { return counted(SYS_fsync, fd); }
 int fdatasync(int fd) { return counted(SYS_fdatasync, fd); }

@@ -18,7 +18,7 @@
 namespace thalweg::bench {
 namespace {
 
-/// Throws the error of rank 0 on all ranks.
+/// Throws rank 0's error on all ranks.
 void throw_alike(const Meeting& meeting, std::string wrong) {
     int length = static_cast<int>(wrong.size());
     MPI_Bcast(&length, 1, MPI_INT, 0, meeting.comm());
@@ -87,7 +87,8 @@ void Ground::prewarm(std::int64_t bytes) const {
 
 void Ground::level(std::int64_t bytes, const std::string& last_file, bool flush,
                    int settle_ms) const {
-    constexpr std::int64_t most = 1'000'000'000;  // less than the kernel's threshold for flushing
+    constexpr std::int64_t most = 1'000'000'000;  // less than the amount at which the kernel begins
+                                                  // to write to disk
     write_scratch(std::min(bytes, most));
     remove(last_file);
     remove(scratch());
@@ -103,8 +104,8 @@ void Ground::remove(const std::string& path) const {
 void Ground::write_scratch(std::int64_t total) const {
     const int file = total > 0 ? ::open(scratch().c_str(), O_WRONLY | O_CREAT, 0666) : -1;
     if (file >= 0) {
-        // Write in the largest pages that the page cache uses: a large free page also serves small
-        // requests, but not the other way round.
+        // Write in the largest pages of the page cache: a large free page can also serve small
+        // requests later, but small ones cannot serve large requests.
         const std::vector<char> piece(std::size_t{2} << 20, 1);
         const auto size = static_cast<std::int64_t>(piece.size());
         for (std::int64_t at = total * meeting_.rank() / meeting_.ranks() / size * size;

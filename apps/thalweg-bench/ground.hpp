@@ -13,16 +13,16 @@ namespace thalweg::bench {
 /// @note Collective
 void check_folder(const Meeting& meeting, const std::string& folder, double bytes_needed);
 
-/// Throws UsageError if the JSON file cannot be written, before hours of measuring are lost. An
-/// empty path means no file.
+/// Throws UsageError if the JSON file cannot be written, so that this is found before hours of
+/// measuring. An empty path means no file.
 /// @note Collective
 void check_json_file(const Meeting& meeting, const std::string& path);
 
-/// Converts a method's name to a part of a file name: MPI-IO takes a prefix with a ':' for a file
-/// system.
+/// Converts the name of a method to a part of a file name. MPI-IO would interpret a prefix with a
+/// colon as a type of file system.
 std::string file_name(std::string method);
 
-/// Brings memory into the same state before every measurement.
+/// Brings memory into the same state before each measurement.
 /// @note All functions are collective
 class Ground {
 public:
@@ -34,13 +34,13 @@ public:
     /// Returns the path of a method's file.
     std::string file_of(const std::string& method) const;
 
-    /// Touches memory that the page cache, the fields and the methods will use, and the message
-    /// buffers of every pair of ranks, so that the first method does not pay for it.
+    /// Touches memory that the page cache, the fields and the methods will use, and sends a message
+    /// between each pair of ranks, so that the first method is not measured with these costs.
     void prewarm(std::int64_t bytes) const;
 
     /// Frees memory for a new file and for buffers of the same size: keeps the last file until now,
-    /// writes a second one of `bytes`, and removes both. A virtual machine may give memory that is
-    /// free for some seconds back to its host, and is slow to get it again.
+    /// writes a second one of `bytes` bytes, and removes both. Otherwise a virtual machine may
+    /// return memory that was free for some seconds to its host, and gets it back only slowly.
     void level(std::int64_t bytes, const std::string& last_file, bool flush, int settle_ms) const;
 
     void remove(const std::string& path) const;

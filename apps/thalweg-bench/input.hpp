@@ -12,8 +12,8 @@
 
 namespace thalweg::bench {
 
-/// Reads with the library, in a session of its own.
-/// @note All functions but ask() are collective
+/// Reads by the library, in its own session.
+/// @note All functions except ask() are collective
 class LibraryInput {
 public:
     LibraryInput(const Context& context, const std::string& settings);
@@ -40,8 +40,8 @@ private:
     tw_file file_ = nullptr;
 };
 
-/// Reads every rank's block by one collective PnetCDF call per variable, then reorders it to memory
-/// order.
+/// Reads each rank's block by one collective call of PnetCDF for each variable, and reorders it to
+/// memory order.
 /// @note All functions are collective
 class PnetcdfInput {
 public:

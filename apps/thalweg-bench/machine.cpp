@@ -29,7 +29,7 @@ std::string processor() {
     return "unknown";
 }
 
-/// Returns type and options of the mounted file system of a folder.
+/// Returns the type and the options of the file system that is mounted at a folder.
 std::string file_system(const std::string& folder) {
     struct stat s {};
     if (::stat(folder.c_str(), &s) != 0) return "unknown";
@@ -56,7 +56,7 @@ std::string mpi_version() {
 }
 
 std::string hdf5_version() {
-    // netCDF-C links HDF5; its header is not needed for this.
+    // Declared here because HDF5's header is not needed otherwise; netCDF-C links HDF5.
     using Function = int (*)(unsigned*, unsigned*, unsigned*);
     const auto get = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "H5get_libversion"));
     unsigned v[3] = {0, 0, 0};
@@ -81,7 +81,7 @@ nlohmann::ordered_json describe_machine(const Meeting& meeting, const std::strin
     machine["memory_bytes"] = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
                               static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
     machine["kernel"] = fmt::format("{} {}", system.sysname, system.release);
-    double load = 0;  // load caused by other programs, if measured before the measurement
+    double load = 0;  // load by other programs, if it was measured before
     if (getloadavg(&load, 1) == 1) machine["load_average"] = load;
     machine["file_system"] = file_system(folder);
     machine["mpi"] = mpi_version();

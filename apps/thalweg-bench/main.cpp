@@ -24,7 +24,7 @@ namespace {
 
 using namespace thalweg::bench;
 
-constexpr int exit_wrong = 1;  // a method failed its check or could not be measured
+constexpr int exit_wrong = 1;  // a method failed a check or could not be measured
 constexpr int exit_usage = 2;
 constexpr int exit_failed = 3;
 
@@ -147,8 +147,8 @@ int run(int argc, char** argv) {
     }
 }
 
-/// Handles "overlap ... --print-ranks", which is called before there is an MPI program. Returns the
-/// exit status, or -1 for other arguments.
+/// Handles "overlap ... --print-ranks", which a script calls before it starts the MPI program.
+/// Returns the exit status, or -1 for other arguments.
 int print_ranks(int argc, char** argv) {
     const auto is = [&](int i, const char* word) { return std::strcmp(argv[i], word) == 0; };
     bool asked = false;
@@ -177,12 +177,12 @@ int main(int argc, char** argv) {
     try {
         status = run(argc, argv);
     } catch (const std::exception& e) {
-        // Other ranks may wait in a collective call for this one.
+        // Abort, because other ranks may wait for this one in a collective call.
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         fmt::print(stderr, "thalweg-bench: rank {}: {}\n", rank, e.what());
         std::fflush(stderr);
-        // Launchers may drop output that they have not forwarded when a rank aborts.
+        // Wait, because launchers may drop output that they have not forwarded when a rank aborts.
         usleep(200000);
         MPI_Abort(MPI_COMM_WORLD, exit_failed);
     }

@@ -83,7 +83,8 @@ void Meeting::wait(unsigned nap) const {
 
 double Meeting::start() const {
     wait();
-    // Long enough for the broadcast to reach ranks that have to wait for a core.
+    // The instant must be late enough for the broadcast to reach ranks that have to wait for a
+    // core.
     double instant = now() + 0.004 + 0.0005 * node_ranks_;
     MPI_Bcast(&instant, 1, MPI_DOUBLE, 0, node_);
     timespec until{};
@@ -164,7 +165,7 @@ Memory memory_now(bool with_shares) {
 Growth growth(const Memory& before, const Memory& open, const Memory& after) {
     const std::int64_t code = std::max<std::int64_t>(0, after.code - before.code);
     const std::int64_t peak = std::max<std::int64_t>(0, after.peak - code - before.resident);
-    const std::int64_t others =  // part of the shared pages that is counted for other ranks
+    const std::int64_t others =  // part of the shared pages that counts for other ranks
         (open.shared - before.shared) - (open.shared_share - before.shared_share);
     const std::int64_t fair = peak - (open.resident > 0 ? std::max<std::int64_t>(0, others) : 0);
     return {peak, std::max<std::int64_t>(0, fair)};

@@ -10,20 +10,20 @@
 
 namespace thalweg::bench {
 
-/// Returns seconds on a clock that all ranks of a node share (MPI_Wtime may start separately on
-/// each).
+/// Returns the seconds on a clock that is the same for all ranks of a node. MPI_Wtime may start
+/// separately on each rank.
 double now();
 
-/// Returns the processor seconds of this process with its threads.
+/// Returns the processor seconds of all threads of this process.
 double cpu_seconds();
-/// Returns the number of voluntary context switches of this process with its threads.
+/// Returns the number of voluntary context switches of all threads of this process.
 std::int64_t voluntary_switches();
 
 /// Returns the processor seconds of another process on this machine; 0 if unknown.
 double cpu_seconds(pid_t process);
 
-/// Barriers and reductions in which ranks sleep: where ranks outnumber cores, a rank polling in
-/// MPI_Barrier would take the core from ranks that still write.
+/// Barriers and reductions in which ranks sleep. If there are more ranks than cores, a rank that
+/// polls in MPI_Barrier would take the core from ranks that still write.
 class Meeting {
 public:
     explicit Meeting(MPI_Comm comm);
@@ -31,14 +31,14 @@ public:
     Meeting(const Meeting&) = delete;
     Meeting& operator=(const Meeting&) = delete;
 
-    /// Waits for all ranks, asleep except for a poll every `nap` microseconds.
+    /// Waits for all ranks. Sleeps, except for a poll every `nap` microseconds.
     /// @note Collective
     void wait(unsigned nap = 200) const;
 
-    /// Agrees on an instant a few milliseconds ahead, sleeps until then, and returns it. It is the
-    /// same for all ranks of a node. A rank's time counts from it even if the rank gets a core only
-    /// later; otherwise, with more ranks than cores, ranks would run one after another, each with a
-    /// short time of its own.
+    /// Agrees on an instant a few milliseconds ahead, sleeps until then, and returns the instant,
+    /// which is the same for all ranks of a node. Times are counted from this instant, even on
+    /// ranks that get a core only later. Otherwise, with more ranks than cores, ranks would run one
+    /// after another, and each would measure a short time.
     /// @note Collective
     double start() const;
 
@@ -52,9 +52,9 @@ public:
     double sum(double value) const;
     std::int64_t max(std::int64_t value) const;
     std::int64_t sum(std::int64_t value) const;
-    /// Returns the largest sum of values over the ranks of a node.
+    /// Returns the sum of the ranks' values on the node with the largest sum.
     std::int64_t max_node_sum(std::int64_t value) const;
-    /// Returns on every rank the text of the first rank that has one; else "".
+    /// Returns, on all ranks, the text of the first rank whose text is not empty; otherwise "".
     std::string first_text(std::string text) const;
 
 private:
@@ -69,14 +69,15 @@ private:
 /// The memory of this process in bytes.
 struct Memory {
     std::int64_t resident = 0;
-    std::int64_t code = 0;    ///< resident pages of mapped files: programs, libraries
+    std::int64_t code = 0;    ///< resident pages of program code: mapped files of programs and
+                              ///< libraries
     std::int64_t peak = 0;    ///< peak of resident memory since the last reset_peak()
-    std::int64_t shared = 0;  ///< resident shared memory; each page counts in full
-    /// Resident shared memory; each page is divided by the number of its users.
+    std::int64_t shared = 0;  ///< resident shared memory, without dividing pages among their users
+    /// Resident shared memory, with each page divided by the number of its users.
     std::int64_t shared_share = 0;
 };
 
-/// Returns freed memory to the system, so that resident memory is memory in use.
+/// Returns freed memory to the system, so that only memory in use is resident.
 void trim_memory();
 
 /// Resets the peak.
@@ -84,18 +85,18 @@ void trim_memory();
 bool reset_peak();
 
 /// Returns the present memory.
-/// @param with_shares  also set shared_share, which takes some milliseconds
+/// @param with_shares  also compute shared_share, which takes some milliseconds
 Memory memory_now(bool with_shares);
 
-/// Returns the rise of memory from `before` to its peak, without program code.
-/// @param open  if known, the memory in between, with shares, while the shared memory is in use
+/// The increase of memory from `before` to the peak, without program code.
+/// @param open memory, with shares, at a time when shared memory was in use, if known
 struct Growth {
-    std::int64_t whole = 0;  ///< each shared page counts in full
-    std::int64_t fair = 0;   ///< each shared page is divided by the number of its users
+    std::int64_t whole = 0;  ///< with each shared page counted fully
+    std::int64_t fair = 0;   ///< with each shared page divided by the number of its users
 };
 Growth growth(const Memory& before, const Memory& open, const Memory& after);
 
-/// The fsync and fdatasync calls of this process so far; see fsync_count.cpp.
+/// Number of calls of fsync and fdatasync that this process has made, see fsync_count.cpp.
 struct Fsyncs {
     std::int64_t calls = 0;
     double seconds = 0;

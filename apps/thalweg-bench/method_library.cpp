@@ -23,7 +23,7 @@ public:
     }
 
     Library(const Context& context, const std::string& method_settings) : context_(context) {
-        // Settings in the environment would override those of the method.
+        // Remove settings from the environment, which would override those of the method.
         for (const char* name : {"THALWEG_METHOD", "THALWEG_STORAGE", "THALWEG_PNETCDF_MODE",
                                  "THALWEG_FORMAT", "THALWEG_DEFLATE", "THALWEG_SHUFFLE"})
             unsetenv(name);
@@ -82,7 +82,7 @@ public:
         r.storage = file.at("storage");
         r.service = file.at("service");
         r.details = file.dump();
-        // The library's figures are sums over the ranks.
+        // The library's figures are sums over all ranks, so count them on one rank.
         const bool counts = context_.problem.rank() == 0;
         r.writes = counts ? file.at("writes").get<std::int64_t>() : 0;
         r.messages = counts ? file.at("messages").get<std::int64_t>() : 0;

@@ -77,8 +77,8 @@ public:
     FileReport report() override { return report_; }
 
 private:
-    /// Returns the chunk lengths; empty: the library chooses. A chunk of a variable's whole record
-    /// gives the fewest calls, with the most contiguous bytes each.
+    /// Returns the chunk lengths; empty if the library chooses. A chunk with the whole record of a
+    /// variable needs the fewest calls.
     std::vector<std::size_t> chunk_of(const Group& g) const {
         std::vector<std::size_t> chunk{1};
         for (const std::int64_t n : g.shape) chunk.push_back(static_cast<std::size_t>(n));

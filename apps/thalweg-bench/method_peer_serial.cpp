@@ -13,7 +13,8 @@
 namespace thalweg::bench {
 namespace {
 
-// Size of netCDF-C's buffer; its default writes small pieces, and a user who measures increases it.
+// Size of netCDF-C's buffer in bytes. The default writes small pieces; a user who measures would
+// increase it.
 constexpr std::size_t large_buffer = std::size_t{4} << 20;
 
 class PeerSerial : public Method {
@@ -77,7 +78,7 @@ public:
     FileReport report() override { return report_; }
 
 private:
-    struct Pieces {  // pieces of a group, by rank
+    struct Pieces {  // the pieces of a group, indexed by rank
         std::vector<Part> parts;
         std::vector<int> counts, offsets;
     };

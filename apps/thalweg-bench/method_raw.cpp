@@ -44,7 +44,7 @@ public:
         const std::int64_t end = bytes * (p.rank() + 1) / p.ranks();
         const std::int64_t piece =
             context_.options.raw_piece > 0 ? context_.options.raw_piece : end - at;
-        // Writes the bytes of the rank's own fields, repeated if its share of the file is larger.
+        // Write the rank's own fields, repeatedly if its share of the file is larger.
         std::int64_t from = 0;
         while (at < end) {
             const std::int64_t n = std::min({piece, end - at, p.memory_bytes() - from});

@@ -16,7 +16,8 @@ void check_nc(int status, const std::string& what);
 int classic_create_mode(const std::string& format);
 
 struct NetcdfIds {
-    std::vector<std::vector<int>> group_dims;  ///< by group, the record dimension first
+    std::vector<std::vector<int>> group_dims;  ///< ids of dimensions for each group; the record
+                                               ///< dimension comes first
     std::vector<int> variables;
 };
 

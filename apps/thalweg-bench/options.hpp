@@ -14,8 +14,8 @@ class App;
 
 namespace thalweg::bench {
 
-/// A mistake of the user that is the same on every rank: rank 0 prints it and all ranks exit with
-/// 2.
+/// A mistake of the user, which is the same on every rank. Rank 0 prints it, and all ranks exit
+/// with status 2.
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -23,16 +23,16 @@ struct UsageError : std::runtime_error {
 enum class Verify { none, first, all };
 enum class Chunk { record, level, library };
 
-/// Options that all measurements have in common, and that the methods read.
+/// Options that all measurements have in common and that methods read.
 struct Options {
     std::string workload;
     std::vector<std::string> methods;
     int repetitions = 5;
     int warmup = 1;
-    int steps = 0;  ///< 0: the number with which 200 MB are written
+    int steps = 0;  ///< 0: as many as are needed to write 200 MB
 
     std::string grid;  ///< process grid: "", "1d", "4x4"
-    /// Factor for the horizontal sizes; 1: those of the paper; 0: the workload's default.
+    /// Factor for the horizontal sizes: 1 gives those of the paper; 0: the workload's default.
     double scale = 0;
     std::int64_t nx = 0;  ///< 0: the workload's own size
     std::int64_t ny = 0;
@@ -45,13 +45,13 @@ struct Options {
     bool copy_puts = false;
     std::string settings;
     std::vector<std::pair<std::string, std::string>> hints;
-    std::int64_t bandwidth = 0;  ///< bytes a second of all writers together; 0: no limit
-    std::int64_t raw_piece = 0;  ///< bytes per pwrite; 0: one pwrite per step
+    std::int64_t bandwidth = 0;  ///< bytes per second of all writers together; 0: no limit
+    std::int64_t raw_piece = 0;  ///< bytes of each pwrite; 0: one pwrite for a step
     Chunk netcdf4_chunk = Chunk::record;
     int deflate = 0;  ///< level of deflate for the netCDF-4 methods
     bool shuffle = false;
 
-    double prewarm_gb = -1;  ///< negative: 2, or twice the size of a repetition if that is more
+    double prewarm_gb = -1;  ///< negative: 2, or twice the size of a repetition if this is more
     Verify verify = Verify::first;
     int settle_ms = 10;
     bool sync_between = false;
@@ -69,11 +69,11 @@ void add_measuring_options(CLI::App& app, Options& options);
 
 enum class Parsed { run, done };
 
-/// Parses a command line; `text` receives the help if it was requested. Throws UsageError.
+/// Parses a command line. If help was requested, `text` receives it. Throws UsageError.
 Parsed parse(CLI::App& app, int argc, char** argv, std::string& text);
 
-/// Parses the command line, with the same result on every rank. For --help and --list, puts the
-/// output into `text` and returns Parsed::done. Throws UsageError.
+/// Parses the command line; the result is the same on every rank. For --help and --list, `text`
+/// receives the output and the result is Parsed::done. Throws UsageError.
 Parsed parse_options(int argc, char** argv, Options& options, std::string& text);
 
 }  // namespace thalweg::bench

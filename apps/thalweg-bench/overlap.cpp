@@ -23,10 +23,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The ranks that a row needs: the first ones of all.
+/// The ranks that a row needs, which are the first of all ranks.
 struct ServerRoles {
-    MPI_Comm comm = MPI_COMM_NULL;  ///< null on the other ranks
-    std::vector<pid_t> here;        ///< processes of these ranks on this node
+    MPI_Comm comm = MPI_COMM_NULL;  ///< communicator of these ranks; null on other ranks
+    std::vector<pid_t> here;        ///< processes of these ranks that are on this node
 };
 
 double cpu_seconds(const std::vector<pid_t>& processes) {
@@ -54,7 +54,7 @@ public:
         measured_.workload = size.workload();
         const double bytes = static_cast<double>(run_bytes());
         check_folder(world, base_.dir, 2.1 * bytes);
-        // Settings in the environment must not override those of the rows.
+        // Remove settings from the environment, which would override those of the rows.
         for (const char* name : {"THALWEG_SERVICE", "THALWEG_SERVERS", "THALWEG_BANDWIDTH"})
             unsetenv(name);
         for (const Way& way : options.ways)
@@ -120,8 +120,8 @@ private:
         return server_roles;
     }
 
-    /// Returns the fields of a model rank. If there are servers, a rank's number in the model
-    /// changes from row to row.
+    /// Returns the fields of a model rank. With servers, a rank's number in the model differs from
+    /// row to row.
     Problem& problem_of(int rank) {
         std::unique_ptr<Problem>& problem = problems_[rank];
         if (!problem) {
@@ -131,7 +131,7 @@ private:
         return *problem;
     }
 
-    /// Measures how long the output of a step takes, and its computing.
+    /// Measures the time of a step's output, and the amount of computing for the chosen pace.
     void calibrate() {
         progress_.say("measuring the output and computation of a step");
         OverlapRow row;
@@ -153,7 +153,7 @@ private:
         rounds_per_second_ = world_.max(rounds_per_second_);
     }
 
-    /// Waits with few polls, so that ranks that have no part in a row do not disturb the others.
+    /// Waits with few polls, so that ranks without a part in the row do not disturb the others.
     void rest() const { world_.wait(20000); }
 
     void run_row(OverlapRow& row, int repetition) {
@@ -187,7 +187,7 @@ private:
     }
 
     /// Runs this rank's part of a row.
-    /// @param told  receives the report of the model's ranks, the same on all of them
+    /// @param told  receives the report of the model, which is the same on all of its ranks
     OverlapSample take_part(const Way& way, const ServerRoles& server_roles, const Compute& compute,
                             int repetition, int steps, Json& told) {
         trim_memory();
@@ -209,7 +209,7 @@ private:
             const Meeting meeting(model);
             const std::int64_t without = memory_now(false).resident;
             Problem& problem = problem_of(meeting.rank());
-            // Do not count fields that were made just now.
+            // Do not count the memory of fields that were made only now.
             before.resident += memory_now(false).resident - without;
             const Context context{meeting.comm(), problem, base_, steps, {}};
             std::unique_ptr<Method> method;
@@ -233,8 +233,8 @@ private:
         return sample;
     }
 
-    /// Starts a session of the library on the ranks of a row, and returns this rank's role. If the
-    /// row cannot be measured, a note gives the reason.
+    /// Starts a session of the library on the ranks of a row, and returns this rank's role. If this
+    /// fails, the row gets a note with the reason.
     int begin_session(const Way& way, const ServerRoles& server_roles, tw_session& session,
                       MPI_Comm& model, Json& told) const {
         const bool alone = way.name == "serial" && options_.serial_bandwidth > 0;
@@ -256,8 +256,7 @@ private:
         return role;
     }
 
-    /// Writes a short file first, so that the session's buffers, connections and pages have been
-    /// used.
+    /// Writes a short file first, so that buffers, connections and memory of the session are ready.
     void warm_up(Method& method, const Meeting& meeting) const {
         const std::string path = files_.front() + "-warm-up";
         method.open(path);
@@ -268,7 +267,7 @@ private:
         if (meeting.rank() == 0) ::unlink(path.c_str());
     }
 
-    /// Runs the model: the part that is measured.
+    /// Runs the model, which is the part that is measured.
     void run_model(Method* method, const Compute& compute, const Meeting& meeting,
                    const ServerRoles& server_roles, int steps, OverlapSample& sample) const {
         int node_rank = 0;
@@ -343,7 +342,7 @@ private:
                                  {std::min(steps_of_file(), steps - first), first});
         }
         told["wrong"] = wrong;
-        // netCDF-4 files have the same values, but not the same bytes.
+        // Do not hash netCDF-4 files: they have the same values, but not the same bytes.
         if (!way.peer && !netcdf4) told["hash"] = hash_file(meeting, last_file_);
     }
 
@@ -362,7 +361,7 @@ private:
         for (const std::string& file : files_) ground_.remove(file);
     }
 
-    /// Broadcasts the report of the lowest rank that has one.
+    /// Broadcasts the report from the lowest rank that has one.
     void hear(const Json& told, OverlapRow& row) {
         int owner = told.is_null() ? world_.ranks() : world_.rank();
         MPI_Allreduce(MPI_IN_PLACE, &owner, 1, MPI_INT, MPI_MIN, world_.comm());
@@ -392,12 +391,12 @@ private:
     const Options& base_;
     Progress progress_;
     Ground ground_;
-    std::vector<std::string> files_;           ///< files of the latest run
-    std::string last_file_;                    ///< the last one of these
-    std::map<int, ServerRoles> server_roles_;  ///< for each number of servers
+    std::vector<std::string> files_;           ///< files of the most recent run
+    std::string last_file_;                    ///< last of these files
+    std::map<int, ServerRoles> server_roles_;  ///< roles for each number of servers
     std::map<int, std::unique_ptr<Problem>> problems_;
     double rounds_per_second_ = 0;
-    std::optional<std::uint64_t> hash_;  ///< hash of the library's files
+    std::optional<std::uint64_t> hash_;  ///< hash of the files that the library has written
     OverlapMeasurement measured_;
 };
 

@@ -9,19 +9,20 @@
 
 namespace thalweg::bench {
 
-/// One run of a row: seconds and bytes, each of the rank that has most, except for the sum of the
-/// processor time. All members are doubles, so that it can be reduced as a whole.
+/// One run of a row. Seconds and bytes are those of the rank with most; processor time is the sum
+/// over the ranks. All members are doubles, so that they can be reduced together.
 struct OverlapSample {
     double total = 0;      ///< seconds of all steps and the close
     double open = 0;       ///< seconds before the first step
     double computing = 0;  ///< part of `total`
-    double library = 0;    ///< part of `total`: passing data and ending the steps, or copies only
+    double library = 0;    ///< part of `total`: passing data and ending steps; for "pack", only
+                           ///< copies
     double close = 0;      ///< part of `total`
     double cpu = 0;        ///< sum over all ranks, including servers, during `total`
-    double peak = 0;       ///< largest growth of a model rank's resident memory
+    double peak = 0;       ///< largest increase of a model rank's resident memory
     double peak_rss = 0;   ///< largest peak of a model rank's resident memory
     double server_peak_rss = 0;
-    double queue_waits = -1;  ///< negative: unknown
+    double queue_waits = -1;  ///< number of waits for the queue; negative: unknown
     double queue_wait_seconds = -1;
 };
 
@@ -29,16 +30,16 @@ struct OverlapRow {
     const Way* way = nullptr;
     Computing computing = Computing::sleep;
     std::vector<OverlapSample> samples;
-    std::string note;  ///< reason why there are no samples; empty if there are
+    std::string note;  ///< reason why there are no samples; empty if there are samples
     std::string wrong;
     bool verified = false;
-    std::string method, storage;  ///< as the library has reported them
-    std::string details;          ///< the library's own summary of the last file, as JSON
+    std::string method, storage;  ///< method and storage that the library has reported
+    std::string details;          ///< the library's summary of the last file, as JSON
 };
 
 struct OverlapMeasurement {
-    double compute_seconds = 0;  ///< seconds per step
-    /// Seconds of a step's output without computing, measured to set the pace.
+    double compute_seconds = 0;  ///< seconds of computing in a step
+    /// Seconds of a step's output without computing, from which the pace follows.
     double io_seconds = 0;
     Workload workload;
     std::int64_t step_bytes = 0;

@@ -39,7 +39,7 @@ Way service_way(const std::string& name) {
                      ": must be none, pack, inline, serial, background, auto or servers:N");
 }
 
-/// Returns another library's way of output, if its bandwidth can be limited.
+/// Returns the way of output of another library, if its rate of writing can be limited.
 Way peer_way(const std::string& name) {
     if (name != "raw" && name.rfind("peer-pnetcdf", 0) != 0)
         throw UsageError("--peers " + name +
@@ -66,7 +66,7 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
     Options& base = options.base;
     base.workload = "cfio-2";
     base.steps = 20;
-    base.warmup = 0;  // every session warms up by writing a short file
+    base.warmup = 0;  // no warm-up here: each session writes a short file first
     base.copy_puts = true;
     base.bandwidth = 500'000'000;
     options.ranks = 4;
@@ -122,7 +122,7 @@ Parsed parse_overlap_options(int argc, char** argv, OverlapOptions& options, std
     add_measuring_options(app, base);
 
     if (parse(app, argc, argv, text) == Parsed::done) return Parsed::done;
-    // The ways with which others are compared: output in the call, copies only, and no output.
+    // The ways with which all others are compared: output in the call, copies only, and no output.
     std::vector<std::string> needed_ways{"inline", "pack", "none"};
     if (options.compute_seconds < 0) needed_ways.push_back(find_workload(base).pace.output);
     for (const std::string& needed : needed_ways)

@@ -12,12 +12,13 @@
 
 namespace thalweg::bench {
 
-/// A way of writing while the model computes.
+/// A way of output while the model computes.
 struct Way {
-    std::string name;                ///< "inline", "serial", "servers:2", "peer-pnetcdf"
+    std::string name;                ///< for example "inline", "serial", "servers:2" or "peer-
+                                     ///< pnetcdf"
     std::string service;             ///< "none", "pack", or a service of the library
     int servers = 0;                 ///< number of ranks in addition to the model's
-    std::optional<MethodInfo> peer;  ///< method of another library
+    std::optional<MethodInfo> peer;  ///< method of another library, if the row uses one
     std::string settings;            ///< additional settings of the library
 
     bool writes() const { return service != "none" && service != "pack"; }
@@ -29,14 +30,16 @@ struct OverlapOptions {
     int ranks = 0;  ///< number of ranks of the model
     std::vector<Way> ways;
     std::vector<Computing> computing;
-    double compute_seconds = -1;  ///< seconds per step; negative: the workload's pace
+    double compute_seconds = -1;  ///< seconds of computing in a step; negative: those of the
+                                  ///< workload's pace
     int every = 1;                ///< number of computing steps between two outputs
     int steps_per_file = 0;       ///< 0: all steps in one file
-    /// Bytes a second if there is only one writer; 0: the same as for several.
+    /// Bytes per second if there is a single writer; 0: the same limit as for several.
     std::int64_t serial_bandwidth = 0;
     bool print_ranks = false;
 
-    /// Returns the number of ranks to run: those of the model and the most servers of any row.
+    /// Returns the number of ranks to start: those of the model and the largest number of servers
+    /// of any row.
     int all_ranks() const;
 };
 

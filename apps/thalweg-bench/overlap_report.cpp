@@ -27,7 +27,7 @@ double most(const OverlapRow& row, Figure figure) {
     return *std::max_element(values.begin(), values.end());
 }
 
-/// Returns the row, with the same computing, with which others are compared.
+/// Returns the row with the given name and the same computing, with which others are compared.
 const OverlapRow& standard(const OverlapMeasurement& m, const OverlapRow& row, const char* name) {
     return *std::find_if(m.rows.begin(), m.rows.end(), [&](const OverlapRow& r) {
         return r.way->name == name && r.computing == row.computing;
@@ -35,7 +35,7 @@ const OverlapRow& standard(const OverlapMeasurement& m, const OverlapRow& row, c
 }
 
 /// Returns the median over the repetitions of a function of three total times: that of this row,
-/// that without output, and that of output inline.
+/// that without output, and that with output inline.
 template <class F>
 double paired(const OverlapMeasurement& m, const OverlapRow& row, F f) {
     const OverlapRow& none = standard(m, row, "none");

@@ -8,8 +8,8 @@
 
 namespace thalweg::bench {
 
-/// Copies all variables of a step into warm memory by the library's own code, with index swap and
-/// byte order.
+/// Copies all variables of a step to warm memory by the library's own code, in file order and the
+/// file's byte order.
 class Pack : public Method {
 public:
     explicit Pack(const Problem& problem);

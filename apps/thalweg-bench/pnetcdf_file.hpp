@@ -28,8 +28,8 @@ public:
     int id() const { return file_; }
     int variable(std::size_t i) const { return variables_[i]; }
 
-    /// Returns this rank's start and count of a variable in a step; empty if another rank writes
-    /// the value that all hold.
+    /// Returns start and count of this rank's part of a variable in a step. They are empty if all
+    /// ranks hold the same value and another one writes it.
     void range(const Group& g, int step, std::vector<MPI_Offset>& start,
                std::vector<MPI_Offset>& count) const;
 

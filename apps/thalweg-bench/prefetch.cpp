@@ -18,8 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A way of reading. Record 0 is read before the clock starts; in each step the model computes and
-/// takes the next record.
+/// A way of reading. Record 0 is read before time is measured. In each step the model computes and
+/// then takes the next record.
 class Input {
 public:
     virtual ~Input() = default;
@@ -36,7 +36,7 @@ public:
     void end() override {}
 };
 
-/// Reads in the call, or ahead if the setting read_ahead says so.
+/// Reads in the call, or ahead if the setting read_ahead permits it.
 class Inline : public Input {
 public:
     Inline(const Context& context, const std::string& settings) : input_(context, settings) {}
@@ -55,7 +55,7 @@ private:
     LibraryInput input_;
 };
 
-/// Requests the next record before the computing, into other arrays.
+/// Requests the next record before computing, into a second set of arrays.
 class Prefetch : public Input {
 public:
     Prefetch(const Context& context, const std::string& settings)
@@ -127,12 +127,12 @@ std::unique_ptr<Input> make_input(const std::string& way, const Context& context
 struct Row {
     std::string way;
     Computing computing;
-    /// `input`: seconds in the method's calls, on the slowest rank.
+    /// `input` is the time in the method's calls on the slowest rank, in seconds.
     std::vector<double> total, input, cpu;
     std::string wrong;
 };
 
-/// Returns a row's time relative to another's: median over the repetitions.
+/// Returns a row's time divided by that of another: the median over the repetitions.
 double ratio(const Row& row, const Row& to) {
     std::vector<double> ratios;
     for (std::size_t i = 0; i < row.total.size(); ++i) ratios.push_back(row.total[i] / to.total[i]);

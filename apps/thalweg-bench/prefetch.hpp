@@ -15,7 +15,7 @@ struct PrefetchOptions {
     Options base;
     std::vector<std::string> ways;
     std::vector<Computing> computing;
-    double proportion = 1;  ///< seconds of a step's computing, relative to those of reading inline
+    double proportion = 1;  ///< seconds of computing in a step, divided by those of reading inline
 };
 
 /// Parses "thalweg-bench prefetch ...". Throws UsageError.

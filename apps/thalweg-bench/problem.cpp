@@ -24,7 +24,7 @@ std::int64_t aligned(std::int64_t bytes) {
     return (bytes + field_alignment - 1) / field_alignment * field_alignment;
 }
 
-/// Divides [start, start + count) into `parts` parts and keeps part `which`.
+/// Divides [start, start + count) into `parts` parts, and reduces it to part `which`.
 void keep_part(std::int64_t& start, std::int64_t& count, std::int64_t which, std::int64_t parts) {
     const std::int64_t low = count * which / parts;
     const std::int64_t high = count * (which + 1) / parts;
@@ -41,7 +41,7 @@ void fill_field(const Group& g, std::uint32_t field, T* out) {
     }
     if (g.part.elements() == 0) return;
     const std::vector<std::int64_t> stride = row_major_strides(g.shape);
-    // Walks the box in memory order; `at` is the row-major global index.
+    // Go through the box in memory order; `at` is the row-major index in the whole array.
     std::vector<std::int64_t> count(nd), step(nd), index(nd, 0);
     std::int64_t base = 0;
     for (std::size_t m = 0; m < nd; ++m) {
@@ -115,7 +115,7 @@ Part Problem::part_of(const Group& g, int rank) const {
     Part part{std::vector<std::int64_t>(g.shape.size(), 0), g.shape};
     if (g.replicated) return part;
 
-    // Returns the file dimension that an axis cuts, or -1.
+    // Returns the file dimension that an axis divides; -1 if there is none.
     const auto cut_by = [&](std::size_t axis) {
         const auto& order = g.spec->file_order;
         for (const std::string& name : workload_.axes[axis]) {
@@ -124,7 +124,7 @@ Part Problem::part_of(const Group& g, int rank) const {
         }
         return -1;
     };
-    // If the group lacks some axes, so far `spare` ranks hold the same block.
+    // If the group lacks some axes, `spare` ranks still have the same block, which they divide.
     const std::vector<int> position = grid_position(rank);
     std::int64_t spare = 1, which = 0;
     int first_cut = -1;

@@ -23,8 +23,8 @@ struct Part {
 /// A group of variables of one shape.
 struct Group {
     const VariableGroup* spec = nullptr;
-    std::vector<std::int64_t> shape;  ///< in file order
-    std::vector<int> memory_axis;     ///< file dimension of each memory dimension
+    std::vector<std::int64_t> shape;  ///< lengths in file order
+    std::vector<int> memory_axis;     ///< dimension in the file of each memory dimension
     Part part;                        ///< elements that this rank holds
     bool replicated = false;
     bool same_order = false;  ///< memory order is the same as file order
@@ -59,22 +59,23 @@ public:
     /// Returns the part of a group that a rank holds.
     Part part_of(const Group& group, int rank) const;
 
-    /// Returns the bytes of all variables in one step, over all ranks.
+    /// Returns the size in bytes of all variables in one step, over all ranks.
     std::int64_t step_bytes() const { return step_bytes_; }
-    /// Return the bytes of the largest variable; of the largest part of this rank; of all its
-    /// parts.
+    /// The following functions return sizes in bytes: of the largest variable; of the largest part
+    /// of this rank; of all parts of this rank.
     std::int64_t largest_variable_bytes() const;
     std::int64_t largest_part_bytes() const;
 
-    /// Makes the fields. Separate from the constructor, because memory must be warmed up before.
+    /// Makes the fields. This is not done by the constructor, because memory must be warmed up
+    /// before.
     void fill();
 
-    /// Returns a variable's values on this rank in a step, in memory order. No time is spent on new
-    /// values between steps: the values never change, but the variables of a group exchange their
-    /// fields.
+    /// Returns a variable's values on this rank in a step, in memory order. Values never change, so
+    /// that no time is spent on them; instead, the variables of a group exchange their fields from
+    /// step to step.
     const void* values(const Variable& v, int step) const;
 
-    /// Returns the number of a variable's field in a step: the input of field_value().
+    /// Returns the number of a variable's field in a step, which is an argument of field_value().
     std::uint32_t field(const Variable& v, int step) const;
 
     /// Returns all fields of this rank, one after another.
@@ -100,9 +101,9 @@ private:
     std::int64_t step_bytes_ = 0;
 };
 
-/// Returns the value of a field at a row-major global index: 24 bits that a float holds exactly and
-/// that differ between neighbours, so that any rank can check any element of a file without the
-/// data.
+/// Returns the value of a field at a row-major global index. It has 24 bits, which a float
+/// represents exactly, and differs between neighbours. Any rank can thus check any element of a
+/// file without having the data.
 inline std::uint32_t field_value(std::uint32_t field, std::int64_t index) {
     std::uint32_t x = static_cast<std::uint32_t>(index) * 0x9E3779B1u ^
                       static_cast<std::uint32_t>(index >> 32) * 0x85EBCA77u ^

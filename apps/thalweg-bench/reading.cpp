@@ -56,7 +56,7 @@ void run_once(const Meeting& meeting, const std::string& path, ReadRow& row, boo
     row.cpu.push_back(sum);
 }
 
-/// Returns this row's time relative to another's: median over the repetitions.
+/// Returns the time of this row divided by that of another: the median over the repetitions.
 double ratio(const ReadRow& row, const ReadRow* to) {
     if (to == nullptr) return 0;
     std::vector<double> ratios;
@@ -91,7 +91,7 @@ Json result(const ReadRow& row, const std::vector<ReadRow>& rows, const Problem&
     return r;
 }
 
-/// Measures all methods on the ranks of a meeting.
+/// Measures all methods on the ranks of one meeting.
 Json measure_on(const Meeting& meeting, const Options& options, bool& good) {
     std::vector<ReadRow> rows;
     for (const std::string& name : options.methods)
@@ -102,7 +102,7 @@ Json measure_on(const Meeting& meeting, const Options& options, bool& good) {
     problem.fill();
     const Context context{meeting.comm(), problem, options, 1};
 
-    // The file has one record, written by the library. Afterwards it is in the page cache.
+    // The file has one record, which the library has written; it is in the page cache.
     const std::string path = ground.prefix() + "-restart";
     {
         const char* way = options.format == "netcdf4" ? "record-netcdf4" : "record";
@@ -133,7 +133,7 @@ Json measure_on(const Meeting& meeting, const Options& options, bool& good) {
     return results;
 }
 
-/// Adds the times relative to those with the first number of ranks.
+/// Adds the times divided by those with the first number of ranks.
 void add_growth(Json& report) {
     if (!report.contains("results")) return;  // this rank did not take part
     for (Json& r : report["results"])
@@ -192,7 +192,8 @@ Json measure_reading(const Meeting& world, const ReadOptions& options, const Jso
     std::vector<int> counts = options.ranks;
     if (counts.empty()) counts.push_back(world.ranks());
     std::int64_t bytes = 0;
-    for (const int ranks : counts) {  // Throw errors before anything is measured.
+    for (const int ranks : counts) {  // Check all options first, so that errors are thrown before
+                                      // anything is measured.
         if (ranks > world.ranks())
             throw UsageError(
                 fmt::format("{} ranks are running, but --sweep needs {}", world.ranks(), ranks));

@@ -14,7 +14,7 @@
 
 namespace thalweg::bench {
 
-/// A method of reading the file, with the state that a model would keep.
+/// A method of reading a file, with the state that a model would keep.
 /// @note All functions are collective
 class ReadMethod {
 public:
@@ -32,7 +32,7 @@ struct ReadMethodInfo {
     const char* name;
     const char* text;
     Reads reads;
-    bool fills;  ///< the arrays contain the fields after the read
+    bool fills;  ///< after a read, the arrays contain the fields
     std::unique_ptr<ReadMethod> (*make)(const Context& context, const Arrays& arrays);
 };
 
@@ -40,7 +40,8 @@ const std::vector<ReadMethodInfo>& read_methods();
 
 struct ReadOptions {
     Options base;
-    std::vector<int> ranks;  ///< numbers of ranks, each measured separately; empty: all ranks
+    std::vector<int> ranks;  ///< numbers of ranks that are measured one after another; empty: all
+                             ///< ranks
 };
 
 /// Parses "thalweg-bench read ...". Throws UsageError.

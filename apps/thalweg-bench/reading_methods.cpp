@@ -17,8 +17,8 @@
 namespace thalweg::bench {
 namespace {
 
-/// A lower bound: every rank reads a contiguous 1/P of as many bytes as the fields have (or of the
-/// file, if it is shorter), in no format.
+/// A lower bound: each of P ranks reads a contiguous part of the file without regard to its format.
+/// All parts together are as large as the fields, or as the file if it is shorter.
 class RawRead : public ReadMethod {
 public:
     RawRead(const Context& context, const Arrays& arrays) : context_(context), arrays_(arrays) {}
@@ -37,7 +37,7 @@ public:
         const Problem& p = context_.problem;
         std::int64_t at = bytes_ * p.rank() / p.ranks();
         const std::int64_t end = bytes_ * (p.rank() + 1) / p.ranks();
-        // Fills the arrays again from the start if the share is larger.
+        // If the share is larger than the arrays, fill them again from the start.
         for (std::int64_t to = 0; at < end;) {
             const std::int64_t n = std::min(end - at, p.memory_bytes() - to);
             const ssize_t got =

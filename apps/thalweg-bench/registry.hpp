@@ -19,15 +19,15 @@ struct MethodInfo {
     std::string text;
     std::string storage;
     FileKind kind;
-    bool library;  ///< the method uses Thalweg: its classic files must all have the same bytes
+    bool library;  ///< the method uses Thalweg; all its classic files must have the same bytes
     std::unique_ptr<Method> (*make)(const Context&);
-    std::string settings{};  ///< settings of a variant: "name=value; ..."
+    std::string settings{};  ///< settings of a variant, in the form "name=value; ..."
 };
 
 const std::vector<MethodInfo>& registered_methods();
 
-/// Returns the method of this name; "record:threads=2:writers=4" is the method `record` with these
-/// settings of the library. Throws UsageError if there is none.
+/// Returns the method of a name. "record:threads=2:writers=4" is the method `record` with these
+/// settings of the library. Throws UsageError if there is no such method.
 MethodInfo find_method(const std::string& name);
 
 // Each function makes the method in the file with the same name.
@@ -51,7 +51,7 @@ std::unique_ptr<Method> make_tiles(const Context&);
 std::unique_ptr<Method> make_tiles_pnetcdf(const Context&);
 std::unique_ptr<Method> make_record_netcdf4(const Context&);
 
-/// Makes the library's method with an existing session, which it ends.
+/// Makes a method of the library that uses an existing session, and ends it.
 std::unique_ptr<Method> make_library(const Context&, tw_session);
 
 }  // namespace thalweg::bench

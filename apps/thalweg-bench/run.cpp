@@ -18,7 +18,7 @@
 namespace thalweg::bench {
 namespace {
 
-/// A method with the state that it keeps from file to file.
+/// A method, with the state that it keeps from one file to the next.
 struct Runner {
     std::unique_ptr<Method> method;
     Result result;
@@ -46,8 +46,8 @@ public:
         progress_.say("warming up memory");
         ground_.prewarm(prewarm_bytes());
         problem_.fill();
-        // Change the order each time, in the same way on all ranks, as each method finds the state
-        // that the one before has left.
+        // Change the order each time, alike on all ranks, because each method finds the memory in
+        // the state that the one before has left.
         const std::size_t count = runners_.size();
         std::vector<std::size_t> order(count);
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -77,7 +77,7 @@ public:
 private:
     void choose_methods() {
         std::vector<std::string> names = options_.methods;
-        // Add the lower bound to every run, since other methods are reported as multiples of it.
+        // Always measure the lower bound, because other methods are reported as multiples of it.
         if (std::find(names.begin(), names.end(), "raw") == names.end())
             names.insert(names.begin(), "raw");
         for (const std::string& name : names) {
@@ -103,8 +103,8 @@ private:
                         static_cast<double>(prewarm_bytes()));
     }
 
-    /// Calls a collective action. If it throws on any rank, stores the error in the method's result
-    /// and stops measuring the method.
+    /// Calls a collective action. If it throws on any rank, stores the error in the result of the
+    /// method and stops measuring it.
     template <class F>
     bool attempt(Runner& runner, F action) {
         std::string error;
@@ -133,14 +133,15 @@ private:
         return made;
     }
 
-    /// Writes one file by one method. @param repetition  negative: not measured
+    /// Writes one file by one method.
+    /// @param repetition  number of the repetition; negative: not measured
     void run_once(Runner& runner, int repetition) {
         Result& result = runner.result;
         if (!result.error.empty()) return;
         ground_.level(repetition_bytes(), last_file_, options_.sync_between, options_.settle_ms);
         last_file_.clear();
-        // Measure memory only in a method's first file, beginning before the method has any: a
-        // model would not return free memory to the system before every file.
+        // Measure memory only in a method's first file, before which the method has allocated
+        // nothing. A model would not return free memory to the system before each file.
         const bool first = !runner.method;
         Memory before, open;
         if (first) {
@@ -170,7 +171,7 @@ private:
         for (int s = 0; s < measurement_.steps; ++s) method.step(s);
         const double switches = static_cast<double>(voluntary_switches() - switches_start) /
                                 std::max(1, measurement_.steps);
-        // Measure shared memory while the file is open. As that takes time, do so only in
+        // Measure shared memory while the file is open. This takes time, so do it only in
         // repetitions that are not measured.
         if (first && repetition < 0) open = memory_now(true);
         method.close();
@@ -263,7 +264,7 @@ private:
     std::string last_file_;  ///< file that is kept until Ground::level() removes it
     std::vector<Runner> runners_;
     Measurement measurement_;
-    const Result* reference_ = nullptr;  ///< result with the library's first classic file
+    const Result* reference_ = nullptr;  ///< result of the library's first classic file
 };
 
 }  // namespace

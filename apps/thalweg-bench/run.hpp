@@ -14,31 +14,32 @@
 
 namespace thalweg::bench {
 
-/// The measurement of one file of one method.
+/// The measurement of one file that a method has written.
 struct Sample {
-    double seconds = 0;         ///< steps and close, on the slowest rank
-    double open_seconds = 0;    ///< slowest rank
-    double cpu_seconds = 0;     ///< sum over all ranks, without opening the file
-    double switches = 0;        ///< voluntary context switches of a rank in a step, mean
-    double most_switches = 0;   ///< on the rank that has most
-    Phases phases;              ///< each on the rank that is slowest in it
-    std::int64_t writes = 0;    ///< sum over all ranks, as are the members below
-    std::int64_t messages = 0;  ///< negative: not known
+    double seconds = 0;         ///< seconds for the steps and the close, on the slowest rank
+    double open_seconds = 0;    ///< seconds for opening, on the slowest rank
+    double cpu_seconds = 0;     ///< CPU seconds of all ranks, without opening the file
+    double switches = 0;        ///< mean number of voluntary context switches of a rank in a step
+    double most_switches = 0;   ///< the same number on the rank with most
+    Phases phases;              ///< seconds of each phase, on the rank that is slowest in it
+    std::int64_t writes = 0;    ///< sum over all ranks, as in the members below
+    std::int64_t messages = 0;  ///< negative: unknown
     std::int64_t fsync_calls = 0;
-    double fsync_seconds = 0;  ///< slowest rank
+    double fsync_seconds = 0;  ///< seconds on the slowest rank
 };
 
 /// The results of one method.
 struct Result {
     const MethodInfo* info = nullptr;
-    std::string error;  ///< reason why it could not be measured; empty if it was
+    std::string error;  ///< reason why the method could not be measured; empty if it could
     std::vector<Sample> samples;
-    /// Before the first file: starting sessions, allocating buffers.
+    /// Seconds before the first file, for starting sessions and allocating buffers.
     double setup_seconds = 0;
-    /// Bytes on the rank with most; a shared page is divided by the number of its users.
+    /// Bytes on the rank with most. A page that is shared counts in part, by the number of its
+    /// users.
     std::int64_t peak_bytes = 0;
-    std::int64_t peak_rss_bytes = 0;  ///< bytes on the rank with most; a shared page counts in full
-    std::int64_t peak_node_bytes = 0;  ///< bytes on the node with most, summed over its ranks
+    std::int64_t peak_rss_bytes = 0;   ///< bytes on the rank with most; a shared page counts fully
+    std::int64_t peak_node_bytes = 0;  ///< bytes of all ranks of the node with most
     std::int64_t file_bytes = 0;
     std::string service = "inline";
     std::string storage;
@@ -51,8 +52,9 @@ struct Result {
 
 struct Measurement {
     int steps = 0;
-    bool peaks_reset = true;         ///< false: the peaks are those of the whole run
-    std::deque<MethodInfo> methods;  ///< elements that results point to
+    bool peaks_reset = true;         ///< false: the peaks could not be reset, and are those of the
+                                     ///< whole run
+    std::deque<MethodInfo> methods;  ///< methods to which results point
     std::vector<Result> results;
     bool good = true;
 };

@@ -29,7 +29,8 @@ public:
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    /// Reads n bytes. @return false if the file ends before
+    /// Reads n bytes.
+    /// @return false if the file is too short
     bool read(void* to, std::int64_t n, std::int64_t at) const {
         char* out = static_cast<char*>(to);
         while (n > 0) {
@@ -65,8 +66,9 @@ T as_is(T number) {
     return number;
 }
 
-/// Returns the position of the first of n numbers that is not the field's value, or -1.
-/// @param index  index of the first number
+/// Returns the position of the first among n numbers that differs from the value of the field; -1
+/// if there is none.
+/// @param index index in the field of the first number
 template <class T, T (*convert)(T)>
 std::int64_t first_wrong(std::uint32_t field, std::int64_t index, const T* numbers,
                          std::int64_t n) {
@@ -82,7 +84,8 @@ std::string wrong_value(const Variable& v, int step, std::int64_t index) {
     return fmt::format("{}, step {}, element {}: wrong value", v.name, step, index);
 }
 
-/// Checks elements [begin, end) of a variable whose record starts at byte `at` of a classic file.
+/// Checks the elements [begin, end) of a variable in a classic file. The record of the variable
+/// begins at byte `at`.
 template <class T>
 std::string check_classic(const Reader& file, const Problem& p, const Variable& v, int step,
                           std::int64_t at, std::int64_t begin, std::int64_t end,
@@ -102,7 +105,7 @@ std::string check_classic(const Reader& file, const Problem& p, const Variable& 
     return {};
 }
 
-/// Checks a classic file. Reads the header by PnetCDF, which thereby checks it.
+/// Checks a classic file. Its header is read by PnetCDF, so that it is checked, too.
 std::string check_classic_file(const Problem& p, const std::string& path, Steps steps) {
     int id = 0;
     int status = ncmpi_open(MPI_COMM_SELF, path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &id);
@@ -183,7 +186,7 @@ std::string check_netcdf4_file(const Problem& p, const std::string& path, Steps 
         if (status != NC_NOERR) return v.name + ": " + nc_strerror(status);
         nc_inq_varndims(id, var, &ndims);
         if (ndims != static_cast<int>(g.shape.size()) + 1) return v.name + ": wrong rank";
-        // Checks this rank's share of the slowest dimension, one index at a time.
+        // Check this rank's share of the slowest dimension, one index at a time.
         const std::int64_t slowest = g.shape.empty() ? 1 : g.shape[0];
         const std::int64_t row = g.elements() / slowest;
         std::vector<std::size_t> start(ndims, 0), count{1};

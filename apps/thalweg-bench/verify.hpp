@@ -11,14 +11,14 @@
 
 namespace thalweg::bench {
 
-/// The range of steps in a file.
+/// The range of steps that a file contains.
 struct Steps {
     int number = 0;
     int first = 0;  ///< number of the first step within the run
 };
 
-/// Compares a file's variables with the fields. Returns the difference on every rank, or an empty
-/// text.
+/// Compares the variables in a file with the fields. Returns a description of the first difference,
+/// or an empty text; the same on every rank.
 /// @note Collective
 std::string check_values(const Meeting& meeting, const Problem& problem, FileKind kind,
                          const std::string& path, Steps steps);

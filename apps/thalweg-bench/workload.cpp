@@ -92,8 +92,8 @@ std::vector<int> process_grid(const Workload& workload, const std::string& grid,
     if (grid.empty() || grid == "1d") {
         factors[0] = ranks;
         if (grid == "1d" || workload.cut_axes < 2) return factors;
-        // The second axis gets the largest divisor up to the square root, but not more ranks than
-        // it has elements: if two ranks shared a level, one of them would have none.
+        // The second axis gets the largest divisor of the number of ranks up to its square root,
+        // but not more ranks than the axis has elements: further ranks would hold nothing.
         const Dimension* second = find(workload, workload.axes[1].front());
         for (int f = 1; f <= ranks / f; ++f) {
             if (ranks % f == 0 && f <= second->length) {

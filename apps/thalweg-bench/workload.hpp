@@ -17,7 +17,7 @@ constexpr std::int64_t element_bytes(Element e) { return e == Element::f4 ? 4 : 
 struct Dimension {
     std::string name;
     std::int64_t length;
-    char role;  ///< 'x', 'y', 'z': set by --nx, --ny, --nz; '-': fixed length
+    char role;  ///< 'x', 'y' or 'z': length that --nx, --ny or --nz sets; '-': fixed length
 };
 
 /// Variables of the same shape. Dimensions are listed slowest first, without the record dimension
@@ -26,27 +26,30 @@ struct VariableGroup {
     std::string prefix;
     int count;
     Element type;
-    std::vector<std::string> file_order;    ///< empty: one value per step, the same on all ranks
+    std::vector<std::string> file_order;    ///< names of the dimensions; empty: one value per step,
+                                            ///< the same on all ranks
     std::vector<std::string> memory_order;  ///< the same names in memory order
-    bool main = false;                      ///< the group whose size --variables changes
+    bool main = false;                      ///< the group has the number of variables that
+                                            ///< --variables sets
 };
 
-/// The time that a model computes relative to its output, for measurements of overlap.
+/// The computing time of a model relative to its output time, for measurements of overlap.
 struct Pace {
-    std::string output = "inline";  ///< kind of output to which `compute` is relative
-    double compute = 2.6;           ///< computing time of a step, relative to that output
+    std::string output = "inline";  ///< kind of output with which `compute` is compared
+    double compute = 2.6;           ///< computing time of a step, divided by the time of that
+                                    ///< output
 };
 
-/// A workload: an entry of the tables in workloads_*.cpp, with the sizes of its paper.
+/// A workload: an entry of the tables in workloads_*.cpp. Its sizes are those of its paper.
 struct Workload {
     std::string name;
     std::string text;
     std::vector<Dimension> dims;
-    /// Axes of the process grid, each with the dimensions that it cuts (a variable has at most one
-    /// of them). The first axis gets the most ranks. Ranks along an axis that a variable lacks
-    /// divide its block along the first axis that it has.
+    /// Axes of the process grid, each with the dimensions that it divides; a variable has at most
+    /// one of them. The first axis gets most ranks. If a variable lacks an axis, the ranks along
+    /// that axis divide its block along the first axis that the variable has.
     std::vector<std::vector<std::string>> axes;
-    int cut_axes;         ///< number of axes that the default grid cuts
+    int cut_axes;         ///< number of axes that the default grid divides
     std::size_t fastest;  ///< axis along which ranks have consecutive numbers
     std::vector<VariableGroup> groups;
     double scale = 1;   ///< default scale, for all dimensions except 'z'
@@ -60,20 +63,20 @@ std::vector<Workload> cam_workloads();
 std::vector<Workload> cfio_workloads();
 std::vector<Workload> cmaq_workloads();
 std::vector<Workload> mom5_workloads();
-/// Returns workloads that are not from any of the papers.
+/// Returns workloads that are not from a paper.
 std::vector<Workload> unstructured_workloads();
 
 const std::vector<Workload>& workloads();
 
-/// Returns the entry for options.workload, with the sizes that the options request and with `cut`.
-/// Throws UsageError.
+/// Returns the entry for options.workload, with the sizes that the options request, and sets its
+/// `cut`. Throws UsageError.
 Workload find_workload(const Options& options);
 
 /// Returns the process grid, one factor per axis. Throws UsageError if their product is not
 /// `ranks`.
 std::vector<int> process_grid(const Workload& workload, const std::string& grid, int ranks);
 
-/// Formats a line of a list: "  name      text".
+/// Formats a line of a list, for example "  name      text".
 std::string fmt_line(const std::string& name, const std::string& text);
 
 }  // namespace thalweg::bench

@@ -4,9 +4,10 @@
 namespace thalweg::bench {
 namespace {
 
-/// A history step of the Community Atmosphere Model (Tseng and Ding 2008, tables 1 and 2): memory
-/// order (lon, lev, lat), longitude fastest. 2-D fields are on the physics grid, which is divided
-/// among all ranks along latitude: each of the ranks of a latitude band holds some of its rows.
+/// A history step of the Community Atmosphere Model (Tseng and Ding 2008, tables 1 and 2): the
+/// order in memory is (lon, lev, lat), longitude fastest. 2-D fields are on the physics grid, which
+/// all ranks divide along latitude: the ranks with the same band of latitudes each hold some of its
+/// rows.
 Workload cam(std::string name, std::string text, std::int64_t nlon, std::int64_t nlat,
              int cut_axes) {
     return {std::move(name),

@@ -21,9 +21,9 @@ Workload program(std::string name, std::string text, std::int64_t nlon, std::int
     return w;
 }
 
-/// A history step of one of its models (sections 5.1 to 5.3). The paper gives grids, intervals and
-/// the bytes of a run, not the variables: the number here gives the same bytes. `io`: the paper's
-/// output time with one gathering rank, relative to its computing time.
+/// A history step of one of the models in this paper (sections 5.1 to 5.3). The paper gives grids,
+/// intervals and the bytes of a run, but not the variables; their number here gives the same bytes.
+/// `io` is the paper's output time with one gathering rank, divided by its computing time.
 Workload model(std::string name, std::string text, std::vector<Dimension> dims,
                std::vector<VariableGroup> groups, double scale, double io) {
     Workload w{std::move(name),  std::move(text), std::move(dims), {{"lat"}, {"lon"}}, 2, 1,
@@ -40,7 +40,7 @@ std::vector<Workload> cfio_workloads() {
         program("cfio-1",
                 "CFIO program 1, 4096 x 2048 f8, 34 GB, cut in x and y; 4 of its 500 variables",
                 4096, 2048, 500),
-        // The paper says only that the second program writes 3.2 GB per step; its fields are small
+        // The paper only says that the second program writes 3.2 GB in a step. Its fields are small
         // here, so that a step can have any size.
         program("cfio-2", "CFIO program 2, 1024 x 1024 f8, 3.2 GB a step; 4 of its 384 variables",
                 1024, 1024, 384),

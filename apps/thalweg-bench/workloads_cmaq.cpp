@@ -4,8 +4,9 @@
 namespace thalweg::bench {
 namespace {
 
-/// A concentration file of CMAQ (Wong et al. 2014, section 4.2): one variable per species, the same
-/// order in memory and file, columns fastest; process grid columns x rows, as the paper writes it.
+/// A concentration file of CMAQ (Wong et al. 2014, section 4.2): one variable per species. The
+/// order in memory and in the file is the same, with columns fastest. The process grid is given as
+/// columns x rows, as in the paper.
 Workload cmaq(std::string name, std::string text, std::int64_t columns, std::int64_t rows,
               std::int64_t layers, int species, int by_default) {
     const std::vector<std::string> order{"lay", "row", "col"};

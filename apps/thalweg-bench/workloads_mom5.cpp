@@ -4,9 +4,9 @@
 namespace thalweg::bench {
 namespace {
 
-/// A history step of MOM5 (Yang, Ward and Evans 2020): the same order in memory and file; process
-/// grid x by y, as FMS writes its layouts. The fields are the usual ones: temperature, salinity and
-/// the two currents, and six of the surface.
+/// A history step of MOM5 (Yang, Ward and Evans 2020): the order in memory and in the file is the
+/// same. The process grid is given as x by y, as FMS writes its layouts. The fields are
+/// temperature, salinity, the two components of the current, and six fields of the surface.
 Workload mom5(std::string name, std::string text, std::int64_t nx, std::int64_t ny, std::int64_t nz,
               double scale) {
     const std::vector<std::string> volume{"z", "y", "x"};
@@ -19,7 +19,7 @@ Workload mom5(std::string name, std::string text, std::int64_t nx, std::int64_t 
                0,
                {{"T", 4, Element::f4, volume, volume, true}, {"H", 6, Element::f4, plane, plane}}};
     w.scale = scale;
-    // Table 6, 720 ranks, daily output: 494 of 8114 s are I/O.
+    // Table 6, 720 ranks, daily output: I/O takes 494 of 8114 s.
     w.pace = {"serial", (8114. - 494) / 494};
     return w;
 }

@@ -5,7 +5,7 @@ namespace thalweg::bench {
 
 std::vector<Workload> unstructured_workloads() {
     const std::vector<std::string> volume{"level", "column"};
-    // The cells are those of MPAS at 3 km; the fields are invented.
+    // The number of cells is that of MPAS at 3 km; the fields are invented.
     Workload w{"atmosphere-3km",
                "a global atmosphere of 3 km, 41,943,042 columns x 80, 57 GB; a thousandth of it",
                {{"level", 80, 'z'}, {"column", 41943042, 'x'}},

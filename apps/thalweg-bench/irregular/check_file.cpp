@@ -19,7 +19,7 @@ float from_file(std::uint32_t word) {
     return std::bit_cast<float>(word);
 }
 
-/// Returns the offset of each variable's records. Uses PnetCDF, which thereby checks the header.
+/// Returns the offset of each variable's records. Uses PnetCDF, so that it also checks the header.
 std::vector<MPI_Offset> record_offsets(const IndexMap& map, int variables, int steps,
                                        const std::string& path, MPI_Offset& record_bytes) {
     int file = 0;
@@ -57,7 +57,7 @@ std::vector<MPI_Offset> record_offsets(const IndexMap& map, int variables, int s
     return offsets;
 }
 
-/// Checks elements [begin, end) of a record. Adds the number of fill values to `filled`.
+/// Checks the elements [begin, end) of a record. Adds their number of fill values to `filled`.
 std::string check_part(std::ifstream& file, MPI_Offset at, std::uint32_t field, std::int64_t begin,
                        std::int64_t end, std::int64_t& filled) {
     std::vector<std::uint32_t> words(std::size_t{1} << 18);
@@ -102,7 +102,7 @@ std::string check_file(const Meeting& meeting, const IndexMap& map, bool lists, 
     }
     wrong = meeting.first_text(wrong);
     if (!wrong.empty()) return wrong;
-    // Values are different at all other places, so counting the fill values is enough.
+    // All other elements were compared, so it is enough to count the fill values.
     for (int i = 0; i < variables * steps; ++i)
         if (const std::int64_t n = meeting.sum(filled[static_cast<std::size_t>(i)]); n != unheld)
             return fmt::format("v{}, step {}: {} fill values instead of {}", i % variables,

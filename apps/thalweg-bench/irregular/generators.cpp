@@ -20,8 +20,8 @@ struct Part {
     std::int64_t end(std::int64_t n) const { return n * (rank + 1) / ranks; }
 };
 
-/// A permutation of [0, n) that needs no memory: a Feistel network over the next power of four,
-/// applied until the result is below n.
+/// A permutation of [0, n) that needs no memory: a Feistel network over the next power of four. It
+/// is applied repeatedly until the result is below n.
 class Permutation {
 public:
     Permutation(std::int64_t n, std::uint64_t seed)
@@ -55,15 +55,15 @@ private:
     unsigned half_ = 0;
 };
 
-/// An atmosphere on a cubed sphere: columns x 72 levels, file (lev, ncol). Chunks of some 16
-/// columns, chosen from all over the sphere so that each has day and night, are distributed over
-/// the ranks; in memory an array is (chunk, lev, column), so that elements are consecutive in the
-/// file only by chance.
+/// An atmosphere on a cubed sphere with 72 levels; the order in the file is (lev, ncol). The ranks
+/// get chunks of about 16 columns from all over the sphere, so that each chunk has day and night.
+/// The order in memory is (chunk, lev, column), so elements are consecutive in the file only by
+/// chance.
 List atmosphere(std::int64_t elements, std::uint64_t seed, Part part) {
     constexpr std::int64_t levels = 72;
     const std::int64_t columns = std::max<std::int64_t>(1, elements / levels);
     const std::int64_t chunks = (columns + 15) / 16;
-    // Neighbouring chunks often belong to the same rank; here pairs of chunks do.
+    // Neighbouring chunks often belong to the same rank; here pairs of them do.
     const Permutation dealt((chunks + 1) / 2, seed);
     List list{{{"lev", levels}, {"ncol", columns}}, 0, 2};
     for (std::int64_t c = part.begin(chunks + chunks % 2); c < part.end(chunks + chunks % 2); ++c) {
@@ -75,7 +75,7 @@ List atmosphere(std::int64_t elements, std::uint64_t seed, Part part) {
     return list;
 }
 
-/// Returns the position of a Hilbert curve through a square of side 2^order after d cells.
+/// Returns the position after d cells on a Hilbert curve through a square of side 2^order.
 std::array<std::int64_t, 2> hilbert(int order, std::int64_t d) {
     std::int64_t x = 0, y = 0;
     for (std::int64_t s = 1; s < std::int64_t{1} << order; s *= 2, d /= 4) {
@@ -93,8 +93,8 @@ std::array<std::int64_t, 2> hilbert(int order, std::int64_t d) {
     return {x, y};
 }
 
-/// An ocean: cells x 100 levels, file (nCells, nVertLevels). The ranks divide the cells along a
-/// Hilbert curve; the file numbers them in another order, by strips of 4 neighbours.
+/// An ocean with 100 levels; the order in the file is (nCells, nVertLevels). The ranks divide the
+/// cells along a Hilbert curve. The file has the cells in another order: strips of 4 neighbours.
 List ocean(std::int64_t elements, std::uint64_t seed, Part part) {
     constexpr std::int64_t levels = 100, strip = 4;
     const std::int64_t cells = std::max<std::int64_t>(1, elements / levels / strip) * strip;
@@ -105,7 +105,8 @@ List ocean(std::int64_t elements, std::uint64_t seed, Part part) {
     while (std::int64_t{1} << order < std::max(width, height)) ++order;
     const Permutation numbered(cells / strip, seed);
     List list{{{"nCells", cells}, {"nVertLevels", levels}}, 0, 2};
-    // Returns the number of cells in the square of side 2^squared that the curve enters at d.
+    // Returns the number of cells in the square of side 2^squared that begins at cell d of the
+    // curve.
     const auto cells_from = [&](std::int64_t d, int squared) {
         const std::int64_t side = std::int64_t{1} << squared;
         const auto at = hilbert(order, d);
@@ -119,7 +120,7 @@ List ocean(std::int64_t elements, std::uint64_t seed, Part part) {
     };
     std::int64_t passed = 0;
     for (std::int64_t d = 0; passed < part.end(cells);) {
-        // Skips the cells before this rank's part, in the largest possible squares.
+        // Skip the cells before this rank's part, in squares as large as possible.
         int squared = 0;
         while (squared < order && d % (std::int64_t{4} << (2 * squared)) == 0) ++squared;
         while (squared > 0 && passed + cells_from(d, squared) > part.begin(cells)) --squared;
@@ -139,8 +140,8 @@ List ocean(std::int64_t elements, std::uint64_t seed, Part part) {
     return list;
 }
 
-/// Land on a grid of latitudes and longitudes, file (lat, lon). Groups of 16 neighbouring points
-/// are distributed over the ranks; points in the ocean are holes.
+/// Land points on a grid of latitudes and longitudes; the order in the file is (lat, lon). Groups
+/// of 16 neighbouring points are distributed over the ranks; points in the ocean are holes.
 List land(std::int64_t elements, std::uint64_t seed, Part part) {
     const auto nlat = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(std::sqrt(static_cast<double>(elements) / 2)));
@@ -162,8 +163,8 @@ List land(std::int64_t elements, std::uint64_t seed, Part part) {
     return list;
 }
 
-/// Columns of an unstructured grid. A rank has groups of 16 neighbours from all over the grid; each
-/// group is consecutive in the file, like the parts of a larger triangle or hexagon.
+/// Columns of an unstructured grid. Each rank has groups of 16 neighbours from all over the grid. A
+/// group is consecutive in the file, as are the parts of a larger triangle or hexagon.
 List columns(std::int64_t elements, std::uint64_t seed, Part part) {
     constexpr std::int64_t together = 16;
     const std::int64_t columns = std::max<std::int64_t>(1, elements);

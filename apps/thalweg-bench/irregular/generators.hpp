@@ -9,12 +9,12 @@
 
 namespace thalweg::bench::irregular {
 
-/// Generates a rank's list of the map "f", "g", "c" or "i" of about so many elements, over all
-/// dimensions. Throws std::invalid_argument for another name, as does the next function. Local.
+/// Generates a rank's list for the map "f", "g", "c" or "i" with about `elements` elements, over
+/// all dimensions. Throws std::invalid_argument for another name, as does the next function. Local.
 List generate(const std::string& kind, std::int64_t elements, std::uint64_t seed, int rank,
               int ranks);
 
-/// Describes the map of a kind.
+/// Returns a description of the map of a kind.
 const char* generator_text(const std::string& kind);
 
 }  // namespace thalweg::bench::irregular

@@ -15,13 +15,14 @@ struct Dim {
 };
 
 /// The elements of a rank: a list over some adjacent dimensions, with the full length of the
-/// others. In memory, one dimension of the list's length takes the place of the listed ones; the
-/// dimensions are in the file's order.
+/// others. In memory, the listed dimensions are replaced by a single one with the length of the
+/// list; the order of dimensions is that of the file.
 struct List {
     std::vector<Dim> dims;  ///< all dimensions in file order, slowest first
     std::size_t first = 0;  ///< listed dimensions are those in [first, first + count)
     std::size_t count = 0;
-    std::vector<std::int64_t> indices{};  ///< row-major over the listed dimensions; -1: a hole
+    std::vector<std::int64_t> indices{};  ///< row-major indices over the listed dimensions; -1 is a
+                                          ///< hole
 
     std::int64_t before() const { return product(0, first); }
     std::int64_t listed() const { return product(first, first + count); }
@@ -33,7 +34,7 @@ struct List {
     std::string names() const { return join(0, dims.size()); }
     std::string listed_names() const { return join(first, first + count); }
 
-    /// Calls f(position in memory, index in the file) for every element that is not a hole.
+    /// Calls f(position in memory, index in the file) for each element that is not a hole.
     template <class F>
     void for_each(F f) const {
         const std::int64_t n = listed(), inner = after(), outer = before();

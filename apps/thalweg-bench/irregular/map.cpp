@@ -12,13 +12,13 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-/// Returns the list over all dimensions except one, if this rank's elements cover that one
-/// completely.
-/// @param key  returns an element's index over the other dimensions
+/// Returns a list over all dimensions but one, if this rank holds the full length of that one for
+/// each of its elements.
+/// @param key returns the index of an element over the other dimensions
 template <class Key>
 std::optional<std::vector<std::int64_t>> leave_out(const List& flattened, std::int64_t length,
                                                    Key key) {
-    Pairs keys;  // keys, with their first positions in memory
+    Pairs keys;  // keys, each with its first position in memory
     keys.reserve(flattened.indices.size());
     flattened.for_each([&](std::int64_t at, std::int64_t index) {
         keys.push_back({key(index), at});
@@ -27,7 +27,8 @@ std::optional<std::vector<std::int64_t>> leave_out(const List& flattened, std::i
     std::sort(keys.begin(), keys.end());
     Pairs by_place;
     for (std::size_t i = 0; i < keys.size(); i += static_cast<std::size_t>(length)) {
-        // Indices are unique, so a key that occurs `length` times covers the whole dimension.
+        // Indices are unique, so if a key occurs `length` times, it has the full length of the
+        // dimension.
         const std::size_t last = i + static_cast<std::size_t>(length) - 1;
         if (keys[i].first != keys[last].first) return {};
         if (last + 1 < keys.size() && keys[last + 1].first == keys[i].first) return {};

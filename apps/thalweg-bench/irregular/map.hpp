@@ -17,8 +17,8 @@ struct IndexMap {
     std::string name;
     std::string text;  ///< description of the map, with the changes that were made to it
     List flattened;    ///< list of the elements over all dimensions
-    /// The same elements with the first or the last dimension left out of the list, if it is whole
-    /// on all ranks.
+    /// The same elements with the first or the last dimension left out of the list, if all ranks
+    /// hold its full length.
     std::optional<List> factored{};
     std::int64_t held = 0;    ///< number of elements that at least one rank holds
     std::int64_t pieces = 0;  ///< number of runs in the file, summed over all ranks
@@ -32,17 +32,18 @@ struct IndexMap {
 /// Returns pairs (index in the file, position in memory) of a list's elements, sorted by index.
 std::vector<std::pair<std::int64_t, std::int64_t>> in_file_order(const List& list);
 
-/// Computes the other members from `flattened`. @note Collective
+/// Computes the other members of a map from `flattened`.
+/// @note Collective
 void complete(const Meeting& meeting, IndexMap& map);
 
-/// Reads the decompositions `chosen` (empty: all) of a file in the E3SM-IO benchmark's format. With
-/// another number of ranks than the file's, rank r of P gets its lists r, r + P, ... Throws
-/// UsageError.
+/// Reads the decompositions `chosen` (empty: all) from a file in the format of the E3SM-IO
+/// benchmark. With another number of ranks than the file's, rank r of P gets its lists r, r + P,
+/// ... Throws UsageError.
 /// @note Collective
 std::vector<IndexMap> read_maps(const Meeting& meeting, const std::string& path,
                                 const std::vector<int>& chosen);
 
-/// Generates the map "f", "g", "c" or "i" of about so many elements. Throws UsageError.
+/// Generates the map "f", "g", "c" or "i" with about `elements` elements. Throws UsageError.
 /// @note Collective
 IndexMap generate_map(const Meeting& meeting, const std::string& kind, std::int64_t elements,
                       std::uint64_t seed);

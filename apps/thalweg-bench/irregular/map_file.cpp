@@ -104,9 +104,9 @@ Numbers from_runs(const MapFile& file, const std::string& d, std::int64_t list,
     return indices;
 }
 
-/// Reads the elements of one list in memory order. Empty if the file has none, or they do not match
-/// the runs. Raw offsets may count from 1, with 0 for holes; then there are more of them than
-/// elements in the runs.
+/// Reads the elements of one list in memory order. Returns an empty list if the file has none, or
+/// if they do not match the runs. Offsets may be counted from 1, with 0 for holes; there are then
+/// more of them than elements in the runs.
 Numbers in_memory_order(const MapFile& file, const std::string& d, std::int64_t list,
                         const Numbers& raw_nreqs, const Numbers& runs) {
     Numbers raw = file.numbers(d + ".raw_offsets", sum(raw_nreqs, list),

@@ -16,7 +16,8 @@
 namespace thalweg::bench::irregular {
 namespace {
 
-constexpr std::int64_t large = 1'000'000;  // number of elements from which a variable is large
+constexpr std::int64_t large = 1'000'000;  // number of elements from which on a variable counts as
+                                           // large
 
 int variables_of(const IndexMap& map, const IrregularOptions& options) {
     if (options.variables > 0) return options.variables;
@@ -56,8 +57,8 @@ public:
     MapResult run() {
         for (const std::string& name : options_.base.methods) add(find_method(name));
         for (Row& row : result_.rows) runners_.push_back({&row, nullptr});
-        // Change the order each time, in the same way on all ranks, as each method finds the state
-        // that the one before has left.
+        // Change the order each time, alike on all ranks, because each method finds the memory in
+        // the state that the one before has left.
         std::vector<std::size_t> order(runners_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::mt19937 random(1);
@@ -73,11 +74,11 @@ private:
     struct Runner {
         Row* row;
         std::unique_ptr<Writer> writer;
-        bool done = false;  ///< not repeated, because its first run took too long
+        bool done = false;  ///< the method is not repeated, because its first run took too long
     };
 
     void add(MethodInfo info) {
-        // If no dimension is whole, both shares have the same list.
+        // If no rank holds a full dimension, both shares have the same list.
         if (info.share == Share::flattened && !map_.factored) return;
         Row row;
         row.info = std::move(info);
@@ -93,8 +94,8 @@ private:
         return *fields;
     }
 
-    /// Calls a collective action. If it throws on any rank, stores the error in the method's row of
-    /// the results and stops measuring the method.
+    /// Calls a collective action. If it throws on any rank, stores the error in the row of the
+    /// method and stops measuring it.
     template <class F>
     bool attempt(Runner& runner, F action) {
         std::string error;
@@ -119,7 +120,8 @@ private:
         const std::int64_t list_bytes =
             meeting_.sum(static_cast<std::int64_t>(list.indices.size() * sizeof(std::int64_t)));
         list_bytes_[&row] = row.info.library && row.info.share != Share::box ? list_bytes : 0;
-        // Repeat it with a new session: one that knows the decomposition would take no time.
+        // Repeat this with a new session, because a session that knows the decomposition would need
+        // no time.
         const int times = row.info.library ? options_.base.repetitions : 1;
         for (int i = 0; i < times; ++i) {
             progress_.say(fmt::format("{}: describing for {}", map_.name, row.info.name));
@@ -136,7 +138,8 @@ private:
         }
     }
 
-    /// Writes one file by one method. @param repetition  negative: not measured
+    /// Writes one file by one method.
+    /// @param repetition  number of the repetition; negative: not measured
     void run_once(Runner& runner, int repetition) {
         Row& row = *runner.row;
         if (!row.error.empty() || runner.done) return;
@@ -165,7 +168,7 @@ private:
         start = meeting_.start();
         const double cpu_start = cpu_seconds();
         for (int s = 0; s < result_.steps; ++s) writer->step(s);
-        // Measure shared memory while the file is open. As that takes time, do so only in
+        // Measure shared memory while the file is open. This takes time, so do it only in
         // repetitions that are not measured.
         if (first && repetition < 0) open = memory_now(true);
         writer->close();
@@ -186,7 +189,7 @@ private:
     }
 
     /// Measures the memory for decompositions and plans that a rank keeps, without the shared
-    /// slots.
+    /// buffers.
     void weigh_plans(Row& row, const Memory& before) {
         if (list_bytes_[&row] == 0) return;
         const auto own = [](const Memory& m) { return m.resident - m.code - m.shared; };
@@ -200,7 +203,7 @@ private:
         const bool lists = row.info.share != Share::box;
         std::string wrong =
             check_file(meeting_, map_, lists, result_.variables, result_.steps, path);
-        // All methods of the library must write the same file.
+        // All methods of the library must write the same bytes.
         if (wrong.empty() && row.info.library && (lists || map_.covers())) {
             const std::uint64_t hash = hash_file(meeting_, path);
             if (hash_.empty()) hash_[row.info.name] = hash;
@@ -219,9 +222,9 @@ private:
     MapResult result_;
     std::map<Share, std::unique_ptr<Fields>> fields_;
     std::vector<Runner> runners_;
-    /// Bytes of the lists of all ranks; 0: the method has no lists.
+    /// Size in bytes of the lists of all ranks; 0 if the method has no lists.
     std::map<const Row*, std::int64_t> list_bytes_;
-    std::map<std::string, std::uint64_t> hash_;  ///< hash of the library's first file
+    std::map<std::string, std::uint64_t> hash_;  ///< hash of the first file of the library
     /// File that is kept until Ground::level() removes it.
     std::string last_file_;
 };

@@ -11,22 +11,22 @@
 namespace thalweg::bench::irregular {
 
 struct Sample {
-    double seconds = 0;       ///< steps and close, on the slowest rank
-    double open_seconds = 0;  ///< creating and defining the file, on the slowest rank
-    double cpu_seconds = 0;   ///< sum over all ranks, without opening the file
+    double seconds = 0;       ///< seconds for the steps and the close, on the slowest rank
+    double open_seconds = 0;  ///< seconds for creating and defining the file, on the slowest rank
+    double cpu_seconds = 0;   ///< CPU seconds of all ranks, without opening the file
 };
 
 struct Row {
     MethodInfo info;
-    std::string share;  ///< description of the listed and the whole dimensions
-    std::string error;  ///< reason why it could not be measured; empty if it was
+    std::string share;  ///< description of the dimensions that are listed and those held completely
+    std::string error;  ///< reason why the method could not be measured; empty if it could
     std::vector<Sample> samples;
-    std::vector<double> set_up_seconds;      ///< on the slowest rank
-    std::vector<double> set_up_cpu;          ///< sum over all ranks
-    std::vector<std::int64_t> set_up_bytes;  ///< on the rank that needs the most
-    /// Bytes of all ranks, relative to those of their lists.
+    std::vector<double> set_up_seconds;      ///< seconds to describe the share, on the slowest rank
+    std::vector<double> set_up_cpu;          ///< CPU seconds of all ranks for that
+    std::vector<std::int64_t> set_up_bytes;  ///< bytes needed for that, on the rank that needs most
+    /// Bytes needed for that on all ranks, divided by the size of their lists.
     std::vector<double> set_up_to_list;
-    double kept_to_list = 0;  ///< the same for the bytes kept after the definitions
+    double kept_to_list = 0;  ///< the same for the bytes that are kept after define mode
     std::int64_t peak_bytes = 0;
     std::int64_t file_bytes = 0;
     std::string details;
@@ -57,8 +57,8 @@ struct Measurement {
 /// @note Collective
 Measurement measure(const Meeting& meeting, const IrregularOptions& options);
 
-/// Checks that a file's variables equal the fields. If it is made from lists, also checks that the
-/// elements that no rank holds equal the fill value.
+/// Checks that the variables in a file are equal to the fields. If the file was made from lists,
+/// also checks that elements which no rank holds have the fill value.
 /// @return the difference, or an empty text; the same on every rank
 /// @note Collective
 std::string check_file(const Meeting& meeting, const IndexMap& map, bool lists, int variables,

@@ -16,7 +16,7 @@ std::string variable_name(int v) { return "v" + std::to_string(v); }
 class Library : public Writer {
 public:
     explicit Library(const Context& context) : context_(context) {
-        // Settings in the environment would override those of the method.
+        // Remove settings from the environment, which would override those of the method.
         for (const char* name :
              {"THALWEG_METHOD", "THALWEG_STORAGE", "THALWEG_PNETCDF_MODE", "THALWEG_FORMAT"})
             unsetenv(name);

@@ -17,7 +17,7 @@ class Raw : public Writer {
 public:
     explicit Raw(const Context& context)
         : context_(context), memory_(reinterpret_cast<const char*>(context.fields.all().data())) {
-        // All ranks write the same number of bytes, even those that hold nothing.
+        // All ranks write the same number of bytes, including those that hold nothing.
         bytes_ = static_cast<std::int64_t>(context.fields.all().size() * sizeof(float));
         if (bytes_ > 0) return;
         spare_.resize(std::size_t{1} << 20);

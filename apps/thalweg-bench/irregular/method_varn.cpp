@@ -23,12 +23,13 @@ struct Requests {
     }
 };
 
-/// Divides the range [index, index + n) of a row-major array into the largest possible boxes.
+/// Divides a range [index, index + n) of a row-major array into boxes that are as large as
+/// possible.
 void add_run(const std::vector<Dim>& dims, std::int64_t index, std::int64_t n, Requests& requests) {
     while (n > 0) {
-        // Slowest dimension for which whole rows begin here and end within the run.
+        // slowest dimension whose rows begin here and end inside the run
         std::size_t d = dims.size() - 1;
-        std::int64_t row = 1;  // number of elements per index of dimension d
+        std::int64_t row = 1;  // number of elements in one index of dimension d
         while (d > 0 && index % (row * dims[d].length) == 0 && n >= row * dims[d].length)
             row *= dims[d--].length;
         const std::int64_t at = index / row % dims[d].length;

@@ -8,7 +8,7 @@
 namespace thalweg::bench::irregular {
 namespace {
 
-/// Calls f(position in memory, index in the file) for a dense block's elements.
+/// Calls f(position in memory, index in the file) for each element of a dense block.
 template <class F>
 void for_each(const std::vector<Dim>& dims, const Part& part, F f) {
     const std::size_t nd = dims.size();

@@ -15,25 +15,26 @@
 
 namespace thalweg::bench::irregular {
 
-/// The description of a rank's share: a contiguous block of an equally large array; the map's
-/// elements, with whole dimensions left out of the list; or all of them in the list.
+/// The description of a rank's share. box: a contiguous block of an array of the same size;
+/// shortest: the map's elements, without dimensions in the list that the rank holds completely;
+/// flattened: all dimensions in the list.
 enum class Share { box, shortest, flattened };
 
 /// Returns the list of a share that is not a box.
 const List& list_of(const IndexMap& map, Share share);
 
-/// Returns this rank's block of a map's array, whose listed dimensions are cut into a near-square
-/// grid.
+/// Returns this rank's block of a map's array. The listed dimensions are divided by a grid that is
+/// as square as possible.
 Part box_of(const IndexMap& map, int rank, int ranks);
 
-/// A rank's arrays of all variables, dense, in the form of `share`. Variables exchange their arrays
-/// from step to step.
+/// Dense arrays of all variables of a rank, in the form of `share`. From step to step, variables
+/// exchange their arrays.
 class Fields {
 public:
     Fields(const IndexMap& map, Share share, int variables, int rank, int ranks);
 
     std::int64_t elements() const { return elements_; }  ///< elements of one variable
-    /// Returns the number from which field_value() makes a variable's values in a step.
+    /// Returns the number from which field_value() computes a variable's values in a step.
     std::uint32_t field(int variable, int step) const {
         return static_cast<std::uint32_t>((variable + step) % variables_);
     }
@@ -58,16 +59,16 @@ struct Context {
     std::string settings;  ///< settings of the library for the method
 };
 
-/// The cost of describing a share on this rank.
+/// The cost of describing this rank's share.
 struct SetUp {
     double seconds = 0;
     double cpu_seconds = 0;
-    std::int64_t bytes = 0;  ///< increase of memory at the peak
+    std::int64_t bytes = 0;  ///< largest increase of memory in bytes
     Memory before;
 };
 
-/// A method of writing, with the state that a model would keep from file to file. Errors are
-/// exceptions.
+/// A method of writing, with the state that a model would keep from one file to the next. Errors
+/// are exceptions.
 /// @note All functions are collective
 class Writer {
 public:
@@ -75,7 +76,7 @@ public:
     virtual void open(const std::string& path) = 0;
     virtual void step(int step) = 0;
     virtual void close() = 0;
-    /// Returns JSON text of the method about the last closed file, or "".
+    /// Returns the method's JSON text about the file that was closed last, or "".
     virtual std::string details() { return {}; }
 
     const SetUp& set_up() const { return set_up_; }
@@ -105,13 +106,14 @@ struct MethodInfo {
     bool library;
     bool format;  ///< the method writes a netCDF file
     Share share;
-    std::string settings;  ///< "name=value; ..."
+    std::string settings;  ///< settings in the form "name=value; ..."
     std::unique_ptr<Writer> (*make)(const Context&);
 };
 
 const std::vector<MethodInfo>& methods();
 
-/// Returns a method, or a variant "NAME:setting=value:..." of the library. Throws UsageError.
+/// Returns the method of a name, or with "NAME:setting=value:..." a variant of a method of the
+/// library. Throws UsageError.
 MethodInfo find_method(const std::string& name);
 
 std::unique_ptr<Writer> make_raw(const Context&);

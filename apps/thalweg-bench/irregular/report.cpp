@@ -19,7 +19,7 @@ std::vector<double> all(const Row& row, double Sample::*figure) {
     return values;
 }
 
-/// Returns the time relative to another row's: median over the repetitions that both have.
+/// Returns a row's time divided by that of another: the median over the repetitions that both have.
 Json ratio(const MapResult& map, const Row& row, const char* name) {
     const auto other = std::find_if(map.rows.begin(), map.rows.end(),
                                     [&](const Row& r) { return r.info.name == name; });
