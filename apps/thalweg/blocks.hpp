@@ -9,14 +9,14 @@
 
 namespace thalweg::app {
 
-/// Boxes of at most about `most` elements that together contain all elements of an array, in
-/// row-major order. They are as long as possible along the fastest dimensions, so that each
-/// consists of few ranges of a file.
+/// Divides an array into boxes of at most about `most` elements, in row-major order. Boxes are as
+/// long as possible along the fastest dimensions, so that each consists of few contiguous ranges of
+/// a file.
 class Blocks {
 public:
-    /// @param grain  number of elements along each dimension that should stay together: those of a
-    /// chunk; none: single elements. A grain of more than `most` elements is divided, along its
-    /// slowest dimensions.
+    /// @param grain  lengths, such as those of a chunk, by which boxes are divided along each
+    ///               dimension; empty: single elements. A grain of more than `most` elements is
+    ///               itself divided, along its slowest dimensions.
     Blocks(std::vector<std::int64_t> shape, const std::vector<std::int64_t>& grain,
            std::int64_t most);
 

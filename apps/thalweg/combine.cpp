@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::int64_t piece_bytes = std::int64_t(4) << 20;
 
-/// A tile, and the contents of its header.
+/// A tile: its file, and what its header contains.
 struct Tile {
     DefinedFile file;
     std::string path;
@@ -82,9 +82,10 @@ Status Set::check(bool common_records, const std::string& output) {
     return agree(comm_, check_not_input(inputs, output));
 }
 
-/// Reads the headers, from which the places of the data follow.
+/// Reads the headers of the tiles, from which the offsets of their data follow.
 Status Set::read() {
-    // A set may have more files than a process may open by default.
+    // Raise the limit of open files, because a set may have more files than a process may open by
+    // default.
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
@@ -104,7 +105,7 @@ Status Set::read() {
     return {};
 }
 
-/// Reads a part of a tile that is contiguous in its file.
+/// Reads a part of a variable that is contiguous in the tile's file.
 Status Set::read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
                       const Box& whole, const Box& box, const Box& part) {
     const auto size = static_cast<std::int64_t>(v.element());
@@ -134,7 +135,8 @@ Status Set::read_part(Tile& tile, const Variable& v, std::size_t variable, std::
     return {};
 }
 
-/// Copies a box that is contiguous in the output; each tile's part of it is contiguous in the tile.
+/// Copies a box that is contiguous in the output. Each tile's part of the box is contiguous in that
+/// tile.
 Status Set::copy_piece(Output& out, const Variable& v, std::size_t variable, std::int64_t record,
                        const Box& box) {
     const auto number = static_cast<int>(variable);

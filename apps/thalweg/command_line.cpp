@@ -8,7 +8,7 @@ namespace thalweg::app {
 
 namespace {
 
-/// Splits lists of names at commas; a backslash keeps the character after it.
+/// Splits lists of names at commas. A backslash makes the character after it part of a name.
 std::vector<std::string> split_at_commas(const std::vector<std::string>& lists) {
     std::vector<std::string> names;
     for (const std::string& list : lists) {
@@ -35,7 +35,7 @@ void add_names(CLI::App* command, const char* option, std::vector<std::string>& 
         ->take_all();
 }
 
-/// A check for finite numbers, 0 or more: CLI11's own checks let NaN pass.
+/// Checks that a number is finite and not negative. CLI11's own checks accept NaN.
 const CLI::Validator is_limit(
     [](const std::string& text) -> std::string {
         double value = NAN;

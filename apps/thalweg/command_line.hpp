@@ -20,13 +20,13 @@ inline constexpr const char* common_records_help =
     "Join the records that all files of a set have, where a killed run has left more in some of "
     "them";
 
-/// Adds a command whose options are written to `options` when the command line is parsed.
+/// Adds a command. When the command line is parsed, its options are stored in `options`.
 CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options);
 CLI::App* add_compare(CLI::App& app, CompareOptions& options);
 CLI::App* add_doctor(CLI::App& app, DoctorOptions& options);
 CLI::App* add_history(CLI::App& app, HistoryOptions& options);
 CLI::App* add_repack(CLI::App& app, RepackOptions& options);
-/// Adds the command `run`; the program to run is in its remaining().
+/// Adds the command `run`. Its remaining() contains the program to run.
 CLI::App* add_run(CLI::App& app, RunOptions& options);
 CLI::App* add_show(CLI::App& app, ShowOptions& options);
 CLI::App* add_verify(CLI::App& app, VerifyOptions& options);

@@ -30,7 +30,7 @@ double median(std::vector<double> seconds) {
     return seconds[seconds.size() / 2];
 }
 
-/// The costs of one method.
+/// The times of one method.
 struct Row {
     std::string method;
     double whole = 0;                ///< seconds of the first file
@@ -41,7 +41,7 @@ struct Row {
     double most() const { return *std::max_element(steps.begin(), steps.end()); }
 };
 
-/// Returns the conclusion that the table permits.
+/// Returns a conclusion from the table, in sentences.
 std::string conclusion(const std::vector<Row>& rows) {
     const Row& plain = rows.front();
     double spread = 0;

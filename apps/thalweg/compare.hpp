@@ -10,8 +10,8 @@ namespace thalweg::app {
 
 struct CompareOptions {
     std::vector<std::string> methods{"serial", "direct", "slabs", "record"};
-    std::vector<std::int64_t> shape{288, 181, 26};  ///< longitudes, latitudes, levels
-    /// Number of float variables, each with all levels.
+    std::vector<std::int64_t> shape{288, 181, 26};  ///< numbers of longitudes, latitudes and levels
+    /// Number of variables. They are floats and have all levels.
     int fields = 12;
     int steps = 5;  ///< number of steps in a file
     int repetitions = 9;
@@ -19,10 +19,10 @@ struct CompareOptions {
 };
 
 /**
- * Measures methods in turn. Every rank holds a band of latitudes in the order (lat, lev, lon) and
- * writes it to files in the order (lev, lat, lon). Rank 0 prints a table with the seconds of a step
- * in a session that has written before, and with the additional seconds of the first file of a run.
- * @return the exit status; 1 if a method wrote another file than the first method
+ * Measures several methods, in turn. Each rank holds a band of latitudes in the order (lat, lev,
+ * lon); files have the order (lev, lat, lon). Rank 0 prints a table with the seconds of a step in a
+ * session that has written before, and with the additional seconds of the first file of a run.
+ * @return the exit status; 1 if a method has not written the same file as the first one
  * @note Collective over MPI_COMM_WORLD
  */
 int compare(const CompareOptions& options);

@@ -18,7 +18,7 @@ namespace thalweg::app {
 
 namespace {
 
-/// Returns the CPU seconds of this process and its threads.
+/// Returns the CPU seconds of all threads of this process.
 double cpu_seconds() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -40,7 +40,8 @@ double of_all(double mine) {
     return sum;
 }
 
-/// Calls `step` a number of times, and measures all calls but the first. @note Collective
+/// Calls `step` a number of times, and measures all calls except the first.
+/// @note Collective
 template <class Step>
 void time_steps(int steps, Step&& step, FileCost& cost) {
     double seconds = 0, cpu = 0;

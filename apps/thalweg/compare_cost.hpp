@@ -11,22 +11,23 @@
 
 namespace thalweg::app {
 
-/// The name of the plain writes with which the methods are compared.
+/// Name of the plain writes, with which the methods are compared.
 inline constexpr char plain_writes[] = "raw";
 
 /// Seconds of the slowest rank, and CPU seconds of all ranks.
 struct FileCost {
-    double whole = 0;  ///< time from before the file is created until it is complete
-    double step = 0;   ///< time of a step after the first, or of the first if there is no other
-    double cpu = 0;    ///< CPU time of such a step
+    double whole = 0;  ///< seconds from before the file is created until it is complete
+    double step = 0;   ///< seconds of a step after the first, or of the first if it is the only one
+    double cpu = 0;    ///< CPU seconds of such a step
 };
 
-/// Writes files of the same contents by each method.
+/// Writes files with the same contents by each method.
 class FileTrial {
 public:
     explicit FileTrial(const CompareOptions& options);
 
-    /// Writes a file in a new session, like the first file of a run. @note Collective
+    /// Writes a file in a new session, as the first file of a run.
+    /// @note Collective
     FileCost first_file(const std::string& method) const;
     /// Writes a file in an existing session. @note Collective
     FileCost next_file(Session& io, const std::string& method) const;
@@ -51,8 +52,9 @@ private:
     std::string path_;
 };
 
-/// Begins a session in which all ranks write. Throws Error, or std::runtime_error if settings set
-/// ranks aside as servers. @note Collective over MPI_COMM_WORLD
+/// Begins a session in which all ranks write. Throws Error, or std::runtime_error if settings make
+/// some ranks servers.
+/// @note Collective over MPI_COMM_WORLD
 Session comparing_session();
 
 }  // namespace thalweg::app

@@ -11,10 +11,11 @@ struct DefinedFile {
     detail::FileMap map;
     detail::Format format = detail::Format::cdf2;
     std::int64_t records = 0;
-    std::int64_t free = 0;  ///< free bytes between header and data
+    std::int64_t free = 0;  ///< number of unused bytes between header and data
 };
 
-/// Reads the header of a file on this rank alone. @return TW_OK, TW_EFORMAT, TW_EIO
+/// Reads the header of a file. Local.
+/// @return TW_OK, TW_EFORMAT, TW_EIO
 detail::Status read_definitions(const std::string& path, DefinedFile& file);
 
 }  // namespace thalweg::app

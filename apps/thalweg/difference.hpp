@@ -16,24 +16,24 @@ struct Difference {
     nlohmann::ordered_json json;
 };
 
-/// The findings of a comparison.
+/// The results of a comparison.
 struct Findings {
     std::vector<Difference> differences;
-    /// Objects that could not be read, each with the reason.
+    /// Objects that could not be compared, each with the reason.
     std::vector<std::string> not_compared;
     std::int64_t variables = 0, values = 0;  ///< numbers of variables and values that were compared
 };
 
-/// Formats a value so that values with different bits have different texts. Text is quoted.
+/// Formats a value. Values with different bits have different texts. Text is quoted.
 std::string text_of(Type type, const char* value);
-/// Formats several values; long lists are cut.
+/// Formats several values. Long lists are shortened.
 std::string text_of(Type type, const std::vector<char>& values);
-/// Returns a value as JSON: a number, or text if JSON has no such number.
+/// Returns a value as JSON: as a number, or as text if JSON cannot represent it.
 nlohmann::ordered_json json_of(Type type, const char* value);
 std::string name_of(Type type);
 std::size_t size_of(Type type);
 
-/// Calls f with a null pointer to the C++ type of an external type.
+/// Calls f with a null pointer to the C++ type that corresponds to an external type.
 template <class F>
 void with_type(Type type, F&& f) {
     switch (type) {

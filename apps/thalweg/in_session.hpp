@@ -28,13 +28,13 @@ struct Ranks {
     int rank = 0, size = 1;
 };
 
-/// Throws as an Error a failure that is the same on all ranks.
+/// Throws a failure, which must be the same on all ranks, as an Error.
 inline void throw_failure(const detail::Status& status) {
     if (!status.ok()) throw Error(status.code, status.text);
 }
 
-/// Calls use(file) with a file open for reading. Closes it afterwards, also after an Error, which
-/// must be thrown on all ranks alike.
+/// Opens a file for reading and calls use(file). Closes the file afterwards, even if use() throws
+/// an Error, which it must then throw on all ranks.
 /// @note Collective
 template <class Use>
 void with_reader(Session& io, const std::string& path, Use&& use,
@@ -50,8 +50,8 @@ void with_reader(Session& io, const std::string& path, Use&& use,
 }
 
 /**
- * Calls body(session, ranks), which returns the exit code. If it throws an Error, which it must do
- * on all ranks alike, rank 0 prints it.
+ * Calls body(session, ranks), which returns the exit code. If body() throws an Error, which it must
+ * then throw on all ranks, rank 0 prints it.
  * @param failed  exit code after an Error
  * @return exit code
  * @note Collective over MPI_COMM_WORLD
@@ -83,7 +83,7 @@ int in_session(const char* command, int failed, Body&& body) {
         } catch (const Error& e) {
             print(e);
         }
-        io.finalize();  // also after an Error, as servers wait for this
+        io.finalize();  // needed even after an Error, because servers wait for it
         return code;
     } catch (const Error& e) {
         return print(e);

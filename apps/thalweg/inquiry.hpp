@@ -13,14 +13,14 @@ using Names = std::vector<std::string>;
 
 bool has(const Names& names, const std::string& name);
 
-/// Returns the names of the dimensions in the order of the file.
+/// Returns the names of the dimensions in the file's order.
 Names dims_of(const Reader& file);
 Names variables_of(const Reader& file);
 /// Returns the names of the attributes of a variable, or of the file if the name is empty.
 Names attributes_of(const Reader& file, const std::string& variable);
 
 struct AttributeValue {
-    Type type = Type::none;    ///< none: the values cannot be read
+    Type type = Type::none;    ///< type of the values; `none` if they cannot be read
     std::vector<char> values;  ///< in the machine's byte order
     bool operator==(const AttributeValue&) const = default;
 };

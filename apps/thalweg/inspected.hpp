@@ -11,12 +11,12 @@
 
 namespace thalweg::app {
 
-/// Returns the paths of the files that make up a file for tw_open: those of a set of tiles, or of a
-/// folder.
+/// Returns the paths of the files that tw_open would read for a path: the tiles of a set, the files
+/// in a folder, or the file itself.
 std::vector<std::string> files_of(const std::string& path);
 
-/// Inspects all files that make up a file. The values of unlisted objects in several files cannot
-/// be compared.
+/// Inspects all files that tw_open would read for a path. If there are several, values of unlisted
+/// objects cannot be compared.
 /// @note Collective; the same result on every rank
 detail::Status inspect(detail::Comm& comm, const std::string& path, detail::Inspection& result);
 
@@ -24,7 +24,7 @@ detail::Status inspect(detail::Comm& comm, const std::string& path, detail::Insp
 /// @param inspection  result of inspect() for the same file
 Names unlimited_of(const Reader& file, const detail::Inspection& inspection);
 
-/// Formats an object: "variable 'mask'" or "attribute 'mask:flag'".
+/// Formats the name of an object, for example "variable 'mask'" or "attribute 'mask:flag'".
 std::string name_of(const detail::UnlistedObject& object);
 
 }  // namespace thalweg::app

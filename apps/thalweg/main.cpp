@@ -35,13 +35,13 @@ int recover(const std::vector<std::string>& files, bool force) {
         const bool good = tw_recover(file.c_str(), longer, text, sizeof text) == TW_OK;
         busy.reset();
         if (!good) status = exit_wrong;
-        std::fflush(stdout);  // keeps the lines in order if both streams have the same destination
+        std::fflush(stdout);  // keep the lines in order if both streams go to the same place
         fmt::print(good ? stdout : stderr, "{}\n", text);
     }
     return status;
 }
 
-/// Runs a command on one rank, or on as many as a launcher starts.
+/// Runs a command on one rank, or on all ranks that a launcher has started.
 template <class Command>
 int with_mpi(const char* name, int failed, Command&& command) {
     MPI_Init(nullptr, nullptr);
@@ -51,7 +51,7 @@ int with_mpi(const char* name, int failed, Command&& command) {
     } catch (const std::exception& e) {
         fmt::print(stderr, "thalweg: {}: {}\n", name, e.what());
         std::fflush(stderr);
-        // Launchers may drop what they have not forwarded when a rank aborts.
+        // Wait, because launchers may drop output that they have not forwarded when a rank aborts.
         usleep(200000);
         MPI_Abort(MPI_COMM_WORLD, failed);  // other ranks may wait for this one
     }
@@ -96,7 +96,7 @@ int report(const std::string& summary, const std::string& output) {
     return status.ok() ? 0 : exit_wrong;
 }
 
-/// Shows a file; starts MPI only if values are read, or a launcher has started several ranks.
+/// Shows a file. Starts MPI only if values are read, or if a launcher has started several ranks.
 int show_file(const thalweg::app::ShowOptions& options) {
     const bool launched =
         std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr;

@@ -35,7 +35,7 @@ Status check_not_input(const std::vector<std::string>& inputs, const std::string
 Output::Output(Comm& comm, std::string path, const Definitions& definitions)
     : comm_(comm), path_(std::move(path)), definitions_(definitions) {}
 
-/// Claims the name on rank 0, and broadcasts the path of the data.
+/// Claims the name of the output on rank 0, and broadcasts the path of its data.
 Status Output::claim() {
     std::vector<char> bytes;
     Status status;

@@ -11,52 +11,53 @@
 
 namespace thalweg::app {
 
-/// Checks that writing the output would not damage an input, not even through a link or by using
-/// its temporary name.
+/// Checks that the output would not damage an input: not by the same path, nor through a link, nor
+/// by its temporary name.
 /// @return TW_OK, TW_EARG
 detail::Status check_not_input(const std::vector<std::string>& inputs, const std::string& output);
 
-/// An output file that all ranks write; if several nodes cannot write one file safely, only those
-/// of one node do.
+/// An output file that all ranks write. If several nodes cannot write one file safely, only the
+/// ranks of one node write.
 class Output {
 public:
-    /// Begins an output. @param definitions  must outlive it
+    /// @param definitions  must outlive this object
     Output(detail::Comm& comm, std::string path, const detail::Definitions& definitions);
 
-    /// Claims the name and writes the header. An existing file with the name stays until finish().
+    /// Claims the name and writes the header. An existing file of this name stays until finish().
     /// @return TW_OK, TW_EINUSE, TW_EIO, TW_ENETCDF
     /// @note Collective
     detail::Status create(detail::StorageOptions options);
 
     int writers() const { return static_cast<int>(writers_); }
-    /// Returns this rank's number among the writers; -1: it does not write.
+    /// Returns the number of this rank among the writers; -1 if it does not write.
     int writer() const { return static_cast<int>(writer_); }
 
     /// Returns the byte order of the file.
     detail::Order order() const { return storage_->order(); }
     const detail::FileMap& map() const { return map_; }
-    /// Returns the bytes of padding after some elements: 0, unless they are the last elements of
-    /// the variable.
+    /// Returns the bytes of padding after a range of elements. It is 0 unless the range ends with
+    /// the last element of the variable.
     std::int64_t padding(int variable, std::int64_t first, std::int64_t elements) const;
-    /// Makes a chunk of elements of one record, beginning with number `first` in row-major order.
-    /// `data` has room for the padding, which is filled.
+    /// Makes a chunk of consecutive elements of one record, beginning with number `first` in
+    /// row-major order. `data` must have space for the padding, which this function fills.
     detail::Chunk chunk(int variable, std::int64_t record, std::int64_t first,
                         std::int64_t elements, char* data) const;
-    /// Writes chunks of all ranks. Every rank must call it equally often, if necessary without
-    /// chunks. The text of a failure names the rank.
-    /// @param mine  this rank's own failure so far
+    /// Writes the chunks of all ranks. Each rank must call this the same number of times, if
+    /// necessary without chunks. The text of a failure names the rank.
+    /// @param mine error of this rank so far
     /// @return the same on every rank
     /// @note Collective
     detail::Status write_together(const detail::Status& mine,
                                   std::span<const detail::Chunk> chunks);
-    /// Writes chunks of a classic format. Local. @return TW_OK, TW_EIO
+    /// Writes chunks to a file of a classic format. Local.
+    /// @return TW_OK, TW_EIO
     detail::Status write(std::span<const detail::Chunk> chunks) { return storage_->write(chunks); }
-    /// Sets the record count; the records must have been written. @note Collective
+    /// Sets the record count. The records must have been written before.
+    /// @note Collective
     detail::Status count(std::int64_t records);
 
-    /// Completes the file and gives it its final name. If anything fails, now or before, removes
-    /// the file.
-    /// @param mine  failure of this rank, or of all
+    /// Completes the file and gives it its final name. Removes the file if anything has failed.
+    /// @param mine error of this rank, or of all ranks, so far
     /// @note Collective; the same status on every rank
     detail::Status finish(const detail::Status& mine, std::int64_t records);
 
@@ -67,7 +68,7 @@ private:
     detail::Comm& comm_;
     std::string path_, data_path_;
     const detail::Definitions& definitions_;
-    std::unique_ptr<detail::Claim> claim_;  ///< null except on rank 0
+    std::unique_ptr<detail::Claim> claim_;  ///< null on all ranks but rank 0
     std::unique_ptr<detail::Storage> storage_;
     detail::FileMap map_;
     std::int64_t writers_ = 1, writer_ = 0;

@@ -44,7 +44,7 @@ void Progress::add(std::int64_t done, const std::string& what) {
 }
 
 Busy::Busy(std::string what, int rank) {
-    // Without a thread, the command works without the line.
+    // Ignore a failure: without the thread, the command works, but shows no line.
     if (is_shown(rank))
         (void)detail::start_thread(
             thread_, [this, what = std::move(what)] { show_seconds(what); }, "shows the progress");

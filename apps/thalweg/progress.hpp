@@ -10,19 +10,20 @@
 
 namespace thalweg::app {
 
-/// One line on standard error that is overwritten, and removed at the end; nothing if standard
-/// error does not lead to a terminal, directly or through the launcher that started this rank.
+/// Shows progress in one line on standard error, which is updated, and removed at the end. Shows
+/// nothing if standard error does not lead to a terminal, directly or through the launcher of this
+/// rank.
 class Progress {
 public:
     /// Begins the line.
-    /// @param total  all the work, in any unit
-    /// @param rank   only rank 0 shows it
+    /// @param total amount of all work, in any unit
+    /// @param rank this rank; only rank 0 shows the line
     Progress(std::int64_t total, int rank);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// Adds work that was done. @param what  name of the work, which is shown
+    /// Adds work that was done. @param what  name of the work, which the line shows
     void add(std::int64_t done, const std::string& what);
 
 private:
@@ -31,10 +32,10 @@ private:
     double next_ = 0;  ///< time of the next update
 };
 
-/// A line like that of Progress for work of unknown length: its name and the seconds so far.
+/// Shows a line as Progress does, for work of unknown length: its name, and the seconds so far.
 class Busy {
 public:
-    /// Shows the line. @param rank  only rank 0 shows it
+    /// Shows the line. @param rank  this rank; only rank 0 shows the line
     explicit Busy(std::string what, int rank = 0);
     ~Busy();
     Busy(const Busy&) = delete;

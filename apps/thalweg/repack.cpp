@@ -29,7 +29,8 @@ void print_notes(const RepackPlan& plan) {
                    note);
 }
 
-/// Copies the file as planned. @note Collective; the same status on every rank
+/// Copies the file according to a plan.
+/// @note Collective; the same status on every rank
 Status copy(detail::Comm& comm, Reader& in, const std::string& output, const RepackPlan& plan,
             std::int64_t memory) {
     Output out(comm, output, plan.definitions);

@@ -14,15 +14,15 @@ using detail::Status;
 namespace {
 
 constexpr std::int64_t one_element = 8;
-/// Smallest share of a rank in bytes, unless memory is short.
+/// Smallest share of a rank in bytes, except if memory is short.
 constexpr std::int64_t least_share = 256 << 10;
 
 std::int64_t bytes_of(const detail::Variable& v) {
     return v.elements() * static_cast<std::int64_t>(v.element());
 }
 
-/// Returns the number of elements along each dimension that one writer must have. As a box, they
-/// are a range in file order.
+/// Returns the lengths of the smallest box that only one writer may write. The box is a contiguous
+/// range in file order.
 std::vector<std::int64_t> grain_of(const detail::Variable& v, std::int64_t elements) {
     std::vector<std::int64_t> grain(v.shape.size(), 1);
     std::int64_t row = 1;
@@ -68,7 +68,7 @@ Status Copy::copy_variable(int number, std::int64_t first, std::int64_t records,
     const detail::Variable& v = plan_.definitions.variables[at];
     const auto size = static_cast<std::int64_t>(v.element());
     const std::int64_t writers = out_.writers(), all = records * v.elements();
-    // A writer must have whole bands of chunks.
+    // Each writer must have whole bands of chunks.
     const std::int64_t band = out_.map().grain.empty() ? 1 : out_.map().grain[at] / size;
     const std::int64_t share = std::max((all + writers - 1) / writers, least_share / size);
     std::vector<std::int64_t> shape = v.shape, grain = grain_of(v, band);
@@ -94,13 +94,14 @@ Status Copy::copy_variable(int number, std::int64_t first, std::int64_t records,
     return {};
 }
 
-/// Reads a block. A rank whose block is empty takes part without reading.
+/// Reads a block. A rank with an empty block takes part in the call without reading.
 void Copy::read(const detail::Variable& v, std::int64_t first, const Block& block) {
     std::vector<std::int64_t> start = block.start, count = block.count;
     start.front() += first;
     std::int64_t elements = 1;
     for (const std::int64_t n : count) elements *= n;
-    if (!v.record) {  // This rank reads the whole variable as one "record", or nothing.
+    if (!v.record) {  // If the variable has no records, this rank reads all of it as one "record",
+                      // or nothing.
         const bool none = count.front() == 0;
         start.erase(start.begin());
         count.erase(count.begin());
@@ -117,7 +118,7 @@ void Copy::read(const detail::Variable& v, std::int64_t first, const Block& bloc
 std::vector<detail::Chunk> Copy::pack(int number, std::int64_t first, const Block& block) {
     const detail::Variable& v = plan_.definitions.variables[static_cast<std::size_t>(number)];
     const auto size = static_cast<std::int64_t>(v.element());
-    // Elements of the block in one record, and the first one's position in it.
+    // number of the block's elements in one record, and position of the first of them
     std::int64_t elements = 1, low = 0;
     for (std::size_t d = 0; d < v.shape.size(); ++d) {
         elements *= block.count[d + 1];

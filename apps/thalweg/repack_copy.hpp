@@ -8,15 +8,16 @@
 
 namespace thalweg::app {
 
-/// Copies all variables. Records are written in order, in groups: all variables of one group before
-/// the next group.
+/// Copies all variables. Records are written in groups: all variables in the records of one group,
+/// then the next group.
 class Copy {
 public:
-    /// Prepares the copy. @param memory  bytes per rank
+    /// Prepares the copy. @param memory memory of each rank in bytes
     Copy(Reader& in, Output& out, const RepackPlan& plan, std::int64_t memory);
 
     /// Runs the copy. Throws Error on every rank if the input cannot be read.
-    /// @return the same on every rank @note Collective
+    /// @return the same status on every rank
+    /// @note Collective
     detail::Status run(Progress& progress);
 
 private:

@@ -61,8 +61,8 @@ private:
         return {};
     }
 
-    /// Notes a dimension that is unlimited only in the input: in the output only the record
-    /// dimension is.
+    /// Notes that a dimension is unlimited in the input, but not in the output, where only the
+    /// record dimension is.
     void note_unlimited(const std::string& name, bool record) {
         if (record && !has(unlimited_, name))
             plan_.notes["unlimited, as it has length 0"].push_back(name);
@@ -120,7 +120,7 @@ private:
         return status;
     }
 
-    /// Returns the settings for all variables.
+    /// Returns the settings that apply to all variables.
     detail::VariableSettings of_all() const {
         detail::VariableSettings settings;
         const auto add = [&](const char* name, const std::string& value) {
@@ -134,7 +134,7 @@ private:
         return settings;
     }
 
-    /// Applies the option VARIABLE:SETTINGS; the name may contain colons.
+    /// Applies an option of the form VARIABLE:SETTINGS. The name may contain colons.
     Status set_variable(const std::string& setting) {
         auto colon = setting.find(':');
         if (colon == std::string::npos)
@@ -147,7 +147,7 @@ private:
                      detail::OfFile{options_.input});
     }
 
-    /// Checks the settings of all variables, even if no variable has two dimensions.
+    /// Checks the settings of all variables, even if no variable has two dimensions and uses them.
     Status check_of_all(const detail::VariableSettings& settings) const {
         const detail::Definitions& d = plan_.definitions;
         for (const std::string& dim : detail::unknown_chunks(d, settings)) {
@@ -183,7 +183,7 @@ private:
         return {};
     }
 
-    /// Keeps the input's storage where the options do not change it.
+    /// Keeps the storage of the input for what the options do not change.
     void keep_storage(detail::Variable& v, const detail::VariableSettings& of_all) {
         const Storage has = in_.storage(v.name);
         if (has.chunks.empty()) return;
@@ -199,7 +199,7 @@ private:
         if (v.record && has.chunks.front() > 1)
             plan_.notes[fmt::format("chunks have 1 record, not {}", has.chunks.front())].push_back(
                 v.name);
-        // Compressing a record with a single element does not make it smaller.
+        // A record with a single element would not become smaller by compression.
         if (v.shape.empty()) return;
         bool shuffled = false;
         for (const Storage::Filter& f : has.filters) {

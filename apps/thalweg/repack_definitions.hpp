@@ -15,16 +15,16 @@ struct RepackPlan {
     detail::Definitions definitions;
     detail::Format format = detail::Format::cdf2;
     std::int64_t records = 0;
-    /// Properties of the input that the output does not keep, although it has all data; each with
-    /// the variables or dimensions concerned.
+    /// Properties of the input, without data, that the output loses; each with the variables or
+    /// dimensions concerned.
     std::map<std::string, std::vector<std::string>> notes;
 };
 
 /**
  * Plans a copy.
  * @return TW_OK; TW_EUNSUPPORTED (groups, strings, user-defined types, an unlimited dimension that
- *         is not a variable's first), TW_EFORMAT (the output format cannot hold it), TW_ESETTING;
- *         the text names the variable, dimension or attribute
+ *     is not the first of a variable), TW_EFORMAT (the output format cannot hold the data),
+ *     TW_ESETTING; the text names the variable, dimension or attribute
  * @note Local, with the same result on every rank
  */
 detail::Status plan_repack(const Reader& in, const detail::Inspection& inspection,

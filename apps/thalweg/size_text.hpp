@@ -10,7 +10,8 @@
 
 namespace thalweg::app {
 
-/// Formats bytes with three digits, in powers of 1000: "512 B", "1.23 MB", "45.6 GB".
+/// Formats a size with three digits, in powers of 1000, for example "512 B", "1.23 MB" or "45.6
+/// GB".
 inline std::string size_text(std::int64_t bytes) {
     constexpr std::array units{"kB", "MB", "GB", "TB", "PB", "EB"};
     if (bytes < 1000) return fmt::format("{} B", bytes);
@@ -20,7 +21,7 @@ inline std::string size_text(std::int64_t bytes) {
     return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, units[unit]);
 }
 
-/// Formats a number of objects: "1 file", "3 files".
+/// Formats a number of objects, for example "1 file" or "3 files".
 inline std::string count_text(std::int64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }

@@ -12,7 +12,7 @@ namespace thalweg::app {
 
 namespace {
 
-/// Tests if a process is a launcher of MPI, by its name.
+/// Tests, by its name, if a process is a launcher of MPI programs.
 bool is_launcher(pid_t process) {
     std::string name;
     std::ifstream(fmt::format("/proc/{}/comm", process)) >> name;
@@ -37,7 +37,7 @@ pid_t parent_of(pid_t process) {
 bool on_terminal(int stream) {
     pid_t launcher = getppid();
     if (!is_launcher(launcher)) return isatty(stream) == 1;
-    // The output comes from the outermost launcher, if there are several.
+    // If there are several launchers, the output comes from the outermost one.
     while (is_launcher(parent_of(launcher))) launcher = parent_of(launcher);
     std::error_code error;
     const std::string target =

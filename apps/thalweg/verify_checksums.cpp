@@ -14,7 +14,7 @@ namespace {
 
 constexpr int all_match = 0, some_differ = 1, not_checked = 2;
 
-/// The result for one file, on rank 0.
+/// The result of verifying one file, on rank 0.
 struct Scrubbed {
     nlohmann::ordered_json json;
     std::vector<std::string> lines;

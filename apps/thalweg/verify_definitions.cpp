@@ -11,7 +11,7 @@ namespace thalweg::app {
 
 namespace {
 
-/// Returns the names that are in either list, first those of the first one.
+/// Returns the names that are in either list: those of the first list, followed by the others.
 Names united(Names a, const Names& b) {
     for (const std::string& name : b)
         if (!has(a, name)) a.push_back(name);
@@ -116,7 +116,7 @@ private:
         return nullptr;
     }
 
-    /// Tests if a variable or attribute is one that netCDF-C does not list, in either file.
+    /// Tests if a variable or attribute is one that netCDF-C does not list, in either of the files.
     bool is_unlisted(const std::string& variable, const std::string& attribute) const {
         return find(files_.inspected_a, variable, attribute) != nullptr ||
                find(files_.inspected_b, variable, attribute) != nullptr;
@@ -131,7 +131,7 @@ private:
                 compare_unlisted(o, nullptr, false);
     }
 
-    /// Tests if another file has the object with a type that netCDF-C lists.
+    /// Tests if another file has an object of this name with a type that netCDF-C lists.
     static bool is_listed(const detail::UnlistedObject& o, const Reader& there) {
         const bool owner = o.variable.empty() || has(variables_of(there), o.variable);
         return owner && (o.attribute.empty() || has(attributes_of(there, o.variable), o.attribute));
@@ -233,7 +233,7 @@ private:
         v.record = of_record(files_.a) || of_record(files_.b);
         if (v.record) v.shape.front() = std::min(a.shape.front(), b.shape.front());
         for (std::size_t d = v.record ? 1 : 0; d < a.shape.size(); ++d)
-            if (a.shape[d] != b.shape[d]) return;  // the different dimension is reported already
+            if (a.shape[d] != b.shape[d]) return;  // already reported for the dimension
         common.push_back(std::move(v));
     }
 

@@ -10,7 +10,7 @@
 
 namespace thalweg::app {
 
-/// Two files under comparison.
+/// Two files that are compared.
 struct Pair {
     const Reader& a;
     const Reader& b;
@@ -22,7 +22,8 @@ struct Pair {
 struct CommonVariable {
     std::string name;
     Variable variable;                ///< the variable according to the first file
-    std::vector<std::int64_t> shape;  ///< lengths that both have: those of the record dimension may
+    std::vector<std::int64_t> shape;  ///< lengths up to which values are compared; only the record
+                                      ///< dimension's can differ
                                       ///< differ
     bool record = false;              ///< the first dimension is the record dimension
 };
@@ -30,8 +31,8 @@ struct CommonVariable {
 /**
  * Adds the differences to the findings, in the order of the first file.
  * @return the variables whose values can be compared
- * @note Local, with the same result on every rank. Throws Error: TW_ENOTFOUND for a variable of the
- *       options that is in neither file
+ * @note Local, with the same result on every rank. Throws Error: TW_ENOTFOUND if the options name a
+ *   variable that neither file has
  */
 std::vector<CommonVariable> compare_definitions(const Pair& files, const VerifyOptions& options,
                                                 Findings& found);

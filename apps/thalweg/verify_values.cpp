@@ -20,13 +20,13 @@ constexpr std::int64_t block_bytes = std::int64_t(8) << 20, least_block_bytes = 
 
 constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
-/// The differences in the blocks of a rank, later of all ranks.
+/// Differences in the blocks of one rank, or in those of all ranks.
 struct Tally {
     std::int64_t differing = 0;
-    std::int64_t nan = 0;  ///< number of differences with NaN in one file only
-    double largest = 0;    ///< largest of the other differences
+    std::int64_t nan = 0;  ///< number of elements that are NaN in one file only
+    double largest = 0;    ///< largest difference of the other elements
     std::int64_t first = none;
-    std::array<char, 8> a{}, b{};  ///< values there
+    std::array<char, 8> a{}, b{};  ///< values at the first difference
 };
 
 template <class T>
@@ -46,7 +46,7 @@ bool is_nan(T value) {
     return false;
 }
 
-/// Tests if values that differ in their bits are considered equal.
+/// Tests if values with different bits count as equal.
 template <class T>
 bool within(const VerifyOptions& options, T a, T b) {
     if (std::is_same_v<T, char> || (options.tolerance == 0 && options.relative == 0)) return false;
@@ -58,7 +58,7 @@ bool within(const VerifyOptions& options, T a, T b) {
     return d <= std::max(options.tolerance, options.relative * larger);
 }
 
-/// Returns the row-major position in an array of an element of a block.
+/// Returns the row-major position in an array of one element of a block.
 std::int64_t position(const std::vector<std::int64_t>& shape, const Block& block,
                       std::int64_t element) {
     std::int64_t at = 0, times = 1;
@@ -156,8 +156,8 @@ ValueComparison::ValueComparison(Reader& a, Reader& b, const Ranks& ranks,
                                  const VerifyOptions& options)
     : a_(a), b_(b), ranks_(ranks), options_(options) {}
 
-/// Returns the chunk lengths of the file that has chunks; if both have, the larger one along each
-/// dimension.
+/// Returns the chunk lengths of the variable in the file in which it has chunks; if it has chunks
+/// in both, the larger length along each dimension.
 std::vector<std::int64_t> ValueComparison::chunks(const std::string& variable) const {
     std::vector<std::int64_t> a = a_.storage(variable).chunks;
     const std::vector<std::int64_t> b = b_.storage(variable).chunks;

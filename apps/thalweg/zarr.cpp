@@ -33,7 +33,7 @@ Status name_files(const ZarrOptions& options, const std::string& output,
     return {};
 }
 
-/// Notes objects that netCDF-C lists but that references cannot represent.
+/// Notes objects that netCDF-C lists, but that references cannot represent.
 void note_unreadable(const std::string& path, const Source& source, const ReferenceOptions& options,
                      std::vector<std::string>& notes) {
     if (source.groups() > 0)
@@ -53,10 +53,10 @@ void note_unreadable(const std::string& path, const Source& source, const Refere
         if (!has(options.left_out, v.name)) note(v.name, v.attributes);
 }
 
-/// Checks that the objects which netCDF-C does not list may be left out: those variables that the
-/// user has named.
-/// @param options  these names are removed from it
-/// @param notes    receives other objects that are left out
+/// Checks that the variables which netCDF-C does not list may be left out, because the user has
+/// named them.
+/// @param options names of variables to leave out; those that netCDF-C does not list are removed
+/// @param notes receives other objects that are left out
 Status check_unlisted(const std::vector<ReferencedFile>& files, ReferenceOptions& options,
                       std::vector<std::string>& notes) {
     std::set<std::string> skipped;

@@ -18,21 +18,22 @@ struct CalibrateOptions {
 };
 
 /**
- * Measures, prints the figures on rank 0 and writes the calibration file there.
+ * Measures the machine. Rank 0 prints the figures and writes the calibration file.
  * @return the exit status, the same on every rank
  * @note Collective over MPI_COMM_WORLD
  */
 int calibrate(const CalibrateOptions& options);
 
-/// Measures the rates at which ranks pack, send and agree. @param seconds  time to take
+/// Measures the rates at which ranks pack, send and agree.
+/// @param seconds  time that the measurement may take
 /// @note Collective
 void measure_memory(detail::Team& team, double seconds, planning::Machine& machine);
 void measure_lists(detail::Team& team, double seconds, planning::Machine& machine);
 void measure_messages(detail::Team& team, double seconds, planning::Machine& machine);
 void measure_inside(detail::Team& team, double seconds, planning::Machine& machine);
 
-/// Measures a folder by writing files in it, which are removed.
-/// @param folder  absolute, the same on every rank
+/// Measures a folder by writing files in it, which are then removed.
+/// @param folder absolute path, the same on every rank
 /// @return TW_OK, TW_EIO; the same on every rank
 /// @note Collective
 detail::Status measure_folder(detail::Team& team, const std::string& path, double seconds,
@@ -41,7 +42,7 @@ detail::Status measure_folder(detail::Team& team, const std::string& path, doubl
 /// Calls `act` repeatedly for about `seconds`, and returns the seconds of one call. Local.
 double repeat_for(double seconds, const std::function<void()>& act);
 
-/// Waits for all ranks asleep, so that ranks that still work can have the processor.
+/// Waits for all ranks. Sleeps, so that ranks that still work can have the processor.
 /// @note Collective
 void sleep_until_met(detail::Team& team, double seconds);
 

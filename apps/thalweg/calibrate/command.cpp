@@ -22,7 +22,8 @@ using namespace planning;
 
 namespace {
 
-/// Determines the folder on rank 0, as ranks may have different working folders. @note Collective
+/// Finds the folder on rank 0, because ranks may have different working folders.
+/// @note Collective
 Status find_folder(Team& team, const std::string& given, std::string& path, std::string& name) {
     std::vector<char> bytes;
     Status status;
@@ -68,7 +69,7 @@ Status measure(Team& team, const CalibrateOptions& options, Machine& machine) {
     return {};
 }
 
-/// Writes the file on rank 0; a failure leaves an existing file unchanged.
+/// Writes the calibration file on rank 0. If this fails, an existing file stays as it was.
 Status write_file(const std::string& path, const std::string& text) {
     const std::string part = path + ".part";
     if (Status status = write_text(part, text); !status.ok()) return status;

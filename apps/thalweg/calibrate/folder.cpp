@@ -13,12 +13,13 @@ using namespace planning;
 namespace {
 
 constexpr std::int64_t tiny = 4 << 10, small = 64 << 10, large = 2 << 20;
-constexpr std::int64_t odd = 60001;  ///< bytes of a write that ends within a block
+constexpr std::int64_t odd = 60001;  ///< bytes of a write that does not end at the end of a block
 
-/// Number of rounds, spread over the whole time, because the speed of a machine varies.
+/// Number of rounds. They are distributed over the whole time, because the speed of a machine
+/// varies.
 constexpr int passes = 3;
 
-/// Returns 1, 2, 4, ... and the number of all ranks.
+/// Returns 1, 2, 4, ... up to the number of all ranks, which is included.
 std::vector<int> writer_counts(int ranks) {
     std::vector<int> counts;
     for (int n = 1; n < ranks; n *= 2) counts.push_back(n);
@@ -29,7 +30,7 @@ std::vector<int> writer_counts(int ranks) {
 /// The patterns of writing that are measured in a folder.
 struct Patterns {
     /// Chooses the patterns.
-    /// @param ranks    number on the first node
+    /// @param ranks    number of ranks on the first node
     /// @param servers  the file system has servers
     Patterns(const Team& team, int ranks, bool servers) {
         const int all = static_cast<int>(team.size());
@@ -53,8 +54,8 @@ struct Patterns {
 
     std::vector<Pattern> by_writers, with_fsync;
     std::vector<Pattern> in_small;
-    std::vector<Pattern> answer;  ///< a small write, without and with fsync
-    /// Two writers, each with its own part of the file, and alternating.
+    std::vector<Pattern> answer;  ///< small writes, without and with an fsync
+    /// Two writers: each with its own part of the file; and alternating.
     std::vector<Pattern> two, pairs;
     std::vector<Pattern> node;  ///< all ranks of a node
 
@@ -66,12 +67,12 @@ struct Patterns {
     }
 };
 
-/// Returns the seconds by which a write of the second pattern takes longer than one of the first.
+/// Returns the seconds by which a write in the second pattern takes longer than one in the first.
 double longer(const std::vector<Pattern>& two) {
     return std::max(0.0, two[1].seconds_of_write() - two[0].seconds_of_write());
 }
 
-/// Returns the seconds in which a block passes from one writer to another, if they alternate: for
+/// Returns the seconds in which a block passes from one writer to another, if they alternate. For
 /// each pair of writes it passes there and back.
 double handover(const std::vector<Pattern>& two) { return longer(two) / 2; }
 
@@ -79,7 +80,7 @@ double handover(const std::vector<Pattern>& two) { return longer(two) / 2; }
 void take_nodes(const Patterns& patterns, Folder& folder) {
     if (patterns.node.empty()) return;
     folder.node_rate = patterns.node.front().rate();
-    // If all pairs wait as long as one pair, there are at least as many lock servers as pairs.
+    // If all pairs wait as long as one pair does, there are at least as many lock servers as pairs.
     const double of_all = handover(patterns.pairs), pairs = patterns.pairs.front().writers / 2;
     folder.locks = of_all > 0 ? std::clamp(pairs * folder.lock / of_all, 1.0, pairs) : pairs;
     if (folder.lock <= 0) folder.locks = 0;  // no writer waits, so the number is unknown
@@ -92,7 +93,7 @@ Status measure_folder(Team& team, const std::string& path, double seconds, Folde
     // Figures that are not measured keep assumed values.
     folder = assumed_folder(system);
     folder.path = path;
-    // A folder that several nodes see is not on a local disk, whatever its file system.
+    // If several nodes see a folder, it is not on a local disk, whatever its file system.
     bool servers = system.sharing != Sharing::local || team.topology().nodes > 1;
     team.world().broadcast(&servers, sizeof servers, 0);
     Trial trial(team, path);
@@ -107,7 +108,7 @@ Status measure_folder(Team& team, const std::string& path, double seconds, Folde
             if (Status s = trial.measure(*p, each); !s.ok()) return s;
             if (p == all.front()) folder.processor = std::min(1.0, trial.processor());
         }
-    // Broadcast the rates, so that all ranks have the same figures.
+    // Broadcast the rates, so that all ranks get the same figures.
     std::vector<double> rates;
     for (const Pattern* const p : all) rates.push_back(p->rate());
     rates.push_back(folder.processor);

@@ -13,15 +13,16 @@ using namespace planning;
 
 namespace {
 
-/// A list with every other run of indices of a dimension, and the memory from and to which its
-/// elements are packed.
+/// A list with every second run of indices of a dimension, and memory for its elements before and
+/// after packing.
 class ListedField {
 public:
-    /// Makes the list. @param run  number of consecutive indices of a run
+    /// Makes the list. @param run  number of consecutive indices in a run
     explicit ListedField(std::int64_t run)
         : from_(make_private_memory(elements * size)), to_(make_private_memory(elements * size)) {
         if (!from_ || !to_) throw std::bad_alloc();
-        // Write the memory first: if it were only read, all of it could be one page of zeros.
+        // Write to the memory first: if it were only read, all pages could be the same page of
+        // zeros.
         std::memset(from_->data(), 1, elements * size);
         std::memset(to_->data(), 1, elements * size);
         auto list = std::make_shared<IndexList>();
@@ -54,8 +55,8 @@ constexpr int rounds = 4;
 
 }  // namespace
 
-/// Measures how one rank packs the same elements in short runs and in long ones: the difference is
-/// the cost of the runs.
+/// Measures how long one rank packs the same elements in short runs and in long ones. The
+/// difference is the cost of the runs.
 void measure_lists(Team& team, double seconds, Machine& machine) {
     std::unique_ptr<ListedField> in_short, in_long;
     const Status had = team.agree(alone([&]() -> Status {
@@ -69,8 +70,8 @@ void measure_lists(Team& team, double seconds, Machine& machine) {
     team.barrier();
     if (team.rank() == 0) {
         double of_short = 1e9, of_long = 1e9;
-        // Take the minimum over some rounds: the first ones touch memory, and other programs use
-        // the machine.
+        // Take the minimum over some rounds, because the first ones touch memory, and other
+        // programs may use the machine.
         for (int i = 0; i < rounds; ++i) {
             const double each = seconds * 0.45 / rounds;
             of_short = std::min(of_short, repeat_for(each, [&] { in_short->pack_all(); }));

@@ -15,17 +15,18 @@ using namespace planning;
 
 namespace {
 
-/// A field of a model, (y, z, x) floats in ordinary memory, and a slot for it in the order (z, y,
-/// x), as in the exchange.
+/// A field of a model, with floats in the order (y, z, x) in ordinary memory, and a shared slot for
+/// it in the order (z, y, x), as in the library's exchange.
 class Field {
 public:
     Field() : from_(make_private_memory(bytes)), to_(make_private_memory(piece)) {
         if (!from_ || !to_) throw std::bad_alloc();
-        // Write the memory first: if it were only read, all of it could be one page of zeros.
+        // Write to the memory first: if it were only read, all pages could be the same page of
+        // zeros.
         std::memset(from_->data(), 1, bytes);
         std::memset(to_->data(), 1, piece);
     }
-    /// Reorders and converts all of the field, piece by piece.
+    /// Reorders and converts the whole field, piece by piece.
     void pack_all() {
         const RowKernel kernel = pack_kernel(TW_FLOAT, TW_FLOAT, Order::big_endian);
         Index count{}, to{}, from{};
@@ -35,7 +36,7 @@ public:
         for (std::size_t at = 0; at < bytes; at += piece)
             copy_box(3, count, to_->data(), to, from_->data() + at, from, kernel, fill.data());
     }
-    static constexpr std::size_t bytes = std::size_t(64) << 20;  ///< more than fits into caches
+    static constexpr std::size_t bytes = std::size_t(64) << 20;  ///< more than fits in caches
 
 private:
     static constexpr std::int64_t nz = 16, ny = 64, nx = 256;

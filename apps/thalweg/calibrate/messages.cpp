@@ -18,7 +18,7 @@ void send(Comm& comm, const std::vector<char>& data, std::size_t bytes, int to) 
     comm.finish(request);
 }
 
-/// Returns the seconds that a message of some bytes and its empty answer take.
+/// Returns the seconds that a message and an empty answer to it take.
 /// @param first  this rank sends the message
 double exchange_seconds(Comm& comm, std::vector<char>& data, std::size_t bytes, int other,
                         bool first, int times) {
@@ -33,10 +33,10 @@ double exchange_seconds(Comm& comm, std::vector<char>& data, std::size_t bytes, 
 
 }  // namespace
 
-/// Measures messages between the leaders of nodes 0 and 1, 2 and 3, ... all at once; on one node,
-/// between ranks 0 and 1.
+/// Measures messages between the first ranks of nodes 0 and 1, 2 and 3, ..., all at the same time.
+/// On a single node, measures those between ranks 0 and 1.
 void measure_messages(Team& team, double seconds, Machine& machine) {
-    machine.latency = machine.message = 0;  // not known
+    machine.latency = machine.message = 0;  // 0 means unknown
     if (team.size() < 2) return;
     const Topology& t = team.topology();
     int other = -1;
@@ -52,7 +52,7 @@ void measure_messages(Team& team, double seconds, Machine& machine) {
     std::vector<char> data(other < 0 ? 0 : large, 1);
     Comm& comm = team.world();
     double latency = 0, time = 0;
-    // The first messages set up connections and touch memory, so they do not count.
+    // Do not count the first messages, which set up connections and touch memory.
     for (const bool counts : {false, true}) {
         team.barrier();
         const double begin = now();
@@ -70,9 +70,9 @@ void measure_messages(Team& team, double seconds, Machine& machine) {
     machine.message = static_cast<double>(large) / std::max(1e-9, slowest - machine.latency);
 }
 
-/// Measures messages of each rank of a node to the next one, all at once.
+/// Measures messages from each rank of a node to the next one, all at the same time.
 void measure_inside(Team& team, double seconds, Machine& machine) {
-    machine.inside = 0;  // not known
+    machine.inside = 0;  // 0 means unknown
     const Topology& t = team.topology();
     const int ranks = t.sizes[static_cast<std::size_t>(t.node)];
     constexpr std::size_t bytes = std::size_t(256) << 10;
@@ -90,13 +90,13 @@ void measure_inside(Team& team, double seconds, Machine& machine) {
         }
         return all_max(team, (now() - begin) / times);
     };
-    // The first messages set up connections, and show how many fit into the time.
+    // The first messages set up connections, and show how many messages fit into the time.
     const double once = pass_on(4);
     const int times =
         static_cast<int>(std::clamp(0.5 * seconds / std::max(1e-6, once), 4.0, 400.0));
     team.barrier();
     const double passed = pass_on(times);
-    // All wait for the slowest node; assume that it is one with the most ranks.
+    // All ranks wait for the slowest node. Assume that it is one with most ranks.
     const int most = *std::max_element(t.sizes.begin(), t.sizes.end());
     if (most > 1) machine.inside = most * static_cast<double>(bytes) / std::max(1e-9, passed);
 }

@@ -20,8 +20,8 @@ using namespace planning;
 
 namespace {
 
-/// Bytes per writer in the first round; bytes of the largest write; bytes on the disk that a rank
-/// needs.
+/// Bytes of each writer in the first round; bytes of the largest write; bytes on the disk that each
+/// rank needs.
 constexpr std::int64_t least = 4 << 20, large = 2 << 20, room_of_rank = 60001;
 
 double processor_seconds() {
@@ -86,7 +86,8 @@ Status Trial::write(const Pattern& p, int writer, std::int64_t bytes) {
     return status;
 }
 
-/// Writes a new file, as a model does. @param bytes  bytes per writer
+/// Writes a new file as a model would.
+/// @param bytes  bytes of each writer
 Status Trial::round(const Pattern& pattern, std::int64_t bytes, double& seconds) {
     Status status;
     if (team_.rank() == 0) {
@@ -128,7 +129,7 @@ Status Trial::measure(Pattern& p, double seconds) {
         if (Status s = round(p, p.bytes, passed); !s.ok()) return s;
         p.rates.push_back(static_cast<double>(p.bytes * p.writers) / std::max(1e-9, passed));
         const double left = seconds - (now() - begin);
-        // Rounds that are too short measure how the file is opened rather than how it is written.
+        // Rounds that are too short measure opening the file instead of writing it.
         const bool longer = passed < seconds / 8 && p.bytes * 2 <= limit;
         std::int64_t next[2] = {longer || left > passed, longer ? p.bytes * 2 : p.bytes};
         team_.world().broadcast(next, sizeof next, 0);
@@ -141,7 +142,7 @@ Status Trial::measure(Pattern& p, double seconds) {
 
 Status Trial::names(double seconds, Folder& folder) {
     Status status;
-    double times[2] = {0, 0};  // seconds to create and remove a file, and to rename it
+    double times[2] = {0, 0};  // seconds to create and remove a file, and seconds to rename it
     if (team_.rank() == 0) {
         const std::string other = path_ + ".2";
         int n = 0;

@@ -12,21 +12,24 @@
 
 namespace thalweg::app {
 
-/// A pattern of writing, and the rates measured with it, in bytes per second of all writers
-/// together.
+/// A pattern of writing, and the measured rates in bytes per second of all writers together.
 struct Pattern {
     int writers = 1;        ///< number of writers, spread over the ranks in node order
     std::int64_t size = 0;  ///< bytes of a write
     bool durable = false;   ///< a round ends with an fsync
-    /// Pairs of writers, from the first and the second half of the ranks, write alternate parts.
+    /// Writers in pairs, one from the first and one from the second half of the ranks, write
+    /// alternate parts of the file.
     bool interleaved = false;
-    bool first_ranks = false;                     ///< the writers are the first ranks, not spread
-    std::int64_t most = std::int64_t(128) << 20;  ///< most bytes per writer in a round
-    std::int64_t bytes = 0;                       ///< bytes per writer in a round; 0: not known yet
+    bool first_ranks = false;                     ///< the writers are the first ranks instead of
+                                                  ///< being spread
+    std::int64_t most = std::int64_t(128) << 20;  ///< largest number of bytes of a writer in a
+                                                  ///< round
+    std::int64_t bytes = 0;                       ///< bytes of each writer in a round; 0: not known
+                                                  ///< yet
     std::vector<double> rates{};
 
     double rate() const;
-    /// Returns the seconds of one write of each writer.
+    /// Returns the seconds that a write takes while each writer writes.
     double seconds_of_write() const {
         return static_cast<double>(writers) * static_cast<double>(size) / rate();
     }
@@ -40,16 +43,20 @@ public:
     Trial(const Trial&) = delete;
     Trial& operator=(const Trial&) = delete;
 
-    /// Measures rounds for some seconds, at least one round. @note Collective
+    /// Measures rounds for some seconds, but at least one.
+    /// @note Collective
     detail::Status measure(Pattern& pattern, double seconds);
-    /// Writes as much as the largest round does, because memory and disk are slow at first use.
+    /// Writes as many bytes as the largest round, because memory and disk are slow at their first
+    /// use.
     /// @note Collective
     detail::Status warm_up();
-    /// Creates, renames and removes files. @note Collective
+    /// Measures creating, renaming and removing files.
+    /// @note Collective
     detail::Status names(double seconds, planning::Folder& folder);
-    /// Finds the largest number of bytes for a round for which the disk has room. @note Collective
+    /// Finds the largest number of bytes for a round that the disk has space for.
+    /// @note Collective
     detail::Status find_room();
-    /// Returns the processor seconds of the first writer per second of writing in the last round.
+    /// Returns the processor seconds of the first writer per second of writing, in the last round.
     double processor() const { return processor_; }
 
 private:

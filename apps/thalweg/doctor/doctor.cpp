@@ -42,8 +42,8 @@ std::string lines_of(const Diagnoses& found) {
     return lines;
 }
 
-/// Keeps the findings of the first rank of another node, except good ones, and adds the host's
-/// name. Clears those of other ranks.
+/// On the first rank of each other node, keeps the findings that report something wrong, and adds
+/// the host's name. Clears the findings of all other ranks.
 void keep_others(const Nodes& nodes, Diagnoses& found) {
     if (!nodes.first) found.clear();
     std::erase_if(found, [](const Diagnosis& d) { return d.level == Level::good; });

@@ -12,8 +12,8 @@ struct DoctorOptions {
 };
 
 /**
- * Checks libraries, processors, memory, folders and settings. Rank 0 prints a line for each fact
- * and, if something is wrong, the line to type.
+ * Checks libraries, processors, memory, folders and settings. Rank 0 prints a line for each fact;
+ * if something is wrong, it also prints the command that mends it.
  * @return exit code, the same on every rank: 0 nothing is wrong, 1 there are problems
  * @note Collective over MPI_COMM_WORLD
  */

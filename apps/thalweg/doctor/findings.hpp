@@ -9,14 +9,14 @@ namespace thalweg::app {
 
 enum class Level {
     good,
-    note,     ///< the library works, but something could be better
-    problem,  ///< the library, or a part of it, does not work
+    note,     ///< the library works, but could work better
+    problem,  ///< the library or a part of it does not work
 };
 
 struct Diagnosis {
     Level level = Level::good;
     std::string subject, text;
-    std::string remedy;  ///< a line to type; empty if there is none
+    std::string remedy;  ///< command that mends it; empty if there is none
 };
 
 using Diagnoses = std::vector<Diagnosis>;

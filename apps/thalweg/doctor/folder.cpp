@@ -31,7 +31,7 @@ std::string quoted(const std::string& path) {
     return text + "'";
 }
 
-/// A file without content, which is removed at the end.
+/// An empty file, which is removed by the destructor.
 class Trial {
 public:
     explicit Trial(const std::string& folder) : path_(folder + "/.thalweg-doctor-XXXXXX") {
@@ -69,7 +69,7 @@ const char* sharing_text(Sharing sharing) {
     return "it is not known whether several nodes may write one file: one rank writes";
 }
 
-/// Returns the output of a command without its last newline; "" if it fails.
+/// Returns the output of a command, without the last newline; "" if the command fails.
 std::string output_of(const std::string& command) {
     std::array<char, 256> bytes{};
     FILE* const pipe = popen((command + " 2>/dev/null").c_str(), "r");

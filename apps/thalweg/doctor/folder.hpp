@@ -6,11 +6,12 @@
 
 namespace thalweg::app {
 
-/// Adds findings about a folder in which files will be written. Creates and removes a small file.
+/// Adds findings about a folder in which files will be written. Creates a small file there, and
+/// removes it.
 /// @param nodes  number of nodes of the job
 void check_folder(const std::string& folder, int nodes, Diagnoses& found);
 
-/// Adds a finding about the room in /dev/shm.
+/// Adds a finding about the free space in /dev/shm.
 void check_shared_memory(Diagnoses& found);
 
 }  // namespace thalweg::app

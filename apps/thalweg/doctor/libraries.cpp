@@ -19,7 +19,7 @@ namespace thalweg::app {
 
 namespace {
 
-/// Returns the first word of a version: "4.9.0 of Jan 1 2023 ..." becomes "4.9.0".
+/// Returns the first word of a version. For "4.9.0 of Jan 1 2023 ..." it is "4.9.0".
 [[maybe_unused]] std::string number_of(const std::string& version) {
     return version.substr(0, version.find(' '));
 }

@@ -17,7 +17,7 @@ namespace thalweg::app {
 namespace {
 
 constexpr std::int64_t few_descriptors = 1024;
-/// Default of the setting "staging".
+/// Default of the setting "staging", in bytes per rank.
 constexpr std::int64_t memory_of_rank = std::int64_t(256) << 20;
 
 void check_processors(const Nodes& nodes, Diagnoses& found) {

@@ -13,13 +13,13 @@ namespace thalweg::app {
 
 namespace {
 
-/// The lines that a child process prints about a library.
+/// The lines with the results of a child process that has loaded a library.
 struct Answer {
     char version[64] = "";
     int slot = 0, table_version = 0;
 };
 
-/// Registers a table of empty entries, where the library has a place for one.
+/// Finds a slot of the library for a dispatch table, by registering a table with empty entries.
 void find_slot(void* library, Answer& answer) {
     using Define = int (*)(int, void*, char*);
     const auto define = reinterpret_cast<Define>(dlsym(library, "nc_def_user_format"));

@@ -7,12 +7,12 @@
 namespace thalweg::app {
 
 struct NetcdfFacts {
-    std::string version;  ///< empty: the library could not be loaded
+    std::string version;  ///< version of netCDF-C; empty if the library could not be loaded
     int slot = 0;  ///< mode bit under which a dispatch table can be registered; 0: there is none
     int table_version = 0;
 };
 
-/// Loads a library in a process of its own and asks it.
+/// Finds facts about a netCDF library by loading it in a child process.
 NetcdfFacts probe_netcdf(const std::string& path);
 
 }  // namespace thalweg::app

@@ -23,7 +23,7 @@ void line(const char* subject, const std::string& text) {
     fmt::print("  {:<11}{}\n", subject, text);
 }
 
-/// Returns what the loader says of a program: paths of the libraries that it would load.
+/// Asks the loader which libraries it would load for a program, and returns their paths.
 std::vector<std::string> libraries_of(const std::string& path) {
     std::string quoted;
     for (const char c : path) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -43,7 +43,7 @@ std::vector<std::string> libraries_of(const std::string& path) {
     return found;
 }
 
-/// Returns the libraries whose file names begin with one of some words.
+/// Returns the libraries whose file names begin with one of the given words.
 std::vector<std::string> named(const std::vector<std::string>& libraries,
                                const std::vector<std::string>& beginnings) {
     std::vector<std::string> found;
@@ -61,7 +61,7 @@ void say_paths(const char* subject, const std::vector<std::string>& paths) {
     if (paths.empty()) line(subject, "none");
 }
 
-/// Returns the interpreter of a script; empty if a file is none.
+/// Returns the interpreter of a script; empty if the file is not a script.
 std::string interpreter_of(const std::string& path) {
     std::ifstream file(path);
     std::string first;
@@ -79,7 +79,8 @@ bool same_mpi(const std::vector<std::string>& libraries) {
     });
 }
 
-/// Says which files of a netCDF library are taken. @return false if none is
+/// Prints which files of a netCDF library the shim takes.
+/// @return false if it takes none
 bool say_taken(const std::string& library, const std::vector<std::string>& mpi) {
     const NetcdfFacts facts = probe_netcdf(library);
     line("netCDF", fmt::format("{} ({})", library,
@@ -112,7 +113,8 @@ bool say_taken(const std::string& library, const std::vector<std::string>& mpi) 
     return mpi.empty() || same_mpi(mpi) || choice != "parallel";
 }
 
-/// Says which files of PnetCDF libraries are taken. @return false if none is
+/// Prints which files of PnetCDF libraries the shim takes.
+/// @return false if it takes none
 bool say_taken_of_pnetcdf(const std::vector<std::string>& libraries,
                           const std::vector<std::string>& mpi) {
     say_paths("PnetCDF", libraries);

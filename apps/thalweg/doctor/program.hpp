@@ -7,14 +7,14 @@
 
 namespace thalweg::app {
 
-/// Tests if words are programs, and not folders.
+/// Tests if the words of a command line are programs instead of folders.
 bool are_programs(const std::vector<std::string>& words);
 
 /**
- * Prints for each program the netCDF, PnetCDF, HDF5 and MPI that it would load, the place of the
- * dispatch table in that netCDF, and which of its files would be taken, or why none. Runs no
- * program.
- * @return exit code: 0 files are taken, 1 some program's are not
+ * Prints for each program which netCDF, PnetCDF, HDF5 and MPI it would load, in which slot that
+ * netCDF accepts a dispatch table, and which files of the program the shim would take, or why it
+ * would take none. Runs no program.
+ * @return exit code: 0 if the shim takes files of all programs, otherwise 1
  */
 int examine_programs(const std::vector<std::string>& commands);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t row_elements = 4096;
 
-/// Adds what the library has chosen for a file, taken from the summary of its session.
+/// Adds the choices of the library for a file, which it finds in the summary of the session.
 void add_choices(const std::string& folder, const std::string& summary, Diagnoses& found) {
     const auto json = nlohmann::json::parse(summary, nullptr, false);
     if (!json.is_object() || json.value("files", nlohmann::json::array()).empty()) return;

@@ -6,13 +6,13 @@
 
 namespace thalweg::app {
 
-/// Adds settings that differ from their defaults, and names that are not settings.
-/// @return false if the settings are not valid: no session can begin
+/// Adds settings that differ from their defaults, and environment variables that are not settings.
+/// @return false if the settings are not valid, so that no session can begin
 /// @note Local
 bool check_settings(Diagnoses& found);
 
-/// Writes a small file in a folder as a model would. Rank 0 adds what the library has chosen, and
-/// why.
+/// Writes a small file to a folder, as a model would. Rank 0 adds the library's choices and their
+/// reasons.
 /// @note Collective over MPI_COMM_WORLD
 void check_choices(const std::string& folder, Diagnoses& found);
 

@@ -84,7 +84,7 @@ std::string servers_of(const Plan& plan) {
     return text;
 }
 
-/// Formats settings as tw_init takes them: "service=inline; method=record".
+/// Formats settings in the form that tw_init takes, for example "service=inline; method=record".
 std::string settings_of(const Option& option) {
     std::string text;
     for (const auto& [name, value] : option.settings())

@@ -13,7 +13,7 @@ std::string text_of(const planning::Run& run, const planning::Shares& shares,
                     const planning::Plan& plan);
 std::string json_of(const planning::Run& run, const planning::Shares& shares,
                     const planning::Plan& plan);
-/// Draws the curve of the servers as an SVG picture.
+/// Draws the time of the run as a function of the number of servers, as an SVG picture.
 std::string picture_of(const planning::Run& run, const planning::Plan& plan);
 
 }  // namespace thalweg::app

@@ -20,7 +20,7 @@ double number(const Json& object, const char* name) {
     return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-/// Returns the seconds of the rank that spent most time in calls, and those of the whole run.
+/// Returns the seconds in calls on the rank that spent most, and the seconds of the whole run.
 std::pair<double, double> in_calls(const Json& summary) {
     const double elapsed = number(summary, "elapsed_seconds");
     double most = 0;
@@ -37,7 +37,7 @@ double hidden(const Json& file) {
                              number(seconds, "drain"));
 }
 
-/// Returns how a file was written: "method=record service=inline writers=2".
+/// Returns how a file was written, for example "method=record service=inline writers=2".
 std::string choice_of(const Json& file) {
     std::string text = fmt::format("method={} service={} writers={}", file.value("method", "?"),
                                    file.value("service", "?"), file.value("writers", 0));
@@ -46,7 +46,7 @@ std::string choice_of(const Json& file) {
     return text;
 }
 
-/// Returns how most files were written, and the number of other ways.
+/// Returns how most files were written, and in how many other ways files were written.
 std::string choices_of(const Json& files) {
     std::map<std::string, int> counts;
     for (const Json& file : files) ++counts[choice_of(file)];

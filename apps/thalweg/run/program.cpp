@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The content of an ELF file, whose sizes are not trusted.
+/// The content of an ELF file. Its sizes are checked, as the file may be damaged.
 class Elf {
 public:
     explicit Elf(const std::string& path) {
@@ -33,10 +33,10 @@ public:
 
     bool good() const { return header_ != nullptr; }
 
-    /// Tests if a loader starts the program.
+    /// Tests if the program needs a loader.
     bool has_loader() const { return segment(PT_INTERP) != nullptr; }
 
-    /// Tests if the file is a shared object that is no program.
+    /// Tests if the file is a shared library and not a program.
     bool is_library() const {
         if (header_->e_type != ET_DYN || has_loader()) return false;
         const Elf64_Phdr* const s = segment(PT_DYNAMIC);
@@ -47,7 +47,7 @@ public:
                });
     }
 
-    /// Tests if a function is defined in one of the tables of symbols.
+    /// Tests if a function is defined in one of the symbol tables.
     bool defines(const std::string& name) const {
         const auto* const sections = at<Elf64_Shdr>(header_->e_shoff, header_->e_shnum);
         if (sections == nullptr) return false;

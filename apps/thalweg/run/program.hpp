@@ -7,26 +7,26 @@
 
 namespace thalweg::app {
 
-/// An executable file of this machine's kind.
+/// An executable file for this kind of machine.
 struct Program {
-    bool readable = false;  ///< the file is one, and could be read
-    bool dynamic = false;   ///< a loader starts it, which can preload libraries
+    bool readable = false;  ///< the file is executable and could be read
+    bool dynamic = false;   ///< a loader starts the program, and can preload libraries
     std::vector<std::string>
         defined;  ///< names, among those asked for, that the file itself defines
 };
 
-/// Reads an executable file. @param names  functions to look for
+/// Reads an executable file. @param names  names of functions to look for
 Program read_program(const std::string& path, const std::vector<std::string>& names);
 
-/// Returns the path of a command, found as a shell finds it; empty if there is none.
+/// Returns the path of a command, which is found as a shell would find it; empty if there is none.
 std::string find_program(const std::string& command);
 
-/// Returns the path of the library that takes netCDF's calls of unchanged programs; empty if this
-/// installation has none.
+/// Returns the path of the shim library, which takes the netCDF calls of unchanged programs; empty
+/// if this installation has none.
 std::string find_shim();
 
-/// Returns a line for each program of a command that the library cannot reach: static ones, and
-/// those that have netCDF inside.
+/// Returns a line for each program in a command that the shim cannot reach because it is static or
+/// contains netCDF itself.
 std::vector<std::string> find_unreachable(const std::vector<std::string>& command);
 
 }  // namespace thalweg::app

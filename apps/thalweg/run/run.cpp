@@ -27,8 +27,8 @@ namespace {
 constexpr int cannot_run = 2;
 constexpr char report_name[] = "thalweg-report.html";
 
-/// A file for the summary, removed at the end. If THALWEG_SUMMARY names a file of JSON, that one is
-/// used and not removed.
+/// A file for the summary, which is removed at the end. If THALWEG_SUMMARY already names a JSON
+/// file, that file is used and kept.
 class SummaryFile {
 public:
     SummaryFile() {
@@ -38,8 +38,8 @@ public:
             path_ = given;
             return;
         }
-        // Use the working folder, which all nodes see; the folder for temporary files is local to a
-        // node.
+        // Use the working folder, which all nodes see. The folder for temporary files exists on
+        // each node separately.
         std::error_code error;
         const std::string here = std::filesystem::current_path(error).string();
         const char* const temporary = std::getenv("TMPDIR");
@@ -71,9 +71,9 @@ private:
     bool own_ = false;
 };
 
-/// Returns the rank that a launcher has assigned to this process; null if none has started it.
+/// Returns the rank that a launcher has given this process; null if no launcher has started it.
 const char* launched_as() {
-    // SLURM_PROCID is also set in a batch script, which no launcher has started.
+    // Ignore SLURM_PROCID, which is set in batch scripts, too, that no launcher has started.
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
         if (const char* const rank = std::getenv(name); rank != nullptr) return rank;
     return nullptr;
@@ -81,7 +81,7 @@ const char* launched_as() {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// Tests if a word starts Open MPI's launcher.
+/// Tests if a word is the name of Open MPI's launcher.
 bool is_launcher(const std::string& word) {
 #ifdef OPEN_MPI
     const std::filesystem::path name = std::filesystem::path(word).filename();
@@ -93,7 +93,7 @@ bool is_launcher(const std::string& word) {
 #endif
 }
 
-/// Puts variables into the environment of a command on all of its nodes.
+/// Sets environment variables for a command on all nodes.
 void set_all(const Variables& variables, std::vector<std::string>& command) {
     std::string names;
     std::vector<std::string> options;
@@ -102,8 +102,8 @@ void set_all(const Variables& variables, std::vector<std::string>& command) {
         names += (names.empty() ? "" : ";") + name;
         options.insert(options.end(), {"-x", name});
     }
-    // Open MPI's mpirun passes to other nodes only the variables that it is told of, by a list or
-    // by its option -x; it ends if both tell it.
+    // Open MPI's mpirun passes only variables to other nodes that are in a list or in its option
+    // -x. It fails if both are used.
     const auto launcher = std::find_if(command.begin(), command.end(), is_launcher);
     if (std::find(launcher, command.end(), "-x") != command.end()) {
         command.insert(launcher + 1, options.begin(), options.end());
@@ -115,8 +115,8 @@ void set_all(const Variables& variables, std::vector<std::string>& command) {
     setenv(list, names.c_str(), 1);
 }
 
-/// Removes the words name=value before a command, and returns them as environment variables
-/// (THALWEG_NAME).
+/// Removes the words of the form name=value before a command. Returns them as environment variables
+/// THALWEG_NAME.
 Variables take_settings(std::vector<std::string>& command) {
     Variables settings;
     const auto is_setting = [](const std::string& word) {
@@ -136,7 +136,7 @@ Variables take_settings(std::vector<std::string>& command) {
     return settings;
 }
 
-/// Returns the variables that the options of the command line stand for.
+/// Returns the environment variables that correspond to the options.
 Variables variables_of(const RunOptions& options) {
     Variables variables;
     const auto add = [&](const char* name, const std::string& value) {
@@ -158,7 +158,8 @@ Variables variables_of(const RunOptions& options) {
     return variables;
 }
 
-/// Becomes the command. @return only if it cannot be started
+/// Replaces this process by the command.
+/// @return only if the command cannot be started
 int become(const std::vector<std::string>& command) {
     std::vector<char*> words;
     for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
@@ -169,7 +170,8 @@ int become(const std::vector<std::string>& command) {
     return cannot_run;
 }
 
-/// Starts the command and waits for it; signals of the terminal reach it alone.
+/// Starts the command and waits for it. Meanwhile only the command reacts to signals from the
+/// terminal.
 int run_command(const std::vector<std::string>& command) {
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
@@ -189,7 +191,7 @@ int run_command(const std::vector<std::string>& command) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Writes the page of a summary.
+/// Writes the report page for a summary.
 bool write_page(const std::string& summary) {
     std::string page;
     std::ofstream out(report_name);

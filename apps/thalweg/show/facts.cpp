@@ -28,14 +28,14 @@ bool exists(const std::string& path) {
     return stat(path.c_str(), &info) == 0;
 }
 
-/// Finds the file that a path refers to: the complete one or, if there is none, the one under its
-/// temporary name.
+/// Finds the file to which a path refers: the complete one, or the one under its temporary name if
+/// there is no complete one.
 Status find_paths(const std::string& path, FileFacts& facts) {
     if (Status status = follow_links(path, facts.own); !status.ok()) return status;
     facts.data = facts.own;
     const std::string temporary = temporary_path(facts.own), complete = own_path(facts.own);
     if (exists(facts.own)) {
-        // A name ending in .part can also be the own name of somebody's file.
+        // A user may have given a complete file a name that ends in .part.
         if (!complete.empty() && facts.own != complete) facts.own = complete;
     } else if (exists(temporary)) {
         facts.data = temporary;
@@ -116,7 +116,7 @@ Status add_sizes(FileFacts& facts) {
     return {};
 }
 
-/// Adds the objects that netCDF-C does not list, and which dimensions are unlimited.
+/// Adds the objects that netCDF-C does not list, and the dimensions that are unlimited.
 Status add_unlisted(FileFacts& facts) {
     Inspection inspection;
     if (Status status = inspect_netcdf4(files_of(facts.data).front(), inspection, false);
@@ -128,12 +128,12 @@ Status add_unlisted(FileFacts& facts) {
     return {};
 }
 
-/// Adds which process writes the file, and whether it is complete.
+/// Adds the process that writes the file, and tells if the file is complete.
 void add_state(FileFacts& facts) {
     facts.writer = WriteLock::holder(facts.own);
     const bool temporary = facts.data != facts.own;
-    // A lock may be that of a file which is being written under the temporary name, and will
-    // replace this one.
+    // The lock may belong to a new file that is being written under the temporary name, to replace
+    // this one.
     const bool replaced = !temporary && exists(temporary_path(facts.own));
     if (facts.writer.there && !replaced)
         facts.state = State::writing;
@@ -168,7 +168,7 @@ Status find(const std::string& path, FileFacts& facts) {
     if (status = add_sizes(facts); !status.ok()) return status;
     add_state(facts);
     add_zarr(facts);
-    // A file that is being written may change while netCDF-C opens it.
+    // A file that is being written may change while netCDF-C opens it, so ignore errors.
     status = add_unlisted(facts);
     return facts.state == State::complete ? status : Status{};
 }

@@ -13,7 +13,7 @@ namespace thalweg::app {
 namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
-constexpr double huge = 1e30;  ///< larger values are taken for netCDF's fill values
+constexpr double huge = 1e30;  ///< larger values count as netCDF's fill values
 
 std::vector<double> fill_values(const Reader& file, const std::string& name) {
     std::vector<double> values;
@@ -25,8 +25,7 @@ std::vector<double> fill_values(const Reader& file, const std::string& name) {
     return values;
 }
 
-/// Returns the first and the last value of a dimension's coordinate variable; empty if there is
-/// none.
+/// Returns the first and the last value of a dimension's coordinate variable; empty if it has none.
 /// @note Collective
 std::vector<double> ends_of(Reader& file, const std::string& dim, std::int64_t length) {
     if (!has(variables_of(file), dim)) return {};
@@ -63,7 +62,8 @@ void add_row(const std::vector<double>& row, const std::vector<double>& fills, M
     }
 }
 
-/// Reads the rows of the map. @param upward  the last row of the file is at the top
+/// Reads the rows of the map.
+/// @param upward the last row in the file is at the top of the map
 /// @note Collective
 void read_rows(Reader& file, const std::string& name, const Variable& v, bool upward,
                const Ranks& ranks, Map& map) {
@@ -109,7 +109,7 @@ Map read_map(Reader& file, const std::string& name, const MapSize& size, const R
     const std::size_t y = v.shape.size() - 2, x = y + 1;
     const std::vector<double> ys = ends_of(file, v.dims[y], v.shape[y]);
     const std::vector<double> xs = ends_of(file, v.dims[x], v.shape[x]);
-    // North is up; without coordinates, the first row is the lowest.
+    // Put north at the top. Without coordinates, the first row is at the bottom.
     const bool upward = ys.empty() || ys[0] < ys[1];
     Map map;
     map.columns = std::min(size.columns, v.shape[x]);

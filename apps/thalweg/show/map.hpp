@@ -15,22 +15,23 @@ namespace thalweg::app {
 /// Limits of a map's size.
 struct MapSize {
     std::int64_t columns = 0, least_rows = 0, most_rows = 0;
-    std::int64_t aspect = 1;  ///< height of a cell of the map, in its widths
+    std::int64_t aspect = 1;  ///< height of a cell of the map divided by its width
 };
 
 struct Map {
     std::int64_t rows = 0, columns = 0;
-    std::vector<double> values;  ///< top row first; NaN: no value
+    std::vector<double> values;  ///< values, top row first; NaN: no value
     double least = std::numeric_limits<double>::infinity();
     double most = -std::numeric_limits<double>::infinity();
-    std::string title;                     ///< variable, and indices of the other dimensions
+    std::string title;                     ///< name of the variable, and indices along its other
+                                           ///< dimensions
     std::string top, bottom, left, right;  ///< coordinates of the edges
 
     double at(std::int64_t row, std::int64_t column) const {
         return values[static_cast<std::size_t>(row * columns + column)];
     }
 
-    /// Returns the level of a value: from 0 for the least to levels - 1 for the largest.
+    /// Returns the level of a value, from 0 for the smallest value to levels - 1 for the largest.
     int level_of(double value, int levels) const;
 };
 

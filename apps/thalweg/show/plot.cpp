@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view shades = " .:-=+*#%@";
 
-/// Formats the title, and the range with the signs of its ends.
+/// Formats the title, and the range with the characters that stand for its ends.
 std::string range_text(const Map& map, const char* least, const char* most) {
     if (map.most < map.least) return map.title;
     return fmt::format("{}: from {:.6g} ({}) to {:.6g} ({})", map.title, map.least, least, map.most,
@@ -23,7 +23,7 @@ std::string range_text(const Map& map, const char* least, const char* most) {
 }
 
 std::string draw(const Map& map, bool colour) {
-    // Blue, green, yellow and red, from the 216 colours of a terminal.
+    // Blue, green, yellow and red, as numbers in a terminal's palette of 216 colours.
     constexpr std::array cube{17, 19,  27,  33,  39,  45,  49,  47,
                               82, 154, 226, 220, 208, 202, 196, 124};
     std::string text;
@@ -47,7 +47,7 @@ std::string draw(const Map& map, bool colour) {
     return text;
 }
 
-/// Returns the colours of the levels: from violet over green to yellow, ever lighter.
+/// Returns the colours of the levels, from dark violet over green to light yellow.
 std::vector<Colour> level_colours() {
     constexpr std::array<Colour, 5> stops{
         {{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
@@ -76,9 +76,9 @@ std::string text_of(const Map& map, bool colour) {
 detail::Status write_png(const Map& map, const std::string& path, std::string& caption) {
     Picture picture;
     picture.colours = level_colours();
-    picture.colours.push_back({200, 200, 200});  // no value
+    picture.colours.push_back({200, 200, 200});  // colour of cells without a value
     const int levels = static_cast<int>(picture.colours.size()) - 1;
-    // Small maps are enlarged, so that one can see the elements.
+    // Enlarge small maps, so that single elements are visible.
     const std::int64_t scale = std::max<std::int64_t>(1, 480 / std::max(map.rows, map.columns));
     picture.rows = map.rows * scale;
     picture.columns = map.columns * scale;

@@ -9,18 +9,19 @@
 
 namespace thalweg::app {
 
-/// Returns the size of a map in characters. @param columns  its width
+/// Returns the size of a map that is drawn with characters.
+/// @param columns  width of the map
 inline MapSize character_map(int columns) { return {columns, 8, 36, 2}; }
 
-/// Returns the size of a map in pixels: at most one for each element.
+/// Returns the size of a map in pixels. There is at most one pixel for each element.
 inline MapSize pixel_map() { return {1440, 1, 2160, 1}; }
 
 /// Draws a map as lines of text.
-/// @param colour  draw with the colours of a terminal, else with characters from ' ' to '@'
+/// @param colour draw with the colours of a terminal; otherwise with characters from ' ' to '@'
 std::string text_of(const Map& map, bool colour);
 
 /// Writes a map as a PNG file. Local.
-/// @param caption  receives the lines that explain the picture
+/// @param caption  receives lines that explain the picture
 detail::Status write_png(const Map& map, const std::string& path, std::string& caption);
 
 }  // namespace thalweg::app

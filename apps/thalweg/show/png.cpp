@@ -30,7 +30,7 @@ std::string chunk(const std::string& type, const std::string& data) {
     return bytes;
 }
 
-/// Returns a stream of zlib (RFC 1950) with blocks that are stored as they are.
+/// Returns a zlib stream (RFC 1950) that contains the data without compression.
 std::string stored(std::string_view data) {
     std::string stream = "\x78\x01";
     std::uint32_t a = 1, b = 0;  // Adler-32
@@ -56,7 +56,8 @@ std::string png_of(const Picture& picture) {
     std::string header, colours, lines;
     append_big_endian(header, static_cast<std::uint32_t>(picture.columns));
     append_big_endian(header, static_cast<std::uint32_t>(picture.rows));
-    // 8 bits a pixel, an index of a colour; the only compression and filter method; not interlaced.
+    // 8 bits per pixel, which are an index of a colour; the only compression and filter methods of
+    // PNG; not interlaced.
     header += std::string("\x08\x03\0\0\0", 5);
     for (const Colour& colour : picture.colours) colours.append(colour.begin(), colour.end());
     for (std::int64_t r = 0; r < picture.rows; ++r) {

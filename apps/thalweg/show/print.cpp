@@ -18,7 +18,7 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-/// Returns rows with columns of equal width. @param right  columns aligned to the right
+/// Formats rows as a table. @param right columns that are aligned to the right
 std::string table_of(const std::vector<Row>& rows, const std::vector<std::size_t>& right) {
     std::vector<std::size_t> widths(rows.front().size(), 0);
     for (const Row& row : rows)
@@ -91,7 +91,8 @@ std::string storage_text(const VariableFacts& v) {
     return text;
 }
 
-/// Returns the ratio of a variable's size to the bytes it occupies; "" if it is not compressed.
+/// Returns the ratio of a variable's size to the bytes that it occupies; "" if it is not
+/// compressed.
 std::string ratio_text(const VariableFacts& v) {
     if (v.filters.empty() || v.stored == 0) return "";
     return fmt::format("{:.2f}", static_cast<double>(v.bytes) / static_cast<double>(v.stored));

@@ -11,7 +11,7 @@
 namespace thalweg::app {
 
 /// Formats the facts for people.
-/// @param statistics  statistics of each variable; empty if they were not requested
+/// @param statistics  statistics of each variable; empty if not requested
 std::string text_of(const FileFacts& facts, const std::vector<Statistics>& statistics);
 std::string json_of(const FileFacts& facts, const std::vector<Statistics>& statistics);
 

@@ -26,7 +26,7 @@ void print(const ShowOptions& options, const FileFacts& facts,
     std::fflush(stdout);
 }
 
-/// Returns the width of a map: that of the terminal, but at most 120.
+/// Returns the width of a map in characters: the width of the terminal, but at most 120.
 int columns(bool terminal) {
     struct winsize size {};
     if (!terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 72;
@@ -39,7 +39,7 @@ std::string plot(detail::Comm& comm, Reader& file, const ShowOptions& options, c
     if (options.picture.empty()) {
         const bool terminal = on_terminal(STDOUT_FILENO);
         int width = columns(terminal);
-        comm.broadcast(&width, sizeof width, 0);  // so that all ranks read the same rows
+        comm.broadcast(&width, sizeof width, 0);  // all ranks must read the same rows
         return text_of(read_map(file, options.plotted, character_map(width), ranks), terminal);
     }
     const Map map = read_map(file, options.plotted, pixel_map(), ranks);
@@ -49,7 +49,8 @@ std::string plot(detail::Comm& comm, Reader& file, const ShowOptions& options, c
     return text;
 }
 
-/// Finds the facts on rank 0, and broadcasts the path to open. @note Collective
+/// Finds the facts on rank 0, and broadcasts the path of the file to open.
+/// @note Collective
 void share_facts(detail::Comm& comm, const std::string& path, FileFacts& facts) {
     detail::Status status;
     if (comm.rank() == 0) status = find_facts(path, facts);

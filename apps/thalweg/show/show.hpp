@@ -10,16 +10,18 @@ struct ShowOptions {
     std::string path;
     bool json = false;
     bool statistics = false;
-    std::string plotted;  ///< name of a variable; empty: none
-    std::string picture;  ///< PNG file for its map; empty: characters
+    std::string plotted;  ///< name of the variable to plot; empty: none
+    std::string picture;  ///< path of a PNG file for the map; empty: draw it with characters
 
     bool reads_values() const { return statistics || !plotted.empty(); }
 };
 
-/// Prints the facts of a file without its values. Needs no MPI. @return exit code, 1 after an error
+/// Prints the facts about a file, but none of its values. Needs no MPI.
+/// @return exit code: 1 after an error
 int show(const ShowOptions& options);
 
-/// Prints facts and values. @return exit code, the same on every rank; 1 after an error
+/// Prints facts and values.
+/// @return exit code, the same on every rank; 1 after an error
 /// @note Collective over MPI_COMM_WORLD
 int show_values(const ShowOptions& options);
 

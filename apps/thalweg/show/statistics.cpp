@@ -46,9 +46,10 @@ std::vector<T> missing_values(const Reader& file, const std::string& name, Type 
             if (!has(attributes, attribute)) continue;
             for (const T value : file.get_att<T>(name, attribute)) values.push_back(value);
         } catch (const Error&) {
-            // The type cannot represent this value, so no element is equal to it.
+            // Ignore this value: the variable's type cannot represent it, so no element is equal to
+            // it.
         }
-    // A byte has no unused values, so its default fill value counts as data.
+    // All values of a byte are in use, so its default fill value counts as data.
     if (sizeof(T) > 1 && !has(attributes, "_FillValue")) {
         detail::Variable plain;
         plain.type = static_cast<tw_type>(type);
@@ -81,7 +82,8 @@ Tally tally_of(const std::vector<T>& data, const std::vector<T>& missing) {
     return tally;
 }
 
-/// Adds the tallies of all ranks, in their order, on rank 0. @note Collective
+/// Adds up the tallies of all ranks on rank 0, in the order of the ranks.
+/// @note Collective
 void add_all(const Tally& mine, const Ranks& ranks, Tally& total) {
 #ifdef THALWEG_SERIAL
     (void)ranks;
@@ -93,7 +95,7 @@ void add_all(const Tally& mine, const Ranks& ranks, Tally& total) {
 #endif
 }
 
-/// A pass over the values of all variables, block by block.
+/// Reads the values of all variables, block by block, and computes their statistics.
 class Pass {
 public:
     Pass(Reader& file, const Ranks& ranks)
@@ -136,7 +138,8 @@ private:
         return bytes;
     }
 
-    /// Reads this rank's blocks of a variable. @note Collective. Throws Error on every rank
+    /// Reads this rank's blocks of a variable. Throws Error on every rank.
+    /// @note Collective
     template <class T>
     Tally tally(const std::string& name, const Variable& v) {
         const std::vector<T> missing = missing_values<T>(file_, name, v.type);

@@ -52,7 +52,7 @@ void print(const history::StreamTable& stream, const StreamEstimate& found) {
         fmt::print("    {} of memory on all ranks together\n", size_text(found.memory));
 }
 
-/// Prints what each stream writes.
+/// Prints an estimate of what each stream writes.
 int print_estimates(const history::Table& table, const HistoryRun& run) {
     std::vector<history::ResolvedStream> streams;
     std::vector<std::string> warnings;
@@ -99,7 +99,8 @@ int check_history(const HistoryOptions& options) {
         if (status.ok()) status = history::parse_date(run.times.calendar, options.start, start);
         if (!status.ok()) return fail(status);
         run.times.start = history::time_of(run.times.calendar, start);
-        run.times.step = history::one_second;  // durations in steps are right whatever it is
+        run.times.step = history::one_second;  // durations in steps are the same for any length of
+                                               // a step
     }
     detail::Settings settings;
     if (const detail::Status status = detail::Settings::read("", settings); !status.ok())

@@ -10,8 +10,9 @@
 
 namespace thalweg::app {
 
-/// Converts an FMS diag_table or a namelist ice_in of CICE, which its text tells from each other.
-/// @param problems  receives what could not be converted, with lines
+/// Converts an FMS diag_table or a namelist ice_in of CICE; the text itself shows which of them it
+/// is.
+/// @param problems receives what could not be converted, with line numbers
 void convert_history(std::string_view text, std::string& converted,
                      std::vector<history::Problem>& problems);
 
@@ -20,7 +21,7 @@ void convert_diag_table(std::string_view text, std::string& converted,
 void convert_ice_in(std::string_view text, std::string& converted,
                     std::vector<history::Problem>& problems);
 
-/// Writes a text as TOML does, in quotes.
+/// Formats a text in quotes, as TOML does.
 std::string quoted(std::string_view text);
 std::string trimmed(std::string_view text);
 std::string in_lower_case(std::string_view text);

@@ -15,7 +15,7 @@ using history::Problem;
 
 namespace {
 
-/// A line of the table, split into values.
+/// A line of the table, divided into its values.
 struct Line {
     std::int64_t number = 0;
     std::vector<std::string> values;
@@ -33,7 +33,7 @@ struct Field {
     std::string module, name, output;
     Op op = Op::mean;
     bool in_double = false;
-    std::string region;  ///< "x0 x1 y0 y1 z0 z1"; empty: all
+    std::string region;  ///< region in the form "x0 x1 y0 y1 z0 z1"; empty: all
 };
 
 struct File {
@@ -44,12 +44,12 @@ struct File {
     std::vector<Field> fields;
 };
 
-/// Splits a line as Fortran's list-directed input does: at commas, or at blanks where there is no
+/// Divides a line as Fortran's list-directed input does: at commas, and at blanks where there is no
 /// comma.
 Line split(std::string_view text, std::int64_t number) {
     Line line;
     line.number = number;
-    bool separated = true;  // the value after the last comma has not begun
+    bool separated = true;  // the value after the last separator has not begun
     while (!text.empty() && text.front() != '#' && text.front() != '!') {
         const char c = text.front();
         if (c == ' ' || c == '\t' || c == '\r') {
@@ -76,7 +76,7 @@ bool parse_integer(const std::string& text, std::int64_t& value) {
     return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Reads six numbers of a date; false: they are none, or all 0.
+/// Reads the six numbers of a date. Returns false if they are not numbers, or are all 0.
 bool parse_date(std::string text, std::string& date) {
     std::ranges::replace(text, ',', ' ');
     std::istringstream words(text);
@@ -88,7 +88,7 @@ bool parse_date(std::string text, std::string& date) {
     return true;
 }
 
-/// Reads a unit of time, "months", in the singular.
+/// Reads a unit of time such as "months", and returns its singular.
 bool parse_unit(const std::string& text, std::string& unit) {
     unit = in_lower_case(text);
     if (unit.ends_with('s')) unit.pop_back();
@@ -132,7 +132,7 @@ public:
             ++number;
             if (line.empty() || line.front() == '#' || line.front() == '!') continue;
             Line values = split(line, number);
-            // A table that is only a part of one has neither title nor date.
+            // If the text is only a part of a table, it has neither title nor date.
             if (headers < 2 && (values.values.size() < 5 || !values.in_quotes[0]))
                 header(line, ++headers);
             else
@@ -161,7 +161,8 @@ private:
             parse_date(line, base_);
     }
 
-    /// The second value of a file's line is a number, that of a field's line a text.
+    /// Reads a line. Its second value is a number if the line is about a file, and a text if it is
+    /// about a field.
     void entry(const Line& line) {
         std::int64_t every = 0;
         if (line.values.size() >= 5 && parse_integer(line.values[1], every) && !line.in_quotes[1])
@@ -194,7 +195,7 @@ private:
     void add_field(const Line& line) {
         Field field{line.values[0], line.values[1], line.values[2], Op::mean, false, ""};
         const std::string& file = line.values[3];
-        // A field names its file without the date template, or with it.
+        // A field may name its file with or without the date template.
         const auto found = std::ranges::find_if(
             files_, [&](const File& each) { return base_of(each.name) == base_of(file); });
         if (!parse_op(line.values[5], field.op))
@@ -213,7 +214,7 @@ private:
 
     static std::string base_of(const std::string& name) { return name.substr(0, name.find('%')); }
 
-    /// Writes a stream for each combination of averaging and region among the fields of a file.
+    /// Writes a stream for each combination of averaging and region that fields of a file have.
     void streams(const File& file, std::string& out) {
         std::vector<std::pair<bool, std::string>> kinds;
         const auto kind_of = [](const Field& field) {
@@ -266,7 +267,8 @@ private:
         }
     }
 
-    /// Tests if the calendar has no windows of this length.
+    /// Tests if the calendar has no windows of this length, so that they are counted from the
+    /// start.
     static bool counts_from_start(const File& file) {
         const std::int64_t n = std::max<std::int64_t>(1, file.every);
         return (file.unit == "second" && 86400 % n != 0) ||

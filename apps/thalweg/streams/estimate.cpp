@@ -26,7 +26,7 @@ std::int64_t size_of(tw_type type) {
 }
 
 /// Counts the elements of a field that a stream writes.
-/// @param at_most  set if they may be fewer
+/// @param at_most becomes true if the stream may write fewer
 std::int64_t elements_of(const Table& table, const StreamTable& stream, const DeclaredField& field,
                          bool& at_most) {
     std::int64_t elements = 1;
@@ -48,7 +48,7 @@ std::int64_t elements_of(const Table& table, const StreamTable& stream, const De
     return elements;
 }
 
-/// Counts the files that records go to.
+/// Counts the files to which records are written.
 class Files {
 public:
     Files(const StreamTable& stream, const WindowRules& rules, const RunTimes& run)

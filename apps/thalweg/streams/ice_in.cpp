@@ -10,7 +10,7 @@ namespace {
 using Values = std::vector<std::string>;
 using Namelist = std::map<std::string, Values, std::less<>>;
 
-/// Reads the assignments of all groups of a Fortran namelist; names are in lower case.
+/// Reads the assignments in all groups of a Fortran namelist. Names become lower case.
 Namelist read_namelist(std::string_view text) {
     Namelist found;
     Values* values = nullptr;
@@ -36,7 +36,7 @@ Namelist read_namelist(std::string_view text) {
         } else if (c == '\'' || c == '"') {
             quote = c;
         } else if (c == '=') {
-            // The last word was no value of the assignment before, but the name of the next one.
+            // The last word belongs to the next assignment: it is a name, not a value.
             if (word.empty() && values != nullptr && !values->empty()) {
                 word = values->back();
                 values->pop_back();
@@ -67,7 +67,7 @@ bool is_true(const std::string& text) {
 
 struct Frequency {
     std::string_view unit;    ///< unit of durations
-    std::string_view format;  ///< format of the date in a file's name
+    std::string_view format;  ///< format of the date in the names of files
 };
 
 const std::map<char, Frequency> frequencies{{'y', {"year", "YYYY"}},
@@ -76,7 +76,7 @@ const std::map<char, Frequency> frequencies{{'y', {"year", "YYYY"}},
                                             {'h', {"hour", "YYYY-MM-DD-hh"}},
                                             {'1', {"step", "YYYY-MM-DD-hhmmss"}}};
 
-/// Writes the fields whose setting f_NAME has the letter of a frequency.
+/// Writes the fields whose setting f_NAME contains the letter of a frequency.
 std::string fields_of(const Namelist& list, char letter) {
     std::string names;
     for (const auto& [name, values] : list)
@@ -109,7 +109,7 @@ void convert_ice_in(std::string_view text, std::string& converted,
         }
         const std::string fields = fields_of(list, letter);
         if (fields.empty()) continue;
-        // One value stands for all streams in older versions.
+        // In older versions, one value applies to all streams.
         const auto averages = list.find("hist_avg");
         const std::size_t last =
             averages == list.end() || averages->second.empty() ? 0 : averages->second.size() - 1;
@@ -123,7 +123,7 @@ void convert_ice_in(std::string_view text, std::string& converted,
         converted += mean ? fmt::format("stamp = \"{}\"\n", axis) : "op = \"instant\"\n";
         if (in_double) converted += "type = \"double\"\n";
         converted += fmt::format("fields = [{}]\n", fields);
-        // CICE writes one record per file.
+        // CICE writes one record to each file.
         converted +=
             fmt::format("records = 1\npath = {}\n\n",
                         quoted(fmt::format("{}{}_{}.{{{}:{}}}.nc", folder, base, letter,

@@ -29,7 +29,7 @@ constexpr std::array<std::pair<std::string_view, tw_type>, 10> types{{{"byte", T
 
 using Dims = std::map<std::string, std::int64_t>;
 
-/// Reads "float lev lat lon missing=varying".
+/// Parses a text such as "float lev lat lon missing=varying".
 Status parse_declared(const std::string& text, const Dims& dims, DeclaredField& field) {
     constexpr std::array<std::string_view, 3> masks{"none", "fixed", "varying"};
     std::istringstream words(text);
