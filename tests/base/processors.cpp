@@ -14,7 +14,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A folder in place of the root, with files of control groups.
+/// A folder that takes the place of the root folder and contains files of control groups.
 class Quota : public testing::Test {
 protected:
     Quota() { std::filesystem::remove_all(root_); }

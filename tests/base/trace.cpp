@@ -80,7 +80,7 @@ TEST(Trace, WaitsForTheSameReasonAreOne) {
     { const Waiting waiting("an answer"); }
     EXPECT_EQ(lane.events().size(), 2U);
     {
-        // A span that began before another one is kept apart from a span within it.
+        // A wait is not joined with an earlier one if a span has begun between them.
         const Span span("pack");
         const Waiting waiting("an answer");
     }

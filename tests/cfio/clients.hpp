@@ -16,7 +16,7 @@
 struct Clients {
     int rank = 0;
     int count = 1;
-    MPI_Comm comm = MPI_COMM_NULL;  // clients only
+    MPI_Comm comm = MPI_COMM_NULL;  // communicator of the clients; null on other ranks
     std::string folder;
 
     std::string path(const char* name) const { return folder + "/" + name + ".nc"; }
@@ -43,17 +43,17 @@ struct Grid {
     int x = 1, y = 1, ratio = 1;
 };
 
-// Every client has `columns` columns, so the rows of the file have count * columns elements.
+// Each client has `columns` columns, so a row of the file has count * columns elements.
 constexpr std::size_t rows = 5;
 constexpr std::size_t columns = 3;
 constexpr double fill = NC_FILL_FLOAT;
 
-// Returns the value at a place of the file.
+// Returns the expected value of an element of the file.
 inline double element(std::size_t row, std::size_t column) {
     return static_cast<double>(100 * (row + 1) + column);
 }
 
-// A file with the float variable "v(lat, lon)", and functions that put into it.
+// A file with the float variable "v(lat, lon)", and functions that put data into it.
 struct File {
     const Clients& clients;
     std::string path;
@@ -62,7 +62,7 @@ struct File {
     int var = 0;
     std::size_t width;
 
-    // Selects the constructor that makes no calls of the library.
+    // Argument of the constructor that makes no calls of the library.
     enum ByHand { by_hand };
     File(const Clients& those, const char* name, ByHand)
         : clients(those),
@@ -81,7 +81,7 @@ struct File {
 
     std::size_t first_column() const { return columns * static_cast<std::size_t>(clients.rank); }
 
-    // Returns the values that a box should have.
+    // Returns the expected values of a box.
     template <class T = float>
     std::vector<T> values(std::size_t row, std::size_t column, std::size_t height,
                           std::size_t length) const {
@@ -104,7 +104,7 @@ struct File {
         return put(row, first_column(), height, columns);
     }
 
-    // Checks the columns below `upto`; the others must have fill values.
+    // Checks the columns before `upto`; all others must have fill values.
     void check(std::size_t upto) const {
         MPI_Barrier(clients.comm);
         if (!clients.first()) return;

@@ -16,7 +16,7 @@
 
 namespace {
 
-// Checks to make after the session has ended.
+// Checks that are made after the session has ended.
 using Checks = std::vector<std::function<void()>>;
 
 void check_later(Checks& checks, const std::shared_ptr<File>& file) {
@@ -63,8 +63,8 @@ std::shared_ptr<File> written(const Clients& clients, const char* name) {
     return file;
 }
 
-// The file cannot get its name, because a folder was created there after the close, while the file
-// was being written.
+// After the close, while the file is still being written, a folder with its final name is created,
+// so that it cannot get this name.
 void close_in_vain(const Clients& clients) {
     const auto file = written(clients, "taken");
     CHECK(cfio_close(file->id) == 0);
@@ -77,7 +77,7 @@ void next_call_tells(const Clients& clients, Checks& checks) {
     close_in_vain(clients);
     int id = 0;
     int told = 0;
-    // A call that returns the error of another file does its own work nevertheless.
+    // A call that returns the error of another file also does its own work.
     auto file = std::make_shared<File>(clients, "next", File::by_hand);
     const int wanted = -500;
     const auto tell = [&](int code) {
@@ -112,7 +112,8 @@ void created_while_closing(const Clients& clients, Checks& checks) {
     check_later(checks, second);
 }
 
-// A program forgets to close a file: it is completed, and then replaced by the new one.
+// A program does not close a file and creates it again. The file is completed, and then replaced by
+// the new one.
 void created_while_open(const Clients& clients, Checks& checks) {
     const std::size_t one[2] = {1, 1};
     const std::size_t at[2] = {0, 0};
@@ -127,7 +128,7 @@ void created_while_open(const Clients& clients, Checks& checks) {
     CHECK(cfio_close(first->id) == 0);
     CHECK(cfio_close(first->id) == -401);
     CHECK(cfio_close(second->id) == 0);
-    // The same in define mode; and the close returns earlier errors.
+    // The same for a file in define mode. The close returns earlier errors.
     auto third = std::make_shared<File>(clients, "defining");
     CHECK(cfio_put_att(third->id, 9, "a", CFIO_INT, 1, at) == -401);
     auto fourth = std::make_shared<File>(clients, "defining");
@@ -158,7 +159,7 @@ int main(int argc, char** argv) {
     const struct {
         const char* name;
         void (*run)(const Clients&, Checks&);
-        int finalize;  // result of cfio_finalize on clients and servers
+        int finalize;  // expected result of cfio_finalize, on clients and servers
         const char* bandwidth;
     } table[] = {{"a file a step", a_file_a_step, 0, "1MiB"},
                  {"the next call tells", next_call_tells, -500, "4KiB"},
@@ -170,7 +171,7 @@ int main(int argc, char** argv) {
         check::step("%s", one.name);
         clients.folder = check::make_folder("cfio_closing");
         setenv("THALWEG_BANDWIDTH", one.bandwidth, 1);
-        // Small pieces, between which a server answers messages.
+        // Use small pieces, because a server answers messages only between pieces.
         setenv("THALWEG_PIECE", "16KiB", 1);
         Checks checks;
         CHECK(cfio_init(grid.x, grid.y, grid.ratio) == 0);

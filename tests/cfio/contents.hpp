@@ -30,7 +30,7 @@ public:
         return format;
     }
 
-    // Returns -1 if there is no such dimension.
+    // Returns the length of a dimension; -1 if there is none of this name.
     long length(const char* dim) const {
         int number = 0;
         std::size_t length = 0;
@@ -39,7 +39,7 @@ public:
         return static_cast<long>(length);
     }
 
-    // Returns 0 if there is no such variable.
+    // Returns the type of a variable; 0 if there is none of this name.
     int type(const char* var) const {
         int number = 0;
         nc_type type = 0;
@@ -65,7 +65,7 @@ public:
         return result;
     }
 
-    // Returns types and values of attributes; `var` is "" for the file's.
+    // Returns the type of an attribute; `var` is "" for an attribute of the file.
     int att_type(const char* var, const char* name) const {
         nc_type type = 0;
         if (nc_inq_atttype(id_, owner(var), name, &type) != NC_NOERR) return 0;

@@ -70,7 +70,7 @@ void unknown_ids(const Clients& clients) {
     file.check();
 }
 
-// One block of one client is out of range; its other block, and those of other clients, are
+// One block of one client is out of range. Its other block, and those of the other clients, are
 // written.
 void out_of_range(const Clients& clients) {
     const File file(clients, "range");
@@ -211,7 +211,7 @@ void one_client_closes_another(const Clients& clients) {
         CHECK(cfio_close(99) == -401);
     else
         CHECK(cfio_close(file.id) == -500);
-    // cfio_finalize closes the file, and returns the error.
+    // The file stays open: cfio_finalize closes it, and returns the error.
 }
 
 void different_paths(const Clients& clients) {
@@ -230,12 +230,13 @@ bool exists(const std::string& path) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    setenv("THALWEG_CLOSE", "wait", 1);  // files are checked after their close
+    setenv("THALWEG_CLOSE", "wait", 1);  // complete files in their close, because they are checked
+                                         // directly after it
     const Grid grid(argc, argv);
     Clients clients = grid.clients();
     const bool several = clients.count > 1;
-    // The result of cfio_finalize on clients and servers: the error that no cfio_close has
-    // returned.
+    // Expected results of cfio_finalize on clients and servers: the first error that no cfio_close
+    // has returned.
     const struct {
         const char* name;
         void (*run)(const Clients&);

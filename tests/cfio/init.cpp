@@ -13,7 +13,7 @@
 
 namespace {
 
-// Returns the output of cfio_init on this rank.
+// Returns what cfio_init prints on this rank.
 std::string printed_by_init(int x, int y, int ratio) {
     char name[] = "cfio_init_XXXXXX";
     const int to = mkstemp(name);
@@ -56,7 +56,7 @@ void no_session() {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CHECK(cfio_init(1, 1, 1) == -3);  // before MPI_Init
+    CHECK(cfio_init(1, 1, 1) == -3);  // fails before MPI_Init
     check::begin(&argc, &argv, 60);
     const int ranks = check::state.size;
     no_session();

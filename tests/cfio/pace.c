@@ -35,7 +35,7 @@ static void check(int code) {
     }
 }
 
-/* Writes "v(y, x)" of doubles; each client has some of the columns. */
+/* Writes doubles to "v(y, x)". Each client has some of the columns. */
 static void write_columns(const char* path, size_t ny, size_t nx, double pause, struct seconds* s) {
     int id, dims[2], var;
     size_t start[2] = {0, nx / (size_t)clients * (size_t)rank};

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* CFIO's header lacks this declaration. */
+/* Declared here because CFIO's header lacks this function. */
 int cfio_put_vara_int(int ncid, int varid, int dim, size_t* start, size_t* count, int* fp);
 
 static const int nlat = 12;

@@ -80,7 +80,8 @@ void attributes_of_all_types(const Clients& clients) {
     CHECK(contents.text("", "text") == "text");
 }
 
-// If clients differ, the lowest client that has an attribute determines it.
+// If several clients put an attribute with different values, the value of the lowest client is
+// written.
 void attributes_of_some_clients(const Clients& clients) {
     const File file(clients, "some");
     const int last = clients.count - 1;
@@ -130,7 +131,8 @@ void unlimited_dimension(const Clients& clients) {
     const std::size_t none[2] = {0, 0};
     CHECK(cfio_def_var(file.id, "r", CFIO_DOUBLE, 2, dims, none, none, &var) == 0);
     CHECK(cfio_enddef(file.id) == 0);
-    // Some records are written one by one and some together; the last client skips the last one.
+    // Some records are written one by one, some together. The last client does not write the last
+    // record.
     const std::size_t records = 4;
     const bool skips = clients.count > 1 && clients.rank == clients.count - 1;
     const std::vector<double> data = file.values<double>(0, file.first_column(), records, columns);
@@ -203,8 +205,7 @@ void several_open_files(const Clients& clients) {
     b.check();
 }
 
-// cfio_io_end is called a different number of times on each client, between puts and after the
-// close.
+// Clients call cfio_io_end different numbers of times, between puts and after the close.
 void io_end_anywhere(const Clients& clients) {
     const File file(clients, "io_end");
     CHECK(cfio_io_end() == 0);
@@ -218,7 +219,7 @@ void io_end_anywhere(const Clients& clients) {
     file.check();
 }
 
-// Clients put single rows of all columns in turn, and each row in two parts.
+// Clients put single rows of all columns in turn. Each row is put in two parts.
 void blocks_that_form_no_rectangle(const Clients& clients) {
     const File file(clients, "rows");
     CHECK(cfio_enddef(file.id) == 0);
@@ -354,7 +355,7 @@ void names_are_found(const Clients& clients) {
     CHECK(id == file.var);
     CHECK(cfio_inq_varid(file.id, "w", &id) == -401);
     CHECK(id == file.var);
-    // One client makes the definition; all know it after the end of the definitions.
+    // One client makes the definition. All clients know it after the end of define mode.
     if (clients.first())
         CHECK(cfio_def_var(file.id, "w", CFIO_FLOAT, 2, file.dims, none, none, &id) == 0);
     CHECK(cfio_enddef(file.id) == 0);
@@ -425,7 +426,8 @@ void roles(int type, int rank, int clients, int servers) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    setenv("THALWEG_CLOSE", "wait", 1);  // files are checked after they are closed
+    setenv("THALWEG_CLOSE", "wait", 1);  // complete files in their close, because they are checked
+                                         // directly after it
     const Grid grid(argc, argv);
     Clients clients = grid.clients();
     const struct {
@@ -453,7 +455,7 @@ int main(int argc, char** argv) {
                  {"names with blanks", names_with_blanks},
                  {"create modes", create_modes}};
 
-    // A second session works like the first.
+    // The second session must work as the first one does.
     for (int session = 1; session <= 2; ++session) {
         check::step("session %d", session);
         clients.folder = check::make_folder("cfio_quirks");

@@ -10,7 +10,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A record variable of floats over (y, x), and the facts of a run.
+/// A float variable with records over (y, x), and facts about a run.
 class Choose : public testing::Test {
 protected:
     Choose() {
@@ -29,7 +29,7 @@ protected:
         EXPECT_TRUE(choose_format(options, definitions, format, remarks).ok());
         return choose(options, definitions, format, around);
     }
-    /// Tests if one of the remarks contains this text.
+    /// Tests if a remark contains a text.
     static bool says(const std::vector<Remark>& remarks, const std::string& text) {
         return std::any_of(remarks.begin(), remarks.end(),
                            [&](const Remark& r) { return r.text.find(text) != std::string::npos; });
@@ -198,7 +198,7 @@ TEST_F(Choose, WholeChunksNeedWritersThatHaveAllParts) {
     options.packing = {{"deflate", "1"}};
     Choice c = made();
     EXPECT_EQ(c.method, "record");
-    EXPECT_EQ(c.writers, "8/node");  // all compress
+    EXPECT_EQ(c.writers, "8/node");  // all ranks compress, so all are writers
     EXPECT_TRUE(says(c.remarks, "each writer needs whole chunks"));
 
     options.service = "background";
@@ -209,10 +209,10 @@ TEST_F(Choose, WholeChunksNeedWritersThatHaveAllParts) {
 
     around.nodes = 3;  // nodes with 3, 3 and 2 ranks
     EXPECT_EQ(made().writers, "3/node");
-    around.ranks = 3000;  // more ranks than can share a queue
+    around.ranks = 3000;  // a queue can be shared by fewer ranks than this
     EXPECT_EQ(made().writers, "256/node");
 
-    options.tile_files = true;  // in separate files, every chunk is whole
+    options.tile_files = true;  // in separate files, each writer has whole chunks
     EXPECT_EQ(made().method, "tiles");
 }
 
@@ -269,7 +269,7 @@ TEST_F(Choose, ServiceAutoCompressesOnFreeProcessors) {
     EXPECT_EQ(c.service, "background");
     EXPECT_EQ(c.writers, "3/node");
     EXPECT_TRUE(says(c.remarks, "writers=3/node: the free processors of a node compress"));
-    // Three threads would need 8/3 of the time of all ranks.
+    // Three threads would take 8/3 of the time that all eight ranks take.
     around.outputs.computing = 1;
     EXPECT_EQ(made().service, "inline");
     options.close_later = true;
@@ -280,7 +280,7 @@ TEST_F(Choose, ServiceAutoCompressesOnFreeProcessors) {
     c = made();
     EXPECT_EQ(c.service, "inline");
     EXPECT_EQ(c.writers, "8/node");
-    options.background_after = 0;  // even if it slows the model down
+    options.background_after = 0;  // the user's choice counts even if it slows the model down
     c = made();
     EXPECT_EQ(c.service, "background");
     EXPECT_EQ(c.writers, "8/node");

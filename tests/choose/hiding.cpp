@@ -8,7 +8,7 @@ using namespace thalweg::detail;
 
 TEST(Hiding, PaysWhereTheModelComputesMeanwhile) {
     EXPECT_TRUE(pays_in_background({2, 0.1, 0.4, 3}));
-    EXPECT_TRUE(pays_in_background({2, 0.1, 0.4, 0.11}));  // saves a fifth of the outputs' time
+    EXPECT_TRUE(pays_in_background({2, 0.1, 0.4, 0.11}));  // saves a fifth of the time of outputs
     EXPECT_FALSE(pays_in_background({2, 0.1, 0.4, 0.09}));
     EXPECT_FALSE(pays_in_background({2, 0.1, 0.4, 0}));
 }

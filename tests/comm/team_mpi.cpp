@@ -78,7 +78,7 @@ TEST_P(TeamOf, ARowIsCombinedByOrByTheMaximumAndByTheSum) {
     }
 }
 
-/// One rank changes the combined words; all ranks get the changed ones only.
+/// One rank changes the combined words. All ranks get only the changed ones.
 TEST_P(TeamOf, OneRankActsBeforeTheOthersKnow) {
     const auto memory = team_->node().share(4096);
     ASSERT_NE(memory, nullptr);
@@ -107,7 +107,7 @@ TEST_P(TeamOf, OneRankActsBeforeTheOthersKnow) {
             if (near) {
                 ASSERT_EQ(acted.load(), round);
             }
-            team_->barrier();  // the next segment may be on this node, too
+            team_->barrier();  // the next segment can be on this node, too, so wait
         }
 }
 
@@ -230,7 +230,8 @@ protected:
     int rank_ = comm_->rank(), size_ = comm_->size();
 };
 
-/// Nothing separates the exchanges; every rank knows what each should deliver.
+/// Consecutive exchanges are not separated by a barrier. Each rank knows what each exchange should
+/// deliver.
 TEST_F(MpiComm, ExchangesInARowDoNotMix) {
     struct Message {
         int round, from, to, number;

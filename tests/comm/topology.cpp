@@ -11,7 +11,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Encodes and decodes the nodes of ranks; returns the number of words.
+/// Encodes and decodes the node of each rank. Returns the number of words that this takes.
 std::size_t words_for(const std::vector<int>& node_of) {
     const std::vector<std::int64_t> words = words_of_nodes(node_of);
     std::vector<int> got(node_of.size(), -1);
@@ -28,7 +28,7 @@ std::vector<int> nodes_of(int ranks, int (*node)(int)) {
 
 }  // namespace
 
-/// Blocks of ranks, round robin, or blocks placed round robin, in any number.
+/// Tests blocks of ranks, round robin, and blocks placed round robin, in any number.
 TEST(Topology, RegularPlacementsTakeAFewWords) {
     for (const int ranks : {1, 2, 31, 32, 33, 1000, 100'000}) {
         EXPECT_LE(words_for(nodes_of(ranks, [](int r) { return r / 32; })), 8U) << ranks;

@@ -28,7 +28,7 @@ TEST(Wait, SleepsUntilTheWordChanges) {
     });
     sleep_seconds(0.02);
     EXPECT_FALSE(returned);
-    wake_all(word);  // wakes sleepers although the word has not changed
+    wake_all(word);  // wakes the sleepers, but the word has not changed
     sleep_seconds(0.02);
     EXPECT_FALSE(returned);
     word = 1;
@@ -60,7 +60,7 @@ TEST(Wait, LooksBeforeItSleeps) {
     Word word{0};
     std::thread other([&] {
         sleep_seconds(0.005);
-        word = 1;  // without a wake
+        word = 1;  // change the word without waking the sleeper
     });
     const double begin = now();
     wait_while(word, 0, nullptr, 10);

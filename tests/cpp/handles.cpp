@@ -62,7 +62,7 @@ struct Model {
     }
 };
 
-/// A file and the objects that read it go out of scope together, without a close.
+/// The file and the objects that read it go out of scope together, without a close.
 void end_of_scope(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     {
@@ -78,7 +78,7 @@ void end_of_scope(Model& m) {
         reader.get("v", cells, 0, got);
         CHECK(got == m.values);
     }
-    thalweg::File file = m.create(io, "scope.nc");  // closed by the release of its handle
+    thalweg::File file = m.create(io, "scope.nc");  // closed when the released handle is closed
     m.step(file, 1);
     file = m.create(io, "other.nc");  // the assignment closes the first file
     CHECK(exists("scope.nc") && !exists("other.nc"));
@@ -109,13 +109,13 @@ void end_of_session(Model& m) {
     CHECK(code_of([&] { restart.write("restart.nc"); }) == TW_EHANDLE);
     CHECK(code_of([&] { cells.free(); }) == TW_EHANDLE);
     CHECK(code_of([&] { moved.finalize(); }) == TW_EHANDLE);
-    // Another session replaces the moved one.
+    // A new session replaces the one that was moved from.
     moved = thalweg::Session(MPI_COMM_WORLD, "log=off");
     CHECK(!file);
     moved = thalweg::Session(MPI_COMM_WORLD, "log=off");
 }
 
-/// An error that occurs in a destructor is thrown when the session ends.
+/// An error in a destructor is thrown when the session ends.
 void unseen_error(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     {
@@ -130,7 +130,7 @@ void unseen_error(Model& m) {
               std::string(e.what()).find("unseen.nc") != std::string::npos);
     }
     CHECK(!io);
-    // The error of a call is not thrown again by a later one.
+    // An error that a call has thrown is not thrown again by a later call.
     thalweg::Session again(MPI_COMM_WORLD, "log=off");
     thalweg::File file = m.create(again, "unseen.nc");
     file.put("v", std::vector<double>(3, 1e300));
@@ -138,13 +138,13 @@ void unseen_error(Model& m) {
     CHECK(code_of([&] { again.finalize(); }) == TW_OK);
 }
 
-/// An exception that all ranks catch does not close the files in its scope.
+/// An exception that all ranks catch does not close the files in the scope that it leaves.
 void exception(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     try {
         thalweg::File file = m.create(io, "exception.nc");
         m.step(file, 0);
-        // One rank has more to write, and the others are elsewhere: no rank waits for another.
+        // One rank has more to write while the others are elsewhere: no rank must wait for another.
         if (m.rank == 0) file.put("v", m.values);
         throw 1;
     } catch (int) {
@@ -155,7 +155,7 @@ void exception(Model& m) {
     CHECK(code == (m.size == 1 ? TW_OK : TW_EMISSING));
 }
 
-/// A decomposition that is empty on one rank only is an error on all ranks.
+/// A decomposition that is empty on only one rank is an error on all ranks.
 void empty_decomposition(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     thalweg::Decomposition cells = m.decompose(io), none;
@@ -175,7 +175,7 @@ void empty_decomposition(Model& m) {
     const thalweg::StridedArray<float> wrong{got.data(), extent,
                                              std::span(stride, m.rank == 0 ? 2 : 1)};
     CHECK(code_of([&] { reader.get("v", cells, 0, wrong); }) != TW_OK);
-    // A released handle must be closed by its C function.
+    // The program has to close a released handle by its C function.
     tw_file file = reader.release();
     CHECK(!reader && tw_close(&file) == TW_OK);
     tw_decomposition d = cells.release();

@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Returns the code of the thalweg::Error that f throws; TW_OK if it throws none.
+/// Returns the code of the thalweg::Error that f throws; TW_OK if it throws nothing.
 template <class F>
 int code_of(F&& f) {
     try {
@@ -57,7 +57,7 @@ void run(int rank, int size) {
             for (std::int64_t y = rows * rank; y < rows * (rank + 1); ++y)
                 for (std::int64_t x = 0; x < lon; ++x) t.push_back(value(step, y, x));
             file.put("T", t);
-            // The array of S runs backwards in longitude.
+            // The array of S is stored backwards in longitude.
             const std::int64_t extent[] = {rows, lon}, stride[] = {8 * lon, -8};
             file.put_deferred("S", StridedArray<double>{t.data() + lon - 1, extent, stride});
             file.put("n", std::vector<std::int64_t>{step});
@@ -93,7 +93,7 @@ void run(int rank, int size) {
         for (std::size_t i = 0; i < some.size(); ++i) some[i] = 100 * rank + double(i);
         file.put_box("V", start, count, some, {2, 1, 2});
         CHECK(code_of([&] { file.put_box("V", start, count, some, {2, 1}); }) == TW_ESHAPE);
-        // The first three of four start indices are a valid section, but not the requested one.
+        // Four start indices are one too many; a section that ignores the last one would be valid.
         const std::vector<std::int64_t> more{3, 0, 0, 0}, once{1, 1, 1, 6};
         std::vector<double> six(6);
         CHECK(code_of([&] { file.put_box("V", more, once, six); }) == TW_ESHAPE);
@@ -137,7 +137,7 @@ void run(int rank, int size) {
             CHECK(file.get_att_text("t", "units") == "K");
         }
         CHECK(code_of([&] { restart.read("nowhere.nc"); }) == TW_EIO);
-        // Two fields share one work array.
+        // Both fields use the same work array, so they are copied.
         restart.add("t", "lat lon", cells, t, RestartFlags::copied);
         t.assign(t.size(), 4);
         restart.add("s", "lat lon", cells, t, RestartFlags::copied | RestartFlags::by_position);
@@ -214,7 +214,7 @@ void run(int rank, int size) {
         CHECK(code_of([&] { file.get_att<signed char>("T", "valid_max"); }) == TW_ERANGE);
         CHECK(code_of([&] { file.get_att_text("T", "levels"); }) == TW_ETYPE);
 
-        // Periodic longitude: the halo comes from the other side.
+        // With a periodic longitude, the halo comes from the other side.
         auto round = io.decompose("lat lon", {rows * size, lon},
                                   {Block{{rows * rank, 0}, {rows, lon}}}, {0, 1}, {0, 2});
         CHECK(code_of([&] { round.fill_halo({Edge::keep}); }) == TW_EARG);
@@ -259,7 +259,7 @@ void run(int rank, int size) {
         reader.close();
     }
     {
-        // Boxes in arrays of equal extents, with room for one more box.
+        // Boxes in arrays of equal extents, with space for one more box.
         auto padded =
             io.decompose("lat lon", shape, {Block{{rows * rank, 0}, {rows, lon}}}, {1, 1}, {1, 1});
         CHECK(code_of([&] { padded.pad({rows + 2}, 2); }) == TW_ESHAPE);

@@ -45,10 +45,10 @@ void write_history(const std::string& folder, const std::string& settings, End e
 }  // namespace
 
 int main(int argc, char** argv) {
-    alarm(20);  // ends the program if it hangs
+    alarm(20);  // end the program if it hangs
     const std::string mode = argv[3];
     MPI_Init(&argc, &argv);
-    // Sessions that begin and end while an exception is handled end as usual.
+    // A session that begins and ends while an exception is being handled ends normally.
     struct Late {
         ~Late() {
             thalweg::Session io(MPI_COMM_WORLD);

@@ -73,7 +73,7 @@ TEST_F(Define, ReplicatedVariables) {
     ASSERT_TRUE(file_->define_dimension("x", 4).ok());
     ASSERT_EQ(var("x", "x"), TW_OK);
     ASSERT_EQ(var("scalar", ""), TW_OK);
-    // Only a variable with a decomposition creates the record dimension.
+    // Only a variable with a decomposition can create the record dimension.
     ASSERT_EQ(var("time", "time", nullptr, TW_DOUBLE), TW_ENOTFOUND);
     ASSERT_TRUE(file_->define_dimension("time", TW_UNLIMITED).ok());
     ASSERT_EQ(var("time", "time", nullptr, TW_DOUBLE), TW_OK);

@@ -13,7 +13,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// The sums of all ranks' numbers.
+/// The sums of the numbers of all ranks.
 struct Sums {
     std::int64_t low = 0, high = 0;
     void add(const Cover& cover) {
@@ -89,7 +89,8 @@ TEST(Cover, OfListsIsAllIfEachIndexIsListedOnce) {
         };
         EXPECT_TRUE(sums_of().is_all({total}));
         if (held[0].empty() || held[0].size() == static_cast<std::size_t>(total)) continue;
-        // As many indices as before, but one of them is also in another rank's list.
+        // Replace an index by one that another rank's list also has, so that the number of indices
+        // stays the same.
         std::int64_t k = 0;
         while (std::find(held[0].begin(), held[0].end(), k) != held[0].end()) ++k;
         held[0].back() = k;

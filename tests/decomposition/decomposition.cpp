@@ -196,7 +196,7 @@ protected:
 };
 
 TEST_F(Addresses, DenseWithHalos) {
-    // Blocks of (1+2+3) x (2+3+1) and (1+3+3) x (2+4+1) elements.
+    // Expected addresses for arrays of (1+2+3) x (2+3+1) and (1+3+3) x (2+4+1) elements.
     EXPECT_EQ(at(0, {0, 0}), 4 * (1 * 6 + 2));
     EXPECT_EQ(at(0, {2, 1}), 4 * (2 * 6 + 4));
     EXPECT_EQ(at(1, {0, 0}), 4 * (36 + 1 * 7 + 2));
@@ -232,10 +232,10 @@ TEST_F(Addresses, StridedOfTheWrongForm) {
         return check_strided(*d_, rank, extent.data(), stride, array_).code;
     };
     EXPECT_EQ(code(2, {7, 7}), TW_ESHAPE);     // two boxes need a dimension that counts them
-    EXPECT_EQ(code(3, {1, 7, 7}), TW_ESHAPE);  // one box too few
-    EXPECT_EQ(code(3, {3, 7, 7}), TW_ESHAPE);  // one box too many
+    EXPECT_EQ(code(3, {1, 7, 7}), TW_ESHAPE);  // space for one box too few
+    EXPECT_EQ(code(3, {3, 7, 7}), TW_ESHAPE);  // space for one box too many
     EXPECT_EQ(code(3, {2, 7, 8}), TW_ESHAPE);  // too large
-    EXPECT_EQ(code(3, {2, 5, 6}), TW_ESHAPE);  // extents between those of the two forms
+    EXPECT_EQ(code(3, {2, 5, 6}), TW_ESHAPE);  // neither the extents with halo nor those without
     EXPECT_EQ(code(3, {2, 2, 4}), TW_ESHAPE);  // too small
     EXPECT_EQ(code(3, {2, 3, 3}), TW_ESHAPE);
     EXPECT_EQ(code(1, {7}), TW_ESHAPE);
@@ -302,7 +302,7 @@ TEST(Arrays, NothingHeldTakesAnyEmptyArray) {
     EXPECT_TRUE(check_dense(*m, 0, view).ok());
 }
 
-/// The boxes wanted of a variable's parts make up those wanted of the variable.
+/// The boxes that are read of a variable's parts are together those that are read of the variable.
 TEST(Wanted, IsDividedAmongParts) {
     Random random(3);
     for (int tries = 0; tries < 200; ++tries) {
@@ -318,7 +318,7 @@ TEST(Wanted, IsDividedAmongParts) {
             }
             w.block = static_cast<int>(&w - boxes.data());
         }
-        // For each box, an element and its address in the array.
+        // An element and its address in the array, for each box.
         using Seen = std::multiset<std::array<std::int64_t, 5>>;
         const auto add = [](Seen& seen, const WantedBox& w, const Index& low) {
             for (std::int64_t y = 0; y < w.box.count[0]; ++y)

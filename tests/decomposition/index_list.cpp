@@ -55,7 +55,7 @@ TEST(IndexList, RunsEndWithTheirRow) {
     EXPECT_EQ(list.runs[3].global(), 10);
 }
 
-// A run stores its length in 24 bits, so longer ones are divided.
+// The length of a run is stored in 24 bits, so longer runs are divided.
 TEST(IndexList, LongRunsAreCut) {
     constexpr std::int64_t longest = Run::longest;
     Numbers indices(static_cast<std::size_t>(longest) + 3);
@@ -195,7 +195,7 @@ TEST(Listing, IsWantedOfAPartAsOfTheWhole) {
     ASSERT_EQ(wanted.size(), 1u);
     EXPECT_EQ(wanted[0].at[2], 1);
     EXPECT_EQ(wanted[0].box.count[2], 2);
-    // (1, 1), (1, 2), (2, 2) and (2, 3), relative to (1, 1).
+    // Expected elements (1, 1), (1, 2), (2, 2) and (2, 3), relative to (1, 1).
     EXPECT_EQ(elements_of(*wanted[0].list->list),
               (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 2}, {1, 1}, {5, 3}, {6, 4}}));
 
@@ -225,7 +225,7 @@ TEST(Listing, FollowsTheOrderOfTheFile) {
     const std::int64_t shape[] = {5, 3, 4};
     const auto listing = listed.in_order(order, shape);
     EXPECT_EQ(listing->dims, (std::vector<int>{0, 2}));
-    // (y, x): (0, 3), (0, 4), (1, 4), (2, 4) become x * 4 + y.
+    // The elements (y, x) = (0, 3), (0, 4), (1, 4) and (2, 4) get the indices x * 4 + y.
     EXPECT_EQ(elements_of(*listing->list), (std::vector<std::pair<std::int64_t, std::int64_t>>{
                                                {12, 0}, {16, 1}, {17, 2}, {18, 3}}));
     EXPECT_EQ(listed.in_order(order, shape), listing);

@@ -116,8 +116,7 @@ TEST_F(Lists, ADuplicateIfAndOnlyIfThereIsOne) {
     }
 }
 
-/// There are more runs than are compared at once, so every round covers a part of every rank's
-/// range.
+/// There are more runs than one round compares, so each round covers a part of each rank's range.
 TEST_F(Lists, ADuplicateIsFoundAmongManyRuns) {
     constexpr std::int64_t runs = 300000;
     const std::int64_t total = 2 * runs + 2 * size_;

@@ -46,7 +46,7 @@ TEST_F(Ranks, SomeHoldNothing) {
 
 TEST_F(Ranks, OverlapNamesBothRanks) {
     if (size_ < 2) GTEST_SKIP();
-    // The last two ranks share one element of row 2.
+    // The last two ranks both hold one element of row 2.
     std::int64_t low = 4 * rank_, count = 4;
     if (rank_ == size_ - 2) ++count;
     const Status status = make({"y", "x"}, {3, 4 * size_}, {box_of({0, low}, {3, count})});
@@ -141,7 +141,8 @@ TEST(Starts, AreThoseOfAllRanks) {
         const Starts united = unite_starts(*comm, mine);
         for (std::size_t k = 0; k < 3; ++k)
             EXPECT_EQ(united[k], (std::vector<std::int64_t>(all[k].begin(), all[k].end())));
-        // A long list loses entries; the rest is an ascending subset with the first entry.
+        // A list that is too long loses entries. The rest is an ascending subset that contains the
+        // first entry.
         const Starts few = unite_starts(*comm, mine, 8);
         for (std::size_t k = 0; k < 3; ++k) {
             EXPECT_LE(few[k].size(), 8U);

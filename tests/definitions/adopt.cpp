@@ -21,7 +21,8 @@ Variable variable(const std::string& name, std::vector<int> dims, std::vector<st
     return v;
 }
 
-/// "float T(time, x, y)" and "float h(x)", in a file that has another dimension, too.
+/// Returns "float T(time, x, y)" and "float h(x)", as defined in a file that also has another
+/// dimension.
 Definitions of_file() {
     Definitions d;
     d.dims = {{"other", 9}, {"time", 0}, {"x", 3}, {"y", 4}};
@@ -31,7 +32,7 @@ Definitions of_file() {
     return d;
 }
 
-/// The same definitions in another order, as a model makes them.
+/// Returns the same definitions in another order, as a model would make them.
 Definitions of_model() {
     Definitions d;
     d.dims = {{"y", 4}, {"x", 3}, {"time", 0}};

@@ -15,7 +15,7 @@ struct Element {
 
 std::string name_of(int number) { return "v" + std::to_string(number); }
 
-/// Lengths near that at which a list gets an index.
+/// Tests lengths near the one from which on a list has an index.
 class Lengths : public testing::TestWithParam<int> {
 protected:
     Lengths() {

@@ -12,8 +12,8 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// An array that contains a box. Its dimensions are nested in any order, with gaps and strides of
-/// any sign.
+/// An array that contains a box. Dimensions can be nested in any order, with gaps, and with
+/// positive or negative strides.
 struct Room {
     Index stride{};
     std::int64_t base = 0;   ///< offset of the first element in bytes
@@ -40,7 +40,7 @@ Room random_room(Random& random, int nd, const Index& count, std::int64_t elemen
     return room;
 }
 
-/// Copies the box element by element.
+/// Copies a box element by element, as the expected result.
 std::int64_t naive(int nd, const Index& count, char* to, const Index& to_stride, const char* from,
                    const Index& from_stride, RowKernel kernel, const char* fill) {
     std::int64_t misfits = 0, n = 1;
@@ -121,8 +121,7 @@ TEST(CopyBox, NothingToCopy) {
     EXPECT_EQ(to, '?');
 }
 
-/// Elements that are contiguous on both sides are copied by one call of the kernel, which is the
-/// purpose of merging.
+/// Elements that are contiguous on both sides are copied by one call of the kernel.
 TEST(CopyBox, MergesWhatContinues) {
     static int calls;
     static std::int64_t values;

@@ -36,8 +36,8 @@ void with_type(tw_type type, F&& f) {
 const tw_type numbers[] = {TW_BYTE,  TW_SHORT,  TW_INT,  TW_FLOAT, TW_DOUBLE,
                            TW_UBYTE, TW_USHORT, TW_UINT, TW_INT64, TW_UINT64};
 
-/// Tests by netCDF's rule: a value fits if it lies between the ends of the target's range, compared
-/// before any rounding; NaN and infinities fit floating types only.
+/// Tests if a value fits by netCDF's rule: it lies between the limits of the target's type,
+/// compared before rounding. NaN and infinities fit only floating-point types.
 template <class To, class From>
 bool fits(From value) {
     const auto v = static_cast<long double>(value);
@@ -83,7 +83,7 @@ void put(char* to, T value, bool swap) {
 
 constexpr bool little = std::endian::native == std::endian::little;
 
-/// Checks one pair of types and byte orders, with the given distances between values.
+/// Checks one pair of types and byte orders, with the given distances between values in memory.
 template <class From, class To>
 void check_pair(RowKernel kernel, bool swap_from, bool swap_to, std::ptrdiff_t from_gap,
                 std::ptrdiff_t to_gap, bool backwards) {
@@ -143,7 +143,7 @@ TEST(Kernels, AllPairsOfTypes) {
                 });
 }
 
-/// A block is checked again only if one of its values does not fit.
+/// A block is examined value by value only if one of its values does not fit.
 TEST(Kernels, OneValueAmongOthersThatFit) {
     const RowKernel kernel = pack_kernel(TW_DOUBLE, TW_FLOAT, Order::native);
     for (const double value : interesting<double>()) {
@@ -160,7 +160,7 @@ TEST(Kernels, OneValueAmongOthersThatFit) {
     }
 }
 
-/// Without conversion, all bit patterns survive, signalling NaNs among them.
+/// Without conversion, all bit patterns are preserved, including signalling NaNs.
 TEST(Kernels, SameTypeKeepsAllBits) {
     for (std::int64_t n : {1, 3, 7, 8, 16, 31, 33, 1000}) {
         for (tw_type type : {TW_BYTE, TW_CHAR, TW_SHORT, TW_FLOAT, TW_DOUBLE, TW_UINT64}) {

@@ -20,7 +20,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// A list over adjacent dimensions of a grid, in some order of the file.
+/// A list over adjacent dimensions of a grid, and an order of the dimensions in the file.
 struct Sample {
     Numbers file_shape, listed_shape;
     std::vector<int> order;
@@ -144,8 +144,8 @@ TEST(Lists, CopiesGoWhereEachElementBelongs) {
         const auto element = static_cast<std::int64_t>(size);
         const RowKernel kernel = move_kernel(size);
         const auto all = static_cast<std::size_t>(volume(s.file_shape));
-        // An array by index is the whole grid; one by position is dense, with dimensions nested
-        // in any order.
+        // Test two kinds of array: one that holds the whole grid, and a dense one with only the
+        // list's elements, with dimensions nested in any order.
         std::vector<char> grid(all * size), back(all * size, 9);
         for (char& c : grid) c = static_cast<char>(random.below(100));
         Index grid_stride = strides_of(s.file_shape);

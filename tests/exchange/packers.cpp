@@ -12,8 +12,8 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Copies boxes of all shapes, with index swap and conversion. The result must be that of one
-/// thread, including values that do not fit.
+/// Several threads copy boxes of all shapes, with index swap and conversion. The result must be
+/// that of one thread, including the number of values that do not fit.
 TEST(Packers, CopyAsOneThreadDoes) {
     Random random(1);
     for (const int threads : {1, 2, 3, 5}) {
@@ -31,7 +31,8 @@ TEST(Packers, CopyAsOneThreadDoes) {
                 volume *= count[d];
             }
             std::int64_t to = 2, from = 4;  // int to short
-            for (int d = 0; d < nd; ++d) {  // the sides are nested in opposite orders
+            for (int d = 0; d < nd; ++d) {  // dimensions are nested in opposite orders on the two
+                                            // sides
                 from_stride[d] = from;
                 from *= count[d];
                 to_stride[nd - 1 - d] = to;

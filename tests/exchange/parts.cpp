@@ -20,7 +20,7 @@ Space two_places() {
     return space;
 }
 
-/// Divides a box at random into disjoint ones.
+/// Divides a box into disjoint boxes at random.
 void cut(Random& random, const Box& box, std::vector<Box>& into, int depth) {
     const auto d = static_cast<int>(random.below(box.nd));
     if (depth == 0 || box.count[d] < 2 || random.percent(15)) {
@@ -155,8 +155,8 @@ TEST(ForParts, EveryHeldElementOnce) {
     }
 }
 
-/// The receiver knows only the boxes in file order, and must find the same parts in the same order
-/// as the sender.
+/// The receiver knows the boxes in file order only. It must find the same parts as the sender, in
+/// the same order.
 TEST(ForParts, SenderAndReceiverAgree) {
     Random random(2);
     for (int i = 0; i < 1000; ++i) {
@@ -209,7 +209,7 @@ TEST(ForPlaces, ElementsOfAPiece) {
     EXPECT_EQ(found[0], std::pair(std::int64_t(5), std::int64_t(15)));
     EXPECT_EQ(found[1], std::pair(std::int64_t(0), std::int64_t(2)));
     found.clear();
-    for_places(space, {30, 32}, visit);  // only padding
+    for_places(space, {30, 32}, visit);  // the range contains only padding
     EXPECT_TRUE(found.empty());
     for_places(space, {32, 40}, visit);
     EXPECT_EQ(found.size(), 1U);
@@ -233,7 +233,7 @@ TEST(PieceCursor, PiecesAreTheExtents) {
         }
         std::vector<char> wanted;
         for (int v = 0; v < 4; ++v) wanted.push_back(random.percent(70));
-        // Test the share of a writer, too, not only whole variables.
+        // Also test the shares of writers, not only whole variables.
         const auto layout = make_record_layout(static_cast<int>(random.between(1, 4)),
                                                std::int64_t(1) << random.below(8));
         const auto extents = intersect(

@@ -61,7 +61,7 @@ struct Plan {
     std::int64_t rows = 0;  ///< number of contiguous runs of its blocks in the file
 };
 
-/// Plans one record as rank `rank` does, and goes through its pieces.
+/// Plans one record as rank `rank` would, and visits its pieces.
 Plan plan_of(const ModelGrid& grid, std::int64_t rank, const Layout& layout) {
     const Space space = grid.record();
     const Box box = grid.block(rank);
@@ -132,10 +132,10 @@ void check(const ModelGrid& grid, const Layout& layout, std::int64_t alignment) 
         SCOPED_TRACE(testing::Message()
                      << layout.name() << " of " << layout.writers() << " writers, rank " << rank);
         const Plan plan = plan_of(grid, rank, layout);
-        // Nothing is missing, so no writer was overlooked; nothing is sent twice.
+        // Each element is sent once: no writer was overlooked.
         EXPECT_EQ(plan.elements, elements_of(grid, rank));
-        // A contiguous run of a block may belong to the writers of its bytes, and to one more at
-        // either end, since cuts move by up to the alignment.
+        // A run of a block can belong to the writers of its bytes and to one more at each end,
+        // because cuts move by up to the alignment.
         const std::int64_t run = 4 * grid.block(rank).count[2];
         EXPECT_LE(plan.writers, plan.rows * (3 + (run + 2 * alignment) / each));
         // Only the pieces of these writers are examined.
@@ -148,7 +148,7 @@ void check(const ModelGrid& grid, const Layout& layout, std::int64_t alignment) 
 
 std::vector<ModelGrid> decompositions() {
     ModelGrid blocks;
-    ModelGrid columns;  // every rank has all levels, as in the model's physics
+    ModelGrid columns;  // as in the model's physics, each rank has all levels
     columns.cells[0] = 1;
     columns.cells[1] = 361;
     columns.cells[2] = 278;
@@ -167,8 +167,8 @@ TEST(PlanOfManyRanks, IsBoundedByBlocksAndWriters) {
     }
 }
 
-/// With eight times the ranks, writers and latitudes, blocks have the same size, so the work is the
-/// same.
+/// With eight times as many ranks, writers and latitudes, blocks have the same size, so the work of
+/// a rank must be the same.
 TEST(PlanOfManyRanks, DoesNotGrowWithTheGrid) {
     for (ModelGrid grid : decompositions()) {
         const auto layout = make_record_layout(3125, 4096);

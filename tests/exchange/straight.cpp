@@ -15,7 +15,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A source with two variables. The value of an element is its position.
+/// A source with two variables. Each element has its position as its value.
 struct Numbered : Source {
     std::vector<ReadRange> asked;
     std::int64_t fails_at = -1;  ///< number of the call that fails
@@ -38,7 +38,7 @@ struct Numbered : Source {
     }
 };
 
-/// A box of a grid; memory has the file's order.
+/// A box of a grid. The order in memory is that of the file.
 struct Sample {
     Space space;
     std::vector<PlaceSource> sources;
@@ -119,7 +119,7 @@ TEST(Straight, PartsThatOneReaderShouldHaveAreAgainstIt) {
 TEST(Straight, ReadsEachRunOnceInTheOrderOfTheFile) {
     Sample s({4, 6}, box_of({1, 0}, {2, 6}), 2);
     Numbered source;
-    std::vector<char> buffer(32);  // room for 8 elements, whereas the runs have 12
+    std::vector<char> buffer(32);  // space for 8 elements; the runs have 12
     StreamCounts counts;
     EXPECT_TRUE(read_straight(s.space, s.sources, s.deliveries, source, buffer, counts).ok());
     std::vector<std::array<std::int64_t, 3>> asked;

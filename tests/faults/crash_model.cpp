@@ -43,7 +43,7 @@ void mark(const std::string& text) {
     if (function != nullptr) function(text.c_str());
 }
 
-/// A part of a line of the plan.
+/// One part of a line of the plan.
 struct Scenario {
     std::string name, mode, settings;
     int steps = 4;
@@ -53,7 +53,7 @@ struct Scenario {
     bool queued() const { return has("service=background") || has("service=servers"); }
 };
 
-/// The rows of this rank.
+/// The rows that this rank holds.
 class Rows {
 public:
     explicit Rows(tw_session session) {
@@ -79,7 +79,7 @@ private:
     std::int64_t first_ = 0, count_ = 0;
 };
 
-/// An open file and what is put into it.
+/// An open file, and what has been put into it.
 class Output {
 public:
     Output(tw_session session, const Rows& rows, std::string name)
@@ -137,7 +137,7 @@ public:
         mark(name_ + " " + what + " " + std::to_string(number) + " " + std::to_string(version_));
     }
 
-    std::string error;  ///< of the first call that failed
+    std::string error;  ///< error of the first call that failed
     bool serving = false;
 
 private:
@@ -227,12 +227,13 @@ private:
 
     void go_steps(Output& out, int steps) const {
         for (int s = 0; s < steps; ++s) {
-            // Without durable=yes, HDF5's index changes in place, unprotected.
+            // Without durable=yes, HDF5's index changes in place without protection, so nothing is
+            // promised about the file.
             if (scenario_.has("netcdf4") && !scenario_.durable()) withdraw(out);
             out.step();
             if (scenario_.durable() && !scenario_.queued()) out.mark_records("promise");
             if (s % 2 == 0) continue;
-            const bool asked = !scenario_.durable();  // durable=yes has said so for all calls
+            const bool asked = !scenario_.durable();  // with durable=yes, every call is durable
             out.sync(asked);
             out.mark_records("promise");
         }

@@ -17,14 +17,15 @@ namespace failing_memory {
 
 namespace {
 
-// Counts only the allocations of this thread: those of the library's own threads never fail.
+// Only allocations of this thread are counted, because those of the library's own threads must not
+// fail.
 thread_local bool counting = false;
-long made = 0;      // number of allocations since counting began
+long made = 0;      // number of allocations since counting has begun
 long failing = -1;  // number of the allocation that fails
 
-/// State that all processes share.
+/// State that all processes of the test share.
 struct Reached {
-    std::atomic<int> victim;  ///< rank of MPI_COMM_WORLD; -1: none
+    std::atomic<int> victim;  ///< rank in MPI_COMM_WORLD whose allocations fail; -1: none
     std::atomic<long> failing, made;
 };
 Reached* reached = nullptr;
@@ -52,13 +53,13 @@ void reach_all(const std::string& path) {
     CHECK(at != MAP_FAILED);
     reached = static_cast<Reached*>(at);
     reached->victim = -1;
-    is_reached = true;  // set by the serving thread
+    is_reached = true;  // set by the thread that serves
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
 bool is_expected(tw_session session, int status) {
     const std::string text = status == TW_OK ? "" : tw_error_message(session);
-    // HDF5 does not report why a driver cannot open a file.
+    // HDF5 does not say why a driver could not open a file.
     const bool by_hdf5 =
         (status == TW_EFORMAT || status == TW_EIO) && text.find("HDF5") != std::string::npos;
     return status == TW_OK || status == TW_ENOMEM || by_hdf5;
@@ -85,8 +86,8 @@ void Trial::run(const char* name, const std::function<void()>& before,
     run_others(name, before, call, after);
 }
 
-/// Makes a call while allocations fail on ranks that make no call. These may go on working after
-/// the call returns.
+/// Makes a call while allocations fail on ranks that take no part in it. These may continue to work
+/// after the call has returned.
 void Trial::run_others(const char* name, const std::function<void()>& before,
                        const std::function<int()>& call, const std::function<void(int)>& after) {
     const auto set_victim = [](int rank, long n) {
@@ -127,8 +128,7 @@ void Trial::alike(const char* name, long n, int victim, int status) const {
 
 namespace {
 
-/// Tests if this allocation is the one that fails. With THALWEG_TEST_TRACE set, prints the call
-/// stack.
+/// Tests if this allocation must fail. Prints the call stack if THALWEG_TEST_TRACE is set.
 bool fails() {
     const bool here = is_reached && reached->victim.load() == world_rank;
     if (!here && !counting) return false;

@@ -11,24 +11,24 @@
 
 namespace failing_memory {
 
-/// Tests if the status is TW_OK, or an error that is about memory.
+/// Tests if a status is TW_OK, or an error about memory.
 bool is_expected(tw_session session, int status);
 
-/// Makes a call on this rank, whose n-th allocation fails.
+/// Makes a call on this rank. Its n-th allocation fails.
 /// @param n     -1: none fails
 /// @param most  receives the number of allocations
 int failed_call(const std::function<int()>& call, long n, long& most);
 
-/// Makes allocations fail on ranks that are in another call meanwhile, such as servers. To be
-/// called on all ranks before that; they must be on one machine.
+/// Prepares to make allocations fail on ranks that are in another call, such as servers. Must be
+/// called on all ranks, which must be on one machine.
 /// @param path  file that is created to share the state
 void reach_all(const std::string& path);
 
-/// Repeats a call with its n-th allocation failing on one rank, for n = 1, 2, ..., until it makes
-/// fewer allocations; then on another rank.
+/// Repeats a call with its n-th allocation failing on one rank, for n = 1, 2, ..., until the call
+/// makes fewer allocations. Then does the same on another rank.
 class Trial {
 public:
-    /// @param every   only one of so many allocations is tested
+    /// @param every   test only every n-th allocation, where n is this number
     /// @param others  ranks of MPI_COMM_WORLD that make no calls, whose allocations fail in turn
     Trial(tw_session session, long every, std::vector<int> others = {})
         : session_(session), every_(every), others_(std::move(others)) {}
@@ -40,7 +40,7 @@ public:
     void run(const char* name, const std::function<void()>& before,
              const std::function<int()>& call, const std::function<void(int)>& after);
     long calls() const { return calls_; }
-    /// calls that follow are collective
+    /// The calls that follow are collective.
     bool calls_wait = true;
 
 private:

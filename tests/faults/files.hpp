@@ -19,11 +19,11 @@ constexpr std::int64_t ny = 37;
 constexpr std::int64_t nx = 24;
 constexpr std::int64_t letters = 11;  // an odd number, so that there is padding
 
-/// The distribution of a variable over the ranks.
+/// The ways in which a variable is distributed over the ranks.
 enum class Spread {
-    everywhere,  ///< every rank has the whole
+    everywhere,  ///< each rank has the whole variable
     rows,        ///< each rank has a range of rows
-    even_rows,   ///< as `rows`, but the rows of odd ranks are held by no rank and never written
+    even_rows,   ///< as `rows`, but the rows of odd ranks are never written
     columns,     ///< each rank has a range of columns, x slowest in memory; the last rank has none
     last,        ///< letters, all on the last rank
 };
@@ -35,7 +35,7 @@ struct Field {
     Spread spread;
     bool record;
     bool scalar;
-    int put_at;  ///< step in which a fixed-size variable is put; -1: never
+    int put_at;  ///< number of the step in which a fixed-size variable is put; -1: never
 };
 
 struct FileKind {
@@ -49,7 +49,7 @@ const std::vector<FileKind>& kinds();
 const FileKind& kind_of(const std::string& name);
 const char* dims_of(const Field& field);
 
-/// The boxes of a rank: start and count in memory order; empty if it has nothing.
+/// The boxes of a rank: start and count in memory order; empty if it holds nothing.
 struct Held {
     std::vector<std::int64_t> shape, start, count;
     bool any = false;
@@ -57,7 +57,8 @@ struct Held {
 Held held(Spread spread, int rank, int ranks);
 const char* memory_dims(Spread spread);
 
-/// Returns the number from which a value is made, in a way that depends on the type.
+/// Returns the number from which the value of an element is made; the value also depends on the
+/// type.
 std::int64_t number(const FileKind& file, std::size_t field, std::int64_t record, std::int64_t at);
 double as_double(std::int64_t number);
 std::int32_t as_int(std::int64_t number);
@@ -70,9 +71,9 @@ struct Values {
 };
 Values values_of(const FileKind& file, std::size_t field, std::int64_t record, int rank, int ranks);
 
-/// Checks a complete file by netCDF-C; returns the error, or "".
+/// Checks a complete file by netCDF-C. Returns the error, or "".
 /// @param records     number of records, if the file has records; otherwise the number of times
-/// that it was written
+///                    that it was written
 std::string look(const std::string& path, const FileKind& file, std::int64_t records, int ranks);
 
 }  // namespace faults

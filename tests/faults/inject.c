@@ -51,22 +51,23 @@ enum call { WRITE, SIZE, SYNC, RENAME, CLOSE, READ };
 
 static struct {
     char path[PATH_MAX];
-    long from, to; /* range of the numbers of calls that fail */
+    long from, to; /* range of the numbers of the calls that fail */
     enum kind kind;
-    long delay; /* microseconds */
-    int reads;  /* the calls that fail are reads */
+    long delay; /* time by which calls are delayed, in microseconds */
+    int reads;  /* reads fail instead of writes */
 } plan;
 
 static atomic_bool armed;
 static atomic_long calls, fired;
 static atomic_flag first_taken = ATOMIC_FLAG_INIT;
 static char first[PATH_MAX + 100]; /* description of the first call that failed */
-static atomic_bool written[4096];  /* set for each descriptor that was written to */
+static atomic_bool written[4096];  /* nonzero for each descriptor to which the process has
+                                    * written */
 static int trace_to = -1;
 
-/* ---- what is to go wrong ------------------------------------------------------------------- */
+/* ---- the requested fault ------------------------------------------------------------------- */
 
-/* Starts counting anew. No counted call may be in progress. A NULL or empty path ends counting. */
+/* Starts to count from 0. No counted call may be running. A NULL or empty path ends counting. */
 void thalweg_fault_arm(const char* path, const char* at, const char* kind) {
     atomic_store(&armed, 0);
     atomic_store(&calls, 0);
@@ -111,7 +112,7 @@ long thalweg_fault_fired(char* text, size_t length) {
 
 static const char* own_rank(void) {
     const char* rank = getenv("OMPI_COMM_WORLD_RANK");
-    if (rank == NULL) rank = getenv("PMI_RANK"); /* MPICH's */
+    if (rank == NULL) rank = getenv("PMI_RANK"); /* MPICH sets this variable */
     return rank == NULL ? "0" : rank;
 }
 
@@ -137,15 +138,16 @@ __attribute__((destructor)) static void end(void) {
     syscall(SYS_close, fd);
 }
 
-/* ---- the moment ---------------------------------------------------------------------------- */
+/* ---- counting calls ------------------------------------------------------------------------- */
 
-/* Tests if a path is counted. Lock files are not: their contents are only information. */
+/* Tests if calls on a path are counted. Those on lock files are not, because their contents are
+ * only information. */
 static int meant_path(const char* path) {
     const size_t n = strlen(path);
     return strstr(path, plan.path) != NULL && (n < 5 || strcmp(path + n - 5, ".lock") != 0);
 }
 
-/* Tests if the descriptor's file is counted; `path` receives its path. */
+/* Tests if calls on the file of a descriptor are counted. `path` receives its path. */
 static int meant(int fd, char* path) {
     char name[40];
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
@@ -183,7 +185,7 @@ static int error_of(enum kind kind) {
     }
 }
 
-/* Decides about a call with a descriptor: returns 0, or the error with which it fails. */
+/* Decides if a call on a descriptor fails. Returns 0, or the error. */
 static int fault(const char* name, enum call call, int fd, long offset, size_t* bytes) {
     char path[PATH_MAX];
     if (!atomic_load(&armed) || plan.reads != (call == READ) || !meant(fd, path)) return 0;
@@ -201,7 +203,7 @@ static long now(void) {
     return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Traces a completed call; `path` is null if the descriptor gives it. */
+/* Writes a completed call to the trace. If `path` is null, the descriptor gives the path. */
 static void note(const char* name, int fd, const char* path, long offset, long bytes,
                  const void* data, long begin) {
     char own[PATH_MAX], line[PATH_MAX + 200], hex[17] = "-";
@@ -271,7 +273,7 @@ ssize_t write(int fd, const void* data, size_t bytes) {
     return n;
 }
 
-/* Writes the first `bytes` bytes of the pieces in one call of the original kind. */
+/* Writes the first `bytes` bytes of the pieces by a call of the same kind as the program's. */
 static ssize_t pieces(const char* name, int fd, const struct iovec* vector, int n, off_t offset) {
     size_t total = 0;
     for (int i = 0; i < n; ++i) total += vector[i].iov_len;
@@ -371,7 +373,7 @@ int fallocate(int fd, int mode, off_t offset, off_t length) {
 int fallocate64(int fd, int mode, off64_t offset, off64_t length) {
     return allocate(fd, mode, offset, length);
 }
-/* Returns the error instead of setting errno. */
+/* Returns the error, as the original function does, instead of setting errno. */
 int posix_fallocate(int fd, off_t offset, off_t length) {
     return allocate(fd, 0, offset, length) == 0 ? 0 : errno;
 }

@@ -31,11 +31,11 @@ constexpr std::int64_t records = 3;
 
 int value(std::int64_t record, std::int64_t at) { return static_cast<int>(1000 * record + at); }
 
-/// A grid of rows, some on each rank, and a list of some of its cells.
+/// A grid with some rows on each rank, and a list of some of its cells.
 struct Grid {
     std::int64_t shape[2] = {2 * ranks() + 1, nx};
     std::int64_t start[2] = {0, 0}, count[2] = {0, nx};
-    std::vector<std::int64_t> indices;  ///< backwards, with a hole
+    std::vector<std::int64_t> indices;  ///< indices in descending order, with a hole
     tw_decomposition boxes = nullptr, list = nullptr;
 
     explicit Grid(tw_session session) {
@@ -283,7 +283,7 @@ private:
                 [&](int status) {
                     const int closed = tw_close(&file_);
                     CHECK((closed == TW_OK) == (status == TW_OK));
-                    // The file is unchanged and can be continued.
+                    // The failed calls have left the file unchanged, so it can be continued.
                     open("classic.nc");
                     tw_file_info info{};
                     ok(tw_inq(file_, &info));

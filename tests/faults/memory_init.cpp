@@ -26,8 +26,8 @@ bool ok(tw_session session, int status) {
     return status == TW_OK;
 }
 
-/// Writes a file in a session that tw_init has started. Calls may still fail with TW_ENOMEM, if
-/// memory runs out on a server.
+/// Writes a file in a session that tw_init has started. Calls may fail with TW_ENOMEM if memory
+/// runs out on a server.
 void use(tw_session session, const std::string& name) {
     MPI_Comm comm = MPI_COMM_NULL;
     ok(session, tw_model_comm(session, &comm));
@@ -46,7 +46,8 @@ void use(tw_session session, const std::string& name) {
     ok(session, tw_close(&file));
 }
 
-/// Ends a session, or checks the error if there is none. On a server, its work is done by then.
+/// Ends a session; if there is none, checks the error. A server has finished its work at this
+/// point.
 void end(tw_session session, int status, const std::string& name) {
     if (status != TW_OK && session != nullptr)
         CHECK_TEXT(std::string(tw_error_message(session)).find("memory") != std::string::npos, "%s",
@@ -59,8 +60,8 @@ void end(tw_session session, int status, const std::string& name) {
     CHECK_TEXT(ended == TW_OK || ended == TW_ENOMEM, "%s", tw_error_message(nullptr));
 }
 
-/// Repeats a call.
-/// @param begin  the call; returns the number of its allocations
+/// Repeats a call while its allocations fail.
+/// @param begin makes the call, and returns the number of its allocations
 template <class Begin>
 void try_all(const std::string& name, Begin&& begin) {
     for (const int victim : {0, check::state.size - 1}) {

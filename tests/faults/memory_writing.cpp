@@ -38,7 +38,7 @@ public:
           first_(appended ? 1 : 0),
           folder_(check::make_folder("memory_writing")),
           path_(folder_ + "/a.nc") {
-        ::alarm(0);  // no time limit, as servers work as long as the test
+        ::alarm(0);  // no time limit: a server works as long as the whole test
         failing_memory::reach_all(folder_ + "/reached");
         CHECK(tw_init(MPI_COMM_WORLD, ("log=off; " + settings).c_str(), &session_) == TW_OK);
         tw_role role = TW_MODEL;
@@ -49,8 +49,8 @@ public:
         MPI_Comm_dup(model, &comm_);
         check::use(comm_);
         const std::vector<int> serving = others();
-        // In the background, ranks of a node learn of an error as soon as the writing thread has
-        // it.
+        // In the background, the ranks of a node learn of an error as soon as the writing thread
+        // knows it.
         const bool behind = settings.find("service=background") != std::string::npos &&
                             settings.find("node_size") == std::string::npos;
         apart_ = behind || !serving.empty();
@@ -61,7 +61,7 @@ public:
         count_[0] = shape_[0] * (rank + 1) / ranks - start_[0];
         ok(tw_decompose(session_, "y x", 1, shape_, start_, count_, &cells_));
         values_.resize(static_cast<std::size_t>(count_[0] * nx));
-        // From here on, the session has its plans and its permanent memory.
+        // After this, the session has made its plans and its permanent allocations.
         for (const Way way : ways_) {
             way_ = way;
             create();
@@ -79,7 +79,7 @@ public:
     Program& operator=(const Program&) = delete;
 
     void go() {
-        if (!trial_) return;  // a server
+        if (!trial_) return;  // this rank is a server
         for (const Way way : ways_) write(way);
         if (check::state.rank == 0)
             check::print(check::text("memory_writing: %ld calls", trial_->calls()));
@@ -131,7 +131,7 @@ private:
         ok(tw_def_var(file_, "T", TW_INT, "time y x", cells_));
         ok(tw_def_var(file_, "h", TW_INT, "y x", cells_));
     }
-    void create() {  // nothing to test without a file
+    void create() {  // without a file there is nothing to test
         ok(tw_create(session_, path_.c_str(), "", &file_));
         define();
         if (first_ == 0) return;
@@ -164,10 +164,10 @@ private:
         for (std::int64_t r = first_; r < steps; ++r) ok(step(r));
     }
 
-    /// Writes the rest of the file after a call with this status. An error of that call may be
-    /// returned by the next one.
-    /// @param next  the record that follows
-    /// @param told  the number of records that earlier calls have ended
+    /// Writes the rest of the file after a call with a given status. An error of that call may also
+    /// be returned by the next call.
+    /// @param next number of the next record
+    /// @param told number of records that earlier calls have ended
     void finish(int status, std::int64_t next, std::int64_t told = 0) {
         bool good = status == TW_OK;
         const auto goes = [&](int code) {
@@ -184,8 +184,7 @@ private:
         else if (first_ > 0)
             judge(first_);
     }
-    /// Checks that the file has at least so many records, and that the values of all its records
-    /// are right.
+    /// Checks that the file has at least a given number of records, and that all values are right.
     void judge(std::int64_t least) {
         least = std::max(least, first_);
         ok(tw_open(session_, path_.c_str(), "", &file_));
@@ -209,7 +208,7 @@ private:
     }
 
     std::vector<Way> ways_;
-    std::int64_t first_;  // record that is put
+    std::int64_t first_;  // number of the record that is put
     std::string folder_, path_;
     tw_session session_ = nullptr;
     MPI_Comm comm_ = MPI_COMM_NULL;  ///< communicator of the model
@@ -232,7 +231,9 @@ int main(int argc, char** argv) {
         if (check::option(argc, argv, "--ways", "all") == "all")
             ways.insert(ways.end(), {Way::records, Way::boxes});
         std::string settings = check::option(argc, argv, "--settings", "");
-        std::replace(settings.begin(), settings.end(), ',', ';');  // CMake would split at ';'
+        std::replace(settings.begin(), settings.end(), ',', ';');  // use commas in the test's
+                                                                   // arguments, because CMake
+                                                                   // divides them at ';'
         const bool appended = check::option(argc, argv, "--appended", "no") == "yes";
         Program(settings, std::atol(every.c_str()), ways, appended).go();
     }

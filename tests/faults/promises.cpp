@@ -27,7 +27,7 @@
 namespace {
 
 std::string folder;         // folder of the running test
-std::string base_settings;  // settings of every session
+std::string base_settings;  // settings of all sessions
 std::string current;
 bool inline_service = true;
 
@@ -41,7 +41,7 @@ void arm(const char* path, const char* at, const char* kind) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// The communicator of the model and this rank's number in it.
+/// The communicator of the model, and the number of this rank in it.
 struct Model {
     tw_session session = nullptr;
     int rank = 0, ranks = 1;
@@ -77,7 +77,7 @@ void with_model(const std::string& settings, const std::function<void(Model&)>& 
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// A one-dimensional variable with one piece per rank.
+/// A one-dimensional variable that is divided evenly among the ranks.
 struct Line {
     std::int64_t n, start, count;
     tw_decomposition handle = nullptr;
@@ -111,7 +111,7 @@ int put(tw_file f, const Line& line, std::int64_t file, std::int64_t record) {
     return tw_put(f, "v", TW_DOUBLE, v.data(), line.count);
 }
 
-/// The result of a collective call, which must be the same on each rank.
+/// The result of a collective call. It must be the same on all ranks.
 struct Outcome {
     int status = TW_OK;
     std::string text;
@@ -126,8 +126,8 @@ Outcome alike(const Model& m, const char* call, int status) {
     return {status, text};
 }
 
-/// With services other than inline, ranks may learn of an error one by one, until tw_sync or
-/// tw_close.
+/// Ends a step. With services other than inline, ranks may learn of an error at different times,
+/// until tw_sync or tw_close.
 Outcome end_step(const Model& m, tw_file f) {
     const int status = tw_end_step(f);
     if (inline_service) return alike(m, "tw_end_step", status);
@@ -169,10 +169,11 @@ bool exists(const std::string& name) { return ::access((folder + "/" + name).c_s
 
 // ---- the tests ---------------------------------------------------------------------------------
 
-/// Writes steps to a bad and a good file until the bad one fails: later puts on it must be refused,
-/// every call must give the reason, and the good file must get all its records.
+/// Writes steps to a bad and a good file until the bad one fails. After that, puts to it must be
+/// refused, each call must return the reason, and the good file must get all its records.
 void after_a_failure() {
-    arm((folder + "/bad.nc").c_str(), "3+", "eio");  // let the header succeed
+    arm((folder + "/bad.nc").c_str(), "3+", "eio");  // let the header succeed, and all later calls
+                                                     // fail
     with_model("", [](Model& m) {
         const Line line(m, 1000);
         tw_file bad = create(m, "bad.nc", line);
@@ -212,7 +213,8 @@ void after_a_failure() {
     arm(nullptr, nullptr, nullptr);
 }
 
-/// Two files fail independently; the session continues, and can write a file of the same name.
+/// Two files fail independently. The session continues, and can write another file with the same
+/// name.
 void two_failures() {
     arm((folder + "/bad").c_str(), "5+", "enospc");
     with_model("", [](Model& m) {
@@ -298,7 +300,7 @@ void finalize_with_open_files() {
         CHECK(told.status == TW_OK);
         std::ostringstream words;
         words << std::ifstream(heard).rdbuf();
-        // Only one rank prints an error for all.
+        // One rank prints the error for all.
         std::string all;
         for (const std::string& text : check::gather(words.str())) all += text;
         for (int i = 0; i < 3; ++i) {
@@ -310,7 +312,8 @@ void finalize_with_open_files() {
     });
 }
 
-/// Fifty files open at once, their steps interleaved, of different sizes and numbers of records.
+/// Fifty files are open at the same time. Their steps alternate, and they differ in size and number
+/// of records.
 void many_files() {
     with_model("buffer=256KiB", [](Model& m) {
         constexpr int number = 50;
@@ -324,7 +327,7 @@ void many_files() {
         for (int i = 0; i < number; ++i) files.push_back(create(m, name(i), line(i)));
         for (int r = 0; r < 6; ++r) {
             check::step("%s: step %d", current.c_str(), r);
-            // File i has up to i % 6 steps; the order rotates from step to step.
+            // File i has up to i % 6 steps. The order of the files changes from step to step.
             for (int k = 0; k < number; ++k) {
                 const int i = (k * 7 + r * 3) % number;
                 if (r <= i % 6) CHECK(put(files[static_cast<std::size_t>(i)], line(i), i, r) == 0);
@@ -345,8 +348,8 @@ void many_files() {
     });
 }
 
-/// Files without definitions, with definitions but no data, and with record variables but no
-/// records.
+/// Files without definitions; files with definitions, but no data; and files with record variables,
+/// but no records.
 void empty_files() {
     with_model("", [](Model& m) {
         const Line line(m, 77);
@@ -379,7 +382,7 @@ void empty_files() {
     });
 }
 
-/// Errors at the very end: in the sync, the close, or the rename.
+/// Errors in the last calls: the sync, the close, or the rename.
 void at_the_end() {
     for (int call = 1; call < 40; ++call) {
         std::error_code ignored;
@@ -430,7 +433,7 @@ constexpr Test tests[] = {{"after_a_failure", after_a_failure},
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    // CMake would split a list of settings in "servers:2" into two words.
+    // CMake would divide "servers:2" into two words if it had a semicolon.
     const std::string service = check::option(argc, argv, "--service", "inline");
     const auto colon = service.find(':');
     inline_service = service == "inline";

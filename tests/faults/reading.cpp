@@ -28,7 +28,7 @@
 #include "thalweg/thalweg.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-/// These libraries leak memory if a system call fails within them.
+/// Suppresses reports of memory that these libraries leak if a system call fails.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5\nleak:libnetcdf\n"; }
 #endif
 
@@ -39,7 +39,8 @@ int ranks() { return check::state.size; }
 
 // ---- faults ----
 
-/// Makes calls fail on one rank, or on all (-1); on other ranks they are only counted. Collective.
+/// Makes calls fail on one rank, or on all ranks (-1). On the other ranks, calls are only counted.
+/// Collective.
 void arm(const std::string& path, int victim, const std::string& at, const std::string& kind) {
     using Arm = void (*)(const char*, const char*, const char*);
     const auto function = reinterpret_cast<Arm>(dlsym(RTLD_DEFAULT, "thalweg_fault_arm"));
@@ -62,7 +63,7 @@ long fired() {
 
 // ---- files ----
 
-// The same for any number of ranks, as other programs check the files.
+// The same for any number of ranks, because other programs check the files.
 constexpr std::int64_t ny = 30;
 constexpr std::int64_t nx = 40;
 constexpr std::int64_t cells = ny * nx;
@@ -70,7 +71,7 @@ constexpr std::int64_t records = 3;
 
 int value(std::int64_t record, std::int64_t at) { return static_cast<int>(10000 * record + at); }
 
-/// Checks a file by serial netCDF-C; returns the error.
+/// Checks a file by serial netCDF-C. Returns the error, or "".
 std::string look(const std::string& path, std::int64_t least) {
     int id = 0;
     if (const int s = nc_open(path.c_str(), NC_NOWRITE, &id); s != NC_NOERR) return nc_strerror(s);
@@ -131,7 +132,7 @@ public:
         if (rank() == 0) check::print(check::text("reading: %ld faults", faults_));
     }
 
-    /// Adds records to a file, and logs how many there are, until the process is killed.
+    /// Adds records to a file and logs their number, until the process is killed.
     void grow(const std::string& name, const std::string& at, const std::string& created) {
         write(name, created.c_str());
         arm(name, 0, at, "kill");
@@ -187,7 +188,7 @@ private:
                        other.c_str());
         return told;
     }
-    /// @param libraries  the error may come from another library, in its own words
+    /// @param libraries  the error may come from another library, with its own text
     void expect_failure(const Outcome& told, int victim, const std::vector<std::string>& words,
                         bool libraries = false) const {
         CHECK_TEXT(told.status == TW_EIO || (libraries && told.status == TW_EFORMAT), "%s: %s: %s",
@@ -199,8 +200,8 @@ private:
                        what_.c_str(), word.c_str(), told.text.c_str());
     }
 
-    /// Calls body(victim) once for each call that can fail of the first rank, and then of the last.
-    /// The body must call end_faults().
+    /// Calls body(victim) once for each call that can fail, first on the first rank and then on the
+    /// last. The body must call end_faults().
     /// @param ready  prepares the body, without faults
     void every_call(const std::string& name, const std::string& file, const char* kind,
                     const std::function<void()>& ready, const std::function<void(int)>& body) {
@@ -213,7 +214,7 @@ private:
                 arm(path(file), victim, std::to_string(at), kind);
                 body(victim);
                 faults_ += fired_;
-                // A kind of failure that does not apply to this call may apply to later ones.
+                // Another kind of failure may not apply to this call, but to later ones.
                 if (fired_ == 0 && calls_ < at) break;
             }
             if (ranks() == 1) break;
@@ -290,7 +291,7 @@ private:
         close();
     }
 
-    /// An error of reading ahead is not returned before the data are requested.
+    /// An error in reading ahead is returned only when the data are requested.
     void prefetched() {
         for (const bool lasting : {false, true})
             for (const char* settings : {"", "read_ahead=yes; staging=64KiB"}) {
@@ -301,14 +302,15 @@ private:
                                 TW_DEFERRED));
                 arm(path("classic.nc"), -1, lasting ? "every" : "1", "read-eio");
                 ok(tw_prefetch(file_));
-                ::usleep(10000);  // time for the thread to read; otherwise the read itself fails
+                ::usleep(10000);  // give the thread time to read; otherwise the read itself would
+                                  // fail
                 const Outcome told = alike(tw_read(file_));
                 faults_ += fired();
                 if (lasting)
                     expect_failure(told, -1, {"classic.nc", "'T'", "Input/output error"});
                 else if (told.status == TW_OK)
                     expect(1);
-                // Reading ahead stops when nothing more is requested.
+                // Reading ahead stops if nothing more is requested.
                 disarm();
                 ok(get(1));
                 expect(1);
@@ -321,7 +323,8 @@ private:
         define();
     }
 
-    /// Existing records stay unchanged, and so do those of steps that succeeded.
+    /// Continues a file. Existing records, and those of steps that have succeeded, must stay
+    /// unchanged.
     void written_on(const char* settings) {
         const std::string name = "grows.nc";
         for (const std::string kind : {"eio", "enospc", "short", "eintr"})
@@ -336,7 +339,8 @@ private:
                     CHECK_TEXT((harmful && fired_ > 0) == (told.status != TW_OK), "%s: %s",
                                what_.c_str(), told.text.c_str());
                     if (told.status != TW_OK) expect_failure(told, victim, {name});
-                    // If counting the last step's records failed, the next call returns the error.
+                    // If the count of the last step's records has failed, the next call returns the
+                    // error.
                     if (told.status != TW_OK && committed > records) --committed;
                     const std::string wrong = rank() == 0 ? look(path(name), committed) : "";
                     CHECK_TEXT(wrong.empty(), "%s: %s", what_.c_str(), wrong.c_str());
@@ -344,8 +348,8 @@ private:
                 });
     }
 
-    /// Returns the first error of continuing a file.
-    /// @param committed  receives the number of records that the calls have confirmed
+    /// Continues a file, and returns the first error.
+    /// @param committed receives the number of records that the calls have confirmed
     Outcome add_two(const std::string& name, std::int64_t& committed) {
         Outcome told = alike(tw_open(session_, path(name).c_str(), "mode=append", &file_));
         if (told.status == TW_OK) {
@@ -353,7 +357,8 @@ private:
             told = alike(tw_enddef(file_));
             for (int s = 0; s < 2 && told.status == TW_OK; ++s) {
                 fill(committed);
-                // Rank 0 knows already if counting failed; the others learn of it in the step.
+                // If counting has failed, rank 0 already knows it; the others learn of it in the
+                // step.
                 (void)tw_put(file_, "T", TW_INT, array_.data(), n());
                 told = alike(tw_end_step(file_));
                 if (told.status == TW_OK) ++committed;
@@ -364,7 +369,7 @@ private:
         return told;
     }
 
-    /// The old file must exist until the new one is complete.
+    /// The old file must exist until the new file is complete.
     void restarts() {
         std::vector<double> a(array_.size());
         tw_restart restart = nullptr;
@@ -407,8 +412,8 @@ private:
     }
 
     long every_, faults_ = 0;
-    long calls_ = 0;  ///< number of calls of the victim in the last run
-    long fired_ = 0;  ///< number of those that failed
+    long calls_ = 0;  ///< number of counted calls of the victim in the last run
+    long fired_ = 0;  ///< number of these calls that failed
     std::string folder_, what_ = "without faults";
     tw_session session_ = nullptr;
     tw_file file_ = nullptr;

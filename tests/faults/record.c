@@ -81,7 +81,8 @@ void record_change(enum change what, long begin, int fd, const char* path, const
         if ((ssize_t)all[n].iov_len > bytes) all[n].iov_len = (size_t)bytes;
         bytes -= (ssize_t)all[n++].iov_len;
     }
-    syscall(SYS_writev, log_file, all, n); /* appends, so that threads do not mix */
+    syscall(SYS_writev, log_file, all, n); /* a single appending write, so that entries of
+                                            * several threads do not mix */
     errno = error;
 }
 

@@ -10,32 +10,31 @@
 
 enum change {
     RECORD_WRITE = 1,
-    RECORD_LENGTH, /* offset: the new length */
-    RECORD_EXTEND, /* offset: the least length */
-    RECORD_SYNC,   /* of a file or folder */
-    RECORD_CREATE, /* a name of a new file */
-    RECORD_FOLDER, /* a name of a new folder */
-    RECORD_RENAME, /* path to other */
-    RECORD_LINK,   /* path to other */
-    RECORD_REMOVE, /* a name of a file or folder */
-    RECORD_MAPPED, /* shared and writable: its changes cannot be seen */
-    RECORD_MARK    /* path: a text of the program */
+    RECORD_LENGTH, /* offset: the new length of the file */
+    RECORD_EXTEND, /* offset: the smallest new length of the file */
+    RECORD_SYNC,   /* sync of a file or folder */
+    RECORD_CREATE, /* a new file gets this name */
+    RECORD_FOLDER, /* a new folder gets this name */
+    RECORD_RENAME, /* path is renamed to other */
+    RECORD_LINK,   /* other becomes a second name of path */
+    RECORD_REMOVE, /* a name of a file or folder is removed */
+    RECORD_MAPPED, /* shared, writable mapping, whose changes are not recorded */
+    RECORD_MARK    /* path contains a text of the program */
 };
 
-/* Tests if this process records. */
+/* Tests if this process records its changes. */
 int recording(void);
 
-/* Tests if changes of this file are recorded. */
+/* Tests if changes of a file are recorded. */
 int recorded(int fd);
 int recorded_path(const char* path);
 
-/* Returns the next number in the order of all processes. Called before a change, and by
- * record_change after it. */
+/* Returns the next number in the order of events of all processes. The caller takes one before a
+ * change; record_change takes another one after it. */
 long record_moment(void);
 
-/* Records a change that succeeded. Keeps errno.
- * path: of the file; for fd >= 0, the descriptor tells the file
- * pieces: content of a write, whose first `bytes` bytes were written */
+/* Records a change that has succeeded. Keeps errno. `path` is that of the file, unless fd >= 0.
+ * `pieces` is the content of a write, of which the first `bytes` bytes were written. */
 void record_change(enum change what, long begin, int fd, const char* path, const char* other,
                    off_t offset, const struct iovec* pieces, int count, ssize_t bytes);
 

@@ -33,7 +33,7 @@ void judge(const char* call, int status) {
 
 int main(int argc, char** argv) {
     if (argc < 4) return 2;
-    alarm(30);  // ends the program if it hangs
+    alarm(30);  // end the program if it hangs
     MPI_Init(&argc, &argv);
     const std::string settings = std::string("log=off; ") + argv[2];
     if (tw_init(MPI_COMM_WORLD, settings.c_str(), &session) != TW_OK) {

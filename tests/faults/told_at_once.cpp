@@ -35,7 +35,7 @@ void arm(const char* path, const char* at, const char* kind) {
     injected<void (*)(const char*, const char*, const char*)>("thalweg_fault_arm")(path, at, kind);
 }
 
-/// Returns the first failed call of a rank; empty if there is none.
+/// Returns the first call that was made to fail on this rank; empty if there is none.
 std::string fired() {
     char text[1000] = "";
     (void)injected<long (*)(char*, std::size_t)>("thalweg_fault_fired")(text, sizeof text);
@@ -44,12 +44,12 @@ std::string fired() {
     return "";
 }
 
-/// Tests if a failure does no harm: the close of a temporary file that is not read again.
+/// Tests if a failed call does no harm: the close of a temporary file that is not read again.
 bool harmless(const std::string& fault) {
     return fault.starts_with("close") && fault.ends_with("(deleted)");
 }
 
-/// A run in which the counted call with number `at` fails on rank `faulty`; -1: on every rank.
+/// Runs a model in which counted call number `at` fails on rank `faulty`; -1: on every rank.
 class Run {
 public:
     Run(std::string settings, bool by_records, int faulty, int at)
@@ -60,7 +60,7 @@ public:
           faulty_(faulty),
           at_(at) {}
 
-    /// @return true if the call failed
+    /// @return true if a call was made to fail
     bool go() {
         if (check::state.rank == 0) {
             std::filesystem::remove_all(root + "/run");
@@ -129,7 +129,8 @@ private:
                 const int status = by_record ? tw_put_record(f, name, cells, record, TW_DOUBLE,
                                                              values.data(), size)
                                              : tw_put(f, name, TW_DOUBLE, values.data(), size);
-                // A put makes no system call. It fails on all ranks if the file has failed.
+                // A put makes no system call, so it fails only if the file has failed before, on
+                // all ranks.
                 CHECK_TEXT((status == TW_OK) == text_.empty(), "%s: tw_put gave %s", name_.c_str(),
                            tw_strerror(status));
             }
@@ -156,11 +157,12 @@ int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
     root = check::make_folder("told_at_once");
     std::vector<std::string> sets{"method=record", "method=record; durable=yes; node_size=2",
-                                  // The rank that counts the records is not the first of its node.
+                                  // The keeper, which counts the records, is not the first rank of
+                                  // its node.
                                   "method=record; writers=1:1; node_size=3",
                                   "method=record; writers=1:1", "method=direct; node_size=2",
                                   "method=slabs; files=variable"};
-    // Each tile's writer counts the records of its file.
+    // The writer of each tile counts the records of its file.
     if (check::state.size % 2 == 0) sets.push_back("method=tiles; tiles=1x2; files=tiles");
     if (check::has_flag(argc, argv, "--netcdf4")) {
         sets.emplace_back("format=netcdf4; node_size=2");

@@ -47,7 +47,8 @@ struct Fault {
     int index = 0;
     int rank = -1;
     std::string at, kind = "none";
-    bool injected = false;  ///< the failure was caused by this program, not by a library
+    bool injected = false;  ///< the failure was made by the test's program, not by the preloaded
+                            ///< library
     bool harmful() const { return kind == "eio" || kind == "enospc"; }
 };
 
@@ -64,12 +65,12 @@ F injected(const char* name) {
 
 // ---- one run ------------------------------------------------------------------------------------
 
-/// An open output file.
+/// An open output file, and what is expected of it.
 struct Output {
     const FileKind* kind = nullptr;
     tw_file handle = nullptr;
     bool defining = true;
-    bool failed = false;  ///< a call has returned an error on this rank
+    bool failed = false;  ///< a call on this file has returned an error on this rank
     std::string text;     ///< text of that error
     std::int64_t records = 0;
     std::int64_t generation = 0;
@@ -81,8 +82,8 @@ public:
     Run(const Options& options, Fault fault) : options_(options), fault_(std::move(fault)) {
         folder_ = options.root + "/runs/" + std::to_string(fault_.index);
         log_ = options.root + "/logs/" + std::to_string(fault_.index);
-        // With other services, ranks need not wait for each other, so they may learn of errors one
-        // by one.
+        // With other services, ranks do not wait for each other, so they may learn of errors at
+        // different times.
         inline_ = options.settings.find("service=") == std::string::npos ||
                   options.settings.find("service=inline") != std::string::npos;
         if (fault_.kind == "eio") words_ = "Input/output error";
@@ -159,8 +160,8 @@ private:
 
     // ---- the promises ----
 
-    /// Checks any call on a file.
-    /// @return true if it succeeded
+    /// Checks the result of any call on a file.
+    /// @return true if the call succeeded
     bool judge(Output& o, const char* call, int status, bool collective) {
         const std::string text = status == TW_OK ? "" : tw_error_message(session_);
         const std::string where = title() + ": " + call + " of " + o.kind->name;
@@ -184,7 +185,8 @@ private:
         for (const std::string& word : words)
             CHECK_TEXT(text.find(word) != std::string::npos, "%s: the text lacks '%s': %s",
                        where.c_str(), word.c_str(), text.c_str());
-        // If several ranks fail, a rank may return its own error first, and later that of all.
+        // If several ranks have errors, a rank may return its own first, and later the one that all
+        // ranks return.
         if (o.failed)
             CHECK_TEXT(fault_.rank < 0, "%s: the first failure was '%s', now it is '%s'",
                        where.c_str(), o.text.c_str(), text.c_str());
@@ -227,7 +229,7 @@ private:
         const Field& f = o.kind->fields[field];
         step(o, "tw_put");
         const Values values = values_of(*o.kind, field, record, rank_, ranks_);
-        // The first call ends the definitions, which is collective.
+        // The first call ends define mode, which is collective.
         const bool collective = o.defining;
         o.defining = false;
         const int status = tw_put(o.handle, f.name, f.type, values.bytes.data(), values.n);
@@ -330,8 +332,8 @@ private:
             }
             if (s % 3 == 2) sync(sparse, true);
         }
-        // The attribute fits into the free bytes after the header. Not for netCDF-4 files: netCDF-C
-        // would crash if a write failed.
+        // The attribute fits into the free bytes after the header. Not done for netCDF-4 files,
+        // because netCDF-C would crash if a write failed.
         if (history.handle != nullptr && options_.settings.find("netcdf4") == std::string::npos) {
             step(history, "tw_put_att");
             judge(history, "tw_put_att", tw_put_att_text(history.handle, "T", "end", "well"),
@@ -339,7 +341,7 @@ private:
         }
         close(history);
         close(sparse);
-        // In some runs, only the end of the session closes the file.
+        // In some runs, the end of the session closes the file.
         if (fault_.index % 2 == 1) close(fixed);
         finalize(fixed);
         check::use(MPI_COMM_WORLD);
@@ -370,8 +372,9 @@ private:
     const Options& options_;
     Fault fault_;
     std::string folder_, log_;
-    bool inline_ = true;  ///< with service inline, tw_end_step returns the same on all ranks
-    std::string words_;   ///< words that errors must contain; "": there must be no errors
+    bool inline_ = true;  ///< with service inline, tw_end_step returns the same status on all ranks
+    std::string words_;   ///< words that the text of errors must contain; "": there must be no
+                          ///< errors
     tw_session session_ = nullptr;
     int rank_ = 0, ranks_ = 1;  ///< rank and number of ranks in the model's communicator
     std::array<tw_decomposition, spreads> decompositions_{};
@@ -406,8 +409,7 @@ int main(int argc, char** argv) {
         for (const char* folder : {"/runs", "/logs", "/pids"})
             ::mkdir((options.root + folder).c_str(), 0777);
     MPI_Barrier(MPI_COMM_WORLD);
-    // The parent must know which process to kill; ".model" marks model ranks, as opposed to
-    // servers.
+    // Tell the parent which process to kill. ".model" marks model ranks, as opposed to servers.
     std::ofstream(options.root + "/pids/" + std::to_string(check::state.rank)) << ::getpid();
     const std::string plan = check::option(argc, argv, "--plan", "");
     if (plan.empty()) {

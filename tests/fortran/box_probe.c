@@ -13,7 +13,7 @@ static struct {
     int ndims;
     int64_t start[dims];
     int64_t count[dims];
-    int64_t stride[dims]; /* 0: none was given */
+    int64_t stride[dims]; /* 0: the caller has passed no stride */
     char data[room];
 } given;
 

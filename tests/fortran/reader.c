@@ -40,7 +40,7 @@ int type_count(void) { return (int)(sizeof types / sizeof types[0]); }
 int model_role(void) { return TW_MODEL; }
 int server_role(void) { return TW_SERVER; }
 
-/* Returns 1 and the value if there is such a constant, else 0. */
+/* Returns 1 and the value of a constant of this name, or 0 if there is none. */
 int find_code(const char* name, int* value) {
     return find(codes, sizeof codes / sizeof codes[0], name, value);
 }
@@ -48,7 +48,8 @@ int find_type(const char* name, int* value) {
     return find(types, sizeof types / sizeof types[0], name, value);
 }
 
-/* Returns the address of an array's first element, in a temporary copy if the compiler makes one.
+/* Returns the address of an array's first element. If the compiler passes a temporary copy, it is
+ * in the copy.
  */
 void* address_of(const CFI_cdesc_t* array) { return array->base_addr; }
 
@@ -62,7 +63,8 @@ int reader_open(const char* path) {
 
 void reader_close(int id) { nc_close(id); }
 
-/* Returns the element at a position counted from 1, fastest dimension first; 1e30 if there is none.
+/* Returns the element at a position, which is counted from 1 with the fastest dimension first; 1e30
+ * if there is none.
  */
 double reader_value(int id, const char* name, int rank, const int* position) {
     size_t start[8] = {0};
@@ -84,7 +86,8 @@ double reader_value(int id, const char* name, int rank, const int* position) {
     return value;
 }
 
-/* Returns text of a variable of one or two dimensions, row counted from 1, and its length or -1. */
+/* Returns a row of a text variable with one or two dimensions. Rows are counted from 1. The result
+ * is the length of the text, or -1. */
 int reader_text(int id, const char* name, int row, int size, char* text) {
     int variable = -1;
     int dims = -1;
@@ -106,8 +109,8 @@ int reader_text(int id, const char* name, int row, int size, char* text) {
     return (int)length;
 }
 
-/* Returns type (netCDF's number) and length of an attribute, var "" for a global one; 0 if it does
- * not exist. */
+/* Returns an attribute's type (netCDF's number) and length; 0 if it does not exist. `var` is "" for
+ * an attribute of the file. */
 int reader_attribute(int id, const char* var, const char* name, int* length, double* values,
                      int size) {
     int variable = NC_GLOBAL;

@@ -17,8 +17,8 @@
 
 namespace {
 
-// Largest memory that reading a header may take, whatever it contains. The address sanitizer keeps
-// freed memory for a while.
+// Largest memory that reading a header may take, whatever the header contains. The address
+// sanitizer keeps freed memory for a while, so more is permitted with it.
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::int64_t most_memory = std::int64_t(512) << 20;
 #else
@@ -47,14 +47,14 @@ public:
 
     std::string text() const { return tw_error_message(session_); }
 
-    /// Opens a file and returns the status.
+    /// Opens a file, and returns the status.
     int open(const std::string& path) {
         const int status = tw_open(session_, path.c_str(), nullptr, &file_);
         expect_alike(status, "tw_open");
         return status;
     }
 
-    /// Inquires everything and reads the variables. Returns all status codes.
+    /// Makes all inquiries, and reads the variables. Returns all status codes.
     std::set<int> read_all() {
         std::set<int> codes;
         tw_file_info info{};
@@ -135,7 +135,7 @@ private:
     tw_file file_ = nullptr;
 };
 
-/// Tests files of other formats, and truncated ones.
+/// Tests files of other formats, and files that were truncated.
 void known_cases(const std::string& folder) {
     const std::string path = folder + "/known.nc";
     Victim victim("log=off");
@@ -168,7 +168,7 @@ void known_cases(const std::string& folder) {
     MPI_Barrier(check::state.comm);
     if (check::state.rank == 0) std::remove(path.c_str());
 
-    // Truncated at every byte: either an error, or all requested data are there.
+    // Truncate the file at each byte. Reading it gives either an error or all requested data.
     std::string whole;
     for (std::uint64_t seed = 1; whole.empty() || whole.size() > 600; ++seed) {
         if (check::state.rank == 0) {

@@ -75,7 +75,7 @@ file = "map.nc"
 missing = "zero"
 )toml"};
 
-/// Replaces parts of the text by parts that mean something.
+/// Replaces parts of the text by words that have a meaning in a configuration.
 void splice(std::string& text, Random& random) {
     static const std::vector<std::string> words{
         "\"",         "'",          "[",      "]",

@@ -53,7 +53,7 @@ inline void write_file(const std::string& path, std::uint64_t seed) {
                              static_cast<std::size_t>(random.below(4)), numbers));
     }
     ok(nc_enddef(id));
-    // Writes fill values everywhere, to create the records.
+    // Write fill values everywhere, which creates the records.
     int nvars = 0, nd = 0, of[3] = {};
     ok(nc_inq_nvars(id, &nvars));
     for (int v = 0; v < nvars; ++v) {
@@ -75,8 +75,8 @@ inline std::string content(const std::string& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Flips bits, overwrites words with critical numbers, truncates, inserts and repeats, mostly in
-/// the first `reach` bytes.
+/// Changes bytes, mostly among the first `reach`: flips bits, overwrites words with critical
+/// numbers, truncates, inserts and repeats.
 inline void change(std::string& bytes, Random& random, std::int64_t reach) {
     static const std::uint64_t numbers[] = {0,           1,
                                             2,           3,

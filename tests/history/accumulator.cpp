@@ -31,7 +31,7 @@ Statistic statistic(Op op, Missing missing = Missing::none, double missing_value
     return made;
 }
 
-/// Accumulates samples of one element.
+/// Accumulates the samples of one element.
 struct One {
     Accumulator accumulator;
     Status status, sample_status;
@@ -89,7 +89,7 @@ TEST(Accumulator, NothingValid) {
     }
 }
 
-// A missing value is never an extreme, however large it is.
+// A missing value is never a minimum or maximum, however large it is.
 TEST(Accumulator, Extremes) {
     EXPECT_EQ(result_of(statistic(Op::max, Missing::varying), {1e20, 2, 3}), 3);
     EXPECT_EQ(result_of(statistic(Op::max, Missing::varying, -1e34), {2, -1e34, 3}), 3);
@@ -113,7 +113,7 @@ TEST(Accumulator, NotANumber) {
     EXPECT_EQ(result_of(statistic(Op::max, Missing::varying, -nan), {nan, 1, 2}), 2);
 }
 
-// Mean thickness of ice, weighted by the area with ice.
+// The mean thickness of ice is weighted by the area with ice.
 TEST(Accumulator, WeightField) {
     Statistic made = statistic(Op::mean);
     made.weight_field = true;
@@ -135,7 +135,7 @@ TEST(Accumulator, Deviations) {
     EXPECT_EQ(result_of(sample, {2}), fill);
 }
 
-// A mean of daily maxima.
+// Computes the mean of daily maxima.
 TEST(Accumulator, Inner) {
     Statistic made = statistic(Op::mean);
     made.inner = Op::max;
@@ -161,7 +161,7 @@ TEST(Accumulator, Weights) {
     EXPECT_EQ(One(statistic(Op::mean)).add(10, 0).add(2, 3).result(), 2);
     EXPECT_EQ(One(statistic(Op::sum)).add(10, 1).add(2, 3).result(), 12);
     EXPECT_EQ(One(statistic(Op::mean)).add(10, 0).result(), fill);
-    // Weights that the model sends are no integers, so weights are summed instead of counted.
+    // Weights that the model sends are not integers, so weights are summed up instead of counted.
     Statistic counted = statistic(Op::mean, Missing::varying);
     counted.counts = true;
     EXPECT_EQ(One(counted).add(10, 1.5).add(20, 0.5).result(), 12.5);
@@ -267,7 +267,7 @@ TEST(Accumulator, IntegerSumsOfFixedMask) {
     EXPECT_EQ(add(1, -9), TW_OK);
 }
 
-// The bytes per element must be those that the documents state.
+// The memory per element must be as documented.
 TEST(Accumulator, Memory) {
     const auto bytes = [](Statistic made) { return Accumulator::bytes(made, 1000) / 1000; };
     Statistic made = statistic(Op::mean);

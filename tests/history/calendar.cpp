@@ -32,7 +32,7 @@ TEST(Calendar, Names) {
     EXPECT_EQ(parse_calendar("utc", read).code, TW_EARG);
 }
 
-// The length of February, and of October 1582.
+// Tests the length of February in all calendars, and of October 1582.
 TEST(Calendar, Months) {
     const std::array<std::int64_t, 6> february_1900{28, 28, 29, 28, 29, 30};
     const std::array<std::int64_t, 6> february_2000{29, 29, 29, 28, 29, 30};
@@ -109,7 +109,7 @@ TEST(Calendar, UnitsOfTime) {
         EXPECT_EQ(parse_time_units(Calendar::noleap, wrong, start, units).code, TW_EARG) << wrong;
 }
 
-// A third of a second: no drift in a million steps.
+// A step of a third of a second does not drift in a million steps.
 TEST(Calendar, SecondsDoNotDrift) {
     Time time = 0;
     for (std::int64_t step = 1; step <= 1'000'000; ++step) {

@@ -8,7 +8,7 @@
 
 namespace thalweg::history {
 
-/// Returns the time of a date that the calendar has.
+/// Returns the time of a date, which must exist in the calendar.
 inline Time at(Calendar calendar, const char* text) {
     Date date;
     const Status status = parse_date(calendar, text, date);

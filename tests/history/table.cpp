@@ -135,7 +135,7 @@ struct Wrong {
     const char* expected;  ///< expected message, with its line number
 };
 
-/// Lines that precede the text of each case, which therefore begins at line 5.
+/// Lines before the text of each case, so that this text begins at line 5.
 const char* const stream_head =
     "[[stream]]\nname = \"daily\"\nevery = \"1 day\"\nfields = [\"a\"]\n";
 

@@ -27,7 +27,7 @@ Boundaries boundaries(Calendar calendar, const char* every, const char* anchor, 
     return made;
 }
 
-/// A stream, with the records that its steps complete.
+/// A stream, and the records that its steps have completed.
 struct Stream {
     Calendar calendar;
     WindowRules rules;
@@ -53,7 +53,7 @@ struct Stream {
         crossings += taken.crossed;
         previous = now;
     }
-    /// Takes steps up to an end, which belongs to them.
+    /// Takes steps up to an end, including the one that ends there.
     void run(Time length, Time end) {
         for (Time now = rules.start + length; now <= end && status.ok(); now += length) step(now);
     }
@@ -89,7 +89,7 @@ TEST(Window, Durations) {
     EXPECT_EQ(duration_text({5, Unit::day}), "5 days");
 }
 
-// February of 1900 and 2000; October 1582.
+// Tests February of 1900 and 2000, and October 1582.
 TEST(Window, MonthsOfTheCalendars) {
     struct Case {
         Calendar calendar;
@@ -117,7 +117,7 @@ TEST(Window, MonthsOfTheCalendars) {
     }
 }
 
-// A run that starts within a month.
+// The run starts within a month.
 TEST(Window, PartialMonth) {
     Stream stream(Calendar::noleap, "2000-01-31 12:00", "1 month");
     stream.run(6 * one_hour, stream.rules.start + 30 * one_hour);
@@ -135,7 +135,7 @@ TEST(Window, PartialMonth) {
     dropped.rules.drop_partial = true;
     dropped.run(6 * one_hour, dropped.rules.start + 30 * one_hour);
     EXPECT_TRUE(dropped.records.empty());
-    EXPECT_EQ(dropped.used.size(), 3u);  // the samples of February
+    EXPECT_EQ(dropped.used.size(), 3u);  // all samples of February
 }
 
 // Boundaries are counted from the anchor, not from the previous boundary.
@@ -158,7 +158,7 @@ TEST(Window, MonthsFromTheStart) {
     }
 }
 
-// Weights of samples that represent intervals of different lengths.
+// The weights of samples follow from the lengths of their intervals.
 TEST(Window, WeightsOfSamples) {
     DurationWeight uneven;
     EXPECT_EQ(uneven.next(0, one_hour), 1);
@@ -316,7 +316,7 @@ TEST(Window, LabelledByTheBegin) {
     }
 }
 
-// The sample at the end of a stream represents a step after the stream's end.
+// The last sample of a stream represents a step after the stream's end.
 TEST(Window, LabelledByTheBeginUntil) {
     for (const Time known : {Time{0}, 6 * one_hour})
         for (const Every every : {Every::run, Every::step}) {

@@ -19,7 +19,8 @@ std::vector<Box> boxes_of(const Shape& shape, std::int64_t begin, std::int64_t e
     return boxes;
 }
 
-/// Returns the row-major positions of a box's elements, in the box's own row-major order.
+/// Returns the row-major positions of a box's elements in the index space, in the row-major order
+/// of the box.
 std::vector<std::int64_t> elements_of(const Box& box, const Shape& shape) {
     std::vector<std::int64_t> result;
     Index at = box.low;
@@ -31,7 +32,7 @@ std::vector<std::int64_t> elements_of(const Box& box, const Shape& shape) {
     return result;
 }
 
-/// Checks that the boxes hold the range's elements, each once and in ascending order.
+/// Checks that the boxes contain each element of the range once, in ascending order.
 void check_range(const Shape& shape, std::int64_t begin, std::int64_t end) {
     const std::vector<Box> boxes = boxes_of(shape, begin, end);
     const auto nd = static_cast<std::size_t>(shape.size());

@@ -27,7 +27,7 @@ TEST(Ranges, AsASetOfNumbers) {
             ranges.split(from, to, [&](std::int64_t b, std::int64_t e, bool inside) {
                 EXPECT_EQ(b, at);
                 EXPECT_LT(b, e);
-                EXPECT_NE(static_cast<int>(inside), last);  // parts alternate
+                EXPECT_NE(static_cast<int>(inside), last);  // parts inside and outside alternate
                 for (std::int64_t k = b; k < e; ++k)
                     EXPECT_EQ(in[static_cast<std::size_t>(k)] != 0, inside);
                 at = e;

@@ -10,8 +10,8 @@
 
 using namespace thalweg::detail;
 
-// Runs must be in order and apart, begin and end with wanted elements, and contain all of them.
-// Gaps within a run must not exceed the limit.
+// Runs must be in order and separate, begin and end with wanted elements, and together contain all
+// of these. Gaps inside a run must not exceed the limit.
 TEST(Runs, HoldAllThatIsWanted) {
     Random random(5);
     for (int i = 0; i < 2000; ++i) {

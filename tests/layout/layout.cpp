@@ -13,7 +13,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Makes adjacent places, as netCDF lays out fixed-size variables or one record.
+/// Makes adjacent places as netCDF does for fixed-size variables or for one record.
 Space random_space(Random& random, std::int64_t longest) {
     Space space;
     const std::int64_t n = random.between(1, 6);
@@ -43,7 +43,7 @@ Space random_space(Random& random, std::int64_t longest) {
     return space;
 }
 
-/// Returns the ranges of the space that a share holds.
+/// Returns the ranges of the whole space that a share contains.
 std::vector<Extent> bytes_of(const Share& share, const Space& whole) {
     if (!share.boxed()) return share.extents();
     EXPECT_EQ(share.extents().size(), share.space().bytes > 0 ? 1U : 0U);
@@ -201,7 +201,7 @@ TEST(Layout, ReachHoldsTheShareForAnyBase) {
         }
     };
     for_cases(4, 5000, [&](const Case& c, Random&) { check_reach(*c.layout, c.space, c.base); });
-    // Places that are not split, with padding, like small chunks.
+    // Places that must not be divided, with padding, such as small chunks.
     Random random(5);
     for (int i = 0; i < 5000; ++i) {
         Space space;
@@ -274,7 +274,7 @@ TEST(GridLayout, AWriterOwnsItsPartOfEveryVariable) {
     box.nd = 3;
     EXPECT_EQ(share.placed(0, box).low[1], 7);
     EXPECT_EQ(share.placed(0, box).low[2], 3);
-    // Along y the 1-D variable has one owner; but in separate files, every row contains it.
+    // Along y the 1-D variable has one owner; in separate files, each row contains it.
     EXPECT_EQ(share.space().places[1].bytes, 20);
     EXPECT_EQ(layout->share(1, space, 0).space().places[1].bytes, 0);
     grid.own_files = true;
@@ -326,7 +326,7 @@ TEST(Share, PositionsGoThereAndBack) {
                     ASSERT_GE(reach.begin, begin);
                     ASSERT_LE(reach.end, end);
                 }
-                // The neighbouring elements are outside.
+                // The elements before and after the range are outside the share.
                 if (within.begin > 0 && own > 0) {
                     ASSERT_LT(share.reach(i, {within.begin - 1, within.begin}).begin, begin);
                 }
@@ -357,7 +357,7 @@ TEST(RecordLayout, CutsAreAlignedInTheFile) {
                 const Place& p = c.space.places[c.space.place_at(e.end)];
                 const std::int64_t next =
                     (c.base + e.end + c.alignment - 1) / c.alignment * c.alignment;
-                // The boundary lies in the element of the cut, or in its padding.
+                // The cut is within an element, or within its padding.
                 ASSERT_LE(next - (c.base + e.end), p.element - 1 + p.padded - p.bytes);
             }
         }
@@ -401,8 +401,8 @@ TEST(RecordLayout, BeyondTwoToThe31) {
     EXPECT_EQ(position, bytes);
 }
 
-/// Otherwise each of thousands of ranks would have to consider all writers within the alignment of
-/// its elements.
+/// With many writers, a rank must not have to consider all writers within the alignment of its
+/// elements.
 TEST(RecordLayout, ManyWritersOfLittleAreNotAllMet) {
     constexpr std::int64_t alignment = 1 << 20;
     Space space;
@@ -533,8 +533,8 @@ TEST(Writers, Parse) {
     }
 }
 
-/// Makes a topology of nodes with so many ranks each. Ranks are assigned to the nodes in turn, so
-/// that place and rank differ.
+/// Makes a topology of nodes with the given numbers of ranks. Ranks are assigned to the nodes in
+/// turn, so that a rank's place in node order differs from its number.
 Topology nodes_of(const std::vector<int>& sizes) {
     std::vector<int> node_of, left = sizes;
     int ranks = 0;
@@ -551,11 +551,11 @@ TEST(Writers, Pick) {
         const char* count;
         int first, stride;
         bool as_possible;
-        std::vector<int> ranks;  // empty: an error
+        std::vector<int> ranks;  // expected ranks; empty: an error is expected
     };
     const Row rows[] = {
         {"1", 0, 0, false, {0}},
-        {"3", 0, 0, false, {0, 1, 2}},  // every node takes part
+        {"3", 0, 0, false, {0, 1, 2}},  // all nodes take part
         {"2", 0, 0, false, {0, 1}},
         {"5", 0, 0, false, {0, 1, 4, 2, 5}},
         {"99", 0, 0, false, {0, 3, 6, 1, 4, 7, 2, 5}},
@@ -569,7 +569,7 @@ TEST(Writers, Pick) {
         {"1/node", 0, 0, false, {0, 1, 2}},
         {"1/node", 1, 0, false, {3, 4, 5}},
         {"2/node", 0, 1, false, {0, 3, 1, 4, 2, 5}},
-        {"2/node", 0, 2, false, {}},  // the last node has two ranks
+        {"2/node", 0, 2, false, {}},  // the last node has only two ranks
         {"2/node", 0, 2, true, {0, 6, 1, 7, 2}},
         {"1/node", 2, 0, false, {}},
     };

@@ -15,7 +15,7 @@
 static int rank;
 #define SAY(call) printf("%d: %s: %d\n", rank, #call, (call))
 
-/* Creates a file with a variable of four values a rank. */
+/* Creates a file with a variable of four values per rank. */
 static int make_file(const char* name, int mode, MPI_Comm comm, int ranks) {
     int id = -1, n, v;
     MPI_Comm own;
@@ -36,7 +36,7 @@ static void put(int id, size_t start) {
     SAY(nc_put_vara_int(id, 0, &start, (size_t[]){4}, (int[]){rank, 1, 2, 3}));
 }
 
-/* Ends without MPI_Finalize. */
+/* Ends the process without MPI_Finalize. */
 static void leave(void) {
     fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);

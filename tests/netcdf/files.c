@@ -12,7 +12,7 @@
 
 int write_files(const char* prefix);
 
-/* Declared by netcdf_par.h, which needs MPI. */
+/* Declared here, because netcdf_par.h needs MPI. */
 int nc_var_par_access(int id, int variable, int access);
 
 static void define(int id) {

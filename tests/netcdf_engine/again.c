@@ -66,7 +66,7 @@ static void check(int file, size_t records) {
     free(all);
 }
 
-/* A run continues the file of an earlier one, and another one adds definitions. */
+/* A run continues the file of an earlier run, and another run adds definitions. */
 static void continued(void) {
     char text[16] = "";
     int late = 0, numbers[per_rank], known = 0;
@@ -88,7 +88,7 @@ static void continued(void) {
     for (int i = 0; i < per_rank; i++) numbers[i] = 10 * rank + i;
     EXPECT(0, nc_put_vara_int(id, late, start + 1, count + 1, numbers));
     EXPECT(0, nc_close(id));
-    /* An attribute by itself. */
+    /* Adds only an attribute. */
     open_all("continued.nc", NC_WRITE);
     EXPECT(0, nc_put_att_text(id, NC_GLOBAL, "history", 4, "last"));
     EXPECT(0, nc_close(id));
@@ -106,7 +106,7 @@ static void continued(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A file that is being written is read by another id: by all ranks, and by one. */
+/* A file that is being written is read through a second id: by all ranks, and by one rank. */
 static void second(void) {
     int other = 0;
     define("second.nc");
@@ -131,7 +131,7 @@ static void second(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A rank reads by itself what all have put in a call that has written it. */
+/* A rank reads without the others what all ranks have put in a call that has written its data. */
 static void alone_after_large(void) {
     enum { large = 3 << 20 };
     double* const values = malloc(large * sizeof *values);
@@ -155,7 +155,8 @@ static void alone_after_large(void) {
     if (rank == 0) EXPECT(0, unlink("large.nc"));
 }
 
-/* A variable that is none for one rank. Later calls may meet other ones, but all end. */
+/* One rank passes a variable that does not exist. Later calls of the ranks may differ, but all of
+ * them end. */
 static void wrong_on_one(void) {
     float row[4 * per_rank] = {0};
     const int wrong = rank == ranks - 1;
@@ -171,7 +172,7 @@ static void wrong_on_one(void) {
            nc_get_vara_float(id, wrong ? 99 : x, (size_t[2]){0, 0}, count, row));
     EXPECT(0, nc_close(id));
     if (mode != NC_NETCDF4) return;
-    /* Filters make the access collective, which the rank does not know of its wrong variable. */
+    /* Filters make the access collective, which a rank with a wrong variable does not know. */
     EXPECT(0, nc_create_par("wrong.nc", mode, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
     EXPECT(0, nc_def_dim(id, "n", (size_t)(per_rank * ranks), &dims[1]));
     EXPECT(0, nc_def_var(id, "x", NC_FLOAT, 1, &dims[1], &x));
@@ -186,7 +187,7 @@ static void wrong_on_one(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A put of a record variable that has no records. */
+/* A put of no elements to a record variable without records. */
 static void no_records(void) {
     size_t length = 77;
     float row[1] = {0};
@@ -199,7 +200,7 @@ static void no_records(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* Inquiries that the format has no answer for. */
+/* Inquiries that do not apply to the file's format. */
 static void inquiries(void) {
     const int is_netcdf4 = (mode & NC_NETCDF4) != 0;
     int type = 0, n = 77, m = 77;

@@ -31,7 +31,7 @@ static int made(const char* path) {
     return id;
 }
 
-/* Two files that nobody closes, whose ids differ on rank 0: MPI_Finalize closes them. */
+/* Two files that nobody closes, and whose ids differ on rank 0. MPI_Finalize must close them. */
 static int unclosed(void) {
     int serial = -1, id[2];
     if (rank == 0) check(nc_create("serial.nc", 0, &serial) == 0, "serial");
@@ -48,7 +48,7 @@ static int unclosed(void) {
     return failures > 0;
 }
 
-/* A child process that calls exit() leaves the parent's file alone. */
+/* A child process that calls exit() must not close the parent's file. */
 static int forked(void) {
     const int id = made("forked.nc");
     if (rank == 0) {

@@ -25,7 +25,7 @@ static void expect(long wanted, long got, const char* what, int line) {
 }
 
 enum { per_rank = 4 };
-static int id, dims[2], t, f; /* t(time, x), f(x) */
+static int id, dims[2], t, f; /* variables t(time, x) and f(x) */
 static int values[per_rank], all[64];
 static size_t start[2], count[2];
 
@@ -54,7 +54,7 @@ static void reopened(const char* path, const char* name, int n) {
     for (int i = 0; i < n; i++) EXPECT(10 * (i / per_rank) + i % per_rank, all[i]);
 }
 
-/* One rank has put something into a file in which all then define a group. */
+/* One rank has put data into a file; then all ranks define a group. */
 static void group_after_one_put(void) {
     int group = 0, n = 0;
     fresh("one.nc", NC_NETCDF4);
@@ -68,7 +68,7 @@ static void group_after_one_put(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* All ranks have written before they define a text variable, a group and a variable with strings.
+/* All ranks have written; then they define a text variable, a group, and a variable with strings.
  */
 static void strings_after_puts(void) {
     const char *text = "text", *got = NULL;
@@ -92,7 +92,7 @@ static void strings_after_puts(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* Settings other than definitions are kept when netCDF-C takes over the file. */
+/* When netCDF-C takes over the file, settings other than definitions are kept. */
 static void settings_of_a_group_file(void) {
     int group = 0, old = -1;
     size_t size = 0, n = 0;
@@ -112,7 +112,7 @@ static void settings_of_a_group_file(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A rank can put a record independently that another rank has added. */
+/* A rank can put data independently into a record that another rank has added. */
 static void record_of_another(void) {
     const size_t none[2] = {0, 0};
     fresh("record.nc", NC_NETCDF4);
@@ -126,7 +126,8 @@ static void record_of_another(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A variable that was defined after a rank had read independently can be read, too. */
+/* After a rank has read independently, all ranks define another variable, which can be read, too.
+ */
 static void variable_after_reading(void) {
     int late = 0;
     fresh("late.nc", NC_64BIT_DATA);
@@ -144,7 +145,7 @@ static void variable_after_reading(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A type that does not exist leaves the file as it was. */
+/* A definition with a type that does not exist leaves the file unchanged. */
 static void unknown_type(void) {
     fresh("type.nc", NC_NETCDF4);
     EXPECT(NC_EBADTYPID, nc_put_att(id, NC_GLOBAL, "a", 99, 1, values));
@@ -157,7 +158,8 @@ static void unknown_type(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* The ranks make calls for different files: all get an error, and no file has data of the other. */
+/* The ranks make calls for different files. All get an error, and no file contains data of the
+ * other. */
 static void different_files(void) {
     int ids[2];
     for (int i = 0; i < 2; i++) {
@@ -178,7 +180,7 @@ static void different_files(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* Paths at which no file can be created. */
+/* Tests paths at which no file can be created. */
 static void places(void) {
     int second = 0;
     const int is_root = geteuid() == 0;
@@ -200,7 +202,7 @@ static void places(void) {
     if (rank == 0) rmdir(folder);
 }
 
-/* The rank that writes has no memory for the data of another one. */
+/* The rank that writes has no memory for another rank's data. */
 static void no_memory(void) {
     enum { large = 16 << 20 };
     int dim = 0, v = 0;
@@ -242,7 +244,7 @@ static void* write_file(void* argument) {
     return NULL;
 }
 
-/* Two threads, each with a file of its own. */
+/* Two threads write, each to its own file. */
 static void threads(int level) {
     int ids[2];
     pthread_t thread[2];
@@ -280,7 +282,7 @@ int main(int argc, char** argv) {
     variable_after_reading();
     unknown_type();
     different_files();
-    /* With the service background, the memory comes from elsewhere and does not run out. */
+    /* With the service background, this memory is allocated elsewhere and does not run out. */
     if (getenv("THALWEG_SERVICE") == NULL) no_memory();
     places();
     threads(level);

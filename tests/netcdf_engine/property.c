@@ -35,7 +35,7 @@ static void expect(int code, int wanted, int line) {
     fail(text, line);
 }
 
-/* A generator of random numbers that gives the same ones on all ranks. */
+/* A generator of random numbers, with the same sequence on all ranks. */
 static unsigned long long state;
 static unsigned next_number(unsigned n) {
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -47,12 +47,12 @@ struct variable {
     nc_type type;
     int n, dims[max_dims];
     int record;
-    size_t length[max_dims]; /* max_records for the record dimension */
+    size_t length[max_dims]; /* length along each dimension; max_records for the record dimension */
     double value[max_elements];
     char written[max_elements];
     int collective;
     int filtered; /* the variable has a filter, so its access is collective */
-    int waits;    /* puts that were not followed by a collective call yet */
+    int waits;    /* number of puts since the last collective call */
 };
 
 static int mode, unlimited, records, vars;
@@ -166,8 +166,8 @@ static double fill_of(nc_type type) {
                            : call##_ulonglong(__VA_ARGS__(unsigned long long*) data))
 #define COMMA ,
 
-/* A section. It is cut along one dimension among the ranks, or all ranks have the same, or one
- * rank has all of it. */
+/* A section of a variable. The ranks divide it along one dimension, or all ranks have the same
+ * section, or one rank has all of it. */
 struct section {
     size_t start[max_dims], count[max_dims];
     ptrdiff_t stride[max_dims], map[max_dims];
@@ -193,9 +193,9 @@ static void choose_section(const struct variable* v, size_t record_limit, struct
     }
 }
 
-/* Takes the part of a rank. */
+/* Reduces a section to the part of one rank. */
 static void part(const struct variable* v, int way, int who, struct section* s) {
-    if (way == 0 && v->n > 0) { /* cut along the longest dimension */
+    if (way == 0 && v->n > 0) { /* the ranks divide the longest dimension */
         int d = 0;
         for (int i = 1; i < v->n; i++)
             if (s->count[i] > s->count[d]) d = i;
@@ -210,7 +210,7 @@ static void part(const struct variable* v, int way, int who, struct section* s) 
     }
 }
 
-/* Calls visit(number in the variable, number in memory) for each element of a section. */
+/* Calls visit(position in the variable, position in memory) for each element of a section. */
 static void for_elements(const struct variable* v, const struct section* s, const void* context,
                          void (*visit)(const void*, size_t, size_t)) {
     const size_t n = volume(v, s);
@@ -264,7 +264,7 @@ static void dense_map(const struct variable* v, struct section* s, int transpose
     }
 }
 
-/* Puts of single ranks that overlap need a sync between them. */
+/* Syncs the file, which must be done between puts of different ranks that overlap. */
 static void sync_all(int id) {
     CHECK(nc_sync(id));
     for (int i = 0; i < vars; i++) variables[i].waits = 0;
@@ -460,11 +460,12 @@ static void run(unsigned seed) {
         } else if (unlimited) {
             size_t length = 0;
             CHECK(nc_inq_dimlen(id, dimension_id[0], &length));
-            /* Ranks need not know yet what others have put independently. */
+            /* A rank need not know yet what others have put independently. */
             if ((int)length > records) fail("more records than were put", __LINE__);
         }
         if (!is_netcdf4()) continue;
-        /* A rank must know the records that others have added before it puts them independently. */
+        /* Before a rank puts data independently into records that others have added, it must know
+         * of them. */
         size_t length = 0;
         int known = records;
         if (unlimited) {

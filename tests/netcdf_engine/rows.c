@@ -117,7 +117,7 @@ static void data(void) {
     EXPECT(0, nc_var_par_access(id, w, NC_COLLECTIVE));
     EXPECT(0, nc_put_vara_float(id, w, start, count, x));
     EXPECT(6, length(t_dim));
-    /* One rank has a value that does not fit. */
+    /* One rank puts a value that does not fit the type. */
     y[1] = rank == ranks - 1 ? 1e9 : 2;
     start[0] = 0;
     EXPECT(rank == ranks - 1 ? NC_ERANGE : 0, nc_put_vara_double(id, w, start, count, y));
@@ -128,7 +128,7 @@ static void data(void) {
     start[0] = 4;
     EXPECT(0, nc_get_vara_short(id, w, start, count, z));
     EXPECT(NC_FILL_SHORT, z[0]);
-    /* One rank passes wrong arguments; the others are not affected. */
+    /* One rank passes wrong arguments, which must not affect the others. */
     const int wrong = rank == ranks - 1;
     section(1, wrong ? (size_t)(per_rank * ranks + 1) : 0, 1, 1);
     EXPECT(wrong ? NC_EINVALCOORDS : 0, nc_put_vara_float(id, w, start, count, x));
@@ -148,11 +148,11 @@ static void data(void) {
     EXPECT(NC_ENOTVAR, nc_put_vara_float(id, 77, start, count, x));
     EXPECT(is_netcdf4() ? NC_ENOTVAR : NC_EGLOBAL,
            nc_put_vara_float(id, NC_GLOBAL, start, count, x));
-    /* Some ranks put no elements, also at the end of a dimension. */
+    /* Some ranks put no elements, among other places at the end of a dimension. */
     section(1, rank == 0 ? 0 : (size_t)(per_rank * ranks), 1, rank == 0 ? 2 : 0);
     EXPECT(0, nc_put_vara_float(id, w, start, count, x));
     EXPECT(0, nc_get_vara_short(id, w, start, count, z));
-    /* A later collective put replaces elements that another rank has put before. */
+    /* A later collective put replaces elements that another rank has put earlier. */
     for (int turn = 0; turn < 3; turn++) {
         section(3, (size_t)(per_rank * ((rank + turn) % ranks)), 1, per_rank);
         for (int i = 0; i < per_rank; i++) x[i] = (float)(100 * turn + rank);
@@ -208,7 +208,7 @@ static void aborting(void) {
     EXPECT(0, access("aborted.nc", F_OK));
 }
 
-/* Rank 0 alone puts most variables, the others nothing: no call waits for them. */
+/* Rank 0 puts most variables, the other ranks nothing: no call may wait for them. */
 static void alone(void) {
     float x[64] = {0};
     fresh("alone.nc");
@@ -264,7 +264,7 @@ static void continuing(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* If a file needs what the engine does not write, netCDF-C takes it over with the earlier
+/* A file needs something that the engine does not write. netCDF-C takes it over with its earlier
  * definitions. */
 static void beyond(void) {
     int group = 0, k = 0, n = 0;

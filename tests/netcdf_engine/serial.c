@@ -39,7 +39,7 @@ static void define(const char* path) {
     EXPECT(0, nc_enddef(id));
 }
 
-/* Puts a record level by level, as a root does that has gathered one. */
+/* Puts a record level by level, as a root does that has gathered it. */
 static void put(size_t record) {
     const double t = (double)record;
     float row[n];
@@ -75,7 +75,7 @@ static void files(void) {
     EXPECT(0, nc_get_var_int(id, fixed_id, fixed));
     EXPECT(NC_FILL_INT, fixed[n - 1]);
     put(records);
-    /* Another reader in the process sees what has been put. */
+    /* The data are visible through a second id in the same process. */
     EXPECT(0, nc_open("serial.nc", NC_NOWRITE, &other));
     EXPECT(0, wrong_values(other, records + 1));
     EXPECT(0, nc_close(other));
@@ -106,8 +106,8 @@ static long long bytes(const char* key) {
     return found;
 }
 
-/* Tests that each byte is written once and none is read: if netCDF filled the variable first, each
- * would be written twice, and read. */
+/* Tests that each byte is written once, and that none is read. If netCDF filled the variable first,
+ * each byte would be written twice and read once. */
 static void once(void) {
     enum { wide = 1 << 20, many = 16 };
     static float row[wide];
@@ -131,7 +131,8 @@ static void once(void) {
     EXPECT(0, unlink("once.nc"));
 }
 
-/* Tests the file of a child that begins with Thalweg itself, and exits without closing the file. */
+/* Tests the file of a child process that has no file of its parent, and that exits without closing
+ * the file. */
 static void unclosed(const char* program) {
     char text[32];
     int status = -1, other = 0;

@@ -7,7 +7,7 @@
 
 #include "rows.h"
 
-/* Values that are compiled into programs. */
+/* Tests the values of constants, which are compiled into programs. */
 static void values_of_constants(void) {
     CHECK(PIO_NOQUANTIZE == 0 && PIO_QUANTIZE_BITGROOM == 1 && PIO_QUANTIZE_GRANULARBR == 2);
     CHECK(PIO_QUANTIZE_BITROUND == 3 && PIO_REQ_NULL == -2);
@@ -91,7 +91,7 @@ static void long_names(void) {
     OK(PIOc_closefile(f.ncid));
 }
 
-/* An error that a call has returned on every rank is not returned again later. */
+/* An error that a call has returned on all ranks must not be returned again. */
 static void short_arrays(int all) {
     int length, ioid = dealt_rows(PIO_DOUBLE, &length);
     file_t f = new_file("short.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
@@ -110,7 +110,7 @@ static void short_arrays(int all) {
     expect_record("short.nc", 0, 5);
 }
 
-/* NaN, and unsigned bytes, are converted as netCDF does. */
+/* NaN and unsigned bytes must be converted as netCDF converts them. */
 static void conversions(int iotype, int mode) {
     const int types[] = {PIO_BYTE, PIO_SHORT, PIO_INT};
     int ncid, x, v[3], bytes, length = ranks, ioid, classic = mode != PIO_64BIT_DATA;
@@ -219,7 +219,7 @@ static void decompositions_in_files(int mode, const char* path) {
     OK(PIOc_freedecomp(ios, ioid));
     OK(PIOc_freedecomp(ios, back));
     if (rank != 0) return;
-    /* As in PIO: counted from 0, holes are -1. */
+    /* As in PIO, elements are counted from 0, and -1 is a hole. */
     int ncid, map, sizes[2], lengths[64], first[NX];
     const size_t start[] = {0, 0}, count[] = {1, NX}, hole[] = {0, (size_t)length - 1};
     OK(nc_open(path, NC_NOWRITE, &ncid));

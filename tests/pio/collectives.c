@@ -10,7 +10,7 @@ enum { NX = 64, VARIABLES = 90, DECOMPOSITIONS = 10 };
 
 static int ios;
 
-/* Number of calls for one file, on the rank with most. */
+/* Writes a file. Returns the number of MPI's collective calls, on the rank with most. */
 static int write_file(const char* path) {
     const int before = count_mpi().collectives;
     int ncid, x, t, v[VARIABLES], ioid[DECOMPOSITIONS], z[DECOMPOSITIONS];
@@ -23,7 +23,7 @@ static int write_file(const char* path) {
         const int lengths[] = {d + 1, width};
         for (int k = 0; k <= d; k++)
             for (int i = 0; i < NX; i++) map[k * NX + i] = k * width + rank * NX + i + 1;
-        map[0] = 0; /* a hole, as on land */
+        map[0] = 0; /* a hole, such as a point on land */
         OK(PIOc_InitDecomp(ios, PIO_FLOAT, 2, lengths, NX * (d + 1), map, &ioid[d], NULL, NULL,
                            NULL));
     }

@@ -9,8 +9,8 @@
 
 enum { NX = 12, NY = 5, FRAMES = 3, FILES = 3, HALO = 1 };
 
-/* Rank r holds the rows [NY r, NY r + NY): as an array with a halo (blocks), and as a list that
- * goes through the columns backwards. */
+/* Rank r holds the rows from NY r to NY r + NY - 1, in two forms: `blocks` is an array with a halo,
+ * `list` contains the columns backwards. */
 static int blocks, list, ios;
 
 static double value(int file, int frame, int j, int i) {
@@ -44,7 +44,7 @@ static void put_blocks(int ncid, int var, int file, int frame) {
         for (int i = 0; i < NX + 2 * HALO; i++) a[j][i] = -1;
 }
 
-/* Puts a list. @param expected  result of the call; if it is an error, one value is made too large
+/* Puts the list. @param expected expected result; if it is an error, one value is made too large
  * for the variable */
 static void put_list(int ncid, int var, int file, int frame, int expected) {
     double* const a = malloc(sizeof(double) * NY * NX);
@@ -74,7 +74,7 @@ static void write_files(void) {
     }
     for (int frame = FRAMES - 1; frame >= 0; frame--)
         for (int f = 0; f < FILES; f++) {
-            put_blocks(id[f], 0, f + 7, frame); /* written again below */
+            put_blocks(id[f], 0, f + 7, frame); /* overwritten below */
             put_blocks(id[f], 0, f, frame);
             put_list(id[f], 1, f, frame, 0);
             put_list(id[f], 2, f, frame, frame == 1 ? NC_ERANGE : 0);

@@ -17,7 +17,8 @@ enum { plain, classic_model, compressed, long_chunks, big_endian, two_unlimited,
 static const char* const paths[kinds] = {"plain.nc",  "classic_model.nc", "compressed.nc",
                                          "chunks.nc", "big.nc",           "unlimited.nc"};
 
-/* Makes three records of T, and objects that PIO has no names for, by netCDF-C on the first rank.
+/* On the first rank, makes a file by netCDF-C: three records of T, and objects that PIO cannot
+ * name.
  */
 static void make(int kind) {
     int ncid, dims[3], T, time, more, group, text, id;
@@ -84,7 +85,7 @@ static void continue_file(int kind) {
     OK(PIOc_setframe(ncid, T, 3));
     OK(PIOc_write_darray(ncid, T, ioid, n, data, NULL));
     OK(PIOc_put_var1_double(ncid, time, &at, &t));
-    /* Reads through the same handle, and continues. */
+    /* Reads through the same handle, and then continues the file. */
     OK(PIOc_setframe(ncid, T, 1));
     OK(PIOc_read_darray(ncid, T, ioid, n, got));
     for (int i = 0; i < n; i++) CHECK(got[i] == (float)(100 + map[i]));
@@ -101,7 +102,7 @@ static void continue_file(int kind) {
     OK(PIOc_sync(ncid));
     OK(PIOc_inq_dimlen(ncid, dims[0], &records));
     CHECK(records == 5);
-    /* The old file still exists, and no other program can continue it. */
+    /* The old file still exists, and no other program can continue it meanwhile. */
     if (rank == 0) {
         size_t length = 0;
         OK(nc_open(paths[kind], NC_NOWRITE, &old_id));
@@ -169,7 +170,8 @@ static void expect(int kind) {
     OK(nc_close(ncid));
 }
 
-/* If one rank's array is too short, its elements do not change, and the other ranks get the error.
+/* If the array of one rank is too short, its elements in the file stay as they are, and the other
+ * ranks get the error.
  */
 static void short_array(void) {
     const int lengths[] = {NY, NX}, last = ranks - 1;
@@ -183,7 +185,7 @@ static void short_array(void) {
     OK(PIOc_openfile(ios, &ncid, &netcdf4, paths[plain], PIO_WRITE));
     OK(PIOc_inq_varid(ncid, "T", &T));
     for (int i = 0; i < n; i++) data[i] = (float)(500 + map[i]);
-    for (int r = 1; r <= 3; r += 2) { /* an existing record, and a new one */
+    for (int r = 1; r <= 3; r += 2) { /* records 1 (existing) and 3 (new) */
         OK(PIOc_setframe(ncid, T, r));
         IS(PIOc_write_darray(ncid, T, ioid, rank == last ? n - 1 : n, data, NULL),
            rank == last ? NC_EINVAL : 0);
@@ -207,7 +209,7 @@ static void short_array(void) {
     MPI_Barrier(world);
 }
 
-/* If netCDF-C cannot rename a variable and its dimension at once, the file does not change. */
+/* If netCDF-C cannot rename a variable and its dimension together, the file must not change. */
 static void rename_dimension(void) {
     int ncid, d, v, w, values[NX], got[NX];
     for (int i = 0; i < NX; i++) values[i] = 3 * i;
@@ -240,12 +242,12 @@ static void rename_dimension(void) {
     }
 }
 
-/* In a folder where no copy can be made, the file does not change. */
+/* In a folder where no copy can be made, the file must not change. */
 static void no_room(void) {
     int ncid, T;
     const float zero = 0;
     const PIO_Offset at[] = {0, 0, 0};
-    if (geteuid() == 0) return; /* root may write everything */
+    if (geteuid() == 0) return; /* root may write to any folder */
     if (rank == 0) {
         mkdir("closed", 0755);
         unlink("closed/plain.nc");

@@ -13,7 +13,7 @@ namespace {
 using thalweg::nc::Index;
 using thalweg::nc::Map;
 
-// Returns blocks of a CICE-like grid, each with a halo of holes.
+// Returns blocks as in CICE, each with a halo of holes.
 std::vector<Index> blocks(Index nx, Index ny, Index block, Index halo, Index levels) {
     std::vector<Index> dofs;
     for (Index jb = 0; jb < ny; jb += block)
@@ -79,7 +79,7 @@ TEST(Map, ColumnsAndLevelsAreAListOfColumns) {
     map.choose(false, 1);
     EXPECT_EQ(map.list(), columns);
     EXPECT_EQ(map.dofs(), dofs);
-    dofs[12] = 5;  // one level differs
+    dofs[12] = 5;  // make one level differ from the others
     EXPECT_EQ(Map({30, 100}, dofs).forms().products & 2U, 0U);
 }
 

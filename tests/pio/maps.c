@@ -8,7 +8,7 @@
 
 enum { NY = 5, NX = 6 };
 
-/* Makes the map of rank r: every ranks-th element, with a hole at the end. */
+/* Makes the map of rank r: every n-th element for n ranks, and a hole at the end. */
 static int make_map(int r, PIO_Offset* map) {
     int n = 0;
     for (int i = r; i < NY * NX; i += ranks) map[n++] = i + 1;
@@ -41,8 +41,7 @@ static void there_and_back(int ios) {
     OK(PIOc_freedecomp(ios, ioid));
 }
 
-/* A map that was written by fewer ranks leaves the others without elements; one that was written by
- * more ranks is an error. */
+/* A map of fewer ranks leaves the other ranks without elements. A map of more ranks is an error. */
 static void other_ranks(void) {
     MPI_Comm part;
     const int small = ranks - 1;
@@ -63,7 +62,7 @@ static void other_ranks(void) {
     MPI_Comm_free(&part);
 }
 
-/* Every second rank from 1 on, at most two. */
+/* I/O ranks are every second rank from rank 1 on, but at most two. */
 static void io_ranks(void) {
     int ios, io = -2;
     bool is_io = true;

@@ -12,7 +12,8 @@ typedef struct {
     int ncid, holes, frames, section, strided, never, own_fill, text, scalar, chunked, records;
 } file_t;
 
-/* Storage of the file: by the library, with filters, or by one rank with netCDF-C. */
+/* Ways to store the file: by the library, by the library with filters, or by one rank with
+ * netCDF-C. */
 enum { plain, deflated, serial };
 
 static file_t new_file(const char* path, int iotype, int kind) {
@@ -45,8 +46,8 @@ static file_t new_file(const char* path, int iotype, int kind) {
     return f;
 }
 
-/* Makes a decomposition of elements that the ranks hold in turn; `even`: no rank holds those with
- * an odd index. */
+/* Makes a decomposition in which the ranks hold elements in turn. With `even`, no rank holds
+ * elements with odd indices. */
 static int dealt(int even, int* n) {
     PIO_Offset map[NX];
     const int length = NX;
@@ -79,7 +80,7 @@ static void expect(const file_t* f, int v, const int* want, int n, int line) {
 }
 #define EXPECT(v, want, n) expect(f, v, want, n, __LINE__)
 
-/* Checks the contents of the file after the first sync. */
+/* Checks the file after the first sync. */
 static void expect_first(const file_t* f, int all, int filled) {
     int want[K * NX], got[NX], n;
     for (int i = 0; i < NX; i++) want[i] = i % 2 == 0 ? 100 + i : FILL;
@@ -101,8 +102,7 @@ static void expect_first(const file_t* f, int all, int filled) {
     char text[NX];
     OK(PIOc_get_var_text(f->ncid, f->text, text));
     for (int i = 0; i < NX; i++) CHECK(text[i] == (i == 1 ? 'a' : NC_FILL_CHAR));
-    /* Puts by a decomposition, and by the one with holes, which must not change the elements in
-     * them. */
+    /* Puts by a decomposition, and then by one with holes, whose elements must not change. */
     for (int even = 0; even < 2; even++) {
         const int ioid = dealt(even, &n);
         for (int i = 0; i < n; i++) got[i] = -9;
@@ -144,14 +144,14 @@ static void put_first(const file_t* f) {
     OK(PIOc_freedecomp(ios, all));
 }
 
-/* @param syncs  sync before reading; else the first read does it */
+/* @param syncs  nonzero: sync before reading; 0: the first read has to sync */
 static void read_back(int iotype, const char* path, int kind, int syncs) {
     file_t file = new_file(path, iotype, kind), *f = &file;
     int want[K * NX], n, type = iotype;
     put_first(f);
     if (syncs) OK(PIOc_sync(f->ncid));
     expect_first(f, 1, 0);
-    /* More data are put, over fill values and over values. */
+    /* Puts more data, over fill values and over values. */
     const int all = dealt(0, &n);
     for (int k = 0; k < K; k += 2) {
         OK(PIOc_setframe(f->ncid, f->frames, k));
@@ -187,7 +187,7 @@ static void read_back(int iotype, const char* path, int kind, int syncs) {
     }
 }
 
-/* Data that were read are also in the file: netCDF-C finds them after it is closed. */
+/* Data that could be read are in the file, too: netCDF-C must find them after the close. */
 static void judged_by_netcdf(int iotype, const char* path) {
     file_t file = new_file(path, iotype, plain), *f = &file;
     int ncid, got[NX];

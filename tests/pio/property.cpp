@@ -22,7 +22,7 @@
 namespace {
 
 int ios = 0;
-std::mt19937 common;  // the same numbers on every rank
+std::mt19937 common;  // gives the same numbers on every rank
 
 int pick(int below) { return static_cast<int>(common() % static_cast<unsigned>(below)); }
 
@@ -32,7 +32,7 @@ void check(bool good, const std::string& what, long number) {
         std::fprintf(stderr, "[rank %d] case %ld: %s\n", rank, number, what.c_str());
 }
 
-// The elements of each rank in memory order; -1 is a hole.
+// The elements of each rank, in memory order; -1 is a hole.
 struct Parts {
     std::vector<std::vector<PIO_Offset>> of;
     const std::vector<PIO_Offset>& mine() const { return of[static_cast<std::size_t>(rank)]; }
@@ -60,7 +60,7 @@ Parts slabs(const std::vector<int>& dims) {
     return parts;
 }
 
-// Makes columns of the dimensions after the first, with all levels.
+// Makes columns: each rank has some points of the last dimensions with all levels.
 Parts columns(const std::vector<int>& dims) {
     Parts parts{std::vector<std::vector<PIO_Offset>>(static_cast<std::size_t>(ranks))};
     const long inner = product(dims) / dims[0];
@@ -112,7 +112,7 @@ int declare(const Parts& parts, int type, const std::vector<int>& dims) {
     return ioid;
 }
 
-// Values of any of the types, as doubles.
+// Values of any type, converted to doubles.
 struct Values {
     int type;
     std::vector<char> bytes;
@@ -145,11 +145,11 @@ constexpr double fill = -99;
 
 struct Field {
     int id = 0, type = 0;
-    // `framed`: there is a fixed dimension before those of the grid.
+    // If `framed` is set, there is a fixed dimension before those of the grid.
     bool record = false, framed = false;
     std::vector<int> dims;  // dimensions of the grid
     int frames = 1;
-    std::map<int, std::vector<double>> want;  // by frame
+    std::map<int, std::vector<double>> want;  // expected values of each frame
 };
 
 struct Case {
@@ -172,7 +172,8 @@ void Case::define(int iotype, int mode, const std::string& path) {
     int time = 0;
     PIOc_def_dim(ncid, "time", PIO_UNLIMITED, &time);
     const bool stored = iotype >= PIO_IOTYPE_NETCDF4C && pick(2) == 0;
-    // Ranks that do not compress cannot read it without HDF5's plugin, either.
+    // Ranks that do not compress need HDF5's plugin to read zstd, so use it only where all ranks
+    // can.
     zstd = pick(4) == 0 && world == MPI_COMM_WORLD;
     for (int f = 0; f < 3; f++) {
         Field field;
@@ -207,11 +208,11 @@ void Case::define(int iotype, int mode, const std::string& path) {
     check(PIOc_enddef(ncid) == 0, "enddef", number);
 }
 
-// Sets chunks and filters, in any order.
+// Sets chunks and filters in random order.
 void Case::store(const Field& field) {
     std::vector<PIO_Offset> chunks;
-    // Along the record dimension: if it is more than 1, one rank writes the file by netCDF-C, which
-    // may lack zstd.
+    // Chunk length along the record dimension. If it is above 1, one rank writes the file by
+    // netCDF-C, which may lack zstd.
     const bool by_one_rank = field.record && !zstd && pick(6) == 0;
     if (field.record) chunks.push_back(by_one_rank ? 2 : 1);
     if (field.framed) chunks.push_back(1 + pick(field.frames));
@@ -276,7 +277,7 @@ void Case::put_section(Field& field, int frame) {
             times *= field.dims[d];
             rest /= size[d];
         }
-        // Only the root's values count.
+        // Only the values of the root count.
         values.set(static_cast<std::size_t>(i),
                    static_cast<double>(base + i % 40) + (rank == 0 ? 0 : 9));
         want[static_cast<std::size_t>(index)] = static_cast<double>(base + i % 40);
@@ -302,7 +303,7 @@ void Case::put_section(Field& field, int frame) {
     check(code == 0, "put_vara " + std::to_string(code), number);
 }
 
-// Compares the file, read by netCDF-C on one rank.
+// Compares the file, which netCDF-C reads on one rank, with the expected values.
 void Case::compare(const std::string& path) {
     MPI_Barrier(world);
     if (rank != 0) return;
@@ -370,7 +371,7 @@ void run(long number) {
             c.put_section(field, pick(field.frames));
         else
             check(PIOc_sync(c.ncid) == 0, "sync", number);
-        if (pick(12) == 0) {  // continue the file as it is now
+        if (pick(12) == 0) {  // close the file and continue it
             check(PIOc_closefile(c.ncid) == 0, "closefile", number);
             int iotype = PIO_IOTYPE_PNETCDF;
             check(PIOc_openfile(ios, &c.ncid, &iotype, path.c_str(), PIO_WRITE) == 0, "openfile",

@@ -8,7 +8,7 @@
 #define N 3000
 #define RECORDS 3
 
-static int added; /* records */
+static int added; /* number of records in the file */
 
 static int value(int record, int i) { return 10000 * record + i; }
 
@@ -36,7 +36,7 @@ static void change(int ios) {
     if (added > 0) put_record(ncid, 0, RECORDS);
     OK(PIOc_redef(ncid));
     OK(PIOc_inq_dimid(ncid, "x", &x));
-    OK(PIOc_def_var(ncid, "late", PIO_DOUBLE, 1, &x, &v)); /* the records have to move */
+    OK(PIOc_def_var(ncid, "late", PIO_DOUBLE, 1, &x, &v)); /* this definition moves the records */
     OK(PIOc_enddef(ncid));
     OK(PIOc_closefile(ncid));
 }

@@ -39,7 +39,7 @@ static void check(int good, const char* what) {
 
 int main(int argc, char** argv) {
     enum { box = 1, pnetcdf = 1, return_error = -53, double_type = 6, nowrite = 0, global = -1 };
-    struct { /* pio_rearr_opt_t of the Fortran module */
+    struct { /* same layout as pio_rearr_opt_t in the Fortran module */
         int comm_type, fcd;
         struct {
             _Bool enable_hs, enable_isend;

@@ -13,7 +13,8 @@ enum { NX = 12, NY = 5 };
 static int ios;
 static int pnetcdf = PIO_IOTYPE_PNETCDF, netcdf4 = PIO_IOTYPE_NETCDF4P;
 
-/* Makes a decomposition of rows that the ranks take in turn, with a hole at the end. */
+/* Makes a decomposition of the rows, which the ranks take in turn, with a hole at the end of each
+ * array. */
 static inline int dealt_rows(int type, int* length) {
     PIO_Offset map[NX * NY + 1];
     const int dims[] = {NY, NX};
@@ -50,7 +51,7 @@ static inline file_t new_file(const char* path, int iotype, int mode) {
     return f;
 }
 
-/* Checks, on one rank, that record r of v has the values of fill_rows. */
+/* Checks, on one rank, that record r of v has the values that fill_rows has put. */
 static inline void expect_record(const char* path, int r, double plus) {
     MPI_Barrier(world);
     if (rank != 0) return;
@@ -74,7 +75,7 @@ static inline void write_record(const file_t* f, int ioid, int length, int frame
     fill_rows(data, plus);
     OK(PIOc_setframe(f->ncid, f->v, frame));
     OK(PIOc_write_darray(f->ncid, f->v, ioid, length, data, NULL));
-    for (int i = 0; i < length; i++) data[i] = NAN; /* the array is the program's again */
+    for (int i = 0; i < length; i++) data[i] = NAN; /* the program may change its array now */
 }
 
 #endif

@@ -19,7 +19,7 @@ static void frames_in_any_order(int iotype, const char* path) {
     OK(PIOc_freedecomp(ios, ioid));
     OK(PIOc_closefile(f.ncid));
     IS(PIOc_File_is_Open(f.ncid), 0);
-    CHECK(access(path, R_OK) == 0); /* every rank sees the file at once, as models expect */
+    CHECK(access(path, R_OK) == 0); /* each rank must see the file at once, as models expect */
     for (int r = 0; r < 3; r++) expect_record(path, r, 100 * r);
 }
 
@@ -34,7 +34,7 @@ static void read_back_in_the_same_handle(int iotype) {
     for (int i = 0; i < length; i++) got[i] = 0;
     OK(PIOc_read_darray(f.ncid, f.v, ioid, length, got));
     for (int i = 0; i < length - 1; i++) CHECK(got[i] == want[i]);
-    CHECK(got[length - 1] == 0); /* a hole is left alone */
+    CHECK(got[length - 1] == 0); /* a hole in the array must not change */
     write_record(&f, ioid, length, 1, 8);
     const PIO_Offset index[] = {1, NY - 1, NX - 1};
     double one = 0;
@@ -136,8 +136,8 @@ static void values_of_the_root_count(void) {
     OK(PIOc_closefile(f.ncid));
 }
 
-// The values of the root's section are written, and an error in it is returned on every rank; also
-// in a file that one rank writes.
+// The root's section is written. An error in it is returned on all ranks, also for a file that one
+// rank writes.
 static void section_of_the_root(int iotype, const char* path, int level) {
     file_t f;
     int d, v, values[4] = {1 + rank, 2, 3, 4}, got[4] = {0, 0, 0, 0};
@@ -161,7 +161,7 @@ static void section_of_the_root(int iotype, const char* path, int level) {
     OK(PIOc_closefile(f.ncid));
 }
 
-/* Each rank reads a section of its own: a wrong one on the last rank is an error on all. */
+/* Each rank reads its own section. A wrong section on the last rank is an error on all ranks. */
 static void wrong_section_on_one_rank(void) {
     file_t f = new_file("wrong.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
     OK(PIOc_enddef(f.ncid));
@@ -250,8 +250,8 @@ static void redef_before_and_after_data(void) {
     OK(nc_close(ncid));
 }
 
-/* The error of values that do not fit is returned at once, and only once; the other values are
- * there. */
+/* The error of values that do not fit is returned at once, and only once. All other values are
+ * written. */
 static void values_that_do_not_fit(void) {
     int ncid, x, v, w, ioid;
     const int lengths[] = {NX};
@@ -325,7 +325,7 @@ static void attributes_of_all_types(int iotype) {
     OK(PIOc_closefile(ncid));
 }
 
-/* The text is longer than one message, so the root's own values must be kept, too. */
+/* The text needs more than one message, and the root must keep its own values meanwhile. */
 static void many_attributes(void) {
     enum { ATTRIBUTES = 300 };
     int iotype = PIO_IOTYPE_PNETCDF, ncid, x;
@@ -355,7 +355,7 @@ static void many_attributes(void) {
     OK(PIOc_closefile(ncid));
 }
 
-/* The limits of CDF-1, at the end of the definitions. */
+/* Sizes beyond the limits of CDF-1 are an error at the end of define mode. */
 static void too_large(void) {
     int ncid, x, v;
     OK(PIOc_createfile(ios, &ncid, &pnetcdf, "large.nc", PIO_CLOBBER));
@@ -366,7 +366,7 @@ static void too_large(void) {
     IS(PIOc_closefile(ncid), NC_EVARSIZE);
 }
 
-/* An iosystem that ends closes its files. */
+/* The end of an iosystem closes its files. */
 static void forgotten_files(void) {
     const int mine = ios;
     int length;

@@ -16,7 +16,7 @@ static void decomposition_type_converts(void) {
     OK(PIOc_write_darray(ncid, v, ioid, length, data, NULL));
     OK(PIOc_closefile(ncid));
     OK(PIOc_openfile(ios, &id, &netcdf4, "convert.nc",
-                     PIO_NOWRITE)); /* the iotype does not matter */
+                     PIO_NOWRITE)); /* any iotype is accepted here */
     int ints[NX * NY];
     OK(PIOc_get_var_int(id, 0, ints));
     for (int i = 0; i < NX * NY; i++) CHECK(ints[i] == i);
@@ -38,7 +38,7 @@ static void wrong_maps(void) {
     IS(PIOc_InitDecomp(12, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EBADID);
 }
 
-/* Maps for reading may have elements twice, maps for writing may not. */
+/* In a map for reading an element may occur twice; in a map for writing it may not. */
 static void duplicates(void) {
     const int dims[] = {NY, NX};
     PIO_Offset map[] = {1, 2, 1};
@@ -49,7 +49,7 @@ static void duplicates(void) {
     double data[3] = {1, 2, 3};
     OK(PIOc_setframe(f.ncid, f.v, 0));
     IS(PIOc_write_darray(f.ncid, f.v, ioid, 3, data, NULL), NC_EINVAL);
-    OK(PIOc_sync(f.ncid)); /* all ranks have had that error, so it is not returned again */
+    OK(PIOc_sync(f.ncid)); /* all ranks have returned this error, so it is not returned again */
     const int last = rank == ranks - 1;
     IS(PIOc_write_darray(f.ncid, f.v, whole, length - last, data, NULL), last ? NC_EINVAL : 0);
     /* The error of one rank is returned on all ranks. */
@@ -64,8 +64,8 @@ static void duplicates(void) {
     OK(PIOc_freedecomp(ios, ioid));
 }
 
-/* The numbers of lengths and map together are the same in all of them, yet each decomposition
- * differs. */
+/* The numbers in shape and map together are always the same, but each decomposition must differ
+ * from the others. */
 static void maps_of_the_same_numbers(void) {
     const int matrix[] = {2, 1}, vector[] = {2};
     for (PIO_Offset element = 0; element < 2; element++) {
@@ -106,7 +106,7 @@ static void fixed_time(void) {
     OK(PIOc_closefile(ncid));
 }
 
-/* Two frames would be written to the same place. */
+/* Two frames that would be written to the same place. */
 static void fixed_time_of_one(void) {
     int length, ioid = dealt_rows(PIO_DOUBLE, &length), ncid, dims[3], v;
     OK(PIOc_createfile(ios, &ncid, &pnetcdf, "one.nc", PIO_CLOBBER));
@@ -139,7 +139,8 @@ static void wrong_shapes_that_fit(void) {
     OK(PIOc_setframe(f.ncid, f.v, -1));
     int length, right = dealt_rows(PIO_DOUBLE, &length);
     double rows[NX * NY + 1];
-    IS(PIOc_write_darray(f.ncid, f.v, right, length, rows, NULL), NC_EINVAL); /* no frame was set */
+    IS(PIOc_write_darray(f.ncid, f.v, right, length, rows, NULL), NC_EINVAL); /* error: no frame
+                                                                               * was set */
     OK(PIOc_closefile(f.ncid));
 }
 

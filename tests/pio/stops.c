@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, 0, PIO_REARR_BOX, &ios));
-    if (strcmp(what, "quiet") == 0) { /* as models look for a file, a variable, an attribute */
+    if (strcmp(what, "quiet") == 0) { /* asks for things that do not exist, as models do to see
+                                       * if they exist */
         begin("quiet.nc");
         OK(PIOc_closefile(ncid));
         OK(PIOc_openfile(ios, &ncid, &iotype, "quiet.nc", PIO_NOWRITE));
@@ -49,7 +50,7 @@ int main(int argc, char** argv) {
         PIOc_sync(ncid);
     } else if (strcmp(what, "id") == 0) {
         PIOc_closefile(99);
-    } else if (strcmp(what, "late") == 0) { /* a preloaded library makes the writes fail */
+    } else if (strcmp(what, "late") == 0) { /* a preloaded library lets the writes fail */
         OK(PIOc_set_iosystem_error_handling(ios, PIO_RETURN_ERROR, NULL));
         begin("late.nc");
         int told = 0;

@@ -74,8 +74,8 @@ static int same(const kept_t* k, int shuffle, int deflate, int level, int layout
            (layout == NC_CONTIGUOUS || (k->chunks[1] == y && k->chunks[2] == x));
 }
 
-/* Compares the results of inquiries while the file is written with the storage that netCDF-C finds
- * in it. */
+/* Compares the inquired storage while the file is written with the storage that netCDF-C finds in
+ * the file. */
 static void expect_in_file(const char* path, const char* name, const kept_t* told) {
     MPI_Barrier(world);
     int ncid, v, shuffle, deflate, level, layout, nd;
@@ -93,7 +93,7 @@ static void expect_in_file(const char* path, const char* name, const kept_t* tol
     MPI_Barrier(world);
 }
 
-/* The library writes these files, by all its writers. */
+/* All writers of the library write these files. */
 static void filtered(int mode, const char* path, const char* part) {
     int dims[3], v, w, plain, shuffled;
     const int ncid = new_file(path, mode, dims);
@@ -101,7 +101,7 @@ static void filtered(int mode, const char* path, const char* part) {
     OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 3, dims, &v));
     OK(PIOc_def_var_chunking(ncid, v, NC_CHUNKED, others));
     OK(PIOc_def_var_deflate(ncid, v, 0, 1, 9));
-    OK(PIOc_def_var_deflate(ncid, v, 1, 1, 4)); /* the last settings count */
+    OK(PIOc_def_var_deflate(ncid, v, 1, 1, 4)); /* the last setting counts */
     OK(PIOc_def_var_chunking(ncid, v, NC_CHUNKED, chunks));
     OK(PIOc_def_var(ncid, "w", PIO_DOUBLE, 3, dims, &w));
     OK(PIOc_def_var(ncid, "plain", PIO_INT, 2, dims + 1, &plain));
@@ -130,7 +130,7 @@ static void filtered(int mode, const char* path, const char* part) {
     expect_in_file(path, "shuffled", &told[3]);
 }
 
-/* A length of 0 leaves the choice to the library, which is 1 along the record dimension. */
+/* A length of 0 lets the library choose; along the record dimension it chooses 1. */
 static void chosen_chunks(const char* path, int record_chunk) {
     static const PIO_Offset asked[][3] = {{0, 0, 0}, {0, 2, 0}, {0, 0, 3}, {1, 0, 0}};
     enum { N = sizeof asked / sizeof asked[0] };
@@ -170,7 +170,7 @@ static void wrong_storage(void) {
     IS(PIOc_def_var_chunking(ncid, v, NC_CHUNKED, long_one), NC_EBADCHUNK);
     IS(PIOc_def_var_chunking(ncid, v, NC_CHUNKED, negative), NC_ERANGE);
     IS(PIOc_def_var_deflate(ncid, v, 0, 1, 10), NC_EINVAL);
-    IS(PIOc_def_var_quantize(ncid, v, 1, 3), NC_EINVAL); /* an integer */
+    IS(PIOc_def_var_quantize(ncid, v, 1, 3), NC_EINVAL); /* fails, as the variable has integers */
     IS(PIOc_def_var_quantize(ncid, f, 1, 8), NC_EINVAL);
     IS(PIOc_def_var_quantize(ncid, f, 3, 0), NC_EINVAL);
     IS(PIOc_def_var_zstandard(ncid, f, 23), NC_EINVAL);
@@ -191,8 +191,8 @@ static void wrong_storage(void) {
     OK(PIOc_closefile(id));
 }
 
-/* The library does not have this storage, so one rank writes these files; the values must be the
- * same. */
+/* The library cannot write this storage, so one rank writes the files. The values must be the same.
+ */
 static void by_one_rank(void) {
     int dims[4], v, big, last;
     const int ncid = new_file("one_rank.nc", PIO_CLOBBER, dims);
@@ -215,7 +215,7 @@ static void by_one_rank(void) {
     OK(PIOc_put_vara_int(ncid, last, start, count, values));
     OK(PIOc_get_vara_int(ncid, last, start, count, got));
     CHECK(memcmp(got, values, sizeof got) == 0);
-    write_record(ncid, big, 3); /* written after a read */
+    write_record(ncid, big, 3); /* puts after a read */
     write_record(ncid, v, 3);
     const kept_t k = kept(ncid, v);
     CHECK(k.layout == NC_CHUNKED && k.chunks[0] == 2);

@@ -8,7 +8,7 @@ enum { NX = 64, VARIABLES = 90 };
 
 static int ios, collectives;
 
-/* These replace MPI's functions, and count their calls. */
+/* These functions replace those of MPI and count the calls. */
 int MPI_Allreduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     collectives++;
     return PMPI_Allreduce(in, out, n, type, op, comm);
@@ -68,7 +68,7 @@ static void syncs(int iotype, const char* path) {
             OK(PIOc_write_darray(ncid, v[i], ioid, NX, data, NULL));
         }
         const cost_t with_data = cost_of(PIOc_sync, ncid), without = cost_of(PIOc_sync, ncid);
-        CHECK(rank == 0 || with_data.bytes < 20000); /* only the writer reads HDF5's indexes */
+        CHECK(rank == 0 || with_data.bytes < 20000); /* only the writer reads HDF5's index */
         CHECK(without.bytes < 2000);
         IS(without.calls, 1);
         IS(cost_of(PIOc_flush, ncid).calls, 1);

@@ -9,10 +9,10 @@
 
 #include "check.h"
 
-static MPI_Comm world; /* communicator of the ranks that compute */
+static MPI_Comm world; /* communicator of the ranks that run the model */
 
-/* Starts MPI and an iosystem of all ranks that compute. Returns 0 if this rank was for I/O, and MPI
- * has ended. */
+/* Starts MPI, and an iosystem of all ranks that run the model. Returns 0 if this rank did I/O; MPI
+ * has then ended. */
 static inline int begin_system(int argc, char** argv, int strided, int* iosysid) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -8,7 +8,7 @@
 
 enum { N = 24, LARGE = 100000 };
 
-/* Makes a file of an iosystem, and leaves it open: v(time, x) = 100 t + x. */
+/* Creates a file in an iosystem and leaves it open: v(time, x) = 100 t + x. */
 static int begin_file(int ios, const char* path, int me, int of) {
     int ncid, dims[2], v, ioid, iotype = PIO_IOTYPE_PNETCDF, n = 0;
     PIO_Offset map[N];
@@ -38,7 +38,7 @@ static void expect_file(const char* path) {
     OK(nc_close(ncid));
 }
 
-/* An iosystem of all ranks, and one of each parity, with files open in both. */
+/* Makes an iosystem of all ranks, and one of each parity, with open files in both. */
 static void overlapping(void) {
     MPI_Comm half;
     int all, part, me, of, a, b, c;
@@ -58,7 +58,7 @@ static void overlapping(void) {
     OK(PIOc_closefile(c));
     OK(PIOc_finalize(part));
     MPI_Comm_free(&half);
-    /* One iosystem makes a decomposition or file, and another one reads it. */
+    /* A decomposition or file of one iosystem is read in another one. */
     int id, iotype = PIO_IOTYPE_NETCDF;
     MPI_Barrier(MPI_COMM_WORLD);
     OK(PIOc_openfile(all, &id, &iotype, "even.nc", PIO_NOWRITE));
@@ -96,7 +96,7 @@ static void write_large(int ios, const char* path) {
     OK(PIOc_enddef(ncid));
     OK(PIOc_put_var_double(ncid, v, data));
     OK(PIOc_closefile(ncid));
-    /* Reads the array back; the ranks of the component are the readers. */
+    /* Reads the array back on the ranks of the component. */
     OK(PIOc_openfile(ios, &ncid, &iotype, path, PIO_NOWRITE));
     data[LARGE - 1] = 0;
     OK(PIOc_get_var_double(ncid, v, data));
@@ -104,7 +104,7 @@ static void write_large(int ios, const char* path) {
     OK(PIOc_closefile(ncid));
 }
 
-/* The first rank does I/O; the others are one component or two. */
+/* The first rank does I/O. The others are one component, or two. */
 static void asynchronous(void) {
     if (ranks < 3) return;
     const int components = 2;
@@ -113,7 +113,7 @@ static void asynchronous(void) {
     MPI_Comm io, comps[2];
     OK(PIOc_init_async(MPI_COMM_WORLD, 1, NULL, components, sizes, NULL, &io, comps, PIO_REARR_BOX,
                        ids));
-    if (rank > 0) { /* the I/O rank comes back when all have ended */
+    if (rank > 0) { /* the I/O rank returns when all components have ended */
         const int mine = rank == 1 ? 0 : 1;
         const char* const path = mine == 0 ? "atm.nc" : "ocn.nc";
         OK(PIOc_closefile(begin_file(ids[mine], path, mine == 0 ? 0 : rank - 2, sizes[mine])));

@@ -12,7 +12,7 @@ using namespace thalweg::planning;
 
 namespace {
 
-/// Uses round figures, so that results can be computed by hand.
+/// A machine with round figures, so that expected results can be computed by hand.
 class Model : public testing::Test {
 protected:
     Model() {
@@ -29,7 +29,8 @@ protected:
         folder.writers = {1, 2, 4};
         folder.rate = {1e9, 2e9, 3e9};
         folder.durable = {1e8, 2e8, 2e8};
-        // 8 ranks on 2 nodes of 4 cores, a writer on each node; half of each share is remote.
+        // 8 ranks on 2 nodes with 4 cores, and a writer on each node. Half of each writer's share
+        // comes from the other node.
         work.ranks = 8;
         work.nodes = 2;
         work.cores = 4;
@@ -56,7 +57,7 @@ protected:
 
 TEST_F(Model, ByHand) {
     const Cost c = cost();
-    EXPECT_NEAR(c.agree, 2 * (1e-3 + 2e-3), 1e-12);  // up and down a tree of two nodes
+    EXPECT_NEAR(c.agree, 2 * (1e-3 + 2e-3), 1e-12);  // up and down a tree of two nodes, twice
     EXPECT_NEAR(c.copy, 0.1, 1e-12);  // 1e8 bytes per rank at 1e9 bytes/s; 4e8 per node at 4e9
     EXPECT_NEAR(c.pack, 0.1, 1e-12);
     EXPECT_NEAR(c.own, 0.1, 1e-12);
@@ -67,7 +68,8 @@ TEST_F(Model, ByHand) {
     EXPECT_NEAR(c.disk, 0.4, 1e-12);         // 8e8 bytes at 2e9 bytes/s
     EXPECT_NEAR(c.first, 0.001, 1e-12);      // one piece of 1e6 bytes at 1e9 bytes/s
     EXPECT_NEAR(c.lock, 0.02, 1e-12);
-    // 5e7 bytes per rank are copied once more, 2e8 per node at 2e9, a message from each rank there.
+    // Each rank copies 5e7 bytes once more, each node sends 2e8 bytes at 2e9 bytes/s, and each rank
+    // there gets a message.
     EXPECT_NEAR(c.exchange, 0.05 + 0.1 + 0.004, 1e-12);
     EXPECT_NEAR(c.metadata, 0.001 + 0.015, 1e-12);
     const Outcome in_calls = inline_outcome(c, 5);
@@ -91,7 +93,8 @@ TEST_F(Model, CompressingAndCollectiveCalls) {
     const Cost c = cost();
     EXPECT_NEAR(c.compress, 4, 1e-12);              // 4e8 bytes at 1e8 bytes/s
     EXPECT_NEAR(c.write, 0.2 + 0.4 * 0.25, 1e-12);  // the same number of calls, fewer bytes
-    // An agreement and a call each, and half of the bytes once more between the nodes.
+    // Each round has an agreement and a call; half of the bytes are sent between the nodes once
+    // more.
     EXPECT_NEAR(c.rounds, 3 * (3e-3 + 1e-3) + 0.2, 1e-12);
     const double less = 0.3 + plain.first * 0.75;
     const double more = c.compress + c.rounds - less;
@@ -105,7 +108,7 @@ TEST_F(Model, CompressingAndCollectiveCalls) {
 }
 
 TEST_F(Model, EachServerHandsOverABlockAtATime) {
-    // The number of servers is unknown: blocks pass one after another, by each writer.
+    // If the number of servers is unknown, blocks pass one after another for each writer.
     EXPECT_NEAR(cost().lock, 10 * 0.002, 1e-12);
     folder.locks = 4;
     EXPECT_EQ(cost().lock, 0);  // no block is shared by nodes
@@ -115,12 +118,12 @@ TEST_F(Model, EachServerHandsOverABlockAtATime) {
     work.handovers = 2;
     work.requests = 1;
     EXPECT_NEAR(cost().lock, 5 * 2 * 0.002, 1e-12);
-    // If some blocks are shared, one server has more of them by chance.
+    // If only some blocks are shared, one server has more of them than others by chance.
     work.shared = 9;
     const double most = 2.5 + std::sqrt(2 * 5 * 0.5 * 0.5 * std::log(4));
     EXPECT_NEAR(cost().lock, most * 2 * 0.002, 1e-12);
     work.shared = 17;
-    EXPECT_NEAR(cost().lock, 5 * 2 * 0.002, 1e-12);  // the server has at most five blocks
+    EXPECT_NEAR(cost().lock, 5 * 2 * 0.002, 1e-12);  // no server has more than five blocks
     folder.locks = 1;
     EXPECT_NEAR(cost().lock, 17 * 2 * 0.002, 1e-12);
 }
@@ -130,15 +133,15 @@ TEST_F(Model, AllWritersMeetInTheBlocksOfEachPiece) {
     work.blocks = work.shared = 32;
     work.handovers = 2;
     work.requests = 1;
-    EXPECT_NEAR(cost().lock, 8 * 2 * 0.002, 1e-12);  // four servers at a time
+    EXPECT_NEAR(cost().lock, 8 * 2 * 0.002, 1e-12);  // blocks pass on four servers at the same time
     work.requests = 8;
     EXPECT_NEAR(cost().lock, 8 * 2 * 0.002, 1e-12);
-    work.requests = 16;  // two blocks at a time, in sequence
+    work.requests = 16;  // pieces have two blocks each, and wait one after another
     EXPECT_NEAR(cost().lock, 16 * 2 * 0.002, 1e-12);
 }
 
 TEST_F(Model, DisksStandStillWhereAllWaitForTheSameBlocks) {
-    work.writer_bytes = 1e6;  // the disk is the slowest stage
+    work.writer_bytes = 1e6;  // now the disk is the slowest stage
     work.unpacked = work.messages = work.calls = 0;
     work.received = work.sent = 0;
     work.locked = 0;
@@ -152,7 +155,7 @@ TEST_F(Model, DisksStandStillWhereAllWaitForTheSameBlocks) {
     EXPECT_NEAR(disk, 0.4, 1e-12);
     work.waiting = 0.5;
     EXPECT_NEAR(inline_outcome(cost(), 0).calls, none + 0.5 * lock, 1e-12);
-    // With several rounds, the disk writes one while writers wait for the blocks of the next.
+    // With several rounds, the disk writes one round while writers wait for the blocks of the next.
     work.requests = 4;
     EXPECT_NEAR(inline_outcome(cost(), 0).calls, none + 0.5 * lock / 4, 1e-12);
     folder.lock = 0.01;
@@ -162,13 +165,13 @@ TEST_F(Model, DisksStandStillWhereAllWaitForTheSameBlocks) {
 TEST_F(Model, TheServerWithMostBlocksIsWaitedFor) {
     work.writers = 64;
     folder.writers = {1, 64};
-    folder.rate = {1e9, 4e9};  // more writers are not faster: this is the servers' rate
+    folder.rate = {1e9, 4e9};  // more writers are not faster, so this is the rate of the servers
     folder.locks = 4;
     work.blocks = 8;
     EXPECT_NEAR(cost().disk, 0.2, 1e-12);
     work.blocks = 9;  // one of the servers has three blocks, and a quarter of the rate
     EXPECT_NEAR(cost().disk, 3 * (8e8 / 9) / 1e9, 1e-12);
-    // The servers' limit is unknown if writers or nodes limit the rate.
+    // If writers or nodes limit the rate, the limit of the servers is unknown.
     machine.nodes = 2;
     folder.node_rate = 2e9;
     EXPECT_NEAR(cost().disk, 0.2, 1e-12);
@@ -190,11 +193,12 @@ TEST_F(Model, WritersOfANodeWaitForEachOtherToLeaveIt) {
     work.writers = 4;  // two on each node
     work.writer_bytes = 2e8;
     work.locked = 0;
-    EXPECT_EQ(cost().leave, 0);  // the bandwidth out of a node is unknown
+    EXPECT_EQ(cost().leave, 0);  // the rate out of a node is unknown
     folder.node_rate = 1e12;
     const Cost c = cost();
     EXPECT_NEAR(c.write, 0.2 + 0.2, 1e-12);
-    EXPECT_NEAR(c.leave, 2e8 / 2e9, 1e-12);  // waits for the bytes of the node's other writer
+    EXPECT_NEAR(c.leave, 2e8 / 2e9, 1e-12);  // the writer waits for the bytes of the node's other
+                                             // writer
     EXPECT_NEAR(c.first, 1e6 * (1e-9 + 0.5e-9), 1e-12);
     const double without = inline_outcome(c, 0).calls;
     // Waiting for 25 blocks adds no time: it takes less than the wait for the other writer's bytes,
@@ -209,7 +213,7 @@ TEST_F(Model, TheRanksWaitForTheOneThatPacksMost) {
     const Cost even = cost();
     work.packed = 3e8;
     EXPECT_NEAR(cost().pack, 3 * even.pack, 1e-12);
-    // One rank of four writes: in a quarter of the cases it is the one that packs most.
+    // One of four ranks writes. With a probability of a quarter it is the rank that packs most.
     EXPECT_NEAR(cost().own, 0.1 + 0.25 * 0.2, 1e-12);
     work.writers = 8;
     EXPECT_NEAR(cost().own, 0.3, 1e-12);
@@ -221,9 +225,9 @@ TEST_F(Model, SmallPacketsGoByNodes) {
     work.ranks = 64;
     work.met = 3;
     work.sent = work.received = 1e6;
-    work.bytes = 4e6 * 4 / 3;  // spread evenly
+    work.bytes = 4e6 * 4 / 3;  // data are distributed evenly
     machine.inside = 1e9;
-    // 6 packets per rank: into the node's messages, and out of them.
+    // each rank has 6 packets, which go into the messages of its node and out of those of the other
     EXPECT_NEAR(cost().exchange, 1e6 / 16 / 1e9 + 1e6 / 2e9 + 2 * 1e6 / 1e9 + 16 * 1e-3, 1e-12);
     work.sent = work.received = 1e9;
     work.bytes *= 1000;
@@ -238,7 +242,7 @@ TEST_F(Model, WhatTheQueueHasNoRoomForIsWaitedFor) {
     const Outcome tight = background_outcome(cost(), folder, work, 5, true);
     EXPECT_NEAR(tight.calls, std::max(roomy.calls, 0.25 * 1.02), 1e-12);
     EXPECT_NEAR(tight.behind, roomy.behind - 0.25 * 1.02, 1e-12);
-    // One of two writers finds its data first in the queue.
+    // One of two writers has its data in the queue first.
     work.crowd = 2;
     EXPECT_NEAR(background_outcome(cost(), folder, work, 5, true).calls, 0.25 * 2.04, 1e-12);
 }
@@ -249,13 +253,15 @@ TEST_F(Model, RunsOfListsTakeTime) {
     work.runs = 1e5;
     EXPECT_NEAR(cost().pack, boxes.pack + 0.1, 1e-12);
     EXPECT_NEAR(cost().own, boxes.own + 0.1, 1e-12);
-    // A writer's share has four times as many runs as a rank's; half of them come from other nodes.
+    // A writer's share has four times as many runs as a rank's; half of its data come from other
+    // nodes.
     EXPECT_NEAR(cost().compose, boxes.compose + 0.4, 1e-12);
     EXPECT_NEAR(cost().unpack, boxes.unpack + 0.2, 1e-12);
 }
 
 TEST_F(Model, Reading) {
-    // The exchange backwards: both agreements, 0.2 s of messages, reading, and unpacking.
+    // Reading is the exchange in reverse: both agreements, 0.2 s of messages, the reads, and
+    // unpacking.
     EXPECT_NEAR(read_seconds(machine, folder, work), 0.006 + 0.2 + 0.6 + 0.1, 1e-12);
     work.exchanged = false;
     EXPECT_NEAR(read_seconds(machine, folder, work), 0.006 + 0.6, 1e-12);
@@ -277,7 +283,7 @@ TEST_F(Model, WhatCannotBeHiddenIsWaitedFor) {
 TEST_F(Model, ServersTakeRanksOrCores) {
     work.ranks = 6;
     const Outcome taken = servers_outcome(machine, cost(), work, 3, false);
-    EXPECT_NEAR(taken.slower, 1, 1e-12);  // six ranks compute what eight did
+    EXPECT_NEAR(taken.slower, 1, 1e-12);  // six ranks do the computing of eight
     const Outcome extra = servers_outcome(machine, cost(), work, 3, true);
     EXPECT_EQ(extra.slower, 0);
     EXPECT_NEAR(taken.period, extra.period + 1, 1e-12);
@@ -323,8 +329,7 @@ TEST_F(Model, Limits) {
     EXPECT_EQ(none.message, 0);
     EXPECT_TRUE(std::isfinite(inline_outcome(none, 0).period));
     EXPECT_EQ(background_outcome(none, folder, work, 0, true).slower, 0);
-    // If one writer has all bytes, it is as slow as a single writer, however many writers there
-    // are.
+    // If one writer has all bytes, it takes as long as a single writer, however many there are.
     work.bytes = work.writer_bytes = 1e9;
     work.writers = 4;
     EXPECT_NEAR(cost().write, 1, 1e-12);

@@ -25,7 +25,7 @@ protected:
         run.grid = {{0, 2}, {1, 32}};
         run.variables.push_back({"T", 1, 4, {0, 1, 2}});
         EXPECT_TRUE(detail::file_system_named("lustre", run.file_system));
-        run.machine.ranks = 64;  // the machine was measured
+        run.machine.ranks = 64;  // makes the machine count as measured
         run.machine.message = 1e12;
         run.machine.pack = run.machine.pack_node = 1e12;
         run.folder = assumed_folder(run.file_system);
@@ -34,7 +34,7 @@ protected:
         run.folder.writers = {2, 4, 8, 16, 32, 64};
         by_writers(1e8);
     }
-    /// Makes twice as many writers twice as fast.
+    /// Makes the rate proportional to the number of writers.
     void by_writers(double one) {
         run.folder.rate.clear();
         for (const double n : run.folder.writers) run.folder.rate.push_back(n * one);
@@ -56,7 +56,7 @@ TEST_F(Plans, MoreWritersWhereTheyAreFaster) {
     const double fast = of("record").outcome.calls;
     EXPECT_EQ(of("record").writers, "32/node");
     EXPECT_EQ(of("record").work.writers, 64);
-    run.machine.ranks = 0;  // figures that are assumed are too inaccurate to choose by
+    run.machine.ranks = 0;  // assumed figures are too inaccurate to choose by them
     EXPECT_EQ(of("record").writers, "");
     // Four writers per node take eight times as long.
     EXPECT_EQ(of("record").work.writers, 8);
@@ -89,8 +89,7 @@ TEST_F(Plans, WhoPacksForTheWritersOfOneVariableAtATime) {
     const Work all = shares.work_of({"record", false, "16/node"});
     EXPECT_NEAR(all.active, 4, 0.1);
     EXPECT_GT(all.packed, 1.2 * all.rank_bytes);
-    // For each writer of rows, a row of ranks packs, so that all ranks have the same amount of
-    // work.
+    // For each writer of rows, a row of ranks packs, so all ranks have the same work.
     const Work rows = shares.work_of({"rows", false, "16/node"});
     EXPECT_LT(rows.packed, 1.05 * rows.rank_bytes);
 }
@@ -109,7 +108,8 @@ TEST_F(Plans, WritersStayWhereTheUserHasChosen) {
 }
 
 TEST_F(Plans, AnotherMethodWhereMessagesAreSlow) {
-    // Each node holds whole levels: slabs send nothing, whereas record sends half of the step.
+    // Each node holds whole levels: slabs send nothing between nodes, record sends half of the
+    // step.
     run.grid = {{0, 64}};
     run.variables.push_back({"U", 1, 4, {0, 1, 2}});
     run.machine.message = 1e7;

@@ -55,17 +55,17 @@ TEST_F(WorkOfAStep, WritersBeyondTheLevelsAreNotCounted) {
     EXPECT_EQ(slabs.writers, 128);
     EXPECT_EQ(slabs.active, 16);
     EXPECT_EQ(slabs.writer_bytes, 2 * mib);
-    EXPECT_EQ(slabs.shared, 0);  // a level is two blocks
+    EXPECT_EQ(slabs.shared, 0);  // a level consists of two blocks
 }
 
 TEST_F(WorkOfAStep, BlocksGoFromNodeToNode) {
-    // Half a level is held by 512 ranks on 16 nodes; the first node nearly always locks a block
+    // Half a level is held by 512 ranks on 16 nodes. The first node nearly always locks a block
     // twice.
     const Work direct = work("direct", "auto");
     EXPECT_EQ(direct.blocks, 32);
     EXPECT_EQ(direct.shared, 32);
     EXPECT_NEAR(direct.handovers, 15 + 31.0 / 32, 1e-9);
-    run.ranks = 32;  // one writer on each node, so none comes late
+    run.ranks = 32;  // one writer on each node, so no writer comes late
     run.grid = {{1, 32}};
     EXPECT_NEAR(work("direct", "auto").handovers, 15, 1e-9);
     run.nodes = 1;

@@ -26,11 +26,11 @@ static int all(int n) {
 static int own(int n) { return (int)(next_of(&own_state) % (unsigned)n); }
 
 /* Prints a value of each rank. */
-/* Whose rows a rank writes, -1: another rank's from call to call. Independent calls of two ranks
- * have no order, so there it stays. */
+/* Rank whose rows a rank writes; -1: changes from call to call. Independent calls of two ranks have
+ * no order, so it is then fixed. */
 static int fixed_turn = -1;
 
-/* Hash of the results of a rank while it made its calls alone. */
+/* Hash of the results of a rank while the ranks make their calls one after another. */
 static long long said;
 
 static void say(const char* what, long long value) {
@@ -48,13 +48,14 @@ static void say(const char* what, long long value) {
 #define SAY(call) say(#call, call)
 
 static const nc_type types[] = {NC_INT, NC_DOUBLE, NC_SHORT, NC_FLOAT, NC_BYTE};
-enum { variables = 10 }; /* five of records, five fixed */
+enum { variables = 10 }; /* five variables with records, and five of fixed size */
 static int var[variables + 64], n_var;
 
 static int is_record(int v) { return v < 5; }
 
 static double values[most_values];
-/* After a value that does not fit, PnetCDF 1.12 leaves requests of varn and mput behind. */
+/* Makes values that fit the types: after a value that does not fit, PnetCDF 1.12 leaves requests of
+ * varn and mput behind. */
 static void make_fitting_values(int n) {
     for (int i = 0; i < n; i++) values[i] = own(100);
 }
@@ -63,7 +64,7 @@ static void make_values(int n) {
     if (own(6) == 0) values[own(n > 0 ? n : 1)] = own(2) ? 1e9 : -300; /* may not fit */
 }
 
-/* A section of this rank's rows: of records in the first dimension, if any. */
+/* A section of this rank's rows; for record variables, of some records. */
 static MPI_Offset start[3], count[3], stride[3];
 static int n_dims;
 static int make_section(int v, int with_stride) {
@@ -110,7 +111,7 @@ static void define(const char* path, int mode) {
     }
     SAY(ncmpi_put_att_text(id, NC_GLOBAL, "title", 5, "hello"));
     SAY(ncmpi_enddef(id));
-    /* So that nothing is read that was never written. */
+    /* Write everything first, so that no element is read that was never written. */
     for (int v = 0; v < n_var; v++) {
         const MPI_Offset first[] = {0, rank * rows_each, 0};
         const MPI_Offset n[] = {most_records, rows_each, columns};
@@ -135,7 +136,7 @@ static void put_blocking(int together) {
     } else if (form == 1) {
         code = together ? ncmpi_put_vars_double_all(id, v, start, count, stride, values)
                         : ncmpi_put_vars_double(id, v, start, count, stride, values);
-    } else if (form == 2) { /* columns first in memory */
+    } else if (form == 2) { /* the order in memory has columns first */
         MPI_Offset map[3];
         MPI_Offset step = 1;
         for (int d = 0; d < n_dims; d++) {
@@ -157,7 +158,7 @@ static void put_blocking(int together) {
         code = together ? ncmpi_put_vara_all(id, v, start, count, x, n > 0, every_other)
                         : ncmpi_put_vara(id, v, start, count, x, n > 0, every_other);
         MPI_Type_free(&every_other);
-    } else { /* single elements and rows */
+    } else { /* single elements, and rows */
         MPI_Offset place[8][3], size[8][3];
         MPI_Offset *places[8], *sizes[8];
         int pieces = own(4), k = 0;
@@ -166,7 +167,7 @@ static void put_blocking(int together) {
             for (int d = 0; d < n_dims; d++) size[i][d] = 1;
             if (is_record(v)) place[i][0] = own(most_records);
             place[i][n_dims - 2] = row;
-            place[i][n_dims - 1] = i; /* different columns */
+            place[i][n_dims - 1] = i; /* let columns differ */
             places[i] = place[i];
             sizes[i] = size[i];
             k++;
@@ -198,7 +199,8 @@ static void get_blocking(int together) {
         for (int i = 0; i < pieces; i++) {
             memcpy(place[i], start, sizeof start);
             if (is_record(v)) place[i][0] = own(most_records);
-            place[i][n_dims - 1] = i; /* PnetCDF 1.12 does not read an element twice */
+            place[i][n_dims - 1] = i; /* PnetCDF 1.12 cannot read an element twice, so let
+                                       * columns differ */
             places[i] = place[i];
         }
         code = together ? ncmpi_get_varn_double_all(id, v, pieces, places, NULL, values)
@@ -208,7 +210,7 @@ static void get_blocking(int together) {
     say("sum", sum_of(values, n < 8 ? 8 : n));
 }
 
-/* Requests: of each variable at most one, so that their order does not matter. */
+/* Posts requests, at most one for each variable, so that their order does not matter. */
 static void requests(int together) {
     enum { most = 8, size = most_records * rows_each * columns };
     static double x[most][size], y[most][size];
@@ -272,7 +274,7 @@ static void several(void) {
     say("sums", sum_of(x[0], 20) + sum_of(x[1], 20));
 }
 
-/* Calls that are wrong on all ranks: if only some are, PnetCDF 1.12 may hang. */
+/* Makes calls that are wrong on all ranks: if only some are, PnetCDF 1.12 may hang. */
 static void wrong(void) {
     const int v = pick(), kind = all(7), here = all(2);
     make_section(v, 0);
@@ -392,7 +394,8 @@ int main(int argc, char** argv) {
             SAY(ncmpi_begin_indep_data(id));
             say("wrong mode", ncmpi_put_vara_double_all(id, 0, start, count, values));
             fixed_turn = all(ranks);
-            /* One after the other: Open MPI writes what has gaps together with what was in them. */
+            /* Write one rank after another: Open MPI writes data with gaps by reading and rewriting
+             * the gaps. */
             for (int turn = 0; turn < ranks; turn++) {
                 for (int i = 0; i < 3 && turn == rank; i++) {
                     put_blocking(0);

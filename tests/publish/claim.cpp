@@ -50,7 +50,7 @@ protected:
         std::string of_stripes;
         return Claim::take(request, claim_, said_, of_stripes);
     }
-    /// Writes a file and closes it, as a run does.
+    /// Writes a file and closes it, as a run would.
     Status write(const std::string& path, const std::string& content) {
         claim_.reset();
         Status status = take(path);
@@ -126,7 +126,7 @@ TEST_F(ClaimTest, ASecondWriterLearnsWhoIsTheFirst) {
     EXPECT_TRUE(take(own_).ok());
 }
 
-// Simulates a file system that hides the locks of other hosts: another run has the lock as well.
+// Simulates a file system that hides locks of other hosts: another run holds the lock, too.
 TEST_F(ClaimTest, WhoeverLostTheLockDoesNotPublish) {
     const std::string lock = lock_path(own_);
     for (const bool live : {false, true}) {
@@ -138,7 +138,8 @@ TEST_F(ClaimTest, WhoeverLostTheLockDoesNotPublish) {
             << status.text;
         EXPECT_EQ(fs::exists(own_), live);
         claim_.reset();
-        EXPECT_EQ(content_of(lock), "thalweg elsewhere 4711\n");  // lock file of the other run
+        EXPECT_EQ(content_of(lock), "thalweg elsewhere 4711\n");  // lock file that the other run
+                                                                  // has written
         fs::remove(lock);
         fs::remove(own_);
         // A lock file that the user has removed does not prevent completion.
@@ -206,7 +207,7 @@ TEST_F(ClaimTest, AnotherLibrarysLockIsLeftAlone) {
     EXPECT_FALSE(fs::exists(part_));
 }
 
-/// Readers, which lock the data, and writers do not block each other.
+/// Readers, which lock the data, and writers must not block each other.
 TEST_F(ClaimTest, ReadersAndTheirLocksAreNotInTheWay) {
     make_records(own_, 3);
     int id = 0;
@@ -225,7 +226,7 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
         EXPECT_TRUE(fs::exists(kept_path(own_, run)));
         claim_.reset();  // the run dies
     }
-    // The least valuable of the kept files makes room.
+    // The kept file with fewest records is removed to make space.
     make_records(part_, 2);
     const std::string last = content_of(part_);
     ASSERT_TRUE(take(own_).ok());
@@ -253,7 +254,7 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
                                      kept_path(own_, 2)),
               0u)
         << text;
-    // A shorter file does not replace it.
+    // A shorter file must not replace it.
     EXPECT_EQ(tw_recover(kept_path(own_, 2).c_str(), TW_KEEP_LONGER, text, sizeof text), TW_EEXISTS)
         << text;
     EXPECT_NE(std::string(text).find("has 3 records, but " + own_ + " has 10"), std::string::npos)
@@ -339,7 +340,7 @@ TEST_F(ClaimTest, OnlyRegularFilesAreWritten) {
     refused(own_, "a FIFO");
     fs::create_symlink(own_, folder_ + "/link.nc");
     refused(folder_ + "/link.nc", "a FIFO");
-    // A device of the test's own: a bug here would replace the machine's.
+    // Make a device for this test: a bug could remove it, and must not remove the machine's.
     const std::string device = folder_ + "/device";
     if (mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 3)) == 0) refused(device, "a device");
     fs::remove(device);
@@ -410,7 +411,7 @@ TEST_F(ClaimTest, WhatCannotBeReplacedIsRefusedAtOnce) {
     ASSERT_EQ(chmod(own_.c_str(), 0444), 0);
     as_other([&] { return take(own_); }, TW_EIO, std::strerror(EACCES));
     EXPECT_EQ(content_of(own_), "z");
-    // The remains of another user's dead run are no obstacle.
+    // What another user's dead run has left must not prevent the claim.
     std::ofstream(lock_) << "thalweg somewhere 1\n";
     std::ofstream(part_) << "left";
     ASSERT_EQ(chmod(lock_.c_str(), 0644), 0);
@@ -418,7 +419,7 @@ TEST_F(ClaimTest, WhatCannotBeReplacedIsRefusedAtOnce) {
     as_other([&] { return write(own_, "again"); }, TW_OK, "");
     EXPECT_EQ(content_of(own_), "again");
     EXPECT_EQ(content_of(part_ + ".1"), "left");
-    // In a folder that takes no new files, a file is continued without a lock.
+    // In a folder where no files can be created, an existing file is continued without a lock.
     ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
     as_other([&] { return take(own_); }, TW_EIO, std::strerror(EACCES));
     as_other(

@@ -72,14 +72,14 @@ TEST_F(Recover, ANetcdf4FileEndsWhereItsSuperblockSays) {
     EXPECT_TRUE(says("truncated inside its definitions")) << text_;
 }
 
-/// The state of a file when a run is killed while netCDF-C writes the definitions: HDF5's
-/// superblock gives an end of the file that exists.
+/// A run was killed while netCDF-C wrote the definitions. HDF5's superblock gives an end of the
+/// file that exists.
 TEST_F(Recover, ANetcdf4FileWithoutDefinitionsIsNone) {
     make(own_);
     const std::string older = content_of(own_);
     make(part_, NC_NETCDF4);
     std::string bytes = content_of(part_);
-    // This holds from the first complete superblock on, whatever else is missing.
+    // The file must be refused from the first complete superblock on, whatever else is missing.
     for (const std::size_t size :
          {std::size_t(48), std::size_t(96), std::size_t(400), bytes.size() / 2, bytes.size() - 1}) {
         std::string cut = bytes.substr(0, size);
@@ -93,13 +93,12 @@ TEST_F(Recover, ANetcdf4FileWithoutDefinitionsIsNone) {
     }
 }
 
-/// A file with a hole where metadata or data were not written is not complete.
+/// A file is not complete if it has a hole where metadata or data were not written.
 TEST_F(Recover, ANetcdf4FileMustBeWhole) {
     make(part_, NC_NETCDF4);
     const std::string bytes = content_of(part_);
     int refused = 0;
-    // HDF5 itself would never return from a global heap with a hole, which a killed run does not
-    // leave.
+    // Skip global heaps, which a killed run leaves whole: HDF5 never returns from one with a hole.
     const std::size_t heap = bytes.find("GCOL"), heap_bytes = 4096;
     for (std::size_t at = 48; at + 64 <= bytes.size(); at += 64) {
         if (at + 64 > heap && at < heap + heap_bytes) continue;
@@ -127,7 +126,7 @@ TEST_F(Recover, ANetcdf4FileMustBeWhole) {
 
 TEST_F(Recover, AChunkBehindTheEndIsNone) {
     make(part_, NC_NETCDF4);
-    // A file that has lost its data, but not its metadata, could still be opened.
+    // A file that has lost data, but no metadata, can still be opened.
     int id = 0, dim = 0, v = 0;
     ASSERT_EQ(nc_create(part_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id), NC_NOERR);
     ASSERT_EQ(nc_def_dim(id, "x", 100000, &dim), NC_NOERR);
@@ -193,7 +192,7 @@ TEST_F(Recover, ExtendsAnEndThatWasNeverWritten) {
     EXPECT_EQ(content_of(own_).size(), complete.size());
 }
 
-/// The state after a power loss: the header counts more records than there are.
+/// After a power failure, the header may count more records than the file contains.
 TEST_F(Recover, CountsOnlyRecordsThatAreThere) {
     make(part_);
     const std::string complete = content_of(part_);

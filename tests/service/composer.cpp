@@ -10,7 +10,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// The expected contents of the file, computed element by element, without the library's geometry.
+/// The expected contents of the file, computed element by element without the library's classes.
 class Reference {
 public:
     explicit Reference(const Plan& plan) : plan_(plan) {}
@@ -31,7 +31,7 @@ public:
                     byte_of(variable, unit, element, b);
         });
     }
-    /// Returns "" if the file is as expected, else the difference.
+    /// Returns "" if the file is as expected, otherwise the first difference.
     std::string difference(const std::vector<char>& file) const {
         const auto [a, b] = std::mismatch(bytes.begin(), bytes.end(), file.begin(), file.end());
         if (a == bytes.end() && b == file.end()) return "";
@@ -63,7 +63,7 @@ private:
     const Plan& plan_;
 };
 
-/// All writers of a file, one after another.
+/// Runs all writers of a file, one after another.
 struct Writers {
     std::unique_ptr<Layout> layout;
     std::vector<std::unique_ptr<MemoryStorage>> files;
@@ -121,7 +121,7 @@ TEST(Composer, StepsPartsAndFixedVariables) {
             for (int i = 0; i < n; ++i) {
                 const Variable& v = variables[static_cast<std::size_t>(i)];
                 if (v.record && !step) continue;
-                // Sometimes puts data again that were put before, at the same places.
+                // Sometimes put the same data again.
                 const bool put = random.percent(60);
                 if (put || (v.record && step)) {
                     if (v.record || !ever[static_cast<std::size_t>(i)]) expected.fill(i, record);
@@ -223,7 +223,7 @@ TEST(Composer, BoxesInAnyOrder) {
 
 namespace {
 
-/// Every other row of a variable, each as a box of its own.
+/// Every second row of a variable. Each is a separate box.
 struct Stripes {
     static constexpr std::int64_t width = 8;
     Plan plan;
@@ -266,7 +266,7 @@ TEST(Composer, ManySmallBoxesAreFewWrites) {
 }
 
 // Sixteen times as many boxes take about sixteen times as long, not 256 times. On a busy machine
-// with small caches it may be three times that.
+// with small caches, permit three times more.
 TEST(Composer, ManySmallBoxesTakeLinearTime) {
     Stripes few(10000), many(160000);
     double short_time = few.write(), long_time = many.write();

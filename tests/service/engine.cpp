@@ -33,7 +33,8 @@ protected:
         std::filesystem::remove_all(folder_, ignored);
     }
 
-    /// Gives the case a file on disk: servers make their own storage, so it cannot be in memory.
+    /// Puts the file of a case on disk. It cannot be in memory, because servers make their own
+    /// storage.
     void use_file(Case& c) const { c.path = folder_ + "/file.nc"; }
 
     static void run_and_compare(const Case& c, std::uint64_t seed, void (Rank::*act)()) {
@@ -66,7 +67,8 @@ TEST_F(Engine, RandomBatchesOnThreads) {
     }
 }
 
-// A call that exceeds what a rank may put in a step has no effect, and all else is written.
+// A call that exceeds what a rank may put in a step must have no effect; everything else is
+// written.
 TEST_F(Engine, ARefusedBoxLeavesNothing) {
     for (const char* service : {"inline", "background"}) {
         Random random(1);
@@ -106,7 +108,7 @@ TEST_F(Engine, ARefusedBoxLeavesNothing) {
     }
 }
 
-// Also in a file whose tw_put is collective, records are written by a plan.
+// Records are written by a plan, even in a file whose tw_put is collective.
 TEST_F(Engine, RecordsWhereStepsAreTooLarge) {
     for (std::uint64_t seed = 0; seed < 24 && !HasFailure(); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));

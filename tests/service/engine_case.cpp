@@ -48,13 +48,13 @@ Case::Case(Random& random)
     }
     options.storage = "posix";
     options.format = "cdf2";
-    // Some buffers are too small for a step: then puts are collective, or the step is written in
+    // Some buffers are too small for a step. Puts are then collective, or the step is written in
     // parts.
     boxes = random.percent(80);
     alike = random.pick<int>({0, 50, 90, 100});
     options.staging = boxes ? 1 << 20 : 1024;
     options.queue = boxes ? random.pick<std::int64_t>({-1, 1 << 20}) : 4096;
-    // With little memory, few words tell which ranks hold which pieces.
+    // With little memory, only few words can describe which ranks hold which pieces.
     options.buffer = random.pick<std::int64_t>({1 << 18, 1 << 14});
     options.piece = random.pick<std::int64_t>({0, 256, 4096});
     options.alignment = random.pick<std::int64_t>({1, 64, 512});
@@ -196,7 +196,7 @@ void Expected::put(int variable, const Variable& v, std::int64_t record, std::in
 
 namespace {
 
-/// Compares the file as netCDF-C reads it.
+/// Compares the file, as netCDF-C reads it, with the expected contents.
 void compare_packed(const Case& c, const Expected& expected) {
     const QuietHdf5 quiet;
     int id = 0, time = -1, wrong = 0;

@@ -92,8 +92,7 @@ void Rank::run() {
     const std::int64_t steps = random_.between(1, 4);
     for (std::int64_t s = 0; s < steps; ++s) {
         const bool ends = s + 1 < steps || random_.percent(80);
-        // Sometimes the model puts its records in the same way on all ranks, sometimes in any
-        // order.
+        // Sometimes all ranks put the same records in the same order, sometimes each in its own.
         if (case_.boxes && random_.percent(case_.alike))
             step_alike();
         else
@@ -135,8 +134,8 @@ void Rank::close() {
     ok(service_->close(true));
 }
 
-/// Defines the plan's variables, each with its own decomposition. In some, no rank holds a part,
-/// whose elements keep their values or the fill value.
+/// Defines the variables of the plan, each with its own decomposition. Some variables have a part
+/// that no rank holds, whose elements keep their values or the fill value.
 void Rank::define() {
     file_->definitions = case_.plan.definitions;
     for (const Variable& v : file_->definitions.variables) {
@@ -189,7 +188,7 @@ Rank::Made Rank::made_for(const Variable& v, std::int64_t halo, bool hole) {
     return make(v, dealt);
 }
 
-/// Returns one of a few decompositions that are kept; mostly the same one.
+/// Returns one of a few decompositions that are used again, mostly the same one.
 Rank::Made Rank::usual_of(int i, const Variable& v) {
     usual_.resize(static_cast<std::size_t>(variables()));
     auto& all = usual_[static_cast<std::size_t>(i)];
@@ -220,8 +219,8 @@ void Rank::step() {
     }
 }
 
-/// Puts most variables by the same decompositions as before, most of them into one record, on all
-/// ranks; at times does something else.
+/// Puts most variables by the same decompositions as before and into one record, on all ranks.
+/// Sometimes puts something else.
 void Rank::step_alike() {
     const std::int64_t next = std::min(expected_.records, case_.most_records - 1);
     const std::int64_t usual = random_.percent(75) ? next : random_.below(case_.most_records);
@@ -239,7 +238,7 @@ void Rank::step_alike() {
         if (v.record && random_.percent(often ? 10 : 1)) record = random_.below(case_.most_records);
         const Made made = usual_of(i, v);
         const std::int64_t kind = random_.below(often ? 100 : 1000);
-        if (kind < 10) {  // a box in a rank's own part, put before the record or after it
+        if (kind < 10) {  // a box inside the rank's own part, put before or after the record
             put_part(i, v, record, made);
             ++version_;
             put_record(i, v, record, made);
@@ -254,7 +253,7 @@ void Rank::step_alike() {
             put_record(i, v, record, made);
             ++version_;
             put_record(i, v, record, made);
-        } else if (kind < 50) {  // another record, too
+        } else if (kind < 50) {  // also put another record
             put_record(i, v, record, made);
             ++version_;
             if (v.record) put_record(i, v, (record + 1) % case_.most_records, made);
@@ -276,7 +275,7 @@ void Rank::step_alike() {
 void Rank::end_step(bool ends) {
     bool any_record = false;
     for (int i = 0; i < variables(); ++i) any_record |= file_->variable(i).record;
-    // A step without puts is a record of fill values, except if there are boxes.
+    // A step without puts writes a record of fill values, unless boxes were put.
     if (any_record && (counts_ || (!boxed_ && ends)))
         expected_.records = std::max(expected_.records, batch_->record + 1);
     if (!ends) return;
@@ -339,7 +338,7 @@ void Rank::put_record(int i, const Variable& v, std::int64_t record, const Made&
             values = values_at(i, elements_of(v, made.dealt, me, case_.ranks), version_);
             values = with_halo(values, share_of(v, made.dealt, me, case_.ranks), made.dealt.halo);
             values.resize(static_cast<std::size_t>(made.decomposition->stored), -7.0);
-        } else {  // rank 0 puts the values
+        } else {  // rank 0 puts the values for all
             values = values_at(i, elements_in(v, whole_of(v)), version_ + (me > 0 ? 1000 : 0));
         }
         RecordToPut put;
@@ -358,7 +357,7 @@ void Rank::put_record(int i, const Variable& v, std::int64_t record, const Made&
     if (any) note_box(v, record);
 }
 
-/// Puts a box of each rank's part.
+/// Puts a box that is inside each rank's part.
 void Rank::put_part(int i, const Variable& v, std::int64_t record, const Made& made) {
     const std::int64_t cut = random_.between(1, 3);
     bool any = false;
@@ -366,7 +365,7 @@ void Rank::put_part(int i, const Variable& v, std::int64_t record, const Made& m
         Box box = share_of(v, made.dealt, r, case_.ranks);
         if (r > 0 && box.nd == 0) continue;
         if (box.nd > 0) box.count[0] = (box.count[0] + cut - 1) / cut;
-        if (made.dealt.kind == Dealt::Kind::list) {  // lists: ranks have no boxes of their own
+        if (made.dealt.kind == Dealt::Kind::list) {  // a rank with a list has no box
             const auto elements = elements_of(v, made.dealt, r, case_.ranks);
             const auto any_of = std::max_element(elements.begin(), elements.end());
             if (any_of == elements.end() || *any_of < 0) continue;
@@ -386,8 +385,8 @@ void Rank::put_part(int i, const Variable& v, std::int64_t record, const Made& m
     if (any) note_box(v, record);
 }
 
-/// Puts the whole variable as a box of one rank, or the same of several ranks, any of which may be
-/// written last.
+/// Puts the whole variable as a box: from one rank, or the same values from several ranks in any
+/// order.
 void Rank::put_whole(int i, const Variable& v, std::int64_t record) {
     const int who = static_cast<int>(random_.below(case_.ranks));
     const bool several = random_.percent(20);
@@ -414,7 +413,7 @@ void Rank::note(int i, const Variable& v, std::int64_t record,
         if (e >= 0) expected_.put(i, v, record, e, value_of(i, version_, e));
 }
 
-/// Notes that some rank has put data into a record that it named.
+/// Notes that some rank has put data into a record by its number.
 void Rank::note_box(const Variable& v, std::int64_t record) {
     boxed_ = true;
     if (v.record) expected_.records = std::max(expected_.records, record + 1);

@@ -20,8 +20,8 @@ public:
          std::shared_ptr<std::vector<char>> bytes);
 
     void run();
-    /// Puts variable 0 by tw_put, which is collective because a step exceeds the staging memory;
-    /// puts the others by records.
+    /// Puts variable 0 by tw_put, which is collective because a step exceeds the staging memory.
+    /// Puts the other variables by records.
     void run_immediate();
     void close();
     PartPuts& parts() { return *parts_; }
@@ -30,7 +30,7 @@ public:
     const Expected& expected() const { return expected_; }
 
 private:
-    /// A decomposition of a variable. Null: rank 0 has the whole.
+    /// A decomposition of a variable; null if rank 0 has the whole variable.
     struct Made {
         std::shared_ptr<const Decomposition> decomposition;
         Dealt dealt;
@@ -60,7 +60,7 @@ private:
     void note_box(const Variable& v, std::int64_t record);
 
     const Case& case_;
-    Random random_;  ///< gives the same numbers on every rank
+    Random random_;  ///< gives the same numbers on all ranks
     std::unique_ptr<Team> team_;
     std::unique_ptr<Resources> resources_;
     std::unique_ptr<FileContext> file_;
@@ -69,17 +69,17 @@ private:
     std::unique_ptr<Service> service_;
     std::unique_ptr<PartPuts> parts_;
     std::vector<Made> held_;                 ///< decomposition of each variable, for tw_put
-    std::vector<std::vector<double>> kept_;  ///< arrays of deferred puts
+    std::vector<std::vector<double>> kept_;  ///< arrays of deferred puts, which must stay in place
     Expected expected_;
-    std::vector<std::vector<Made>> usual_;  ///< by variable
-    int serial_ = 0;                        ///< number of the decomposition made last
+    std::vector<std::vector<Made>> usual_;  ///< decompositions that are used again, by variable
+    int serial_ = 0;                        ///< number of the latest decomposition
     std::int64_t version_ = 0;
     bool boxed_ = false;
-    bool counts_ = false;  ///< the step counts, in a file with boxes
+    bool counts_ = false;  ///< in a file with boxes, the step counts as a record
     std::int64_t steps_ = 0;
 };
 
-/// Runs all ranks of a case, each on a thread, while servers serve.
+/// Runs all ranks of a case, each on a thread, while the servers work.
 void run_ranks(const Case& c, std::uint64_t seed, std::shared_ptr<std::vector<char>> bytes,
                const std::function<void(Rank&)>& act);
 

@@ -14,7 +14,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Makes a list over some adjacent dimensions, with holes or without.
+/// Makes a random list over some adjacent dimensions, with or without holes.
 std::shared_ptr<const Decomposition> random_list(const std::vector<std::int64_t>& shape,
                                                  bool with_holes, Random& random) {
     auto d = std::make_shared<Decomposition>();
@@ -45,7 +45,7 @@ struct Holder : Plan {
     Holdings holdings;
 };
 
-/// Makes variables that are held as boxes or lists; some are held alike.
+/// Makes variables that are held as boxes or lists. Some of them have the same holding.
 Holder random_holder(Random& random) {
     Holder plan;
     for (std::int64_t n = random.between(1, 5), i = 0; i < n; ++i) {
@@ -80,7 +80,7 @@ Holder random_holder(Random& random) {
     return plan;
 }
 
-/// Returns the file positions of held boxes' elements, in packed order.
+/// Returns the positions in the file of the elements of held boxes, in packed order.
 std::vector<std::int64_t> in_order(const Variable& v, std::span<const HeldBox> all) {
     std::map<std::int64_t, std::int64_t> at;  // position in the file, by packed offset
     std::int64_t begin = 0;
@@ -119,7 +119,7 @@ TEST(PackedBoxes, AreToldAsTheyAre) {
             const auto at = static_cast<int>(i);
             const auto elements = in_order(v, told.of(at));
             EXPECT_EQ(elements, in_order(v, own.of(at)));
-            // The elements of the decomposition; in its own order if no list has holes.
+            // Visit the elements of the decomposition; in its own order if no list has holes.
             const Decomposition& d = *plan.holdings[i]->decomposition;
             const auto& held = plan.holdings[i]->held;
             if (!d.listed || d.listed->length == d.listed->list->elements) {
@@ -144,7 +144,7 @@ TEST(PackedBoxes, TellAListOnce) {
     EXPECT_EQ(PackedBoxes(Holdings(10, holding)).words().size(), one + 9);
 }
 
-// Adjacent ranges of a variable together have each of its elements once.
+// Adjacent ranges of a variable together contain each element once.
 TEST(PackedBoxes, RangesMakeTheWhole) {
     Random random(3);
     for (int k = 0; k < 300; ++k) {

@@ -25,7 +25,7 @@ Box random_box(Random& random, const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
-// Each element is in one round, in the order of the parts, and no round exceeds the limit.
+// Each element is in one round, in the order of the parts. No round exceeds the limit.
 TEST(RestRounds, HoldAllPartsInOrder) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);

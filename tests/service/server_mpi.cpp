@@ -16,7 +16,8 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Addresses 0 and 1 share a node with the server, which is 2; address 3 has a node of its own.
+/// Addresses 0 and 1 are on the same node as the server, which has address 2. Address 3 is on
+/// another node.
 class ServerTest : public testing::Test {
 protected:
     void SetUp() override {
@@ -40,10 +41,10 @@ protected:
         while (server_->work()) {
         }
     }
-    /// Returns the server's answer to a command.
+    /// Sends a command to the server, and returns its answer.
     Status ask(MessageKind kind, const WireWriter& body) {
         ends_[0]->send(2, kind, serial_, body.bytes);
-        // Also answer for the server below, which gets the command, too.
+        // Also answer in place of the server below, which gets the command, too.
         if (server_roles_.servers().size() > 1 && kind != MessageKind::count_file)
             ends_[3]->send(2, MessageKind::reply, serial_, Answer{}.bytes());
         pump();
@@ -82,7 +83,7 @@ protected:
     static int value(std::int64_t record, std::int64_t x) {
         return static_cast<int>(100 * (record + 1) + x);
     }
-    /// Publishes a unit of all ranks: a third of 'v' each, or, with a mark, of 'f'.
+    /// Publishes a unit of all ranks. Each has a third of 'v' or, if the unit is a mark, of 'f'.
     void publish(UnitKind kind, std::int64_t record, bool put = true) {
         const int variable = is_mark(kind) ? 1 : 0;
         const std::int64_t n = variable == 0 ? 3 : 1;
@@ -177,7 +178,7 @@ TEST_F(ServerTest, WritesAFile) {
         pump();
         EXPECT_EQ(unit_queues_[0]->region().done[0].load(), static_cast<std::uint32_t>(r + 1));
     }
-    // The rank without a server on its node learns that its units were used.
+    // The rank without a server on its node must learn that its units were used.
     int accepted = 0;
     for (Message m; ends_[3]->receive(m);) accepted += m.kind == MessageKind::accepted ? 1 : 0;
     EXPECT_EQ(accepted, 5);
@@ -194,7 +195,7 @@ TEST_F(ServerTest, WritesAFile) {
     look(path, 5, true);
 }
 
-// A finish_file is answered only after the units published before it are written.
+// finish_file is answered only after the units that were published before it are written.
 TEST_F(ServerTest, FinishWaits) {
     ASSERT_TRUE(open(folder_ + "/b.nc").ok());
     EXPECT_EQ(finish(1).text, "no answer");
@@ -207,8 +208,8 @@ TEST_F(ServerTest, FinishWaits) {
     EXPECT_TRUE(close(true).ok());
 }
 
-// Records are counted only when the reports of the other servers, with the places of their chunks,
-// have arrived. These may arrive after the model's question although they were sent before.
+// Records are counted only after the other servers have reported the addresses of their chunks. A
+// report can arrive after the model's question, although it was sent before.
 TEST_F(ServerTest, CountingWaitsForReports) {
     server_roles_ = ServerRoles(topology_of(std::vector{0, 0, 0, 0}), {2, 3});
     server_ = std::make_unique<Server>(server_roles_, 0, *ends_[2], *comm_, board_);
@@ -234,7 +235,7 @@ TEST_F(ServerTest, RefusesWhatCannotBeMade) {
     const Status status = open(folder_ + "/missing/c.nc");
     EXPECT_EQ(status.code, TW_EIO) << status.text;
     EXPECT_NE(status.text.find("/missing/c.nc"), std::string::npos) << status.text;
-    // The server can still create files.
+    // After this, the server can still create files.
     ASSERT_TRUE(open(folder_ + "/c.nc").ok());
     publish(UnitKind::last, 50);
     EXPECT_TRUE(finish(1).ok());
@@ -260,7 +261,7 @@ TEST_F(ServerTest, FailuresComeBackToAllClients) {
     setrlimit(RLIMIT_FSIZE, &before);
     for (int r = 0; r < 2; ++r) {
         EXPECT_EQ(unit_queues_[static_cast<std::size_t>(r)]->failure().code, TW_EIO);
-        // Discarded units are not waited for.
+        // Nobody waits for units that are discarded.
         unit_queues_[static_cast<std::size_t>(r)]->drain();
     }
     Status told;

@@ -13,7 +13,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Places ranks on nodes: node by node, or round robin.
+/// Distributes ranks over nodes: node by node, or in turn.
 Topology make_topology(int ranks, int nodes, bool in_turn) {
     std::vector<int> node_of;
     nodes = std::min(nodes, ranks);
@@ -23,7 +23,7 @@ Topology make_topology(int ranks, int nodes, bool in_turn) {
 
 }  // namespace
 
-// Every rank is a server or has one, and every writer gets the data of a node's ranks once.
+// Each rank is a server or has one, and each writer gets the data of a node's ranks once.
 TEST(ServerRoles, CoversEveryNodeAndWriterOnce) {
     for (int ranks = 2; ranks <= 13; ++ranks)
         for (int nodes = 1; nodes <= 6; ++nodes)
@@ -43,7 +43,7 @@ TEST(ServerRoles, CoversEveryNodeAndWriterOnce) {
                         for (int w = 0; w < number; ++w) {
                             const int writer = servers[static_cast<std::size_t>(w)];
                             const int here = server_roles.node_of(writer);
-                            // model ranks whose data are in these messages
+                            // model ranks whose data these messages contain
                             std::multiset<int> reached;
                             for (const int f : server_roles.feeders(w)) {
                                 const int node = server_roles.node_of(f);
@@ -59,7 +59,7 @@ TEST(ServerRoles, CoversEveryNodeAndWriterOnce) {
                                 }
                             }
                             for (int m : server_roles.models_of(here))
-                                reached.insert(m);  // in memory
+                                reached.insert(m);  // data that are passed in memory
                             EXPECT_EQ(reached.size(),
                                       static_cast<std::size_t>(server_roles.models()));
                             EXPECT_EQ(std::set<int>(reached.begin(), reached.end()).size(),
@@ -68,7 +68,7 @@ TEST(ServerRoles, CoversEveryNodeAndWriterOnce) {
                     }
 }
 
-// Numbers and addresses of model ranks and of servers, and their places on nodes.
+// Tests numbers and addresses of model ranks and servers, and their places on nodes.
 TEST(ServerRoles, Numbers) {
     for (int ranks = 2; ranks <= 13; ++ranks)
         for (int number = 1; number < ranks; ++number)
@@ -96,8 +96,8 @@ TEST(ServerRoles, Numbers) {
             }
 }
 
-// News from the first server reaches every server once, with few messages from each; and once every
-// rank without a server on its node.
+// A message from the first server reaches each server once, with few messages from each; and it
+// reaches each rank without a server on its node once.
 TEST(ServerRoles, Tree) {
     for (int number = 1; number <= 40; ++number) {
         const ServerRoles server_roles =
@@ -128,7 +128,7 @@ TEST(ServerRoles, Tree) {
     }
 }
 
-// Spreads servers: no node gives two ranks more than a node that could give another one.
+// No node has two servers more than another node that could have one more.
 TEST(ServerRoles, SpreadsServersOverNodes) {
     for (int ranks = 2; ranks <= 13; ++ranks)
         for (int nodes = 1; nodes <= 6; ++nodes)

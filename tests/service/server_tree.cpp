@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kinds = 16;
 
-/// A transport that counts its messages.
+/// A transport that counts the messages that it sends.
 class Counted final : public Transport {
 public:
     explicit Counted(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
@@ -155,7 +155,7 @@ protected:
 
 }  // namespace
 
-// With any number of servers, none sends a command to more than two others, and each answers once.
+// However many servers there are, each sends a command to at most two others, and answers once.
 TEST_F(ServerTree, NobodyTellsManyServers) {
     for (const int servers : {1, 2, 3, 4, 5, 6, 7, 20}) {
         Tree tree(servers, folder_);
@@ -177,8 +177,8 @@ TEST_F(ServerTree, NobodyTellsManyServers) {
     }
 }
 
-// The answer is the error of the server that failed. All servers have given up the file, and
-// continue with others.
+// The answer is the error of the server that failed. All servers give up this file, and continue
+// with others.
 TEST_F(ServerTree, OneThatFailsIsNamed) {
     for (const int servers : {1, 2, 5, 7}) {
         Tree tree(servers, folder_);

@@ -16,7 +16,7 @@
 
 namespace thalweg::detail {
 
-/// A file in memory that counts the calls on it, and fails on demand.
+/// A file in memory. It counts the calls, and fails when the test wants it to.
 class MemoryStorage : public Storage {
 public:
     const char* name() const override { return "test"; }
@@ -47,7 +47,7 @@ public:
         });
         return {};
     }
-    /// Calls visit(byte of the file, byte of the chunk).
+    /// Calls visit(byte in the file, byte in the chunk) for each byte of a chunk.
     template <class Visit>
     void for_bytes(const Chunk& c, Visit&& visit) const {
         if (c.box == nullptr) {
@@ -81,7 +81,7 @@ public:
 
     const Definitions* definitions = nullptr;  ///< needed for boxes
     static constexpr char untouched = 0x6e;
-    /// shared by the writers of a file
+    /// Contents of the file, which all of its writers share.
     std::shared_ptr<std::vector<char>> bytes = std::make_shared<std::vector<char>>();
     std::vector<std::int64_t> records;  ///< record counts that were published
     int syncs = 0;
@@ -91,7 +91,7 @@ public:
 /// The definitions of a file, and the places of their data.
 struct Plan {
     Definitions definitions;
-    std::vector<char> whole;  ///< for each variable: the ranks hold every element
+    std::vector<char> whole;  ///< for each variable, nonzero if the ranks hold each element
     Spaces spaces;
 
     void add(const std::string& name, tw_type type, std::vector<std::int64_t> shape, bool record,
@@ -110,7 +110,7 @@ struct Plan {
         definitions.variables.push_back(std::move(v));
         whole.push_back(is_whole);
     }
-    /// Computes the places of the variables as the format does: first the fixed-size ones, then
+    /// Computes the places of the variables as the format does: fixed-size ones first, then
     /// records.
     void lay_out() {
         FileMap map;
@@ -172,13 +172,13 @@ inline std::unique_ptr<Layout> random_layout(Random& random, const Plan& plan) {
     return make_record_layout(writers, random.pick<std::int64_t>({1, 64, 512}));
 }
 
-/// Returns byte `b` of an element in a unit.
+/// Returns byte `b` of an element, as a unit should contain it.
 inline char byte_of(int variable, std::int64_t unit, std::int64_t element, std::int64_t b) {
     return static_cast<char>(mix(static_cast<std::uint64_t>(variable * 1000003 + unit),
                                  static_cast<std::uint64_t>(element * 8 + b)));
 }
 
-/// A unit part and the memory of its data, shared with copies.
+/// A part of a unit, and the memory of its data, which copies share.
 struct Sent {
     UnitPart unit_part;
     std::vector<std::shared_ptr<const std::vector<char>>> data;
@@ -230,8 +230,8 @@ inline void set_put(Sent& s, int variable) {
         static_cast<std::int64_t>(std::uint64_t(1) << (variable % 64));
 }
 
-/// Returns the boxes of a variable for each rank: bands along some dimension, each cut once more.
-/// Unless `whole`, some boxes are left out.
+/// Returns the boxes of a variable for each rank: bands along some dimension, each divided once
+/// more. If `whole` is false, some boxes are left out.
 inline std::vector<std::vector<Box>> random_boxes(const Variable& v, bool whole, int ranks,
                                                   Random& random) {
     std::vector<std::vector<Box>> of(static_cast<std::size_t>(ranks));

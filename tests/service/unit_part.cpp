@@ -51,8 +51,8 @@ TEST(UnitPart, IsReadAsItWasDescribed) {
     }
 }
 
-// The data that the writers get of a step are those that the ranks hold: every element once, with
-// its value, within the writer's share.
+// The parts of a step that the writers get are those that the ranks hold: each element occurs once,
+// with its value, and lies in the writer's share.
 TEST(UnitPart, ClippedPartsMakeTheWhole) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         Random random(seed + 1000);

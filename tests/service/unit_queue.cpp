@@ -39,7 +39,7 @@ UnitPart boxes_unit_part() {
     return p;
 }
 
-// Returns one scalar variable of bytes, which suffices for entries with data of any length.
+// Returns a scalar variable of bytes; entries for it can have data of any length.
 std::vector<Variable> one_variable() {
     Variable v;
     v.name = "v";
@@ -54,13 +54,13 @@ TEST(UnitQueue, TakesNoMoreThanThereIs) {
     EXPECT_EQ(q.unit_queue.capacity(), 4096);
     EXPECT_EQ(q.unit_queue.take(4097), nullptr);
     EXPECT_NE(q.unit_queue.take(4000), nullptr);
-    EXPECT_EQ(q.unit_queue.take(100), nullptr);  // the open unit alone fills the queue
+    EXPECT_EQ(q.unit_queue.take(100), nullptr);  // the unit that is not ended yet fills the queue
     EXPECT_EQ(q.unit_queue.waits, 0);
     EXPECT_EQ(q.unit_queue.most_bytes, 4032);
 }
 
-// After a box, there must be room for the unit's descriptor, at the end of the ring or at its
-// beginning.
+// After a box, there must be space for the unit's descriptor, at the end or the beginning of the
+// ring.
 TEST(UnitQueue, LeavesRoomForWhatComesAfter) {
     Queue q(4096, 1);
     EXPECT_NE(q.unit_queue.take(3500, 500), nullptr);
@@ -77,7 +77,7 @@ TEST(UnitQueue, LeavesRoomForWhatComesAfter) {
     EXPECT_NE(ring.unit_queue.take(1500), nullptr);
 }
 
-// The memory of a queue can be used for another one.
+// The memory of one queue can be reused for another.
 TEST(UnitQueue, UsesSpareMemory) {
     Status status;
     auto first = UnitQueue::memory_for(8192, {}, status, true);
@@ -94,7 +94,7 @@ TEST(UnitQueue, UsesSpareMemory) {
     EXPECT_GE(third->size(), std::size_t(1) << 20);
 }
 
-// A queue that grows allocates memory for its data, and reuses it.
+// A queue that grows allocates memory for its data, and reuses it later.
 TEST(UnitQueue, GrowsWithWhatIsPut) {
     Queue q(64 << 20, 1, true);
     EXPECT_EQ(q.unit_queue.capacity(), 64 << 20);
@@ -107,7 +107,7 @@ TEST(UnitQueue, GrowsWithWhatIsPut) {
         }
         UnitPart p = boxes_unit_part();
         q.unit_queue.publish(p);
-        // Keep the writer one unit behind.
+        // let the writer stay one unit behind
         q.done(0, unit);
     }
     EXPECT_GE(q.unit_queue.touched(), 6 << 20);
@@ -119,8 +119,7 @@ TEST(UnitQueue, GrowsWithWhatIsPut) {
     EXPECT_TRUE(q.unit_queue.drained());
 }
 
-// A slow writer reads every unit before it releases the memory, and must find the data that were
-// put there.
+// A slow writer reads each unit before it frees its memory, and must find the data that were put.
 TEST(UnitQueue, ManyUnitsThroughASmallRing) {
     for (const int agents : {1, 3}) {
         Queue q(8192, agents);
@@ -194,7 +193,7 @@ TEST(UnitQueue, WaitsForTheSlowestAgent) {
     slow.join();
 }
 
-// The memory of a unit is not reused while messages with it are in transit.
+// Memory of a unit is not reused while messages that contain it are being sent.
 TEST(UnitQueue, WaitsForMessages) {
     Queue q(4096, 0);
     struct Messages final : QueueWatcher {
@@ -223,7 +222,7 @@ TEST(UnitQueue, KeepsWhatStaysOpen) {
     q.unit_queue.publish(p, mark);
     q.done(0, 1);
     q.unit_queue.drain();
-    // Everything before the kept bytes is free; the kept bytes are not.
+    // All bytes before the kept ones are free, the kept ones are not.
     char* next = q.unit_queue.take(1500);
     ASSERT_NE(next, nullptr);
     std::memset(next, -1, 1500);
@@ -233,7 +232,7 @@ TEST(UnitQueue, KeepsWhatStaysOpen) {
     EXPECT_EQ(q.unit_queue.position(q.unit_queue.take(64)), 0);
 }
 
-// There is always room for descriptors, however small the units are.
+// There is always space for descriptors, however small the units are.
 TEST(UnitQueue, BoundsTheNumberOfUnits) {
     Queue q(1 << 20, 1);
     std::thread agent([&] {
@@ -262,7 +261,7 @@ TEST(Region, KeepsTheFirstFailure) {
     const std::string kept = region.failure().text;
     EXPECT_EQ(kept, std::string(kept.size(), 'x'));
     EXPECT_GT(kept.size(), 9000);
-    // A process that maps the memory must see the data.
+    // A process that maps the memory must find the data there.
     Status status;
     const auto same = Segment::map(q.unit_queue.name(), status);
     ASSERT_TRUE(status.ok());

@@ -14,12 +14,12 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// The ranks of a node and its only writer. Variable 'v' has 8 ints per record, 'f' 4 without
-/// records. Counts the calls of the unit writer, and permits it to send when the test says so.
+/// The ranks of a node, and its only writer. Variable 'v' has 8 ints in a record; 'f' has 4 and no
+/// records. Counts the writer's calls, and lets it send only when the test permits it.
 struct Host final : UnitWriterHost {
     bool sends_on = false, may = false;
     int sent = 0, reports = 0;
-    std::vector<int> feeders;  ///< feeders whose messages were used
+    std::vector<int> feeders;  ///< ranks of other nodes whose messages were used
 
     bool forwards() const override { return sends_on; }
     bool may_forward() override { return may; }
@@ -31,9 +31,9 @@ struct Host final : UnitWriterHost {
     void accepted(int feeder) override { feeders.push_back(feeder); }
 };
 
-/// A file in which chunks get a place only when the test says so.
+/// A file in which chunks get an address only when the test permits it.
 struct PlacedFile final : MemoryStorage, Placement {
-    bool placed = false;  ///< the test has packed chunks
+    bool placed = false;  ///< the test has packed chunks, which now have an address
     std::int64_t given = 0, there = 0, ended = 0;
     Status broken;
 
@@ -66,8 +66,8 @@ struct Office {
     std::unique_ptr<UnitWriter> unit_writer;
     Host host;
 
-    /// @param first   bytes of the first rank's queue
-    /// @param placed  chunks are packed, and durable
+    /// @param first size in bytes of the first rank's queue
+    /// @param placed the file has packed chunks, and is durable
     explicit Office(int n, bool others = false, std::int64_t first = 1 << 16, bool placed = false) {
         file.placed = placed;
         plan.add("v", TW_INT, {8}, true);
@@ -98,7 +98,7 @@ struct Office {
         while (unit_writer->work()) {
         }
     }
-    /// @return false if the rank is stuck
+    /// @return false if the rank cannot publish because its queue is full
     bool publish(int rank, Sent sent) {
         UnitQueue& unit_queue = *ranks[static_cast<std::size_t>(rank)];
         for (std::size_t i = 0; i < sent.unit_part.entries.size(); ++i) {
@@ -109,7 +109,7 @@ struct Office {
         }
         return unit_queue.publish(sent.unit_part);
     }
-    /// Makes a unit in which a rank puts its part of a variable; or nothing, if `variable` is -1.
+    /// Makes a unit in which a rank puts its part of a variable, or nothing if `variable` is -1.
     Sent unit(UnitKind kind, int rank, int of, int variable) {
         Sent s = empty_unit_part(plan, kind, rank);
         for (int i = 0; i < 2; ++i) {
@@ -200,7 +200,7 @@ TEST(UnitWriter, KeepsAFailureAndDiscardsTheRest) {
         EXPECT_EQ(o.failure(r).text, "x.nc: no space (rank 9)");
         EXPECT_EQ(o.done(r), 2);
     }
-    // No rank waits for another any more.
+    // After this, no rank waits for another.
     o.publish(1, o.unit(UnitKind::step, 1, 2, 0));
     o.publish(1, o.unit(UnitKind::step, 1, 2, 0));
     o.work();
@@ -229,8 +229,8 @@ TEST(UnitWriter, CountsRecordsThatAllWritersHave) {
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
 }
 
-// Packed chunks leave the queue at once, but records are counted only when the chunks have a place
-// in the file.
+// Packed chunks leave the queue at once, but records are counted only when the chunks have an
+// address in the file.
 TEST(UnitWriter, CountsRecordsThatHaveAPlace) {
     Office o(1, false, 1 << 16, true);
     for (int k = 0; k < 3; ++k) o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
@@ -258,7 +258,7 @@ TEST(UnitWriter, CountsRecordsThatHaveAPlace) {
     EXPECT_EQ(o.unit_writer->marks(), 1);
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
-    // If placing fails, no record is counted.
+    // If a chunk gets no address, no record is counted.
     o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
     o.work();
     o.file.broken = thalweg::detail::failure(TW_EIO, "x.nc: no space");
@@ -270,7 +270,7 @@ TEST(UnitWriter, CountsRecordsThatHaveAPlace) {
     EXPECT_EQ(o.unit_writer->rounds().done(), 4);
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
     const auto held = o.unit_writer->hold();
-    EXPECT_TRUE(o.unit_writer->settle_all());  // no rank waits for it any more
+    EXPECT_TRUE(o.unit_writer->settle_all());  // after the failure, no rank waits for an address
 }
 
 TEST(UnitWriter, SendsOnOnceAndTellsWhatWasAccepted) {
@@ -292,7 +292,7 @@ TEST(UnitWriter, SendsOnOnceAndTellsWhatWasAccepted) {
     EXPECT_EQ(o.unit_writer->sources().waiting_bytes(), 0);
 }
 
-// Parts of a step have already been sent to the other nodes when the first boxes arrive from there.
+// Parts of a step were already sent to other nodes when the first boxes arrive from there.
 TEST(UnitWriter, WhatBoxesOvertakeIsSentOnceAndTheMarkAfterIt) {
     Office o(2, true);
     o.host.sends_on = o.host.may = true;
@@ -334,7 +334,8 @@ TEST(UnitWriter, MarksArePassedTogether) {
     EXPECT_EQ(o.unit_writer->marks(), 2);
 }
 
-// Boxes of a rank that is ahead are taken from its queue; its steps end with those of the others.
+// Boxes of a rank that is ahead are taken from its queue; its steps end together with those of the
+// others.
 TEST(UnitWriter, BoxesAreWrittenAsTheyCome) {
     Office o(2);
     const auto boxes = [&](int rank, std::int64_t record, bool ends) {
@@ -348,15 +349,15 @@ TEST(UnitWriter, BoxesAreWrittenAsTheyCome) {
     o.publish(0, boxes(0, 0, true));
     o.publish(0, boxes(0, 1, true));
     o.work();
-    // The last box waits, to be written together with those of the other ranks.
+    // The last box waits until it can be written together with those of other ranks.
     EXPECT_EQ(o.done(0), 2);
     EXPECT_EQ(o.unit_writer->rounds().done(), 0);
     EXPECT_TRUE(o.file.records.empty());
-    // A rank that puts nothing.
+    // Rank 1 puts nothing.
     o.publish(1, o.unit(UnitKind::step, 1, 2, -1));
     o.work();
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
-    // A rank that does not end the second step, but waits at the close.
+    // Rank 1 does not end the second step, but waits in the close.
     o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{1, 2}));
@@ -365,8 +366,8 @@ TEST(UnitWriter, BoxesAreWrittenAsTheyCome) {
     o.work();
     EXPECT_EQ(o.unit_writer->marks(), 1);
     EXPECT_TRUE(o.unit_writer->failure().ok());
-    // A rank's boxes and another rank's part of a step are written together; the rank that lacks
-    // the step is named.
+    // Boxes of one rank and another rank's part of a step are written together. The error names the
+    // rank that lacks the step.
     Office mixed(2);
     mixed.publish(0, boxes(0, 0, true));
     Sent step = mixed.unit(UnitKind::step, 1, 2, 0);
@@ -385,8 +386,9 @@ TEST(UnitWriter, BoxesAreWrittenAsTheyCome) {
               "x.nc: variable 'v' of record 0 was not put on rank 0, but was on others");
 }
 
-// Boxes of a single rank would be parts of rows, which would have to be read and written again for
-// the boxes of other ranks. A close waits for all ranks, so it does not make the writer do that.
+// Boxes of a single rank would be parts of rows, which would have to be read and rewritten for the
+// boxes of other ranks. A close waits for all ranks, so the writer must not begin with those of
+// one.
 TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
     Office o(3);
     const auto boxes = [&](int rank) {
@@ -403,10 +405,10 @@ TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
         o.work();
     }
     EXPECT_EQ(o.unit_writer->marks(), 1);
-    // The bytes of 'v', and those of 'f', which is filled.
+    // The bytes of 'v', and those of 'f', which are fill values.
     EXPECT_EQ(o.file.counts().bytes, 32 + 16);
     EXPECT_EQ(o.file.counts().calls, 2);
-    // Boxes of a rank that waits for room are written without waiting for the others.
+    // Boxes of a rank that waits for space are written without waiting for other ranks.
     Office pressed(2);
     pressed.publish(0, boxes(0));
     pressed.work();
@@ -417,7 +419,7 @@ TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
 }
 
 // A rank of another node is in a collective call, and has not published the unit that this node's
-// ranks have.
+// ranks have published.
 TEST(UnitWriter, WhoWaitsForRanksOfOtherNodesIsTold) {
     Office o(2, true);
     for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));
@@ -425,12 +427,12 @@ TEST(UnitWriter, WhoWaitsForRanksOfOtherNodesIsTold) {
     first.waiting = 1;
     o.unit_writer->sources().learn({1, 1});
     o.work();
-    EXPECT_FALSE(o.ranks[0]->stuck());  // it has not published anything that the other rank has not
+    EXPECT_FALSE(o.ranks[0]->stuck());  // rank 0 has published nothing that the other rank has not
     o.unit_writer->sources().learn({0, 1});
     o.work();
     EXPECT_TRUE(o.ranks[0]->stuck());
-    EXPECT_FALSE(o.ranks[1]->stuck());  // it has room in its queue
-    // The ranks enter that collective call; nothing is known about the next one.
+    EXPECT_FALSE(o.ranks[1]->stuck());  // rank 1 has space in its queue
+    // The ranks enter the collective call; nothing is known about the next one.
     for (auto& rank : o.ranks) rank->meet();
     o.work();
     EXPECT_FALSE(o.ranks[0]->stuck());
@@ -440,8 +442,8 @@ TEST(UnitWriter, WhoWaitsForRanksOfOtherNodesIsTold) {
     EXPECT_EQ(o.unit_writer->sources().deadlock().meeting, 2U);
 }
 
-// Ranks publish the same units and make a collective call; the first one waits for room, the last
-// one is slow.
+// Ranks publish the same units and make a collective call. The first rank waits for space, and the
+// last one is slow.
 TEST(UnitWriter, ARankThatWaitsForRoomIsNotStuck) {
     Office o(3, false, 512);
     std::atomic<bool> stuck{false};

@@ -38,7 +38,7 @@ protected:
         EXPECT_EQ(status.code, TW_ESETTING) << call;
         return status;
     }
-    /// Checks that the error's text contains all of the words.
+    /// Checks that the text of an error contains all of the given words.
     void expect_words(const Status& status, std::initializer_list<const char*> words) {
         for (const char* word : words)
             EXPECT_NE(status.text.find(word), std::string::npos) << word << " in " << status.text;

@@ -27,8 +27,8 @@ Variable variable(std::vector<std::int64_t> shape, std::vector<std::int64_t> arg
     return v;
 }
 
-/// Checks that every element is at its place in one chunk, and that the rest of the chunks has fill
-/// values.
+/// Checks that each element is at its place in one chunk, and that the rest of the chunks contains
+/// fill values.
 void expect_covered(const Variable& v, std::int64_t target) {
     const ChunkGrid g = choose_grid(v, target);
     std::vector<int> values(static_cast<std::size_t>(g.elements()));
@@ -63,7 +63,7 @@ void expect_covered(const Variable& v, std::int64_t target) {
         }
         return Status{};
     };
-    // Write pieces of any length, in order.
+    // Write pieces of many lengths, in order.
     for (std::int64_t first = 0, n = 1; first < g.elements(); first += n, n = n * 3 % 101) {
         n = std::min(n, g.elements() - first);
         Chunk piece;
@@ -76,7 +76,7 @@ void expect_covered(const Variable& v, std::int64_t target) {
     EXPECT_EQ(seen, std::vector<int>(seen.size(), 1));
 }
 
-/// Writes and reads random ranges in any order, packs in between, and compares the values with a
+/// Writes and reads random ranges in any order, with packing in between. Compares the values with a
 /// plain array.
 void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& random) {
     Definitions d;

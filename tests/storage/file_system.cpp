@@ -21,7 +21,7 @@ TEST(FileSystem, ChoosesWhatIsSafe) {
         std::int64_t magic;
         int nodes;
         const char *asked_storage, *asked_writers;
-        const char *storage, *writers, *warning;  // "": none
+        const char *storage, *writers, *warning;  // expected options; "": none
         bool pnetcdf = true;
         bool direct = false;
     };
@@ -59,7 +59,7 @@ TEST(FileSystem, ChoosesWhatIsSafe) {
     }
 }
 
-// Under the name of a file that rank 0 has created, another node may have another file.
+// Another node may have another file under the name of the file that rank 0 has created.
 TEST(FileSystem, TellsAFileFromAnotherOfItsName) {
     const std::string path =
         std::filesystem::temp_directory_path() / ("identity" + std::to_string(getpid()));
@@ -69,9 +69,9 @@ TEST(FileSystem, TellsAFileFromAnotherOfItsName) {
     if (created.device == 0) GTEST_SKIP() << "no local disk";
     EXPECT_NE(created.inode, 0U);
     EXPECT_TRUE(check_identity(path, created).ok());
-    EXPECT_TRUE(check_identity(path, {}).ok());  // nothing is known about the created file
+    EXPECT_TRUE(check_identity(path, {}).ok());  // an unknown identity is accepted
     FileIdentity elsewhere = created;
-    elsewhere.kernel ^= 1;  // another machine, whose disk has the same numbers
+    elsewhere.kernel ^= 1;  // another machine, whose disk has the same numbers, runs another kernel
     EXPECT_EQ(check_identity(path, elsewhere).code, TW_EIO);
     elsewhere.kernel = 0;
     EXPECT_TRUE(check_identity(path, elsewhere).ok());

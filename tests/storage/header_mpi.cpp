@@ -27,9 +27,9 @@ struct Definition {
         std::vector<int> dims;
         std::size_t attribute;
     };
-    std::vector<std::size_t> dims;  // 0: the record dimension
+    std::vector<std::size_t> dims;  // lengths of the dimensions; 0: the record dimension
     std::vector<Var> vars;
-    std::size_t attribute;  // length of a global attribute of text
+    std::size_t attribute;  // length of the global text attribute
     std::size_t records;
 };
 
@@ -63,13 +63,13 @@ bool is_record(const Definition& d, const Definition::Var& v) {
     return !v.dims.empty() && d.dims[static_cast<std::size_t>(v.dims[0])] == 0;
 }
 
-/// Tests if the file has records; a record dimension that no variable uses does not count.
+/// Tests if the file has records. A record dimension that no variable uses does not count.
 bool any_record(const Definition& d) {
     return std::any_of(d.vars.begin(), d.vars.end(),
                        [&](const Definition::Var& v) { return is_record(d, v); });
 }
 
-/// Returns the last element of a variable's last record.
+/// Returns the index of the last element in a variable's last record.
 template <class N>
 std::vector<N> corner(const Definition& d, const Definition::Var& v) {
     std::vector<N> at{};
@@ -106,7 +106,7 @@ void make_with_netcdf(const std::string& path, const Definition& d, Format forma
         ASSERT_EQ(nc_put_att_short(id, var, "n", NC_SHORT, v.attribute % 4, numbers), NC_NOERR);
     }
     ASSERT_EQ(nc__enddef(id, d.attribute, 4, 0, 4), NC_NOERR);
-    // Fill values extend the file.
+    // Write fill values to extend the file.
     for (std::size_t i = 0; i < d.vars.size() && d.records > 0; ++i) {
         if (!is_record(d, d.vars[i])) continue;
         const std::vector<std::size_t> at = corner<std::size_t>(d, d.vars[i]);
@@ -140,7 +140,7 @@ void make_with_pnetcdf(const std::string& path, const Definition& d, Format form
                           static_cast<int>(d.vars[i].dims.size()), d.vars[i].dims.data(), &var),
             NC_NOERR);
     }
-    ASSERT_EQ(ncmpi_enddef(id), NC_NOERR);  // with PnetCDF's own alignment
+    ASSERT_EQ(ncmpi_enddef(id), NC_NOERR);  // leave the alignment to PnetCDF
     for (std::size_t i = 0; i < d.vars.size(); ++i) {
         if (is_record(d, d.vars[i]) && d.records == 0) continue;
         const std::vector<MPI_Offset> at = corner<MPI_Offset>(d, d.vars[i]);
@@ -170,7 +170,7 @@ std::int64_t size_of_file(const std::string& path) {
     return info.st_size;
 }
 
-/// Checks offsets and sizes against PnetCDF's.
+/// Compares offsets and sizes with PnetCDF's.
 #if THALWEG_TEST_PNETCDF
 void expect_as_pnetcdf(const std::string& path, const Definition& d, const ClassicHeader& header) {
     int id = 0;
@@ -264,7 +264,7 @@ TEST_P(HeaderReader, RefusesHeadersThatEndEarly) {
     }
 }
 
-/// numrecs "STREAMING": the length of the file gives the number of records.
+/// If numrecs is STREAMING, the length of the file gives the number of records.
 TEST_P(HeaderReader, CountsTheRecordsOfAStream) {
     Random random(5);
     for (int i = 0; i < 50; ++i) {
@@ -281,7 +281,7 @@ TEST_P(HeaderReader, CountsTheRecordsOfAStream) {
     }
 }
 
-/// Parsing random bytes returns a result whose values stay within the file.
+/// After parsing random bytes, all resulting values lie within the file.
 TEST_P(HeaderReader, SurvivesGarbage) {
     Random random(4);
     for (int i = 0; i < 30; ++i) {
@@ -314,7 +314,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, HeaderReader,
                          testing::Values(Format::cdf1, Format::cdf2, Format::cdf5),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
-/// A header of given bytes: CDF-2 with one record dimension and more.
+/// Tests headers that are given byte by byte: CDF-2 with a record dimension and more.
 TEST(HeaderReaderBytes, NamesWhatIsWrong) {
     const std::string path = "bytes_" + std::to_string(getpid()) + ".nc";
     const auto number = [](std::uint32_t n) {

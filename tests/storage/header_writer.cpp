@@ -82,7 +82,7 @@ void put(int id, int variable, const std::vector<Attribute>& attributes) {
     }
 }
 
-/// Makes the file with PnetCDF, and returns the places of its data.
+/// Makes the file by PnetCDF, and returns the offsets of its data.
 void make_with_pnetcdf(const std::string& path, const Definitions& d, Format format,
                        std::int64_t pad, FileMap& map) {
     const int mode = format == Format::cdf1   ? 0
@@ -153,13 +153,13 @@ TEST_P(HeaderWriter, WritesLargeVariablesAsPnetcdf) {
     large.record = true;
     d.variables = {small, large};
     expect_as_pnetcdf(path_, d, GetParam(), 4096);
-    d.variables[1].record = false;  // the last fixed-size one
+    d.variables[1].record = false;  // make it the last fixed-size variable
     d.variables[1].dims = {1, 2};
     expect_as_pnetcdf(path_, d, GetParam(), 4096);
 }
 #endif
 
-/// netCDF-C, which is independent of this code, reads it.
+/// netCDF-C, which does not share this code, must be able to read the header.
 TEST_P(HeaderWriter, IsReadByNetcdf) {
     Random random(12);
     for (int i = 0; i < 50 && !HasFailure(); ++i) {
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, HeaderWriter,
                          testing::Values(Format::cdf1, Format::cdf2, Format::cdf5),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
-/// Offsets between 2 and 4 GiB, which would fit into 32 bits without a sign, are also refused.
+/// Offsets between 2 and 4 GiB would fit into 32 bits without a sign, but must be refused, too.
 TEST(HeaderWriterOffsets, BeyondTwoGibAreRefusedInCdf1) {
     Definitions d;
     d.dims = {{"x", 1'500'000'000}};

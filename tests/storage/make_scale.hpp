@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-/// Makes a data set a dimension scale, without HDF5's high-level library.
+/// Makes a data set a dimension scale, without using HDF5's high-level library.
 inline void make_scale(hid_t set, const char* name) {
     const auto put = [&](const char* attribute, const char* text) {
         const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);

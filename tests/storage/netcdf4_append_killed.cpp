@@ -40,8 +40,8 @@ struct Kind {
 
 const std::vector<Kind>& kinds() {
     static const std::vector<Kind> all{
-        {"time", false, {512}, 0, false},      // netCDF-C's default
-        {"packed_time", false, {3}, 1, true},  // its chunks are rewritten repeatedly
+        {"time", false, {512}, 0, false},      // netCDF-C's default chunk length
+        {"packed_time", false, {3}, 1, true},  // its chunks are rewritten with each record
         {"a", true, {1, 2, 11}, 1, false},    {"b", true, {1, 6, 11}, 0, false},
         {"c", true, {2, 4, 3}, 2, false},
     };
@@ -72,7 +72,7 @@ void make_file(const std::string& path) {
         check(nc_def_var_chunking(id, v, NC_CHUNKED, kind.chunk.data()));
         if (kind.deflate > 0) check(nc_def_var_deflate(id, v, 1, 1, kind.deflate));
         if (kind.sum) check(nc_def_var_fletcher32(id, v, NC_FLETCHER32));
-        // More attributes than HDF5 keeps in an object's header.
+        // Adds more attributes than HDF5 keeps in an object's header.
         for (const char* name : {"p", "q", "r", "s", "t", "u", "v", "w", "x"})
             check(nc_put_att_text(id, v, name, 10, "some words"));
     }
@@ -91,7 +91,7 @@ void make_file(const std::string& path) {
 }
 
 struct Second {
-    std::int64_t kept;  ///< number of records that are kept; later ones are dropped
+    std::int64_t kept;  ///< number of records that the file keeps; later ones are dropped
     bool boxes, attributes;
 };
 
@@ -133,7 +133,7 @@ void write_on(const std::string& path, const Second& run) {
     std::_Exit(storage->close(run.kept + added, late).ok() ? 0 : 5);
 }
 
-/// Checks a file through netCDF-C: its number of records, and the values of those before `counted`.
+/// Checks a file by netCDF-C: the number of records, and the values of records before `counted`.
 /// Returns the error.
 std::string look(const std::string& path, std::int64_t least, std::int64_t most,
                  std::int64_t counted) {
@@ -181,7 +181,8 @@ TEST_P(Netcdf4Append, AKilledRunLeavesWhatWasThereAndWhatItHadCounted) {
     ASSERT_EQ(look(path, all, all, all), "");
     const long calls = kills::shared->calls;
     int undone = 0, killed = 0;
-    // Kill the run at each call of the opening and the closing, and at some of those between.
+    // Kill the run at each call while the file is opened and closed, and at some of the calls in
+    // between.
     for (long n = 0; n < calls; n += n < 50 || n > calls - 50 ? 1 : 5) {
         std::filesystem::copy_file(original, path,
                                    std::filesystem::copy_options::overwrite_existing);
@@ -203,13 +204,13 @@ TEST_P(Netcdf4Append, AKilledRunLeavesWhatWasThereAndWhatItHadCounted) {
         }
         const bool counted = kills::shared->counted >= 0;
         const std::int64_t least = counted ? kills::shared->counted : run.kept;
-        // Before the first count, old records may still be there; the last count may be incomplete.
+        // Before the first count, old records may still exist. The last count may be incomplete.
         const std::int64_t most = counted ? least + 1 : std::max(before, run.kept + 1);
         ASSERT_EQ(look(path, least, most, least), "");
         Committed found;
         const Status whole = find_committed(path, found);
         ASSERT_TRUE(whole.ok()) << whole.text;
-        if (n % 7 != 0) continue;  // and it can be continued
+        if (n % 7 != 0) continue;  // test sometimes that the file can be continued
         ASSERT_EQ(kills::in_child(write, -1), 0);
         ASSERT_EQ(look(path, all, all, all), "");
     }

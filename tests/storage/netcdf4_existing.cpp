@@ -35,7 +35,7 @@ protected:
     const std::string path = "netcdf4_existing_" + std::to_string(getpid()) + ".nc";
 };
 
-/// Writes the attribute that connects a variable with HDF5's dimension scales.
+/// Writes the attribute by which a variable refers to HDF5's dimension scales.
 void attach_scales(hid_t file, hid_t set) {
     hobj_ref_t scales[2];
     ASSERT_GE(H5Rcreate(&scales[0], file, "time", H5R_OBJECT, -1), 0);
@@ -51,7 +51,7 @@ void attach_scales(hid_t file, hid_t set) {
 }
 
 /// Makes a file as h5py and h5netcdf do: T(time, x) and time, both with three records.
-/// @param change_file, change_chunks  set properties of the file and of T's chunks
+/// @param change_file, change_chunks  functions that set properties of the file and of T's chunks
 void make_as_h5py(const std::string& path, bool latest,
                   const std::function<void(hid_t)>& change_file = {},
                   const std::function<void(hid_t)>& change_chunks = {}) {
@@ -109,7 +109,7 @@ std::string refusal(const std::string& path) {
     return status.text;
 }
 
-/// Adds records; T is 1000 times the number of the record.
+/// Adds records. The values of T in record r are 1000 r.
 void write_on(const std::string& path, std::int64_t kept, std::int64_t until) {
     Definitions d;
     const auto source = open(path);
@@ -140,7 +140,7 @@ void write_on(const std::string& path, std::int64_t kept, std::int64_t until) {
     ASSERT_TRUE(status.ok()) << status.text;
 }
 
-/// Checks that the first so many records are those of make_as_h5py().
+/// Checks that a range of records is as make_as_h5py() has made them.
 void expect_records(const std::string& path, std::int64_t first, std::int64_t all) {
     int id = 0, t = 0, time = 0;
     ASSERT_EQ(nc_open(path.c_str(), NC_NOWRITE, &id), NC_NOERR);
@@ -231,7 +231,7 @@ TEST_F(Netcdf4Existing, AChangeIsTakenBackOnce) {
     std::fill_n(changed.begin() + 100, 200, 'A');
     std::fill_n(changed.begin() + 4000, 1000, 'B');
     bool undone = false;
-    // The undo works after any number of bytes were written, and works again if it was interrupted.
+    // Undoing must work after any number of bytes was written, and again after it was interrupted.
     for (const std::size_t done : {0, 150, 300, 4500, 5000}) {
         std::string half = noted;
         std::copy_n(changed.begin(), done, half.begin());

@@ -32,8 +32,8 @@ int value(int variable, std::int64_t record, std::int64_t i) {
     return static_cast<int>(variable * 1'000'000 + record * 1000 + i);
 }
 
-/// Definitions with more than one chunk per record, so that nodes of the index are split often,
-/// including an inner one.
+/// Returns definitions with more than one chunk per record, so that nodes of the index are often
+/// split, including an inner node.
 Definitions definitions(const Job& job) {
     Definitions d;
     d.dims = {{"time", 0}, {"y", rows}, {"x", columns}};
@@ -47,7 +47,7 @@ Definitions definitions(const Job& job) {
         v.packing.chunks = {1, columns};
         if (job.filtered) v.packing.codec = Packing::Codec::deflate;
         v.packing.level = 1;
-        // Then there is one chunk per record, whose place is known.
+        // Without filters, there is one chunk per record, and its address is known.
         if (!job.filtered) v.packing = {};
         d.variables.push_back(v);
     }
@@ -84,7 +84,7 @@ void write_records(const std::string& path, const Job& job) {
     std::_Exit(storage->close(job.records, {}).ok() ? 0 : 5);
 }
 
-/// Returns "" if all counted records are there and the rest of the file is right.
+/// Returns "" if all counted records exist and the rest of the file is right.
 std::string look(const std::string& path, const Job& job) {
     int id = 0;
     if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR)
@@ -131,7 +131,7 @@ TEST_F(Netcdf4Killed, LeavesWhatWasCounted) {
         EXPECT_GT(writes, 4 * job.records);
         int counted = 0;
         int undefined = 0;
-        // Kill the run at each write of the definitions, and at some of those of the data.
+        // Kill the run at each write of the definitions, and at some writes of the data.
         for (long n = 0; n < writes; n += n < 40 ? 1 : filtered ? 11 : 5) {
             std::filesystem::remove(path);
             const int status = run(path, job, n);
@@ -149,7 +149,8 @@ TEST_F(Netcdf4Killed, LeavesWhatWasCounted) {
             }
             ASSERT_TRUE(whole.ok()) << "killed before write " << n << ": " << whole.text;
             EXPECT_GE(found.records, kills::shared->counted);
-            // A header of two pages is not written in one piece.
+            // A header of two pages is not written at once, so variables may differ in their
+            // length.
             if (found.records != found.shortest) {
                 ASSERT_TRUE(cut_netcdf4(path, found.shortest).ok());
             }
@@ -161,8 +162,8 @@ TEST_F(Netcdf4Killed, LeavesWhatWasCounted) {
     }
 }
 
-/// With headers of several pages, some variables may be longer than others, until tw_recover cuts
-/// them.
+/// If the headers need several pages, some variables may be longer than others, until tw_recover
+/// cuts them.
 TEST_F(Netcdf4Killed, IsCutToWhatAllVariablesHave) {
     const Job job{false, 30, 4};
     ASSERT_EQ(run(path, job, -1), 0);

@@ -31,7 +31,7 @@ protected:
 
     std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
-    /// Makes a file with the dimension x of length 6, and additional objects.
+    /// Makes a file with the dimension x of length 6 and additional objects.
     void make(const std::string& name, const std::function<void(hid_t)>& more) const {
         const hid_t file = H5Fcreate(path(name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         ASSERT_GE(file, 0);
@@ -39,7 +39,8 @@ protected:
         ASSERT_GE(H5Fclose(file), 0);
     }
 
-    /// Adds a data set of consecutive numbers, beginning with `first`. @param chunk  0: not chunked
+    /// Adds a data set of consecutive numbers, beginning with `first`.
+    /// @param chunk  chunk length; 0: not chunked
     static void add(hid_t group, const char* name, int first, bool scale, hsize_t chunk = 0) {
         const hsize_t six = 6;
         const hid_t space = H5Screate_simple(1, &six, nullptr);
@@ -88,7 +89,7 @@ protected:
         EXPECT_EQ(values, expected) << name;
     }
 
-    /// Opening, references and recovery fail with a reason.
+    /// Checks that opening, references and recovery fail with a reason.
     void expect_refused(const std::string& name, const std::vector<std::string>& words) const {
         std::string done;
         Status opened, placed;

@@ -27,17 +27,18 @@ namespace {
 
 using Shape = std::vector<hsize_t>;
 
-/// A data set "v" with its own properties and those of the file.
+/// A data set "v", with properties of its own and of the file.
 struct Case {
     std::string name;
     Shape shape;
-    Shape chunk{};                 ///< empty: not chunked
+    Shape chunk{};                 ///< chunk lengths; empty: not chunked
     hid_t type = H5I_INVALID_HID;  ///< type in the file; default: int
     std::function<void(hid_t)> creation{};
     bool grows = false;   ///< unlimited along the first dimension
     bool latest = false;  ///< file format of HDF5 1.10
     hsize_t user_block = 0;
-    std::function<void(hid_t)> write{};  ///< writes the elements; default: all, by H5Dwrite
+    std::function<void(hid_t)> write{};  ///< function that writes the elements; default: all, by
+                                         ///< H5Dwrite
 
     std::size_t elements() const {
         std::size_t n = 1;
@@ -214,7 +215,7 @@ TEST_F(Netcdf4Properties, ChunksAtEdgesMayLackFilters) {
                 }
 }
 
-// HDF5 filters a chunk once the data set has grown beyond it.
+// HDF5 filters a chunk at the edge only after the data set has grown beyond it.
 TEST_F(Netcdf4Properties, ChunksAtEdgesGetFiltersWhenTheyAreFull) {
     for (const hsize_t length : {11, 12, 13, 17, 3}) {
         Case c{"grown to " + std::to_string(length), {10, 7}, {4, 5}};
@@ -246,7 +247,7 @@ TEST_F(Netcdf4Properties, ChunksAtEdgesMayLackZstd) {
         H5Pset_filter(p, zstd_filter, H5Z_FLAG_OPTIONAL, 1, &level);
     };
     const std::vector<int> values = values_of(70);
-    // HDF5 may lack the filter: chunks are written as raw bytes.
+    // HDF5 may lack the filter, so write the chunks as raw bytes.
     c.write = [&](hid_t set) {
         Compressor compressor;
         for (hsize_t y = 0; y < 10; y += 4)
@@ -348,7 +349,7 @@ TEST_F(Netcdf4Properties, ChunksMayBeFoundByAnyIndex) {
         check(c);
         EXPECT_EQ(refusal_of_references(), "") << c.name;
     }
-    // Version 2 B-tree: two unlimited dimensions.
+    // Two unlimited dimensions make HDF5 use a version 2 B-tree.
     for (const bool filtered : {false, true}) {
         const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
         H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);

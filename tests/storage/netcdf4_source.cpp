@@ -55,7 +55,7 @@ protected:
         return read_values(*source_, name, record, piece, all);
     }
 
-    /// Writes a variable v(y, x) of shorts 0, 1, 2 ...
+    /// Writes a variable v(y, x) of shorts with the values 0, 1, 2, ...
     void write(int ny, int nx, const std::vector<std::size_t>& chunk,
                const std::function<void(int, int)>& more) {
         int id = 0, dims[2] = {}, v = 0;
@@ -85,7 +85,7 @@ protected:
     std::vector<short> values_;
 };
 
-// The model may be in a call of HDF5 at any time.
+// The model may be in a call of HDF5 at any time, so the other thread must not call it.
 TEST_F(Netcdf4Source, TheThreadThatReadsAheadDoesNotCallHdf5) {
     for (const int level : {0, 1}) {
         write(200, 300, {50, 110}, [&](int id, int v) {
@@ -103,7 +103,7 @@ TEST_F(Netcdf4Source, TheThreadThatReadsAheadDoesNotCallHdf5) {
             return std::vector<ReadRange>{{0, 0, &ahead.expected().front().part, 0, 60000, to}};
         };
         ASSERT_TRUE(ahead.add(120000, all));
-        const LibraryLock in_hdf5;  // would block any HDF5 call of the thread
+        const LibraryLock in_hdf5;  // makes any HDF5 call of the thread wait
         ahead.resume();
         std::vector<char> base(1);
         std::int64_t at = -1;
@@ -177,7 +177,7 @@ TEST_F(Netcdf4Source, FillsWhatWasNeverWritten) {
     ok(nc_def_var(id, "w", NC_SHORT, 3, dims, &w));
     ok(nc_def_var_deflate(id, w, 1, 1, 1));
     ok(nc_def_var_chunking(id, w, NC_CHUNKED, chunk));
-    // The rest of its last chunks is not filled in the file.
+    // The rest of the last chunks of this variable is not filled in the file.
     ok(nc_def_var(id, "n", NC_SHORT, 3, dims, &n));
     ok(nc_def_var_chunking(id, n, NC_CHUNKED, chunk));
     ok(nc_def_var_fill(id, n, 1, nullptr));
@@ -276,8 +276,8 @@ TEST_F(Netcdf4Source, FindsDamagedChunks) {
             ASSERT_TRUE(open().ok());
             std::vector<char> all;
             const Status status = read("v", 0, 333, all);
-            // A checksum covers all data: fletcher32, or that of zlib's format.
-            if (status.ok()) {  // an unused bit
+            // A checksum covers all data: that of fletcher32, or that in zlib's format.
+            if (status.ok()) {  // a single bit is not used
                 EXPECT_NE(filter, 0);
                 EXPECT_EQ(std::memcmp(all.data(), values_.data(), all.size()), 0);
             } else {
@@ -312,8 +312,8 @@ TEST_F(Netcdf4Source, LooksAgainAtAFileThatChanges) {
     const char bad = 99;
     ASSERT_EQ(pread(fd, &good, 1, version), 1);
     std::atomic<bool> ends = false;
-    double longest = 0;       // longest time in seconds for which the file was invalid
-    std::thread writer([&] {  // HDF5 cannot open the file for a third of the time
+    double longest = 0;       // longest time, in seconds, in which the file was invalid
+    std::thread writer([&] {  // makes the file invalid for HDF5 for a third of the time
         while (!ends) {
             const double begin = now();
             EXPECT_EQ(pwrite(fd, &bad, 1, version), 1);
@@ -337,7 +337,7 @@ TEST_F(Netcdf4Source, LooksAgainAtAFileThatChanges) {
     ::close(fd);
 }
 
-/// netCDF-C shares its state of a file within the process.
+/// netCDF-C has one state of a file for the whole process, so new records must be found without it.
 TEST_F(Netcdf4Source, FindsNewRecordsOfAFileThatTheModelHasOpen) {
     const auto write_records = [](const std::string& path, std::size_t n) {
         int id = 0, dims[2] = {}, v = 0;
@@ -370,7 +370,7 @@ TEST_F(Netcdf4Source, FindsNewRecordsOfAFileThatTheModelHasOpen) {
     ok(nc_close(model));
 }
 
-/// Runs in a process that has not called netCDF-C before.
+/// The test runs in a process that has not called netCDF-C before.
 TEST(QuietHdf5, DoesNotTakeBackThatNetcdfIsQuiet) {
     {
         const QuietHdf5 quiet;

@@ -11,7 +11,8 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// @param numbered  the messages have numbers
+/// Makes a message of version 2.
+/// @param numbered  messages contain their number
 std::string message(int type, std::size_t bytes, bool numbered) {
     std::string m{static_cast<char>(type), static_cast<char>(bytes), 0, 0};
     if (numbered) m += std::string(2, '\7');

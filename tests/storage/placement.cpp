@@ -25,7 +25,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Text that a writer puts at the end of a file while its length is being set; see ftruncate().
+/// Text that another writer appends to the file while its length is being set; see ftruncate().
 std::atomic<const char*> meanwhile{nullptr};
 
 PlacedChunk chunk(std::int64_t record, std::int64_t number, std::int64_t bytes) {
@@ -63,7 +63,7 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
     EXPECT_FALSE(chunks.take(lot));
     EXPECT_EQ(chunks.ask(), 8);
     std::vector<char> data;
-    ASSERT_TRUE(chunks.find(chunk(0, 0, 0), &data));  // the later version
+    ASSERT_TRUE(chunks.find(chunk(0, 0, 0), &data));  // find() must return the later version
     EXPECT_EQ(std::string(data.begin(), data.end()), "fg");
     ASSERT_TRUE(chunks.find(chunk(0, 1, 0), nullptr));
     EXPECT_FALSE(chunks.find(chunk(1, 1, 0), nullptr));
@@ -77,7 +77,7 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
     EXPECT_EQ(lot.at, 1008);
     EXPECT_EQ(lot.chunks.size(), 1U);
     EXPECT_FALSE(chunks.take(lot));
-    // A lot that is full takes no more chunks.
+    // A lot that is full gets no more chunks.
     const std::vector<char> large(100, 'x');
     chunks.add(chunk(1, 0, 100), large.data());
     chunks.add(chunk(1, 1, 1), "y");
@@ -89,7 +89,8 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
     EXPECT_EQ(lot.at, 104);
 }
 
-// Writers that share memory with the keeper, and two that send messages, write at the same time.
+// Four writers that share memory with the keeper, and two that send messages, write at the same
+// time.
 TEST(Placement, WritersApart) {
     constexpr int writers = 6, far = 4;  // number of the first remote writer
     constexpr std::int64_t first = 1000, units = 40;
@@ -128,7 +129,7 @@ TEST(Placement, WritersApart) {
             bool moved = false;
             std::int64_t number = 0;
             for (std::int64_t unit = 0; unit < units; ++unit) {
-                // Sometimes there are more chunks than fit into one report to the keeper.
+                // Sometimes make more chunks than fit into one report to the keeper.
                 for (std::int64_t k = random.below(unit % 7 == 0 ? 900 : 20); k > 0; --k) {
                     const std::int64_t at = w * 1000 + number++ % 1000;
                     const std::int64_t bytes = random.between(1, 300);
@@ -147,7 +148,7 @@ TEST(Placement, WritersApart) {
             }
             --unsettled;
         });
-    // The services act for the remote writers. Some wait long for room.
+    // Threads act as services for the remote writers. Some wait long for space.
     std::vector<std::thread> services;
     for (int w = far; w < writers; ++w)
         services.emplace_back([&, w] {
@@ -192,7 +193,7 @@ TEST(Placement, WritersApart) {
     std::int64_t end = first;
     for (const auto& [address, bytes] : ranges) {
         ASSERT_GE(address, end);
-        ASSERT_LT(address, end + 8);  // only alignment wastes bytes
+        ASSERT_LT(address, end + 8);  // only alignment leaves unused bytes
         end = address + bytes;
     }
 }
@@ -217,7 +218,7 @@ Definitions small_definitions() {
     return d;
 }
 
-/// Writes some elements of a record, all with one value.
+/// Writes some elements of a record, all with the same value.
 Status put(Storage& storage, std::int64_t record, std::int64_t first, std::int64_t n, int value) {
     const std::vector<int> data(static_cast<std::size_t>(n), value);
     Chunk c;
@@ -243,7 +244,7 @@ std::vector<int> read_all(const std::string& path) {
 
 }  // namespace
 
-// A part of a chunk changes that a remote writer has packed and that has no place yet.
+// A chunk that a remote writer has packed, and that has no address yet, is changed in part.
 TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     const std::string path = "placement_" + std::to_string(getpid()) + ".nc";
     const Definitions definitions = small_definitions();
@@ -289,7 +290,7 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     ASSERT_TRUE(mine->settle(moved).ok());
     EXPECT_EQ(mine->settled(), 5);
     ASSERT_TRUE(its->add_placed(mine->take_placed()).ok());
-    // The same once the chunk has a place.
+    // Do the same when the chunk has an address.
     ASSERT_TRUE(put(far, 0, 2 * nx, 1, 77).ok());
     ASSERT_TRUE(far.end_unit(2, true).ok());
     mine->give_room(its->take_room(mine->room_wanted()));
@@ -308,7 +309,7 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     std::filesystem::remove(path);
 }
 
-// The keeper extends the file while others write beyond its end.
+// The keeper extends the file while others write beyond its end: their data must stay.
 TEST(Placement, WhatOthersWriteMeanwhileStays) {
     const std::string path = "placement_end_" + std::to_string(getpid()) + ".nc";
     const Definitions definitions = small_definitions();
@@ -323,7 +324,7 @@ TEST(Placement, WhatOthersWriteMeanwhileStays) {
     ASSERT_TRUE(storage->create(*comm, path, definitions, options, true, map).ok());
     static const char* const text = "a chunk of another writer";
     int found = 0;
-    for (int r = 0; r < 600; ++r) {  // continue until the index needs room at the end
+    for (int r = 0; r < 600; ++r) {  // continue until the index needs space at the end of the file
         ASSERT_TRUE(put(*storage, r, 0, ny * nx, r).ok());
         ASSERT_TRUE(storage->end_unit(r + 1, false).ok());
         struct stat before {};

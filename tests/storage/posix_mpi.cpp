@@ -191,7 +191,7 @@ TEST_P(Posix, WhatContinuesInMemoryAndFileIsOneWrite) {
     first.bytes = 60;
     second.data = bytes.data() + 60;
     second.bytes = 8;
-    apart.data = bytes.data() + 69;  // data that do not follow in memory
+    apart.data = bytes.data() + 69;  // the data of this chunk are not adjacent in memory
     apart.bytes = 60;
     ASSERT_TRUE(storage_->write(std::vector<Chunk>{first, second, apart}).ok());
     EXPECT_EQ(storage_->counts().calls, 2);
@@ -199,7 +199,7 @@ TEST_P(Posix, WhatContinuesInMemoryAndFileIsOneWrite) {
 }
 
 TEST_P(Posix, Boxes) {
-    // Everything outside a box of f is 0; the box is y = 1..2, x = 2..4.
+    // Write zeros first; the box is y = 1..2, x = 2..4.
     ASSERT_TRUE(write(chunk(0, 0, std::vector<char>(32))).ok());
     Box box;
     box.nd = 2;
@@ -250,7 +250,7 @@ TEST_P(Posix, AFullDiskIsAnErrorWithTheSystemsWords) {
     for (const char* word : {"storage.nc", "'a'", "record 500", "File too large"})
         EXPECT_NE(bad.text.find(word), std::string::npos) << bad.text;
     EXPECT_EQ(storage_->counts().calls, 1);
-    // No signal is pending afterwards.
+    // After this, no signal may be pending.
     sigset_t pending;
     sigpending(&pending);
     EXPECT_FALSE(sigismember(&pending, SIGXFSZ));
@@ -273,7 +273,7 @@ TEST(PosixStorage, ASingleRecordVariableIsNotPadded) {
 
 TEST(PosixStorage, AShorterHeaderLeavesNothingOfALongerOne) {
     Definitions d = definitions();
-    // The last attribute in the header, except for 16 bytes.
+    // The last attribute in the header, apart from its last 16 bytes.
     d.variables.back().attributes = {{"title", TW_CHAR, 100, std::vector<char>(100, '#')}};
     FileMap map;
     const auto comm = make_mpi_comm(MPI_COMM_SELF);

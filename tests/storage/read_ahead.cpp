@@ -11,8 +11,8 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// A source whose bytes encode their position. Reading a record can be made to fail, and to take a
-/// while.
+/// A source whose bytes contain their own position. Reading a record can be made to fail, or to
+/// take time.
 class Fake : public Source {
 public:
     const char* format() const override { return "fake"; }
@@ -65,7 +65,7 @@ protected:
     static ReadRange range(const PlaceSource& of, int piece, char* to) {
         return {of.variable, of.record, &of.part, piece * 100, 100, to};
     }
-    /// Expects a number of pieces of 100 bytes; returns how many of them found room.
+    /// Expects a number of pieces of 100 bytes. Returns the number for which there was memory.
     int expect(PlaceSource of, int pieces, bool asked = false, bool spare = false) {
         for (int p = static_cast<int>(ahead->expect({of}, asked, spare)); p < pieces; ++p)
             if (!ahead->add(100, [&](char* to) {
@@ -74,7 +74,7 @@ protected:
                 return p;
         return pieces;
     }
-    /// Waits until the thread has made a number of reads.
+    /// Waits until the thread that reads ahead has made a number of reads.
     void let_read(int reads) {
         ahead->resume();
         while (source.reads < reads) sleep_seconds(1e-4);

@@ -73,7 +73,8 @@ TEST_F(Redo, LeavesAFileThatWasChangedSince) {
     put(path, other);
     ASSERT_TRUE(redo(path).ok());
     EXPECT_TRUE(get(path) == other);
-    put(path, {before.begin(), before.begin() + 4500});  // shorter than the change
+    put(path, {before.begin(), before.begin() + 4500});  // the file is shorter than the logged
+                                                         // change
     ASSERT_TRUE(redo(path).ok());
     EXPECT_EQ(get(path).size(), 4500U);
 }

@@ -11,7 +11,7 @@
 
 namespace thalweg::detail {
 
-/// Reads a whole variable with several readers, in pieces of so many elements.
+/// Reads a whole variable with several readers, in pieces of a given number of elements.
 inline Status read_values(Source& source, const std::string& name, std::int64_t record,
                           std::int64_t piece, std::vector<char>& all) {
     const int v = source.definitions().find_variable(name);

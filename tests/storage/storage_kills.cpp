@@ -54,7 +54,7 @@ void count() {
 }  // namespace
 }  // namespace kills
 
-/// These replace the system's functions in this program.
+/// These functions replace those of the system, in this program.
 extern "C" ssize_t pwrite(int fd, const void* from, std::size_t bytes, off_t offset) {
     kills::count();
     return syscall(SYS_pwrite64, fd, from, bytes, offset);

@@ -11,13 +11,13 @@
 
 namespace kills {
 
-/// Data that a child process shares with its parent, whether it exits or is killed.
+/// Data that a child process shares with its parent, even after it was killed.
 struct Progress {
-    long calls_left;       ///< number of calls after which the child dies; negative: never
+    long calls_left;       ///< number of calls before the child is killed; negative: never
     long calls;            ///< number of writes and changes of a file's size
     std::int64_t counted;  ///< number of counted records; -1: none yet
 };
-extern Progress* shared;  ///< null: nothing is counted
+extern Progress* shared;  ///< null if nothing is counted
 
 /// Maps the shared memory while it exists.
 class Shared {
@@ -28,7 +28,7 @@ public:
     Shared& operator=(const Shared&) = delete;
 };
 
-/// Returns a path for the file, in memory if there is such a folder.
+/// Returns a path for a file; it is in memory if the system has such a folder.
 std::string path_of(const std::string& name);
 
 /// @return exit status of the child

@@ -45,7 +45,7 @@ protected:
 /// The contents of a file: bytes of each variable and record.
 using Held = std::map<std::pair<int, std::int64_t>, std::string>;
 
-/// Writes one part of a variable: a range of elements, or a box.
+/// Writes a part of a variable: a range of elements or a box.
 class Parts {
 public:
     Parts(const Definitions& definitions, Held& held, std::mt19937_64& random)
@@ -170,7 +170,7 @@ TEST_F(Sums, NoneIsWrong) {
 }
 
 TEST_F(Sums, WritersThatSharePiecesLeaveThemOpen) {
-    add("T", TW_INT, {20000}, true);  // a whole piece, and a part of one
+    add("T", TW_INT, {20000}, true);  // has one whole piece, and a part of one
     StorageOptions options;
     options.checksums = true;
     SumsWriter one, other;

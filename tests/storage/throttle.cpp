@@ -10,8 +10,8 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Returns the seconds that writing takes for a number of pieces, each of which takes some time by
-/// itself.
+/// Returns the seconds that it takes to write a number of pieces, each of which takes `each`
+/// seconds by itself.
 double seconds_of(Throttle throttle, int pieces, std::int64_t bytes, double each = 0) {
     const double begin = now();
     for (int i = 0; i < pieces; ++i) {
@@ -22,7 +22,7 @@ double seconds_of(Throttle throttle, int pieces, std::int64_t bytes, double each
     return now() - begin;
 }
 
-// A busy machine may be late, but never early; the burst is 0.01 s.
+// A busy machine may be late, but never early. The burst is worth 0.01 s.
 
 TEST(Throttle, HoldsTheRate) {
     const double seconds = seconds_of(Throttle(10e6), 50, 50'000);  // 0.25 s at this rate
@@ -31,7 +31,7 @@ TEST(Throttle, HoldsTheRate) {
 }
 
 TEST(Throttle, HoldsTheRateOverManySmallWrites) {
-    // A sleep takes some 50 microseconds more than requested; each piece is worth 5.
+    // A sleep takes about 50 microseconds longer than requested; a piece takes 5.
     const double seconds = seconds_of(Throttle(100e6), 50'000, 500);
     EXPECT_GE(seconds, 0.239);
     EXPECT_LT(seconds, 0.45);

@@ -26,7 +26,7 @@ protected:
 
     static void ok(int code) { ASSERT_EQ(code, NC_NOERR) << nc_strerror(code); }
 
-    /// Writes a tile of x(x) with so many elements, as FMS does.
+    /// Writes a tile with a variable x(x) of a given length, as FMS does.
     void write(int tile, std::size_t length, const Numbers& place, int files = 2) const {
         int id = 0, dim = 0, v = 0;
         ok(nc_create((path() + ".000" + std::to_string(tile)).c_str(), NC_CLOBBER, &id));

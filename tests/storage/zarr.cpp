@@ -51,7 +51,7 @@ TEST(Zarr, AnyCutIsARangeWithinTheFile) {
                                static_cast<std::int64_t>(random() % 100)};
         const Lengths chunk = cut(shape, element, limits);
         ASSERT_EQ(chunk.size(), shape.size());
-        bool whole = true;  // all faster dimensions are whole
+        bool whole = true;  // chunks have the full length of all faster dimensions
         std::int64_t row = element;
         for (std::size_t d = shape.size(); d-- > 0;) {
             ASSERT_GE(chunk[d], 1);
@@ -75,7 +75,7 @@ TEST(Zarr, LargestDivisor) {
         }
 }
 
-TEST(Zarr, Base64) {  // RFC 4648, section 10
+TEST(Zarr, Base64) {  // test vectors of RFC 4648, section 10
     const auto encoded = [](const std::string& text) { return base64({text.data(), text.size()}); };
     EXPECT_EQ(encoded(""), "");
     EXPECT_EQ(encoded("f"), "Zg==");

@@ -10,15 +10,16 @@
 extern "C" {
 #endif
 
-/* Calls since the program began: collectives, blocking or not, without those that make or free a
- * communicator; and new communicators. */
+/* Numbers of MPI's calls since the program began: collectives, blocking or not, without those that
+ * make or free a communicator; and new communicators. */
 typedef struct {
     int collectives, communicators;
 } mpi_counts;
 
 mpi_counts count_mpi(void);
 
-/* Prints each call on stderr from now on, with the function that made it, if on is not 0. */
+/* From now on, prints each call and the function that made it on standard error, if `on` is not 0.
+ */
 void trace_mpi(int on);
 
 #ifdef __cplusplus

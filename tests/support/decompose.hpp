@@ -15,8 +15,8 @@
 
 namespace thalweg::detail {
 
-/// Makes a decomposition from a declaration: check() checks the arguments, take() sets this rank's
-/// part.
+/// Makes a decomposition from a declaration: check() checks the arguments, and take() sets this
+/// rank's part.
 /// @note Collective; the status is the same on every rank
 template <class Check, class Take>
 Status declare(Comm& comm, Decomposition&& given, Check&& check, Take&& take,

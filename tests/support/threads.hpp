@@ -27,9 +27,10 @@ public:
     }
     int size() const { return static_cast<int>(given_.size()); }
 
-    std::vector<int> ids;  ///< ids of the ranks in the group of all
+    std::vector<int> ids;  ///< numbers of the ranks in the group of all ranks
 
-    /// Lets all ranks pass a value, which is valid while each looks at what the others passed.
+    /// Passes a value of each rank to all others. The values are valid while each rank looks at
+    /// them.
     template <class Look>
     void meet(int rank, const void* mine, Look&& look) {
         given_[static_cast<std::size_t>(rank)] = mine;
@@ -137,9 +138,9 @@ public:
     }
     std::unique_ptr<Comm> split(int color, int key) override {
         const std::pair<int, int> mine(color, key);
-        // Groups for all ranks, by their first rank.
+        // groups of all ranks, keyed by their first rank
         std::map<int, std::shared_ptr<ThreadGroup>> groups;
-        std::vector<std::pair<int, int>> order;  // key and rank, within this color
+        std::vector<std::pair<int, int>> order;  // pairs of key and rank, for this color
         group_->meet(rank_, &mine, [&](const std::vector<const void*>& all) {
             for (std::size_t r = 0; r < all.size(); ++r) {
                 const auto its = *static_cast<const std::pair<int, int>*>(all[r]);
@@ -210,7 +211,7 @@ private:
     std::shared_ptr<ThreadGroup> group_;
 };
 
-/// Calls act(communicator of the rank) on as many threads, and waits for all of them.
+/// Calls act(communicator of the rank) on one thread per rank, and waits for all threads.
 template <class Act>
 void on_threads(int ranks, Act&& act) {
     auto group = std::make_shared<ThreadGroup>(ranks);

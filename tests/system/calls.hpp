@@ -17,7 +17,8 @@ inline tw_session session = nullptr;
 
 inline std::string text() { return tw_error_message(session); }
 
-// Checks the code on every rank, and words of the text, which must be the same on every rank.
+// Checks the code of an error on every rank, and words in its text, which must be the same on every
+// rank.
 inline void refused(const char* file, int line, int status, int code, const std::string& words) {
     const std::string said = text();
     const std::vector<std::string> all = check::gather(said);

@@ -32,8 +32,8 @@ struct State {
     int size = 1;
     long checks = 0;
     long failures = 0;
-    unsigned limit = 60;                       // limit in seconds for each step
-    char step[800] = "before the first step";  // fixed memory, because the signal handler reads it
+    unsigned limit = 60;                       // time limit of each step in seconds
+    char step[800] = "before the first step";  // fixed memory, because a signal handler reads it
 };
 
 inline State state;
@@ -56,7 +56,7 @@ inline std::string format(const char* form, std::va_list args) {
     return result;
 }
 
-// Prints one line in one call, so that lines of different ranks do not mix.
+// Prints a line by a single call, so that lines of different ranks do not mix.
 inline void print(const std::string& line) {
     const std::string whole = line + "\n";
     std::fwrite(whole.data(), 1, whole.size(), stderr);
@@ -65,7 +65,7 @@ inline void print(const std::string& line) {
 
 inline void fail(const char* file, int line, const std::string& what) {
     ++state.failures;
-    // Print only the first lines, as a loop may fail everywhere.
+    // Print only the first failures, because a loop may fail each time.
     if (state.failures > 40) return;
     const char* name = std::strrchr(file, '/');
     print(text("[rank %d] %s:%d: FAILED: %s (in step: %s)", state.rank, name ? name + 1 : file,
@@ -94,11 +94,11 @@ inline void on_alarm(int) {
     add(state.step);
     if (n < sizeof line) line[n++] = '\n';
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, n);
-    ::sleep(2);  // time for the other ranks to print theirs before the first abort ends the job
+    ::sleep(2);  // give other ranks time to print before the first abort ends the job
     std::abort();
 }
 
-// Names the next step of this rank and restarts the watchdog.
+// Sets the name of this rank's next step, and restarts the watchdog.
 [[gnu::format(printf, 1, 2)]] inline void step(const char* form, ...) {
     std::va_list args;
     va_start(args, form);
@@ -111,7 +111,7 @@ inline void on_alarm(int) {
 // @param threads, level  requested and provided thread level of MPI_Init_thread
 inline void begin(int* argc, char*** argv, unsigned limit_seconds, int threads = MPI_THREAD_SINGLE,
                   int* level = nullptr) {
-    // Settings in the caller's environment would override those under test.
+    // Remove settings from the environment, which would override those under test.
     std::vector<std::string> names;
     for (char** entry = environ; *entry != nullptr; ++entry)
         if (std::strncmp(*entry, "THALWEG_", 8) == 0) {
@@ -121,7 +121,7 @@ inline void begin(int* argc, char*** argv, unsigned limit_seconds, int threads =
     for (const std::string& name : names)
         if (name.rfind("THALWEG_TEST", 0) != 0) ::unsetenv(name.c_str());
 #if defined(__SANITIZE_ADDRESS__)
-    __lsan_disable();  // memory that MPI keeps from its start is not a leak
+    __lsan_disable();  // memory that MPI allocates at its start is no leak
 #endif
     int provided = MPI_THREAD_SINGLE;
     MPI_Init_thread(argc, argv, threads, &provided);
@@ -140,14 +140,15 @@ inline void begin(int* argc, char*** argv, unsigned limit_seconds, int threads =
     step("start");
 }
 
-// Makes these ranks test together from now on.
+// From now on, these ranks test together.
 inline void use(MPI_Comm comm) {
     state.comm = comm;
     MPI_Comm_rank(comm, &state.rank);
     MPI_Comm_size(comm, &state.size);
 }
 
-// Gathers the counts, prints the verdict on rank 0 and ends MPI. Returns the value for main.
+// Adds up the counts of all ranks, prints the verdict on rank 0 and ends MPI. Returns the exit
+// status.
 inline int verdict(const char* program) {
     step("verdict");
     std::vector<long> failures(static_cast<std::size_t>(state.size));
@@ -171,8 +172,8 @@ inline int verdict(const char* program) {
     MPI_Bcast(&total, 1, MPI_LONG, 0, state.comm);
     ::alarm(0);
 #if defined(__SANITIZE_ADDRESS__)
-    // Leaks are checked here, while MPI's modules are still loaded and their leaks can be told from
-    // the library's. The check at exit cannot do that, and is left out.
+    // Check for leaks here, while MPI's modules are still loaded, so that their leaks can be told
+    // from those of the library. The check at exit is skipped, because it could not tell them.
     const bool leaks = __lsan_do_recoverable_leak_check() != 0;
     MPI_Finalize();
     std::fflush(nullptr);
@@ -222,15 +223,15 @@ inline std::vector<std::string> gather(const std::string& mine) {
     return result;
 }
 
-// Removes the folder when no rank needs it any more.
+// Removes a folder after all ranks have stopped to use it.
 inline void remove_folder(const std::string& path) {
     MPI_Barrier(MPI_COMM_WORLD);
     std::error_code ignored;
     if (state.rank == 0) std::filesystem::remove_all(path, ignored);
 }
 
-// Makes an empty folder for the program's files, the same on every rank (which must be on one
-// machine). In memory if possible: thousands of small files are written.
+// Makes an empty folder for the program's files, with the same path on every rank; all ranks must
+// be on one machine. It is in memory if possible, because thousands of small files are written.
 inline std::string make_folder(const char* program) {
     std::string path;
     if (state.rank == 0) {

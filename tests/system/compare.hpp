@@ -51,8 +51,7 @@ private:
 
 }  // namespace compare_detail
 
-/// Describes the place of a byte in a classic netCDF file: variable, record and index of the
-/// element.
+/// Describes a byte of a classic netCDF file: its variable, record and element.
 inline std::string locate(const std::string& path, std::int64_t offset) {
     const Header header(path);
     if (!header.good) return "(header unreadable)";
@@ -78,8 +77,8 @@ inline std::string locate(const std::string& path, std::int64_t offset) {
     return offset < header.bytes ? "header" : "header or padding";
 }
 
-/// Zeroes the gaps between the header, the fixed-size and the record variables. netCDF-C leaves
-/// random contents of its buffer there; PnetCDF and the library leave zeroes.
+/// Sets the bytes between header, fixed-size variables and records to zero. netCDF-C leaves old
+/// contents of its buffer there; PnetCDF and the library write zeros.
 inline void zero_gaps(const std::string& path) {
     const Header header(path);
     if (!header.good) return;
@@ -103,7 +102,7 @@ inline void zero_gaps(const std::string& path) {
     ::close(fd);
 }
 
-/// Returns "" if the files are equal, else the first difference. `expected` is the reference.
+/// Returns "" if the files are equal, otherwise the first difference. `expected` is the reference.
 inline std::string difference(const std::string& expected, const std::string& actual) {
     using compare_detail::Reader;
     const Reader a(expected);

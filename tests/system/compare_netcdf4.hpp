@@ -14,7 +14,7 @@
 
 namespace compare_detail {
 
-/// A file to be compared; closed at the end.
+/// A file that is compared; the destructor closes it.
 struct Netcdf4 {
     int id = -1;
     explicit Netcdf4(const std::string& path) {
@@ -83,7 +83,7 @@ inline std::string value_difference(int a, int b, int var, const std::string& na
 
 }  // namespace compare_detail
 
-/// Returns "" if the files have the same contents, else the first difference. `expected` is the
+/// Returns "" if the files have equal contents, otherwise the first difference. `expected` is the
 /// reference.
 inline std::string netcdf4_difference(const std::string& expected, const std::string& actual) {
     using namespace compare_detail;

@@ -12,8 +12,8 @@
 
 #include "check.hpp"
 
-// Returns the error in the file, or "". value(record, element) is the expected value, with record
-// -1 for "h".
+// Returns the error in the file, or "". value(record, element) gives the expected value; for "h",
+// record is -1.
 template <class Value>
 std::string look_at(const std::string& path, std::int64_t rows, std::int64_t columns,
                     std::size_t wanted_records, bool with_fixed, Value&& value) {

@@ -22,7 +22,7 @@ struct Model {
     int rank = -1;
     int size = 0;
 
-    // On a server this returns when the model ends.
+    // On a server, the constructor returns when the model ends.
     Model(MPI_Comm world, const std::string& settings) {
         const int status = tw_init(world, settings.c_str(), &session);
         CHECK_TEXT(status == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
@@ -30,7 +30,7 @@ struct Model {
         CHECK(tw_inq_role(session, &role) == TW_OK);
         CHECK(tw_model_comm(session, &comm) == TW_OK);
         CHECK((comm == MPI_COMM_NULL) == (role == TW_SERVER));
-        if (comm == MPI_COMM_NULL) {  // a program that does not know its roles learns them here
+        if (comm == MPI_COMM_NULL) {  // for programs that do not know which ranks are servers
             tw_file none = nullptr;
             CHECK(tw_create(session, "by_a_server.nc", nullptr, &none) == TW_EHANDLE);
             CHECK_TEXT(error().find("this rank is a server") != std::string::npos, "%s",
@@ -48,12 +48,12 @@ struct Model {
                    tw_strerror(status));
     }
 
-    // Returns a number of the summary, for the file whose path ends with `path`.
+    // Returns a number in the summary, for the file whose path ends with `path`.
     double figure(const std::string& path, const std::string& name) {
         const std::string value = entry(path, name);
         return std::strtod(value.c_str(), nullptr);
     }
-    // Returns the text behind `"name": ` in the file's part of the summary.
+    // Returns the text after `"name": ` in the part of the summary for a file.
     std::string entry(const std::string& path, const std::string& name) {
         const char* json = nullptr;
         CHECK(tw_summary(session, TW_SUMMARY_JSON, &json) == TW_OK);
@@ -68,7 +68,8 @@ struct Model {
     }
 };
 
-// A file with "time y x" in rows of the ranks, and "y x" once; `salt` makes files differ.
+// A file with "time y x", of which ranks have rows, and "y x" once. `salt` makes the values of
+// files differ.
 struct History {
     Model& model;
     std::string path;
@@ -114,7 +115,8 @@ struct History {
         CHECK_TEXT(status == wanted, "tw_close of %s gave %s: %s", path.c_str(),
                    tw_strerror(status), model.error().c_str());
     }
-    // Returns the error in the file as others see it, or "". Call at any time after the close.
+    // Returns the error in the file, as other programs see it, or "". Can be called any time after
+    // the close.
     std::string look(std::size_t wanted_records, bool with_fixed) const {
         return look_at(
             path, rows, columns, wanted_records, with_fixed,

@@ -16,8 +16,8 @@
 #include "compare.hpp"
 #include "thalweg/thalweg.h"
 
-// Bytes that must be free behind the header, as the setting header_pad promises (docs/settings.md).
-// Nothing is aligned beyond the format's own 4 bytes.
+// Bytes that must be free after the header, as the setting header_pad promises (docs/settings.md).
+// Data are aligned only to the format's 4 bytes.
 constexpr std::size_t default_header_pad = 4096;
 constexpr std::size_t section_alignment = 4;
 
@@ -40,7 +40,7 @@ public:
         if (id_ >= 0) nc_close(id_);
     }
 
-    /// Defines the dimension if it is new.
+    /// Returns the number of a dimension; defines it if it is new.
     int dim(const std::string& name, std::int64_t length) {
         int dim_id = 0;
         if (nc_inq_dimid(id_, name.c_str(), &dim_id) == NC_NOERR) return dim_id;
@@ -63,7 +63,7 @@ public:
         return var_id;
     }
 
-    /// @param var  NC_GLOBAL or an id of var()
+    /// @param var  NC_GLOBAL, or an id that var() has returned
     void att(int var, const std::string& name, tw_type type, std::int64_t n, const void* values) {
         require(nc_put_att(id_, var, name.c_str(), static_cast<nc_type>(type),
                            static_cast<std::size_t>(n), values),
@@ -75,14 +75,14 @@ public:
         if (status != NC_ENOTINDEFINE) require(status, "nc__enddef");  // netCDF-4 needs none
     }
 
-    /// Begins definitions after data, for attributes: the layout does not change.
+    /// Begins to define attributes after data. The layout does not change.
     void redef() {
         const int status = nc_redef(id_);
         if (status != NC_EINDEFINE) require(status, "nc_redef");  // netCDF-4 needs none
     }
     void enddef_again() { require(nc_enddef(id_), "nc_enddef"); }
 
-    /// Returns netCDF's status, as NC_ERANGE may be expected.
+    /// Returns netCDF's status, because NC_ERANGE may be expected.
     int put(int var, tw_type memory, const std::vector<std::size_t>& start,
             const std::vector<std::size_t>& count, const void* data) {
         const std::size_t none = 0;
@@ -135,7 +135,7 @@ private:
     int id_ = -1;
 };
 
-/// Reads values of any type; returns netCDF's status.
+/// Reads values of any type. Returns netCDF's status.
 inline int get_values(int id, int var, tw_type memory, const std::vector<std::size_t>& start,
                       const std::vector<std::size_t>& count, void* to) {
     const std::size_t* s = start.data();

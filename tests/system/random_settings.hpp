@@ -10,13 +10,13 @@
 
 #include "random.hpp"
 
-/// Draws the least length of contiguous reads that need no exchange.
+/// Chooses the smallest length of a contiguous run that ranks read themselves.
 inline void draw_straight(Random& random) {
     const auto least = random.pick<const char*>({"128KiB", "1", "200", "1GiB"});
     setenv("THALWEG_TEST_STRAIGHT", least, 1);
 }
 
-/// A set of settings with their values; a test changes those that it needs otherwise.
+/// A set of settings with their possible values. A test changes those for which it needs others.
 class RandomSettings {
 public:
     using Names = std::vector<std::string>;
@@ -61,8 +61,8 @@ public:
     }
     RandomSettings& leave_out(const std::string& name) { return set(name, {""}, 0); }
 
-    /// Draws settings: "name=value; name=value". Draws also after how many steps service=auto goes
-    /// on in the background.
+    /// Chooses settings in the form "name=value; name=value". Also chooses the number of steps
+    /// after which service=auto changes to the background.
     std::string draw(Random& random) const {
         std::string text;
         const auto after = random.pick<const char*>({"0", "1", "2", "-1"});

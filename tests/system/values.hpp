@@ -47,7 +47,8 @@ inline std::int64_t type_size(tw_type type) {
 
 inline bool is_floating(tw_type type) { return type == TW_FLOAT || type == TW_DOUBLE; }
 
-/// Returns the least value of an integer type, or of the integers used with a floating-point type.
+/// Returns the smallest value of an integer type; for a floating-point type, the smallest integer
+/// that the tests use with it.
 inline std::int64_t lowest(tw_type type) {
     switch (type) {
         case TW_BYTE: return std::numeric_limits<std::int8_t>::min();
@@ -79,7 +80,7 @@ void put_value(void* to, T value) {
     std::memcpy(to, &value, sizeof value);
 }
 
-/// Stores the integer given as bits (two's complement; unsigned for the unsigned types).
+/// Stores an integer that is given as bits: two's complement, or unsigned for unsigned types.
 inline void put_integer(void* to, tw_type type, std::uint64_t bits) {
     switch (type) {
         case TW_BYTE:
@@ -100,8 +101,8 @@ inline void put_floating(void* to, tw_type type, double value) {
         put_value(to, value);
 }
 
-/// Stores at `to` a value of type `memory` that fits the type `file`, chosen by the hash h:
-/// extremes, fractions, values that must be rounded, NaN and infinities if the two types have them.
+/// Stores a value of type `memory` that fits the type `file`. The hash h selects extremes,
+/// fractions, values that must be rounded, and NaN and infinities if both types have them.
 inline void make_value(void* to, tw_type memory, tw_type file, std::uint64_t h) {
     const std::uint64_t kind = h % 16;
     h /= 16;
@@ -120,7 +121,7 @@ inline void make_value(void* to, tw_type memory, tw_type file, std::uint64_t h) 
         if (kind == 3) value = std::numeric_limits<float>::max();
         if (kind == 4) value = -static_cast<double>(std::numeric_limits<float>::max());
         if (kind == 5) value = std::numeric_limits<double>::quiet_NaN();
-        // netCDF-C counts an infinity that is converted among the values that do not fit.
+        // When netCDF-C converts an infinity, it counts as a value that does not fit.
         if (kind == 6 && memory == file) value = std::numeric_limits<double>::infinity();
         put_floating(to, memory, value);
         return;
@@ -128,7 +129,8 @@ inline void make_value(void* to, tw_type memory, tw_type file, std::uint64_t h) 
     const std::int64_t low = std::max(lowest(memory), lowest(file));
     const std::uint64_t high = std::min(highest(memory), highest(file));
     if (is_floating(memory)) {
-        // Integers that both floating types hold exactly, with quarters that are cut off.
+        // use integers that both floating-point types represent exactly, with quarters that are cut
+        // off
         const double bound = 4194304.0;
         const double from = std::max(static_cast<double>(low), -bound);
         const double till = std::min(static_cast<double>(high), bound);

@@ -9,7 +9,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// Returns a run of 100 s with one file, whose writers worked for 20 s.
+/// Returns the summary of a run of 100 s with one file, whose writers worked for 20 s.
 Json run(const char* service) {
     return Json::parse(R"({"ranks": 4, "elapsed_seconds": 100, "rank_seconds": [], "files": [{
         "path": "a.nc", "method": "record", "storage": "posix", "steps": 10, "bytes": 40000000,
@@ -71,7 +71,7 @@ TEST(Advice, OnCallsThatWrite) {
     expect_said(summary, "service=background");
     expect_said(summary, "deferred put");
     expect_said(summary, "load imbalance");
-    // What costs most comes first.
+    // The advice on the largest cost comes first.
     EXPECT_NE(advice_on(summary)[0].find("tw_end_step"), std::string::npos);
     f["storage"] = "pnetcdf";
     EXPECT_EQ(all_of(summary).find("service=background"), std::string::npos);

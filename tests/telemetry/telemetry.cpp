@@ -64,7 +64,7 @@ TEST(Summary, AddsUpTheFilesAfterTheFirst) {
     EXPECT_EQ(others["message_bytes"], more * 13);
     EXPECT_EQ(others["staging_bytes"], 17);
     EXPECT_EQ(others["buffer_bytes"], 19);
-    // All members except the names and numbers of one file.
+    // The sum has all members of a file's row, except names and numbers of a single file.
     EXPECT_EQ(others.size(), json["files"][0].size() - 9 + 1);
     for (const auto& [name, value] : json["files"][0]["seconds"].items())
         EXPECT_DOUBLE_EQ(others["seconds"][name].get<double>(), more * value.get<double>()) << name;

@@ -13,7 +13,7 @@ namespace {
 
 void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// Returns what the watchdog prints during a function.
+/// Returns what the watchdog prints while a function runs.
 template <class F>
 std::string printed(F&& f) {
     testing::internal::CaptureStderr();
@@ -77,7 +77,7 @@ TEST(WatchdogDeathTest, EndsAProcessWhoseCallTakesTooLong) {
         "rank 3 has been in tw_end_step of history.nc");
 }
 
-/// Sessions come and go, and are used by several threads.
+/// Sessions begin and end, and several threads use them.
 TEST(Watchdog, WatchesSeveralSessionsAndThreads) {
     auto first = Watchdog::make(1, 0, 0);
     const auto second = Watchdog::make(2, 0, 5);

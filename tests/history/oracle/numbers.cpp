@@ -84,7 +84,7 @@ int main() {
             read(data.data(), data.size());
             if (statistic.weight_field) read(weights.data(), weights.size());
             accumulator.begin_sample(weight);
-            // add the elements in two calls, as if the field had two blocks
+            // add the elements in two calls, as for a field with two blocks
             const std::int64_t half = elements / 2;
             const auto run = [&](std::int64_t first, std::int64_t count) {
                 accumulator.add(

@@ -27,7 +27,7 @@ using namespace append_case;  // NOLINT: the functions of a case
 
 namespace {
 
-/// One run of the library, on the ranks of a session.
+/// Runs the library on the ranks of a session.
 class Run {
 public:
     Run(const Case& c, int run, MPI_Comm comm, tw_session session, Random random)
@@ -64,7 +64,7 @@ public:
                 put(v, r);
                 any = true;
             }
-            // Skip a step without puts: it would add a record, unless records are put by boxes.
+            // Skip a step without puts: it would add a record, except if records are put by boxes.
             if (!any) continue;
             expect(tw_end_step(file_), "tw_end_step");
             if (random_.percent(10)) expect(tw_sync(file_, 0), "tw_sync");
@@ -77,7 +77,7 @@ private:
         tw_decomposition decomposition = nullptr;
         std::vector<int> order;  // dimension of the variable for each dimension in memory
         std::vector<std::int64_t> start, count;
-        std::vector<std::int64_t> list;  // indices of a list, along the dimension in memory
+        std::vector<std::int64_t> list;  // indices of a list; it is along one dimension in memory
         std::size_t listed = 0;
         std::int64_t index(std::size_t m, std::int64_t i) const {
             return !list.empty() && m == listed ? list[static_cast<std::size_t>(i)] : start[m] + i;
@@ -94,8 +94,8 @@ private:
         return case_.dims[static_cast<std::size_t>(v.dims[static_cast<std::size_t>(d)])];
     }
 
-    /// Makes a decomposition that is divided along one dimension, into boxes or lists of indices,
-    /// in any memory order; or one that every rank holds completely.
+    /// Makes a decomposition in which one dimension is divided, into boxes or lists, in any memory
+    /// order; or one in which each rank holds everything.
     Held hold(const Var& v) {
         Held h;
         h.order.resize(v.dims.size());
@@ -124,7 +124,7 @@ private:
         return h;
     }
 
-    /// Makes the same part as a list, in another order.
+    /// Makes a list of the same part, in another order.
     void hold_list(Held& h, const std::string& names, const std::vector<std::int64_t>& shape,
                    std::size_t along) {
         h.listed = along;
@@ -156,7 +156,7 @@ private:
             for (const int d : v.dims) names += dim_name(d) + " ";
             expect(tw_def_var(file_, v.name.c_str(), v.type, names.c_str(), h.decomposition),
                    "tw_def_var");
-            // Attributes that the file has need not be set again.
+            // Attributes that the file already has may or may not be set again.
             if (run_ == 0 || random_.percent(50))
                 expect(tw_put_att_text(file_, v.name.c_str(), "units", "metres"), "att");
             const std::vector<char> fill(8, fill_byte);
@@ -200,7 +200,7 @@ private:
         } else if (case_.way == Way::boxes && h.list.empty() &&
                    std::is_sorted(h.order.begin(), h.order.end())) {
             std::vector<std::int64_t> start = h.start, count = h.count;
-            // If every rank has the whole, one rank puts it.
+            // If each rank holds the whole variable, only one rank puts it.
             if (h.decomposition == nullptr && rank_ > 0) count.assign(count.size(), 0);
             if (v.record) start.insert(start.begin(), record);
             if (v.record)
@@ -230,7 +230,7 @@ private:
 std::string choose_settings(const Case& c, Random& random, bool servers, bool first) {
     RandomSettings settings = RandomSettings::writing();
     const bool steps = c.way == Way::steps;
-    if (servers && c.parts <= 2)  // not more servers than the tests can have
+    if (servers && c.parts <= 2)  // at most as many writers as there can be servers
         settings.set("service", {"inline", "servers", "servers"});
     if (steps) settings.set("staging", {"0"}, 20);
     settings.set("queue", {steps ? "4KiB" : "1MiB"}, 20);
@@ -298,7 +298,7 @@ std::string tile_difference(const std::string& expected, const std::string& path
 
 void one(std::uint64_t seed, const std::string& path, tw_session session, MPI_Comm comm,
          bool servers) {
-    Random random(seed);  // makes the same choices on every rank
+    Random random(seed);  // makes the same choices on all ranks
     const Case c = make_case(seed, random, check::state.size);
     const std::string before = choose_settings(c, random, false, true),
                       after = choose_settings(c, random, servers, false);
@@ -349,7 +349,7 @@ int main(int argc, char** argv) {
     const double seconds = std::atof(check::option(argc, argv, "--seconds", "4").c_str());
     const long cases = std::atol(check::option(argc, argv, "--cases", "1000").c_str());
     const std::string servers = check::option(argc, argv, "--servers", "0");
-    // To run a single case again: its seed, from an error message, and its session's node size.
+    // --replay SEED:NODE_SIZE runs a single case again, with numbers from an error message.
     const std::string replay = check::option(argc, argv, "--replay", "");
     const std::string size_of_all = check::option(argc, argv, "--node-size", "");
     const std::string folder = check::make_folder("append");

@@ -8,9 +8,9 @@
 
 #include "thalweg/thalweg.h"
 
-/// Tests files that cannot be continued, definitions that differ, and what other programs see
-/// meanwhile. Each error must have the same code and message on all ranks, and must not change the
-/// file.
+/// Tests files that cannot be continued, definitions that differ, and what other programs see while
+/// a file is continued. Each error must have the same code and message on all ranks, and must not
+/// change the file.
 void appended_calls(tw_session session, MPI_Comm comm, const std::string& folder);
 
 /// Tests netCDF-4 files, as a part of appended_calls().

@@ -16,8 +16,8 @@ using namespace append_file;  // NOLINT: functions for the file that the tests c
 
 namespace {
 
-/// Definitions that differ from those of the file are refused by whichever call ends the
-/// definitions, and change nothing.
+/// Definitions that differ from the file's are refused by the call that ends the definitions, and
+/// change nothing.
 template <class Define>
 void different(int line_number, const std::string& words, Define&& define_otherwise) {
     on_rank_0([] {
@@ -145,7 +145,7 @@ void others() {
     refuse(path, TW_EIO, "variable 'T': the file is truncated");
     on_rank_0([] { std::filesystem::resize_file(path, 1000); });
     refuse(path, TW_EIO, "truncated");
-    if (geteuid() != 0) {  // root may write everything
+    if (geteuid() != 0) {  // root may write to any file
         make();
         on_rank_0([] { std::filesystem::permissions(path, std::filesystem::perms::owner_read); });
         refuse(path, TW_EIO, "Permission denied");
@@ -153,8 +153,8 @@ void others() {
     }
 }
 
-/// Records become visible when their steps end, not before; a killed run leaves those that are
-/// visible.
+/// Records become visible when their steps end, not before. A killed run leaves all records that
+/// were visible.
 void meanwhile(const std::string& settings, const char* created = "format=cdf2") {
     check::step("%s; %s", settings.c_str(), created);
     make(created);
@@ -171,7 +171,7 @@ void meanwhile(const std::string& settings, const char* created = "format=cdf2")
     OK(tw_close(&file));
     expect_file(__LINE__, {0, 1, 2, 3}, 8);
 
-    // Write from the second record on: the later ones disappear at once.
+    // Write from the second record on: the later records disappear at once.
     file = append(("mode=append; " + settings).c_str());
     define(file);
     OK(tw_set_record(file, 1, TW_DROP_LATER));
@@ -184,7 +184,7 @@ void meanwhile(const std::string& settings, const char* created = "format=cdf2")
     OK(tw_close(&file));
     expect_file(__LINE__, {0, 5}, 8);
 
-    // Replace the first record: the other one stays.
+    // Replace the first record: the other record stays.
     file = append(("mode=append; " + settings).c_str());
     define(file);
     OK(tw_set_record(file, 0, TW_KEEP_LATER));
@@ -195,8 +195,8 @@ void meanwhile(const std::string& settings, const char* created = "format=cdf2")
     expect_file(__LINE__, {6, 5}, 8);
 }
 
-/// A step that replaces a record fills what no rank puts, even if a variable that every rank has
-/// whole is too large for the queue.
+/// A step that replaces a record writes fill values where no rank puts data, even if a variable
+/// that each rank has completely is too large for the queue.
 void replaced(const std::string& settings) {
     check::step("%s", settings.c_str());
     constexpr std::int64_t many = 300;
@@ -262,11 +262,11 @@ void recovered() {
     expect_file(__LINE__, {0, 1, 2, 3, 4}, 9);
 }
 
-/// Returns a file that no library makes: gaps, variables of odd size without padding behind them,
-/// and a header that counts no records. Two fixed-size variables of bytes, b and c, and two record
-/// variables, r of bytes and s of shorts.
+/// Returns a file that no library would make: it has gaps, variables of odd size without padding,
+/// and a header that counts no records. It has the fixed-size byte variables b and c, and the
+/// record variables r (bytes) and s (shorts).
 std::string foreign(std::uint32_t count, int records, int b) {
-    const int n = ranks() + 1;  // not a multiple of 4 for most
+    const int n = ranks() + 1;  // odd numbers and others, so mostly no multiple of 4
     std::string bytes("CDF\1", 4);
     const auto number = [&](std::uint32_t value, int size = 4) {
         for (int i = size - 1; i >= 0; --i) bytes += static_cast<char>(value >> (8 * i));
@@ -312,7 +312,7 @@ std::string foreign(std::uint32_t count, int records, int b) {
         for (int i = 0; i < n; ++i) bytes += static_cast<char>(r + i);
         for (int i = 0; i < n; ++i) number(static_cast<std::uint32_t>(300 * r + i), 2);
         if (r >= 2 && n % 2 == 1) number(0x8001, 2);  // the format's padding: a fill value
-        // The bytes after it were there before, or are 0.
+        // Bytes after it are unchanged, or 0.
         bytes.resize(static_cast<std::size_t>(records_at + (r + 1) * record_bytes),
                      r < 2 ? '#' : '\0');
     }
@@ -380,8 +380,8 @@ void make_otherwise(std::size_t pad, std::size_t align) {
     });
 }
 
-/// Attributes that the file lacks, or has with other values, are set; all others are unchanged. If
-/// there is no room for them, the data are moved.
+/// Attributes that the file lacks, or has with other values, are set; all others stay. If there is
+/// no space for them, the data are moved.
 void attributes() {
     tw_file file = append();
     define(file);
@@ -402,7 +402,7 @@ void attributes() {
     OK(tw_close(&file));
 }
 
-/// Boxes change the elements that they cover in existing records and fixed-size variables, and in
+/// Boxes change the elements that they contain in existing records and fixed-size variables, and in
 /// records after the one that the next step would write.
 void boxes(MPI_Comm comm, bool steps_from_first) {
     OK(tw_init(comm, "log=off; service=inline", &session));

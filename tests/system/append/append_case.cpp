@@ -49,7 +49,7 @@ Case make_case(std::uint64_t seed, Random& random, int ranks) {
     for (std::int64_t d = random.between(c.tiles.empty() ? 1 : 2, 3); d > 0; --d)
         c.dims.push_back(random.between(least, 12));
     const auto nd = static_cast<std::int64_t>(c.dims.size());
-    const bool single = random.percent(25);  // a record variable that is the only one is not padded
+    const bool single = random.percent(25);  // a single record variable, which is not padded
     const bool new_types = c.format == "cdf5" || c.format == "netcdf4";
     for (std::int64_t v = random.between(1, 6); v > 0; --v) {
         Var var;
@@ -202,7 +202,7 @@ private:
             "put");
     }
 
-    /// Records of which no variable was put at the end exist nevertheless.
+    /// Adds records in which no variable was put at the end, but which exist.
     void complete(int records) {
         std::size_t n = 0;
         int unlimited = -1;

@@ -16,12 +16,13 @@ namespace append_case {
 struct Var {
     std::string name;
     tw_type type = TW_FLOAT;
-    std::vector<int> dims;  // slowest first, without the record dimension
+    std::vector<int> dims;  // numbers of the dimensions, slowest first, without the record
+                            // dimension
     bool record = false;
     bool has_fill = false;
-    bool put[2] = {};  // true if a fixed-size variable is put by the first run, and by the second
-    // Storage in netCDF-4 files by netCDF-C:
-    std::vector<std::size_t> chunk;  // all dimensions; empty: netCDF-C's default
+    bool put[2] = {};  // for each run, true if it puts the variable; for fixed-size variables
+    // How netCDF-C stores the variable in a netCDF-4 file:
+    std::vector<std::size_t> chunk;  // chunk length in each dimension; empty: netCDF-C's default
     int deflate = 0;
     bool shuffle = false, sum = false;
 };
@@ -29,13 +30,13 @@ struct Var {
 /// The way in which the second run puts its records.
 enum class Way { steps, records, boxes };
 
-/// Both runs, as the seed determines them.
+/// A test case: both runs, as the seed determines them.
 struct Case {
     std::uint64_t seed = 0;
     std::string format;
     std::vector<std::int64_t> dims;
     std::vector<Var> vars;
-    // Records of the first run; first record and number of records of the second.
+    // Number of records of the first run; first record and number of records of the second run.
     int before = 0, first = 0, steps = 0;
     bool drop = false, told = false;  // `told`: tw_set_record is called
     bool by_library = false;          // the library writes the first run
@@ -48,7 +49,8 @@ struct Case {
     bool netcdf4() const { return format.rfind("netcdf4", 0) == 0; }
     /// Returns the final number of records.
     int after() const;
-    /// Returns the run that has written a record of a variable last; -1: it was filled.
+    /// Returns the run that was last to write a record of a variable; -1: the record has fill
+    /// values.
     int run_of(int var, int record) const;
     /// Tests if a run puts a record of a variable.
     bool is_put(int var, int record, int run) const;
@@ -60,11 +62,11 @@ struct Case {
 
 std::string dim_name(int d);
 
-constexpr char fill_byte = 7;  // value of every byte of a _FillValue
+constexpr char fill_byte = 7;  // value of each byte of a _FillValue
 
 Case make_case(std::uint64_t seed, Random& random, int ranks);
 
-/// Writes the file of the first run or, with `after`, the expected final file.
+/// Writes the file of the first run; with `after`, the expected file after the second run.
 void write_by_netcdf(const std::string& path, const Case& c, bool after);
 
 }  // namespace append_case

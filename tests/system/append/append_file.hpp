@@ -52,7 +52,7 @@ inline void define(tw_file file) {
     OK(tw_def_var(file, "h", TW_FLOAT, "x", line));
 }
 
-/// Makes a file with three records, and with "h" as if put in record 9.
+/// Makes a file with three records. "h" has the values of record 9.
 inline void make(const char* settings = "format=cdf2") {
     tw_file file = nullptr;
     OK(tw_create(session, path.c_str(), settings, &file));
@@ -69,7 +69,7 @@ inline tw_file append(const char* settings = "mode=append") {
     return file;
 }
 
-/// Tests that a file is not continued in another format, or by a storage that cannot write it.
+/// Tests that a file cannot be continued in another format, or with a storage that cannot write it.
 inline void refuse_others(const std::string& format, const std::string& other,
                           const std::string& storage) {
     tw_file file = nullptr;
@@ -81,8 +81,8 @@ inline void refuse_others(const std::string& format, const std::string& other,
     CHECK(tw_close(&file) == TW_ESETTING);
 }
 
-/// Compares the file, read by serial netCDF-C: "" if it has these records, and h is that of a
-/// record.
+/// Compares the file, which serial netCDF reads, with expected records and the record whose values
+/// h has. Returns "" if they agree.
 inline std::string look(const std::vector<int>& records, int h) {
     int id = 0, t = 0, hid = 0, dim = 0;
     if (const int code = nc_open(path.c_str(), NC_NOWRITE, &id); code != NC_NOERR)

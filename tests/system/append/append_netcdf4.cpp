@@ -25,8 +25,8 @@ void check_nc(int code, int source_line) {
 
 std::size_t length() { return static_cast<std::size_t>(2 * ranks()); }
 
-/// Makes T(time, x) and h(x) as make() does, by netCDF-C. `more` defines or puts additional
-/// objects, depending on `put`.
+/// Makes T(time, x) and h(x) as make() does, but by netCDF-C. `more` defines further objects or
+/// puts their data, as `put` says.
 template <class More>
 void make_by_netcdf(More&& more) {
     on_rank_0([&] {
@@ -62,7 +62,7 @@ void add_one(const char* settings = "mode=append") {
     expect_file(__LINE__, {0, 1, 2, 3}, 9);
 }
 
-/// Tests files that cannot be continued: the text names the variable and the reason.
+/// Tests files that cannot be continued. The message must name the variable and the reason.
 void refusals() {
     tw_file file = nullptr;
     const auto refuse = [&](const std::string& words, auto&& more) {
@@ -105,7 +105,7 @@ void refusals() {
     REFUSED(tw_open(session, path.c_str(), "mode=append", &file), TW_EFORMAT, "truncated");
 }
 
-/// Tests that strings, groups and user-defined types do not change.
+/// Tests that strings, groups and user-defined types stay as they are.
 void left_alone() {
     const auto more = [](int id, int, int, bool put) {
         static int names = 0, group = 0, its = 0, obs = 0, reading = 0;
@@ -189,8 +189,8 @@ void left_alone() {
     expect_file(__LINE__, {0, 1, 2, 3}, 9);
 }
 
-/// Tests that attributes are set that the file lacks, or has with other values: long ones, and
-/// many.
+/// Tests that attributes are set which the file lacks or has with other values, including long
+/// attributes and many of them.
 void attributes(const char* settings) {
     const auto more = [](int id, int t, int, bool put) {
         if (put) return;
@@ -244,8 +244,8 @@ void attributes(const char* settings) {
     });
 }
 
-/// Appends to a variable named like its second dimension, for which HDF5 uses another name, and to
-/// a record variable named like the record dimension.
+/// Appends to a variable with the name of its second dimension, which HDF5 stores under another
+/// name, and to a record variable with the name of the record dimension.
 void names() {
     on_rank_0([] {
         int id = 0, dims[2] = {}, v = 0;
@@ -297,13 +297,13 @@ void quantized() {
     };
     tw_file file = append();
     define(file);
-    step(file, 2);  // the same values again, as record 3
+    step(file, 2);  // put the same values again, as record 3
     OK(tw_close(&file));
     on_rank_0([&] {
         CHECK(record_of(3) == record_of(2));
         CHECK(record_of(3)[1] != value(2, 1));
     });
-    // Settings of the model do not change the file's storage.
+    // Storage settings of the model do not change those of the file.
     file = append();
     OK(tw_def_var(file, "T", TW_FLOAT, "time x", line));
     OK(tw_def_var(file, "h", TW_FLOAT, "x", line));
@@ -313,7 +313,7 @@ void quantized() {
     on_rank_0([&] { CHECK(record_of(4) == record_of(2)); });
 }
 
-/// Tests that a fill value without the attribute _FillValue is kept in the file, and used for new
+/// Tests that a fill value without the attribute _FillValue stays in the file and is used for new
 /// records.
 void filled() {
     const auto t_is = [](std::size_t r, float expected) {
@@ -353,12 +353,12 @@ void filled() {
     }
 }
 
-/// Tests that nothing changes without writes.
+/// Tests that the file stays as it is if nothing is written.
 void untouched() {
     make_by_netcdf([](int id, int t, int, bool put) {
         int time = 0, v = 0;
         NC(nc_inq_dimid(id, "time", &time));
-        // A variable without any record.
+        // a variable without records
         if (!put) NC(nc_def_var(id, "short", NC_INT, 1, &time, &v));
         if (!put) NC(nc_def_var_deflate(id, t, 1, 1, 1));
     });
@@ -373,7 +373,7 @@ void untouched() {
         OK(tw_close(&file));
         on_rank_0([&] { CHECK(difference(path + ".copy", path).empty()); });
     }
-    // An earlier record of the variable can be put; its other records are fill values.
+    // An earlier record of this variable can be put; its other records have fill values.
     tw_file file = append();
     define(file);
     OK(tw_def_var(file, "short", TW_INT, "time", nullptr));
@@ -392,7 +392,7 @@ void untouched() {
 }
 
 /// Tests that records are dropped from chunks that hold several records. There are so many chunks
-/// that their index is split when the remaining records are added again.
+/// that HDF5's index is split when the remaining records are added again.
 void dropped_within_chunks(const char* settings, bool deflate) {
     constexpr std::int64_t ny = 36, nx = 36, depth = 4, before = 8, keep = 3, after = 7;
     const auto at = [](std::int64_t run, std::int64_t r, std::int64_t y, std::int64_t x) {

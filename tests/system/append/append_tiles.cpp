@@ -34,7 +34,7 @@ void make_set(const std::string& more, int records = 3) {
     OK(tw_close(&file));
 }
 
-/// Checks the records and h, as the library reads the set.
+/// Checks the records and h, reading the set by the library.
 void expect_set(int source_line, const std::vector<int>& records, int h) {
     tw_file file = nullptr;
     check::step("line %d", source_line);
@@ -74,7 +74,7 @@ void sets(const std::string& format) {
     expect_set(__LINE__, {0, 1, 2, 3}, 9);
     add("mode=append; service=background", 4);
     expect_set(__LINE__, {0, 1, 2, 3, 4}, 9);
-    // Method is ignored, because the file is a set of tiles.
+    // The setting "method" is ignored, because the file is a set of tiles.
     add("mode=append; method=direct; durable=yes", 7, 1);
     expect_set(__LINE__, {0, 7}, 9);
     on_rank_0([] {
@@ -128,8 +128,8 @@ void sets(const std::string& format) {
     expect_set(__LINE__, {0, 7, 6}, 9);
 }
 
-/// Makes files as FMS does: an attribute of the coordinate variable has the indices of the whole
-/// and of the tile.
+/// Makes files as FMS does: an attribute of the coordinate variable contains the indices of the
+/// whole dimension and of the tile.
 void foreign_set(int mode) {
     on_rank_0([&] {
         for (int k = 0; k < parts(); ++k) {

@@ -13,7 +13,7 @@ void make_junk(std::vector<char>& bytes, std::uint64_t seed) {
 
 namespace {
 
-/// Places the boxes of an array as tw_put expects them: dense, with their halos, one after another.
+/// Places the boxes of an array as tw_put expects them: dense, with halos, one after another.
 void place_dense(const Decomposition& x, std::size_t r, std::int64_t size, Random& random,
                  Array& array) {
     const std::vector<Box>& boxes = array.boxes;
@@ -39,7 +39,7 @@ void place_dense(const Decomposition& x, std::size_t r, std::int64_t size, Rando
     array.bytes.resize(static_cast<std::size_t>(array.n * size));
 }
 
-/// Places the boxes as in a section of a larger array.
+/// Places the boxes as a section of a larger array.
 void place_strided(const Decomposition& x, std::size_t r, bool with_halo, std::int64_t size,
                    Random& random, Array& array) {
     const std::vector<Box>& boxes = array.boxes;
@@ -58,7 +58,7 @@ void place_strided(const Decomposition& x, std::size_t r, bool with_halo, std::i
         if (random.percent(50)) room = x.room[r];
     }
     if (over_boxes) array.extent.insert(array.extent.begin(), room);
-    // The strides nest in a random order, with gaps, some backwards.
+    // Dimensions are nested in a random order, with gaps, and some are stored backwards.
     std::vector<std::size_t> order;
     for (std::size_t d = array.extent.size(); d-- > 0;) order.push_back(d);
     if (random.percent(20)) random.shuffle(order);

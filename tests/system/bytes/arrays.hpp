@@ -12,7 +12,7 @@
 #include "case.hpp"
 #include "system/random.hpp"
 
-// Calls visit(index) for all indices of a box of the given lengths, the last dimension fastest.
+// Calls visit(index) for each index of a box with the given lengths. The last dimension is fastest.
 template <class Visit>
 void for_each_index(const std::vector<std::int64_t>& count, Visit&& visit) {
     for (const std::int64_t n : count)
@@ -31,8 +31,8 @@ void for_each_index(const std::vector<std::int64_t>& count, Visit&& visit) {
     }
 }
 
-// A hash from which an element's value is made. It depends on the element's global index in the
-// dimensions of the case, not on rank and order.
+// Makes the values of elements by a hash of the element's global index in the dimensions of the
+// case. The hash does not depend on the rank and the order.
 struct Hasher {
     std::uint64_t base;
     explicit Hasher(const Case& c, std::size_t file, const Put& put, int step)
@@ -47,12 +47,12 @@ struct Hasher {
     }
 };
 
-/// The array of one rank, filled with random bytes, and the places of its boxes' elements.
+/// The array of one rank, filled with random bytes, and the positions of its boxes' elements.
 struct Array {
     std::vector<char> bytes;
     std::int64_t n = 0;                // number of elements of a dense array
     std::int64_t first = 0;            // offset of the first element of a strided array
-    std::vector<std::int64_t> extent;  // empty for a dense array
+    std::vector<std::int64_t> extent;  // lengths; empty for a dense array
     std::vector<std::int64_t> stride;
     bool strided = false;
 
@@ -60,7 +60,7 @@ struct Array {
     std::vector<std::int64_t> base;                  // offset of each box's first own element
     std::vector<std::vector<std::int64_t>> strides;  // strides of each box, in bytes
 
-    /// Calls visit(address, global index) for every element of the boxes.
+    /// Calls visit(address, global index) for each element of the boxes.
     template <class Visit>
     void for_each_element(Visit&& visit) {
         for (std::size_t b = 0; b < boxes.size(); ++b) {
@@ -79,9 +79,9 @@ struct Array {
 
 void make_junk(std::vector<char>& bytes, std::uint64_t seed);
 
-/// Makes an array for a rank's part of a decomposition, or for the whole (decomposition -1) over
-/// the given dimensions. `with_halo`, the same on every rank, is for strided arrays; `size` is the
-/// bytes of one element.
+/// Makes an array for a rank's part of a decomposition, or for a whole variable over the given
+/// dimensions (decomposition -1). `with_halo`, which is the same on every rank, applies to strided
+/// arrays. `size` is the size of an element in bytes.
 Array place_array(const Case& c, int decomposition, const std::vector<int>& dims, int rank,
                   bool strided, bool with_halo, std::int64_t size, Random& random);
 

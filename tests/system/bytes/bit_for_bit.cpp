@@ -37,21 +37,22 @@ bool same_on_rank_0(const std::string& expected, const std::string& actual,
     return equal == 1;
 }
 
-// Settings of files, in the order of the loops below; every combination of them is tested, or some.
+// Settings of files, in the order of the loops below. Each combination of them is tested, or some
+// combinations are.
 struct Choices {
     Names methods, storages, writers;
     int every = 1;
-    bool same_order = false;  // all ranks put in the same order, so that steps may exceed the queue
+    bool same_order = false;  // all ranks put in the same order, so steps may exceed the queue
 };
 
 Choices inline_choices(int ranks) {
     return {{"auto", "serial", "direct", "slabs", "rows", "columns", "tiles"},
             {"posix", PNETCDF "; pnetcdf_mode=blocking", PNETCDF "; pnetcdf_mode=nonblocking"},
             {"auto", "1", "3", "2/node", std::to_string(ranks)},
-            4};  // no factor in common with the number of writers, so that all pairs occur
+            4};  // has no factor in common with the number of writers, so that all pairs occur
 }
 
-// Queues that hold several steps, one variable, or a part of one.
+// Queues with space for several steps, for one variable, or for a part of one.
 Choices service_choices(const std::string& service, int ranks) {
     const std::string name = "posix; service=" + service;
     Choices c{{"auto", "serial", "slabs", "tiles"}, {}, {"1", "3", std::to_string(ranks)}, 5, true};
@@ -94,7 +95,8 @@ int main(int argc, char** argv) {
     for (const std::string node_size : {"0", "1", "2", "3"})
         for (const std::string buffer : {"8MiB", "64KiB"}) {
             int number =
-                // Number of sessions so far; the same on every rank, including former servers.
+                // Number of sessions so far. The same on every rank, including ranks that were
+                // servers.
                 sessions++;
             tw_session session = nullptr;
             std::string own = "node_size=" + node_size + "; buffer=" + buffer;
@@ -118,8 +120,8 @@ int main(int argc, char** argv) {
                 for (const std::string& method : c.methods)
                     for (const std::string& storage : c.storages)
                         for (const std::string& writer : c.writers) {
-                            // Test every third or fourth combination, different ones for each node
-                            // size.
+                            // Test every third or fourth combination; which ones depends on the
+                            // node size.
                             if (!all && (number++ + std::stoi(node_size)) % c.every != 0) continue;
                             const std::string settings =
                                 "method=" + method + "; storage=" + storage + "; writers=" + writer;

@@ -17,7 +17,7 @@ std::int64_t volume(const Box& box) {
 namespace {
 
 std::vector<Dim> make_dims(Random& random) {
-    // Small cases reach corner cases; a few large ones take several rounds and pieces.
+    // Small cases test corner cases. A few large ones need several rounds and pieces.
     const std::int64_t most = random.percent(70) ? 200 : random.percent(70) ? 2000 : 20000;
     const int n = static_cast<int>(random.between(1, 4));
     std::vector<Dim> dims;
@@ -49,7 +49,7 @@ void make_boxes(Random& random, const std::vector<std::int64_t>& shape, int rank
         give(whole, random.below(ranks));
         return;
     }
-    if (kind <= 2) {  // as in models: contiguous parts of one dimension, in the order of the ranks
+    if (kind <= 2) {  // as in models: contiguous parts of one dimension, in rank order
         const auto d =
             static_cast<std::size_t>(random.below(static_cast<std::int64_t>(shape.size())));
         for (int r = 0; r < ranks; ++r) {
@@ -94,7 +94,7 @@ void make_boxes(Random& random, const std::vector<std::int64_t>& shape, int rank
         if (!random.percent(holes)) give(box, random.below(ranks));
 }
 
-/// Chooses extents in memory that all boxes share.
+/// Chooses extents in memory that all boxes have in common.
 void pad(Random& random, std::size_t nd, Decomposition& x) {
     x.padded.assign(nd, 1);
     for (std::size_t r = 0; r < x.boxes.size(); ++r) {
@@ -141,8 +141,8 @@ Attribute make_attribute(Random& random, int var, int number, bool extended, boo
     Attribute a;
     a.var = var;
     // Sometimes use the name of an earlier attribute, which is then replaced. Not for late
-    // attributes: a header that becomes shorter leaves its old end in the padding, which that of
-    // the reference does not.
+    // attributes: if the header becomes shorter, its old end stays in the padding, but not in that
+    // of the reference.
     a.name = "att" + std::to_string(!late && random.percent(10) ? number / 2 : number);
     a.type = random.pick(extended ? all_types() : cdf2_types());
     a.n = random.percent(10) ? 0 : random.between(1, 9);
@@ -210,8 +210,8 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
                                                             : random.below(6);
     const bool extended = format >= 2 && format < 5;
     const std::string name = formats[static_cast<std::size_t>(format)];
-    // A step over the staging budget makes the puts collective: all ranks then put in the same
-    // order.
+    // A step that exceeds the staging memory makes the puts collective, so all ranks put in the
+    // same order.
     const bool collective_puts = random.percent(20);
     f.settings = make_settings(random, limits, collective_puts, name);
     f.settings += "; format=" + name;
@@ -251,7 +251,7 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
             var.settings = make_packing(random, c, var.dims);
         f.vars.push_back(var);
     }
-    // Dimensions of replicated variables must be defined before; others may be.
+    // Dimensions of replicated variables must be defined before the variables; others may be.
     for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
         bool needed = random.percent(20);
         for (const Variable& var : f.vars)
@@ -304,7 +304,8 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
         std::vector<int> chosen;
         for (int v = 0; v < nvars; ++v) {
             const Variable& var = f.vars[static_cast<std::size_t>(v)];
-            // Data put after the last step are written by the close, which ends an open step.
+            // Data that are put after the last step are written by the close, which ends the open
+            // step.
             if (var.record ? (s < f.steps ? random.percent(90) : open_end && random.percent(70))
                            : random.percent(s == 0 ? 60 : 25))
                 chosen.push_back(v);
@@ -317,7 +318,7 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
             } else {
                 if (r > 0 && random.percent(50)) random.shuffle(chosen);
                 for (const int v : chosen) {
-                    // A rank that holds nothing may leave out the put.
+                    // A rank that holds nothing may leave out its put.
                     if (!collective_puts && random.percent(30) && holds_nothing(c, f, v, r))
                         continue;
                     Put put;
@@ -336,7 +337,7 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
                 const tw_type type = f.vars[static_cast<std::size_t>(put.var)].type;
                 put.memory =
                     type == TW_CHAR || random.percent(60) ? type : random.pick(number_types());
-                // If puts are collective, the ranks must agree which of them are deferred.
+                // If puts are collective, the ranks must agree on which of them are deferred.
                 if (!collective_puts || r == 0) put.deferred = random.percent(35);
                 put.strided = random.percent(25);
             }

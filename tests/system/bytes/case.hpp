@@ -24,16 +24,16 @@ struct Box {
 
 struct Decomposition {
     std::vector<int> dims;                // dimensions of the case, in memory order
-    std::vector<std::vector<Box>> boxes;  // by rank
+    std::vector<std::vector<Box>> boxes;  // boxes of each rank
     bool with_halo = false;
     std::vector<std::vector<std::int64_t>> low, high;  // halo on each rank
     std::vector<std::int64_t> padded;                  // extents that all boxes share; may be empty
-    // Number of boxes for which each rank has room.
+    // Number of boxes for which each rank has memory.
     std::vector<std::int64_t> room;
 };
 
 struct Attribute {
-    int var = -1;  // -1: global
+    int var = -1;  // number of the variable; -1: global
     std::string name;
     tw_type type = TW_CHAR;
     std::int64_t n = 0;
@@ -43,7 +43,7 @@ struct Attribute {
 struct Variable {
     std::string name;
     tw_type type = TW_FLOAT;
-    std::vector<int> dims;  // dimensions of the case, in file order, without the record dimension
+    std::vector<int> dims;  // numbers of the dimensions in file order, without the record dimension
     bool record = false;
     int decomposition = -1;  // -1: replicated
     std::string settings;    // settings for tw_set_var, netCDF-4
@@ -70,7 +70,7 @@ struct File {
     std::vector<Attribute> late_attributes;
     bool enddef = false;
     int steps = 0;
-    // Puts of each step and rank. The last entry has those after the last step and before the
+    // Puts of each step and rank. The last entry contains those between the last step and the
     // close.
     std::vector<std::vector<std::vector<Put>>> puts;
     std::vector<bool> sync;  // sync after the step
@@ -84,7 +84,7 @@ struct Case {
 };
 
 struct Limits {
-    std::string method;  // "": any
+    std::string method;  // method of writing; "": any
     std::string storage;
 };
 

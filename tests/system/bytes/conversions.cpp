@@ -41,7 +41,7 @@ T as(const char* from) {
     return value;
 }
 
-// Returns a value exactly: long double has the 64 bits of the widest integer.
+// Returns the exact value: long double has the 64 bits of the widest integer.
 long double number(tw_type type, const char* from) {
     static_assert(std::numeric_limits<long double>::digits >= 64);
     switch (type) {
@@ -59,11 +59,11 @@ long double number(tw_type type, const char* from) {
     }
 }
 
-// Tests by netCDF's rule: the value itself, not the result of the conversion, must lie within the
-// range of the file's type.
+// Tests if a value fits by netCDF's rule: the value itself, and not the converted one, must be in
+// the range of the file's type.
 bool fits(tw_type memory, tw_type file, const std::string& format, const char* value) {
     if (memory == file) return true;
-    // In CDF-1 and CDF-2 a byte is signed or unsigned, as the writer likes.
+    // In CDF-1 and CDF-2, a byte can be interpreted as signed or unsigned.
     if (memory == TW_UBYTE && file == TW_BYTE && format != "cdf5") return true;
     const long double v = number(memory, value);
     if (file == TW_DOUBLE) return true;
@@ -74,8 +74,8 @@ bool fits(tw_type memory, tw_type file, const std::string& format, const char* v
            v <= static_cast<long double>(highest(file));
 }
 
-// Returns values around the limits of all types. Infinities and NaN have no counterpart among the
-// integers.
+// Returns values near the limits of all types. Infinities and NaN are included for floating-point
+// types.
 std::vector<std::string> candidates(tw_type memory) {
     std::vector<std::string> result;
     const auto size = static_cast<std::size_t>(type_size(memory));
@@ -180,8 +180,8 @@ int main(int argc, char** argv) {
                 Values good{memory, {}, 0};
                 Values bad{memory, {}, 0};
                 for (const std::string& value : candidates(memory)) {
-                    // netCDF-C compares with the limit as a rounded floating-point number, and lets
-                    // 2^31 through as an int; the library does not.
+                    // netCDF-C compares with a limit that is rounded to floating point, and so
+                    // accepts 2^31 as an int; the library does not.
                     (fits(memory, file, format, value.data()) ? good : bad).add(value.data());
                 }
                 if (is_floating(memory) && !is_floating(file)) {

@@ -17,7 +17,7 @@
 
 namespace dataset {
 
-// Lengths that no rank count divides.
+// lengths that no number of ranks divides
 constexpr std::int64_t nlon = 45;
 constexpr std::int64_t nlat = 31;
 constexpr std::int64_t nlev = 13;
@@ -41,7 +41,7 @@ inline float pressure(std::int64_t t, std::int64_t j, std::int64_t i) {
 inline std::int32_t surface(std::int64_t j, std::int64_t i) {
     return static_cast<std::int32_t>(pattern(0, 0, j, i) * 4);
 }
-/// Tests if a point is land. No rank holds the ocean, which has fill values.
+/// Tests if a point is land. No rank holds the ocean, which gets fill values.
 inline bool is_land(std::int64_t j) { return j >= 7 && j < 22; }
 inline double latitude(std::int64_t j) {
     return -90.0 + 180.0 * static_cast<double>(j) / (nlat - 1);
@@ -174,9 +174,9 @@ inline void write_reference(const std::string& path) {
     o.close();
 }
 
-/// Writes the same file by the library. Ranks hold (lat, lev, lon) in parts of latitude with a
-/// halo, and surface fields in boxes of both dimensions. Each rank has its own order of puts,
-/// unless `same_order`. `comm` is the session's. Returns the first error.
+/// Writes the same file by the library. Ranks divide (lat, lev, lon) along latitude, with a halo,
+/// and surface fields along both dimensions. Each rank has its own order of puts, unless
+/// `same_order` is true. `comm` is the session's. Returns the first error.
 inline int write(MPI_Comm comm, tw_session session, const std::string& path,
                  const std::string& settings, bool same_order = false) {
     int size = 1;
@@ -200,7 +200,7 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
         count = n * (which + 1) / of - start;
     };
 
-    // Parts of latitude, with a halo of one row or column on each side in latitude and longitude.
+    // Parts of latitude, with a halo of one element on each side in latitude and longitude.
     const std::int64_t shape3[3] = {nlat, nlev, nlon};
     std::int64_t start3[3] = {0, 0, 0};
     std::int64_t count3[3] = {0, nlev, nlon};
@@ -226,7 +226,7 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
     expect(tw_decompose(session, "lon lat", boxes, shape2, start2, count2, &surface_boxes),
            "tw_decompose");
 
-    // Ranks have rows of land in turn.
+    // ranks have rows of land in turn
     const std::int64_t shape_land[2] = {nlat, nlon};
     std::vector<std::int64_t> start_land;
     std::vector<std::int64_t> count_land;

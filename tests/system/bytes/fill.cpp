@@ -25,7 +25,7 @@ constexpr std::int64_t gap = 3;  // elements at the end that no rank holds
 struct Fill {
     const char* text;
     tw_type type;
-    bool classic;  // the type exists in every format
+    bool classic;  // all formats have this type
     std::vector<char> bits;
 };
 
@@ -88,7 +88,7 @@ void define(tw_file f, const Line& line, bool all) {
     OK(tw_set_var(f, "misfit", "fill=5"));
 }
 
-/// Puts ones for the elements that a rank holds.
+/// Puts ones into the elements that a rank holds.
 void put(tw_file f, const Line& line, bool all) {
     for (std::size_t i = 0; i < fills().size(); ++i) {
         const Fill& v = fills()[i];
@@ -98,7 +98,7 @@ void put(tw_file f, const Line& line, bool all) {
     }
 }
 
-/// Compares every element of a variable: ones (all bytes 1) if it was put, else the fill value.
+/// Compares each element of a variable: ones (all bytes 1) if it was put, otherwise the fill value.
 void compare(int id, const std::string& variable, const Fill& v, const std::vector<char>& was_put,
              std::size_t elements, bool attribute) {
     int var = 0, nd = 0;
@@ -145,7 +145,8 @@ void look(const std::string& path, const Line& line, bool all, const std::vector
     nc_close(id);
 }
 
-/// Writes two records, the second without puts. To a classic file, a third one is added later.
+/// Writes two records, the second one without puts. A third record is added to a classic file
+/// later.
 void steps(const std::string& folder, const std::string& settings, bool all) {
     const std::string path = folder + "/f.nc";
     const Line line;
@@ -193,7 +194,7 @@ void steps(const std::string& folder, const std::string& settings, bool all) {
     (void)tw_close(&f);
 }
 
-/// Puts a box of one record; the rest is filled.
+/// Puts a box of one record. All other elements get fill values.
 void boxes(const std::string& folder, const std::string& settings) {
     const std::string path = folder + "/b.nc";
     const Line line;
@@ -248,7 +249,7 @@ void mistakes(const std::string& folder) {
     REFUSED(tw_set_var(f, "v0", "fil=1"), TW_ESETTING, "did you mean 'fill'?");
     REFUSED(tw_set_var(f, "v0", "fill"), TW_ESETTING, "'fill' is not of the form name=value");
 
-    // The attribute has another value than the setting, whichever is set first.
+    // The attribute and the setting have different values, which is an error in either order.
     const float one = 1, none = std::numeric_limits<float>::quiet_NaN();
     OK(tw_def_var(f, "a", TW_FLOAT, "x", line.handle));
     OK(tw_put_att(f, "a", "_FillValue", TW_FLOAT, 1, &one));
@@ -266,7 +267,7 @@ void mistakes(const std::string& folder) {
     (void)tw_close(&f);
 }
 
-/// Compression is ignored in a classic format, since the user may have chosen the format.
+/// A classic format ignores settings of compression, because the user may have chosen the format.
 void ignored(const std::string& folder) {
     const Line line;
     tw_file f = nullptr;

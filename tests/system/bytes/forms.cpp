@@ -13,8 +13,8 @@
 
 namespace forms {
 
-/// Ranks have 6 x 6 elements, but the last one has a smaller corner. All arrays are 8 x 8, with a
-/// halo of 1.
+/// Ranks hold 6 x 6 elements, but the last one a smaller corner. All arrays are 8 x 8, with a halo
+/// of 1.
 struct Corner {
     static constexpr std::int64_t side = 8;
     bool last;
@@ -33,7 +33,7 @@ struct Corner {
             for (std::int64_t i = 0; i < count[1]; ++i)
                 array[static_cast<std::size_t>((j + 1) * side + i + 1)] = value(0, start[0] + j, i);
     }
-    /// Puts the section without the declared halo, of this many elements per side.
+    /// Puts the section without the declared halo, with n elements along each side.
     int put(tw_file f, std::int64_t n, bool deferred = false) const {
         const Numbers extent{n, n}, stride{side * 8, 8};
         return tw_put_array(
@@ -49,8 +49,8 @@ struct Corner {
     }
 };
 
-/// All ranks put their parts without the halo, but with the extents of the largest box. On the last
-/// rank, these are the extents of the smaller box with its halo.
+/// All ranks put their parts without the halo, and with the extents of the largest box. On the last
+/// rank, these are the extents of its smaller box with the halo.
 void differing(Model& m, const std::string& settings) {
     if (m.size == 1) return;
     const bool service = settings.find("service") != std::string::npos;
@@ -64,7 +64,7 @@ void differing(Model& m, const std::string& settings) {
         const Words words =
             WORDS("differing.nc", "'T'", "rank 0", "tw_pad", "rank " + std::to_string(m.size - 1));
         int status = c.put(f, 6, deferred);
-        // The memory does not suffice for a step, so tw_put is collective.
+        // If the memory does not suffice for a step, tw_put is collective.
         const bool collective = status != TW_OK;
         if (collective) {
             CHECK(!deferred);
@@ -91,7 +91,7 @@ void differing(Model& m, const std::string& settings) {
     }
 }
 
-/// Arrays of a fixed-size variable are compared by tw_sync and tw_close, too.
+/// Arrays of a fixed-size variable are compared in tw_sync and tw_close, too.
 void differing_fixed(Model& m, const std::string& settings) {
     if (m.size == 1) return;
     for (const bool sync : {false, true}) {
@@ -106,7 +106,7 @@ void differing_fixed(Model& m, const std::string& settings) {
     }
 }
 
-/// The extents of a corner's array are those of neither form.
+/// The extents of the corner's array are neither those with the halo nor those without.
 void neither(Model& m, const std::string& settings) {
     if (m.size == 1) return;
     Corner c(m, 3);
@@ -119,12 +119,12 @@ void neither(Model& m, const std::string& settings) {
         HERE(TW_ESHAPE, WORDS("'T'", "(6, 6)", "(3, 3)", "(5, 5)", "tw_pad"), status);
     else
         HERE(TW_OK, Words{}, status);
-    const int closed = tw_close(&f);  // the step that never ended leaves no error
+    const int closed = tw_close(&f);  // the step did not end, so it leaves no error
     CHECK(closed == TW_OK || closed == TW_EMISSING);
 }
 
-/// Reading checks in the same way. But an array with its halo on one rank and one without on
-/// another is no error.
+/// Reading makes the same checks. But it is no error if the array has its halo on one rank and not
+/// on another.
 void reading(Model& m, const std::string& settings) {
     Corner c(m, 4);
     const std::string path = folder + "/reading.nc";
@@ -179,7 +179,7 @@ void lost(Model& m, const std::string& settings) {
         if (mine && *how == 'c') b[0] = 7;
         if (mine && *how == 'g') munmap(a, bytes);
         Words words = WORDS("lost.nc", *how == 'c' ? "'b'" : "'a'", "rank 0");
-        MPI_Barrier(m.comm);  // the error of one rank may reach the others at once
+        MPI_Barrier(m.comm);  // the error of one rank can reach the others at once
         int status = tw_end_step(f);
         // In the background, the other ranks get the error at the next collective call.
         if (!service) ALL(TW_EARG, words, status);
@@ -214,7 +214,7 @@ void restarts(Model& m, const std::string& settings) {
     OK(tw_restart_read(r, path.c_str(), nullptr));
     CHECK(c.array == written);
 
-    // An array may be padded after it was registered.
+    // An array can be padded after it was registered.
     const Numbers whole{Corner::side, Corner::side};
     OK(tw_pad(c.handle, whole.data(), 1));
     ALL(TW_ESHAPE, WORDS("'T'", "(4, 4)", "(8, 8)"), tw_restart_write(r, path.c_str()));
@@ -228,7 +228,7 @@ void restarts(Model& m, const std::string& settings) {
 
 // ---- one form only -----------------------------------------------------------------------------
 
-/// Puts and reads replicated variables and scalars: no dimension of an array may be left out.
+/// Puts and reads replicated variables and scalars. No dimension of their arrays may be left out.
 void replicated(Model& m, const std::string& settings) {
     const std::string path = folder + "/replicated.nc";
     tw_file f = nullptr;
@@ -301,7 +301,7 @@ void lists(Model& m, const std::string& settings) {
     ALL(TW_EARG, WORDS("list"), tw_pad(d, extent.data(), 1));
 }
 
-/// Only a variable with a decomposition makes an undefined name the record dimension.
+/// An undefined name becomes the record dimension only for a variable with a decomposition.
 void records(Model& m, const std::string& settings) {
     const Corner c(m, 6);
     tw_file f = nullptr;
@@ -319,7 +319,7 @@ void records(Model& m, const std::string& settings) {
          tw_def_var(f, "U", TW_DOUBLE, "tmie y x", c.handle));
     ALL(TW_OK, Words{}, tw_close(&f));
     if (settings.find("netcdf4") != std::string::npos) return;
-    // In an existing file, the record dimension is known.
+    // An existing file already has its record dimension.
     OK(tw_open(m.session, (folder + "/records.nc").c_str(), "mode=append", &f));
     OK(tw_def_dim(f, "nc", 5));
     OK(tw_def_var(f, "a", TW_INT, "time nc", nullptr));

@@ -18,7 +18,7 @@ using Words = std::vector<std::string>;
 
 inline std::string folder;
 
-/// Checks a call of one rank: its code, and words in its text.
+/// Checks a call of one rank: its code, and words in the text of its error.
 inline void judge(int line, Model& m, int status, int wanted, const Words& words) {
     const std::string text = status == TW_OK ? "" : m.error();
     ++check::state.checks;
@@ -61,7 +61,7 @@ inline Numbers dense_strides(const Numbers& extent) {
     return stride;
 }
 
-/// Checks that the records of "T" are those of value(), as a read of the whole returns them.
+/// Checks that the records of "T" have the values value() gives, by reading all of them.
 inline void expect_records(Model& m, const std::string& path, const Numbers& shape,
                            std::int64_t records) {
     tw_file f = nullptr;

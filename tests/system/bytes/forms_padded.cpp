@@ -6,8 +6,8 @@
 
 namespace forms {
 
-/// Blocks of 4 x 6 with a halo, smaller in the last row and column, which ranks have in turn. A
-/// rank's arrays have room for more blocks than it has.
+/// Blocks of 4 x 6 with a halo, smaller in the last row and column, which the ranks have in turn. A
+/// rank's arrays have space for more blocks than it has.
 struct Blocks {
     static constexpr std::int64_t rows = 4, columns = 6;
     Numbers shape, low{1, 2}, high{2, 1}, start, count;
@@ -34,7 +34,7 @@ struct Blocks {
         return static_cast<std::size_t>((b * extent()[0] + j) * extent()[1] + i);
     }
     std::vector<double> junk_array() const { return std::vector<double>(at(room, 0, 0), junk); }
-    /// Calls visit(place in the whole array, global j, global i) for each held element.
+    /// Calls visit(position in the whole array, global j, global i) for each held element.
     template <class Visit>
     void for_held(Visit&& visit) const {
         for (std::int64_t b = 0; b < boxes; ++b)
@@ -52,8 +52,7 @@ struct Blocks {
     }
 };
 
-/// Whole arrays with unused boxes, with used boxes only, and without the halo; written, and read
-/// again.
+/// Writes and reads whole arrays with unused boxes, with used boxes only, and without the halo.
 void padded(Model& m, const std::string& settings) {
     const Blocks b(m);
     const std::string path = folder + "/padded.nc";
@@ -102,7 +101,7 @@ void padded(Model& m, const std::string& settings) {
         else
             OK(tw_get_array(f, "T", b.handle, 3,
                             tw_strided(TW_DOUBLE, got.data(), 3, extent.data(), stride.data()), 0));
-        CHECK(got == array[3]);  // elements that belong to no box must not change
+        CHECK(got == array[3]);  // elements outside of all boxes must not change
     }
     ALL(TW_OK, Words{}, tw_close(&f));
 }
@@ -143,7 +142,7 @@ void padded_halos(Model& m, const std::string& settings) {
     CHECK_TEXT(wrong == 0, "%d wrong values with halos", wrong);
 }
 
-/// Whole arrays of blocks with a decomposition that has no padding.
+/// Whole arrays of blocks, with a decomposition that has no padding.
 void blocks_without_padding(Model& m, const std::string& settings) {
     const Blocks b(m, false);
     tw_decomposition bare = nullptr;

@@ -27,7 +27,7 @@ tw_decomposition_info info_of(tw_decomposition d) {
 }
 
 void boxes() {
-    // Two boxes, the second one empty on odd ranks; a name with a blank.
+    // Two boxes, of which the second is empty on odd ranks; and a name that contains a blank.
     const Integers shape = {2 * size, 5};
     const Integers start = {2 * rank, 0, 2 * rank + 1, 1};
     const Integers count = {1, 5, rank % 2 == 0 ? 1 : 0, 3};

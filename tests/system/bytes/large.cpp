@@ -24,7 +24,7 @@ signed char value(std::int64_t y, std::int64_t x) {
     return static_cast<signed char>((y * 31 + x * 7) % 127);
 }
 
-// Returns the row that no rank holds: its fill values are far beyond 2^31.
+// Returns the row that no rank holds. Its fill values are at offsets far beyond 2^31.
 std::int64_t hole(std::int64_t rows) { return rows - 3; }
 
 void write(const std::string& path, const std::string& settings, std::int64_t rows,
@@ -100,7 +100,7 @@ void check_file(const std::string& path, std::int64_t rows, std::int64_t columns
                                          hole(rows),
                                          hole(rows) + 1,
                                          rows - 1};
-        for (int r = 1; r < check::state.size; ++r) {  // rows at which the ranks' parts meet
+        for (int r = 1; r < check::state.size; ++r) {  // rows at the boundaries between ranks
             wanted.push_back(rows * r / check::state.size - 1);
             wanted.push_back(rows * r / check::state.size);
         }

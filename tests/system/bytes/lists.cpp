@@ -44,10 +44,10 @@ std::int64_t flatten(const Numbers& at, const Numbers& shape) {
 
 std::string name_of(std::size_t d) { return std::string(1, static_cast<char>('a' + d)); }
 
-/// A list over dimensions [first, first + count) of a grid on each rank.
+/// The list of each rank over dimensions [first, first + count) of a grid.
 struct Map {
     std::size_t first = 0, count = 1;
-    std::vector<Numbers> lists;  // by rank
+    std::vector<Numbers> lists;  // list of each rank
 
     Numbers extent(const Numbers& shape, std::size_t rank) const {
         Numbers e;
@@ -206,7 +206,7 @@ private:
         return d;
     }
 
-    /// Returns the value of an element of a variable in a record; small enough for every type.
+    /// Returns the value of an element of a variable in a record. It is small enough for all types.
     double value(std::size_t v, int record, const Numbers& at_memory) const {
         Numbers at(at_memory.size());
         for (std::size_t m = 0; m < at.size(); ++m) at[c_.memory[m]] = at_memory[m];
@@ -214,7 +214,7 @@ private:
             (flatten(at, c_.grid) * 7 + record * 13 + static_cast<std::int64_t>(v) * 101) % 30011);
     }
 
-    /// Calls visit(place in the array, index in memory order or empty for a hole).
+    /// Calls visit(position in the array, index in memory order); the index is empty for a hole.
     template <class Visit>
     void for_array(const Map& map, Visit&& visit) const {
         const auto rank = static_cast<std::size_t>(check::state.rank);
@@ -236,7 +236,8 @@ private:
         }
     }
 
-    /// Returns byte strides of an array whose elements are two apart, last dimension slowest.
+    /// Returns the byte strides of an array whose elements are two apart, with the last dimension
+    /// slowest.
     Numbers strides(const Numbers& extent) const {
         Numbers stride(extent.size());
         std::int64_t n = 2 * static_cast<std::int64_t>(sizeof(double));
@@ -414,8 +415,8 @@ private:
     std::string path_;
     std::uint64_t seed_;
     Case c_;
-    Numbers shape_;     // in memory order
-    std::string dims_;  // the names
+    Numbers shape_;     // lengths in memory order
+    std::string dims_;  // names of the dimensions
     Map map_, wanted_;
     bool strided_ = false, deferred_ = false;
 };
@@ -428,7 +429,7 @@ int main(int argc, char** argv) {
         return check::option(argc, argv, name, otherwise);
     };
     const auto seed = static_cast<std::uint64_t>(std::atoll(text("--seed", "1").c_str()));
-    // Number of a single case to run, with all node sizes.
+    // number of a single case to run with all node sizes
     const std::string only = text("--only", "");
     const long cases = only.empty() ? std::atol(text("--cases", "1000").c_str()) : 4;
     const double seconds = std::atof(text("--seconds", "4").c_str());
@@ -438,7 +439,7 @@ int main(int argc, char** argv) {
     const auto begin = std::chrono::steady_clock::now();
     long done = 0;
     for (std::size_t k = 0; k < 4; ++k) {
-        // Former servers have not counted the cases.
+        // ranks that were servers have not counted the cases
         MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_LONG, MPI_MAX, check::state.comm);
         tw_session session = nullptr;
         const MPI_Comm world = check::state.comm;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t columns = 37;
 
-// Writes small adjacent parts from many writers, so that aggregators must read, change and write
+// Many writers write small adjacent parts, so that MPI-IO's aggregators must read, change and write
 // the file.
 int write(tw_session session, const std::string& path, const char* settings, std::string& text) {
     const std::int64_t rows = 5 * check::state.size;
@@ -68,7 +68,7 @@ void judge(bool before) {
     CHECK(tw_finalize(&session) == TW_OK);
 }
 
-// Checks the error if MPI_Init cannot know of the other processes.
+// Checks the error if MPI_Init does not know of the other processes.
 void judge_alone() {
     tw_session session = nullptr;
     CHECK(tw_init(MPI_COMM_WORLD, "log=off", &session) == TW_EMPI);

@@ -28,18 +28,18 @@ constexpr std::int64_t ny = 19;
 constexpr std::int64_t nx = 37;
 constexpr int records = 3;
 
-/// The storage of a variable: settings of the library, and calls of netCDF-C with the same effect.
+/// The storage of a variable: settings for the library, and calls of netCDF-C with the same effect.
 struct Stored {
     std::string name;
     tw_type type;
     bool record;
     std::string settings;
-    std::vector<std::size_t> chunks;  // empty: the library chooses
+    std::vector<std::size_t> chunks;  // chunk lengths; empty: the library chooses
     int shuffle = 0, deflate = 0;
     int quantize = NC_NOQUANTIZE, digits = 0;
 };
 
-/// Returns the variables for a format: in the classic model, netCDF-C 4.9.0 cannot quantize.
+/// Returns the variables for a format. In the classic model, netCDF-C 4.9.0 cannot quantize.
 std::vector<Stored> variables(const std::string& format) {
     std::vector<Stored> table = {
         {"plain", TW_FLOAT, true, "", {}},
@@ -114,7 +114,7 @@ void write_reference(const std::string& path, const std::string& format) {
     }
     oracle.var("time", TW_DOUBLE, {"time"});
     oracle.var("y", TW_DOUBLE, {"y"});
-    // The variable has the name of a dimension that is not its first.
+    // This variable has the name of a dimension that is not its first.
     oracle.var("z", TW_INT, {"time", "z"});
     oracle.enddef();
     const int count = static_cast<int>(all.size());
@@ -144,7 +144,7 @@ void write_reference(const std::string& path, const std::string& format) {
     oracle.close();
 }
 
-/// @param with_zstd  add a variable that serial netCDF-C cannot read without the plugin
+/// @param with_zstd  add a variable that serial netCDF-C can only read with a plugin
 void write_file(tw_session session, const std::string& path, const std::string& settings,
                 std::vector<Stored> all, bool with_zstd) {
     check::step("%s", settings.c_str());
@@ -179,7 +179,7 @@ void write_file(tw_session session, const std::string& path, const std::string& 
     expect(tw_put(file, "y", TW_DOUBLE, rows.data(), ny));
     for (int r = 0; r < records; ++r) {
         for (std::size_t v = 0; v < all.size(); ++v) {
-            // A fixed-size variable that is put again reuses its chunks' places.
+            // A fixed-size variable that is put again is written to the same chunks.
             std::vector<double> data;
             for (std::int64_t x = 0; x < nx; ++x)
                 for (std::int64_t z = 0; z < nz; ++z)
@@ -207,7 +207,7 @@ int writers(tw_session session) {
     return at == std::string::npos ? -1 : std::atoi(summary.c_str() + at + name.size());
 }
 
-/// Compares filters and chunks with those that netCDF-C reports.
+/// Compares filters and chunks that the library reports with those that netCDF-C reports.
 std::string storage_difference(const std::string& path, const std::string& format) {
     const compare_detail::Netcdf4 file(path);
     for (const Stored& s : variables(format)) {
@@ -261,7 +261,7 @@ int main(int argc, char** argv) {
                     const std::string settings =
                         "format=" + format + "; method=" + method + "; service=" + service;
                     write_file(session, path, settings, variables(format), false);
-                    // All ranks compress with every service, but direct writes in the calls.
+                    // With every service all ranks compress, but direct writes in the calls.
                     const bool served = service == "servers" && method != "direct";
                     const int all = served ? std::stoi(servers) : check::state.size;
                     const int wrote = writers(session);

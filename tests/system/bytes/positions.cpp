@@ -23,7 +23,7 @@ using Numbers = std::vector<std::int64_t>;
 
 std::string folder;
 int rank = 0, size = 1;
-constexpr std::int64_t nx = 5, rows = 2;  // rows of one rank
+constexpr std::int64_t nx = 5, rows = 2;  // rows of each rank
 
 Numbers shape() { return {rows * size, nx}; }
 
@@ -34,7 +34,7 @@ tw_decomposition boxes(const char* dims) {
     return d;
 }
 
-/// Makes a list of every rank-th element.
+/// Makes a list in which the ranks have elements in turn.
 tw_decomposition list(const char* dims) {
     tw_decomposition d = nullptr;
     Numbers own;
@@ -51,7 +51,7 @@ Values values_of(int record, int variable) {
 }
 constexpr std::int64_t n = rows * nx;
 
-/// Writes T (time, lat, lon), S (y, x) and L (time, lat, lon), the last one by a list.
+/// Writes T (time, lat, lon), S (y, x) and L (time, lat, lon); L by a list.
 void write(const std::string& path, const char* first, const char* second) {
     const bool named = std::string(first) != "* *";
     const tw_decomposition d = boxes(first), s = named ? boxes(second) : d, l = list(first);

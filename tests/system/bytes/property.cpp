@@ -37,7 +37,7 @@ constexpr int cases_per_session = 20;
 
 // ---- the reference -----------------------------------------------------------------------------
 
-// Puts attributes; one that is set again keeps its place and takes the later value.
+// Puts attributes. One that is put again keeps its position and gets the later value.
 void put_attributes(Oracle& oracle, const std::vector<Attribute>& attributes) {
     for (std::size_t i = 0; i < attributes.size(); ++i) {
         const auto same = [&](const Attribute& other) {
@@ -135,7 +135,7 @@ void write_reference(const Case& c, std::size_t file, const std::string& path) {
             for (const Put& put : puts)
                 ended = ended || f.vars[static_cast<std::size_t>(put.var)].record;
         if (ended && a_record_variable >= 0) {
-            // A step in which no rank held anything is also a record: put one fill value to create
+            // A step in which no rank holds anything is a record, too. Put one fill value to create
             // it.
             std::size_t records = 0;
             int unlimited = -1;
@@ -165,8 +165,8 @@ void write_reference(const Case& c, std::size_t file, const std::string& path) {
 
 // ---- the library -------------------------------------------------------------------------------
 
-// Runs a case through the library. All ranks make the same collective calls even when a call fails,
-// so that a wrong answer does not become a hang.
+// Runs a case through the library. All ranks make the same collective calls even if a call fails,
+// so that a wrong result does not become a hang.
 class Runner {
 public:
     Runner(tw_session session, const Case& c, std::string folder)
@@ -181,7 +181,7 @@ public:
             steps = std::max(steps, case_.files[k].steps);
         }
         kept_.resize(handles.size());
-        // Several files advance step by step together.
+        // write several files at the same time, step by step
         for (int s = 0; s <= steps; ++s)
             for (std::size_t k = 0; k < handles.size(); ++k) {
                 const File& f = case_.files[k];
@@ -203,11 +203,11 @@ public:
         return good_;
     }
 
-    /// Reads some variables of a file back, with other decompositions and types, and compares them
-    /// with those that serial netCDF-C reads. Collective; the file must be complete.
+    /// Reads some variables of a file with other decompositions and types, and compares the values
+    /// with those that serial netCDF reads. Collective; the file must be complete.
     bool read_back(std::size_t k, const std::string& expected) {
         const File& f = case_.files[k];
-        Random random(mix(case_.seed, k + 4711));  // the same choices on every rank
+        Random random(mix(case_.seed, k + 4711));  // makes the same choices on all ranks
         if (!random.percent(30)) return good_;
         Random own(mix(case_.seed, k + 4711 + 100 * static_cast<std::uint64_t>(check::state.rank)));
         check::step("%s open %s", name_.c_str(), f.name.c_str());
@@ -226,7 +226,7 @@ public:
                 if (records == 0) continue;
             }
             const std::int64_t record = random.below(static_cast<std::int64_t>(records));
-            // Any decomposition of the same dimensions fits, in whatever order.
+            // Any decomposition of the same dimensions can be used, in any order of dimensions.
             std::vector<int> fitting{-1};
             for (std::size_t x = 0; x < case_.decompositions.size(); ++x)
                 if (std::is_permutation(case_.decompositions[x].dims.begin(),
@@ -284,7 +284,7 @@ private:
         return result;
     }
 
-    // Makes the expected array after reading: the elements of its boxes; the rest is unchanged.
+    // Makes the expected array after a read: only the elements of its boxes change.
     void read_reference(int id, int v, const Variable& var, std::int64_t record, tw_type memory,
                         int decomposition, Array& array) const {
         const std::size_t skip = var.record ? 1 : 0;
@@ -374,7 +374,7 @@ private:
             std::string names = v.record ? time_name : "";
             for (const int d : v.dims)
                 names += (names.empty() ? "" : " ") + case_.dims[static_cast<std::size_t>(d)].name;
-            // A record dimension must be defined if no decomposition implies it.
+            // The record dimension must be defined if no decomposition leads to it.
             if (v.record && v.decomposition < 0 && !f.defines_time && !time_known(f, v))
                 expect(tw_def_dim(*handle, time_name, TW_UNLIMITED), "tw_def_dim");
             expect(tw_def_var(*handle, v.name.c_str(), v.type, names.c_str(),
@@ -392,7 +392,7 @@ private:
         }
     }
 
-    // Tests if an earlier variable has created the record dimension.
+    // Tests if an earlier variable creates the record dimension.
     static bool time_known(const File& f, const Variable& until) {
         for (const Variable& v : f.vars) {
             if (&v == &until) return false;
@@ -455,13 +455,13 @@ private:
     std::string folder_;
     std::string name_;
     std::vector<tw_decomposition> decompositions_;
-    std::vector<std::vector<Array>> kept_;  // arrays of each file, kept until its step ends
+    std::vector<std::vector<Array>> kept_;  // arrays of each file, which are kept until the step
+                                            // ends
     bool good_ = true;
 };
 
-// Tests if ncvalidator applies: netCDF-C ends a file without records where the first one would
-// begin, which ncvalidator calls too long. In either case, the file must be the one that netCDF-C
-// writes.
+// Tests if ncvalidator can check a file. For a file without records, netCDF-C writes up to where
+// the first record would begin, which ncvalidator calls too long.
 bool validates(const File& f) {
     for (const auto& of_ranks : f.puts)
         for (const auto& puts : of_ranks)
@@ -470,7 +470,7 @@ bool validates(const File& f) {
     return f.steps > 0;
 }
 
-// Chooses settings of the session: the sizes of nodes, and defaults that files do not set.
+// Chooses settings of the session: node sizes, and defaults that files do not set.
 std::string session_settings(std::uint64_t seed, long servers, bool last) {
     Random random(seed);
     std::string text = "log=error; node_size=" + std::to_string(random.below(4));
@@ -524,7 +524,7 @@ int main(int argc, char** argv) {
             last);
         const int begun = tw_init(MPI_COMM_WORLD, settings.c_str(), &session);
         CHECK_TEXT(begun == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
-        good = begun == TW_OK;  // the same on every rank
+        good = begun == TW_OK;  // status on all ranks
         if (!good) break;
         tw_role role = TW_MODEL;
         CHECK(tw_inq_role(session, &role) == TW_OK);
@@ -548,7 +548,7 @@ int main(int argc, char** argv) {
             runner.set_name(name);
             bool equal = check::everywhere(runner.run());
             check::step("%s compare", name.c_str());
-            // The files of one case are compared by different ranks, for speed.
+            // Different ranks compare the files of a case, to save time.
             for (std::size_t f = 0; f < c.files.size(); ++f) {
                 if (check::state.rank != static_cast<int>(f) % ranks) continue;
                 const std::string path = folder + "/" + c.files[f].name;

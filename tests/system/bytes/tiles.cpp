@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t nz = 3, ny = 23, nx = 37;
 constexpr int steps = 3;
 
-/// A block of a process grid with `columns` columns along x, of uneven widths.
+/// A block of a process grid that has `columns` columns along x. Blocks have different widths.
 struct Part {
     std::int64_t start[3], count[3];
 
@@ -60,7 +60,7 @@ std::vector<double> axis(std::int64_t n) {
 struct Model {
     tw_session io = nullptr;
     tw_decomposition deep = nullptr, flat = nullptr, staggered = nullptr;
-    // Bounds of cells, in a dimension that no rank cuts.
+    // Bounds of cells, along a dimension that no rank divides.
     tw_decomposition bounds_x = nullptr, bounds_y = nullptr;
     Part centre{0, 1, 1, nx}, side{0, 1, 1, nx + 1};
     bool row_first = false, column_first = false;
@@ -85,7 +85,7 @@ struct Model {
               TW_OK);
         CHECK(tw_decompose(io, "y xu", 1, wide, side.start + 1, side.count + 1, &staggered) ==
               TW_OK);
-        // Held by the ranks of the first row, and of the first column.
+        // Held by the ranks of the first row, or of the first column.
         const std::int64_t of_x[] = {nx, 2}, of_y[] = {ny, 2};
         const std::int64_t start_x[] = {centre.start[2], 0}, count_x[] = {centre.count[2], 2};
         const std::int64_t start_y[] = {centre.start[1], 0}, count_y[] = {centre.count[1], 2};
@@ -101,7 +101,7 @@ struct Model {
         CHECK_TEXT(status == TW_OK, "%s: %s", what, tw_error_message(io));
     }
 
-    /// @param axes  dimensions have coordinate variables
+    /// @param axes  true: dimensions have coordinate variables
     void write(const std::string& path, const std::string& settings, bool axes, bool records) {
         check::step("%s: %s", path.c_str(), settings.c_str());
         tw_file f = nullptr;
@@ -159,7 +159,7 @@ struct Model {
         expect(tw_close(&f), "tw_close");
     }
 
-    /// Every netCDF-4 tile is filtered, and its records become visible when they are synced.
+    /// All tiles are netCDF-4 with filters; their records become visible when they are synced.
     void watch_packed(const std::string& path, const std::string& settings) {
         check::step("watch %s: %s", path.c_str(), settings.c_str());
         tw_file f = nullptr;
@@ -194,7 +194,7 @@ struct Model {
 
     enum class How { whole, boxes, list };
 
-    /// Makes a list of every P-th column, from the last to the first.
+    /// Makes a list of every P-th column for P ranks, in descending order.
     tw_decomposition columns(const std::string& dims, const std::vector<std::int64_t>& shape,
                              std::int64_t& n) {
         const std::size_t nd = shape.size();
@@ -212,7 +212,7 @@ struct Model {
         return made;
     }
 
-    /// Reads all of a variable, or this rank's part, in all records.
+    /// Reads a whole variable or this rank's part of it, in all records.
     std::vector<char> content(tw_file f, const char* name, How how) {
         int nd = 0;
         std::int64_t length = 0, n = 1;
@@ -252,7 +252,7 @@ struct Model {
         return all;
     }
 
-    /// Checks that a set of tiles is read like the single file.
+    /// Checks that reading the set of tiles gives the same as reading the single file.
     void compare(const std::string& one, const std::string& set) {
         check::step("read %s", set.c_str());
         tw_file a = nullptr, b = nullptr;
@@ -287,7 +287,7 @@ struct Model {
                    tw_error_message(io));
     }
 
-    /// Checks that all ranks refuse an impossible combination with the same error.
+    /// Checks that all ranks refuse an impossible combination of settings with the same error.
     void refuse(const std::string& path, const std::string& settings, const char* words) {
         check::step("%s", settings.c_str());
         tw_file f = nullptr;
@@ -368,7 +368,7 @@ int main(int argc, char** argv) {
                                 axes, records);
                     model.compare(path + ".one.nc", path + ".tiles.nc");
                 }
-            // The chunks are longer than some tiles.
+            // chunks that are longer than some tiles
             ways = {"", "deflate=1", "zstd=3; chunks=x=30,y=9,z=2; piece=900"};
             if (servers.empty())
                 ways.emplace_back("deflate=1; writers=1; service=background; queue=2KiB");

@@ -22,7 +22,7 @@ std::string folder;
 int rank = 0, size = 1;
 constexpr std::int64_t n = 11, m = 3;
 
-/// Returns a value that differs from its mirror image.
+/// Returns a value that differs from that of the mirrored element.
 double cov(std::int64_t record, std::int64_t i, std::int64_t j) {
     return static_cast<double>(10000 * record + 100 * i + j);
 }
@@ -30,7 +30,7 @@ double cube(std::int64_t i, std::int64_t k, std::int64_t j) {
     return static_cast<double>(10000 * k + 100 * i + j) + 0.5;
 }
 
-/// The rows or columns of (n, n) that this rank holds.
+/// This rank's rows or columns of (n, n).
 struct Part {
     Numbers start{0, 0}, count{n, n};
     tw_decomposition handle = nullptr;
@@ -124,7 +124,7 @@ void written_and_read(const std::string& settings) {
             OK(put(file, "cov", rows.values(r)));
             OK(tw_end_step(file));
         }
-        // Put another part of the next record.
+        // Put another part in the next record.
         if (settings.find("netcdf4") == std::string::npos &&
             settings.find("pnetcdf") == std::string::npos) {
             const Part columns(1);
@@ -159,7 +159,7 @@ void written_and_read(const std::string& settings) {
     expect(path, records + 1, true);
 }
 
-/// Reads a restart with the same names, and by position into (b, a).
+/// Reads a restart by the same names, and by position into (b, a).
 void restarts() {
     const std::string path = folder + "/restart.nc";
     const Part rows(0);

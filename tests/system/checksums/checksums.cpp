@@ -43,7 +43,7 @@ std::string contents(const std::string& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A file that the ranks write together: T and s have records, h has none.
+/// A file that all ranks write together. T and s have records, h has none.
 struct Writer {
     tw_file file = nullptr;
     tw_decomposition volume = nullptr, plane = nullptr;
@@ -88,7 +88,7 @@ struct Writer {
     }
 };
 
-/// Writes 4 records. @param change  called before the file is closed
+/// Writes 4 records. @param change  function that is called before the file is closed
 template <class Change>
 void write(const std::string& path, const std::string& settings, Change&& change) {
     Writer w;
@@ -135,8 +135,8 @@ std::string sum_of(const std::string& bytes) {
     return {reinterpret_cast<const char*>(sum.digest), sizeof sum.digest};
 }
 
-/// Compares a file's checksums with the definition, on rank 0. Of filtered variables, tests only
-/// that there are some.
+/// On rank 0, compares the checksums of a file with those that follow from their definition. For
+/// filtered variables, only tests that there are some.
 /// @param unsummed  records before this one have no checksums
 void look(const std::string& path, const std::string& title, std::size_t unsummed = 0) {
     MPI_Barrier(check::state.comm);
@@ -220,7 +220,7 @@ void all_ways(const std::string& folder) {
     look(tiles + ".0000", "files=tiles");
 }
 
-/// Records that are written again, in whole or in part.
+/// Records are written again, completely or in part.
 void rewritten(const std::string& folder) {
     for (const std::string way :
          {"", "writers=2", "method=direct", "service=background", "format=netcdf4",
@@ -245,7 +245,7 @@ void rewritten(const std::string& folder) {
         change(w);
         OK(tw_close(&w.file));
         look(path, "appended: " + way);
-        // Records that are dropped take their checksums along.
+        // The checksums of dropped records must be dropped, too.
         Writer shorter;
         OK(tw_open(session, path.c_str(), "mode=append", &shorter.file));
         OK(tw_set_record(shorter.file, 2, TW_DROP_LATER));
@@ -264,7 +264,7 @@ void with_servers(const std::string& folder) {
     }
 }
 
-/// Files that had no checksums, or get none.
+/// Tests files that had no checksums, and files that get none.
 void without(const std::string& folder) {
     const std::string path = folder + "/without.nc";
     write(path, "checksums=yes");

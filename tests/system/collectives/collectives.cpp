@@ -23,7 +23,7 @@ void begin_part(const char* part) {
     trace_mpi(traced == part && check::state.rank == 0 ? 1 : 0);
 }
 
-/// Ends a part of the test, and checks that no rank has made more than so many calls.
+/// Ends a part of the test, and checks that no rank has made more than the given number of calls.
 void end_part(const char* part, int collectives, int communicators = 0) {
     const mpi_counts now = count_mpi();
     trace_mpi(0);
@@ -38,13 +38,13 @@ void end_part(const char* part, int collectives, int communicators = 0) {
                most[1], communicators);
 }
 
-/// The largest number of calls that a part may make: on one node, and on several.
+/// Largest numbers of calls in a part of the test: on one node, and on several nodes.
 struct Limits {
     bool several;
     int operator()(int on_one, int on_several) const { return several ? on_several : on_one; }
 };
 
-/// The rows of a rank; the last one has none where there are three ranks or more.
+/// This rank's rows. With three or more ranks, the last one has none.
 struct Rows {
     std::int64_t start = 0, count = 0;
     Rows() {
@@ -65,7 +65,7 @@ tw_decomposition decompose(std::int64_t depth) {
     return made;
 }
 
-/// Declares every second point of the rows, or all of them.
+/// Makes a list of every `step`-th point of the rows.
 tw_decomposition decompose_list(int step) {
     const Rows rows;
     const std::int64_t shape[] = {ny, nx};
@@ -86,7 +86,7 @@ void write_step(tw_file file) {
     OK(tw_end_step(file));
 }
 
-/// @param first  this is the session's first file, for which shared memory is allocated
+/// @param first  this is the first file of the session, for which shared memory is allocated
 void write_file(const std::string& path, const char* settings, tw_decomposition held,
                 const Limits& limit, bool first) {
     const bool netcdf4 = std::strstr(settings, "netcdf4") != nullptr;
@@ -115,7 +115,7 @@ void write_file(const std::string& path, const char* settings, tw_decomposition 
 void run(const std::string& folder, const std::string& settings, const Limits& limit) {
     begin_part("session");
     OK(tw_init(MPI_COMM_WORLD, settings.c_str(), &session));
-    // Dividing nodes into smaller ones takes one more communicator.
+    // Dividing the nodes for the test takes one more communicator.
     end_part("session", limit(4, 8), limit(2, 5));
     begin_part("decompose");
     tw_decomposition held = decompose(nz);

@@ -70,7 +70,7 @@ struct Run {
         if (!all) std::exit(2);
         return true;
     }
-    // The close fails, on all ranks.
+    // The close must fail on all ranks.
     void close_fails() {
         if (tw_close(&file) != TW_OK) return;
         std::fprintf(stderr, "[rank %d] tw_close did not fail\n", rank);
@@ -89,7 +89,7 @@ void end(Run& run, const std::string& how) {
         run.put("T", steps);
         if (rank == 0) run.put("U", steps);
         run.close_fails();
-    } else if (how == "another step") {  // error on one rank only
+    } else if (how == "another step") {  // an error on one rank only
         run.put("T", steps);
         run.put("U", steps);
         if (rank == 0) tw_end_step(run.file);
@@ -106,7 +106,7 @@ void end(Run& run, const std::string& how) {
     } else if (how == "MPI_Finalize") {
         MPI_Finalize();
         std::exit(0);
-    } else {  // error after everything was written
+    } else {  // an error after all data were written
         if (how == "one with static objects") {
             MPI_Comm model = MPI_COMM_NULL;
             tw_model_comm(run.session, &model);

@@ -20,7 +20,8 @@ std::string folder;
 int rank = 0, size = 1;
 constexpr std::int64_t nx = 5;
 
-/// Returns a text of rank r, which puts its own values, types, numbers of values and names.
+/// Returns a text that names rank r. Each rank puts its own names, types, numbers of values and
+/// values.
 std::string stamp(int r) {
     return "written on rank " + std::string(static_cast<std::size_t>(r) + 1, 'x');
 }
@@ -54,8 +55,8 @@ std::string text_of(int id, int variable, const char* name) {
     return nc_get_att_text(id, variable, name, text.data()) == NC_NOERR ? text : "(no text)";
 }
 
-/// Checks that the file has rank 0's attributes and no others; elements that no rank holds have
-/// rank 0's fill value.
+/// Checks that the file has rank 0's attributes and no others, and that elements which no rank
+/// holds have rank 0's fill value.
 void expect(const std::string& path, int late, bool filled, int more_global = 0,
             int more_of_variable = 0) {
     MPI_Barrier(check::state.comm);
@@ -91,7 +92,7 @@ void expect(const std::string& path, int late, bool filled, int more_global = 0,
     MPI_Barrier(check::state.comm);
 }
 
-/// Makes a row for each rank, and one that no rank holds.
+/// Makes a decomposition with a row for each rank, and one row that no rank holds.
 tw_decomposition decompose() {
     tw_decomposition d = nullptr;
     const std::int64_t shape[] = {size + 1, nx}, start[] = {rank, 0}, count[] = {1, nx};
@@ -163,7 +164,7 @@ void restart(tw_decomposition d, const std::string& settings, const std::string&
     OK(tw_restart_free(&r));
 }
 
-/// The default setting, and parts that must be the same with any setting.
+/// Tests the default setting, and what must be the same with any setting.
 void refused(tw_decomposition d, const std::string& settings) {
     if (size == 1) return;
     const std::string path = folder + "/refused.nc";

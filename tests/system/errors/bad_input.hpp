@@ -37,7 +37,7 @@ constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
 inline int rank() { return check::state.rank; }
 inline int ranks() { return check::state.size; }
 inline int last_rank() { return check::state.size - 1; }
-// Returns "rank R"; a single rank need not be named.
+// Returns "rank R"; or "" if there is only one rank, which errors need not name.
 inline std::string rank_word(int r) { return ranks() == 1 ? "" : "rank " + std::to_string(r); }
 
 inline bool one_of(int status, const std::vector<int>& accepted) {
@@ -51,7 +51,7 @@ inline std::string names_of(const std::vector<int>& accepted) {
     return text;
 }
 
-// Checks the status of this rank's call, and that its text contains the words.
+// Checks the status of this rank's call, and that the text of the error contains the given words.
 inline void judge(const char* file, int line, const char* call, int status, const std::string& text,
                   const std::vector<int>& accepted, const Words& words) {
     ++check::state.checks;
@@ -70,7 +70,7 @@ inline void judge(const char* file, int line, const char* call, int status, cons
     }
 }
 
-// Checks that code and text are the same on all ranks; one rank reports it.
+// Checks that code and text are the same on all ranks. One rank reports a difference.
 inline void judge_all(const char* file, int line, const char* call, int status,
                       const std::string& text, const std::vector<int>& accepted,
                       const Words& words) {
@@ -88,7 +88,7 @@ inline void judge_all(const char* file, int line, const char* call, int status,
         judge(file, line, call, status, text, accepted, words);
 }
 
-// Checks a collective call: on success there is no text to compare.
+// Checks a collective call. If it succeeds, there is no text to compare.
 #define ALL(session, accepted, words, ...)                                                         \
     do {                                                                                           \
         check::step("%s, line %d: %s", current_test.c_str(), __LINE__, #__VA_ARGS__);              \
@@ -120,7 +120,8 @@ inline std::string storage_word;   // "storage=..." or ""
 struct Session {
     tw_session handle = nullptr;
     explicit Session(const std::string& more = "") {
-        std::string settings = "log=off; service=inline";  // ranks learn of errors at once
+        std::string settings = "log=off; service=inline";  // ranks learn of errors at once with
+                                                           // this service
         if (!base_settings.empty()) settings += "; " + base_settings;
         if (!more.empty()) settings += "; " + more;
         OK_ALL(handle, tw_init(MPI_COMM_WORLD, settings.c_str(), &handle));
@@ -128,7 +129,7 @@ struct Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
     ~Session() {
-        // A test may end with an open session: its end must not hang.
+        // A test may leave the session open: ending it must not hang.
         check::step("%s: tw_finalize", current_test.c_str());
         tw_finalize(&handle);
     }
@@ -149,7 +150,7 @@ inline std::int64_t entries(const std::string& of) {
     return n;
 }
 
-// One dimension of length 4 ranks + 3, with a contiguous part for each rank.
+// A dimension of length 4 ranks + 3, of which each rank has a contiguous part.
 struct Line {
     std::int64_t length = 4 * static_cast<std::int64_t>(ranks()) + 3;
     std::int64_t start = 0;
@@ -179,8 +180,9 @@ struct Line {
     }
 };
 
-// Compares a file with one record variable "T" (float, "time x") and one fixed-size variable "h"
-// (float, "x"); records[r] are the values of record r, empty for a record of fill values.
+// Compares a file with expected values. It has a record variable "T" (float, "time x") and a
+// fixed-size variable "h" (float, "x"). records[r] are the values of record r; empty for a record
+// of fill values.
 inline void expect_file(const std::string& path, std::int64_t length,
                         const std::vector<std::vector<float>>& records,
                         const std::vector<float>& fixed) {
@@ -224,7 +226,7 @@ inline int put(tw_file file, const char* name, const std::vector<float>& values)
     return tw_put(file, name, TW_FLOAT, values.data(), static_cast<std::int64_t>(values.size()));
 }
 
-// One function per kind of mistake; see the table in bad_input.cpp.
+// One function for each kind of mistake; see the table in bad_input.cpp.
 void decompositions();
 void lists();
 void settings();

@@ -21,7 +21,7 @@ void puts() {
     const std::int32_t r = 42;
     const std::int64_t n = line.count;
     const std::string count = std::to_string(n);
-    // Only one rank makes a mistake; the others must not notice.
+    // Only one rank makes the mistake; the others must not notice it.
     if (rank() == last_rank()) {
         HERE(s, CODES(TW_ENOTFOUND), WORDS("nothing", "puts.nc"),
              tw_put(f, "nothing", TW_FLOAT, t.data(), n));
@@ -98,7 +98,7 @@ void puts() {
         CHECK_TEXT(what.empty(), "%s", what.c_str());
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    // A copy of the handle of a closed file.
+    // a copy of the handle of a file that will be closed
     tw_file stale = copy;
     HERE(s, CODES(TW_ECLOSED), WORDS("puts.nc"), tw_put(stale, "T", TW_FLOAT, t.data(), n));
     HERE(s, CODES(TW_ECLOSED), Words{},
@@ -126,12 +126,13 @@ void missing() {
     OK_ALL(s, tw_enddef(f));
     const std::vector<float> values = line.values<float>(7);
     const bool late = rank() == last_rank();
-    // Step 0: the last rank forgets T. Step 1: rank 0 forgets T and the last one h.
+    // In step 0, the last rank does not put T. In step 1, rank 0 does not put T, and the last rank
+    // not h.
     if (!late || ranks() == 1) OK_HERE(s, put(f, "T", values));
     if (ranks() > 1) {
         ALL(s, CODES(TW_EMISSING), WORDS("T", rank_word(last_rank()), "missing.nc"),
             tw_end_step(f));
-        // Without any change, the same answer again.
+        // if nothing has changed, the error is the same again
         ALL(s, CODES(TW_EMISSING), WORDS("T", rank_word(last_rank())), tw_end_step(f));
         if (late) OK_HERE(s, put(f, "T", values));
     }
@@ -148,19 +149,19 @@ void missing() {
         OK_HERE(s, put(f, "h", line.values<float>(8)));
     }
     OK_ALL(s, tw_end_step(f));
-    // Step 2: no rank puts anything: a record of fill values.
+    // in step 2, no rank puts anything, which gives a record of fill values
     OK_ALL(s, tw_end_step(f));
     OK_ALL(s, tw_close(&f));
     expect_file(path, line.length, {line.all_values<float>(7), line.all_values<float>(9), {}},
                 line.all_values<float>(8));
-    if (ranks() > 1) {  // the close finds it, too, and does not hang
+    if (ranks() > 1) {  // the close finds the error, too, and does not hang
         f = create_two(s, path_of("missing2.nc"), line);
         OK_ALL(s, tw_enddef(f));
         OK_HERE(s, put(f, "T", values));
         OK_ALL(s, tw_end_step(f));
         if (!late) OK_HERE(s, put(f, "h", values));
         ALL(s, CODES(TW_EMISSING), WORDS("h", rank_word(last_rank())), tw_close(&f));
-        // All ranks must put a variable without a decomposition; rank 0 is not enough.
+        // Even a variable without a decomposition must be put on all ranks.
         f = create_two(s, path_of("missing3.nc"), line);
         OK_HERE(s, tw_def_var(f, "day", TW_INT, "time", nullptr));
         OK_ALL(s, tw_enddef(f));
@@ -175,7 +176,7 @@ void missing() {
     }
 }
 
-// The ranks make different collective calls.
+// Ranks make different collective calls.
 void different_calls() {
     if (ranks() < 2) return;
     Session s;
@@ -189,11 +190,11 @@ void different_calls() {
     OK_HERE(s, put(f, "T", line.values<float>(2)));
     const Words words{"calls.nc", "tw_sync", "tw_end_step", rank_word(last_rank())};
     ALL(s, CODES(TW_EMISMATCH), words, odd ? tw_sync(f, 0) : tw_end_step(f));
-    // The calls had no effect: the step is still open, with the data that were put.
+    // The refused calls had no effect: the step is still open and has its data.
     OK_ALL(s, tw_end_step(f));
     OK_ALL(s, tw_close(&f));
     expect_file(path, line.length, {line.all_values<float>(1), line.all_values<float>(2)}, {});
-    // The ranks call the same function for different files.
+    // Ranks make the same call for different files.
     tw_file a = create_two(s, path_of("a.nc"), line);
     tw_file b = create_two(s, path_of("b.nc"), line);
     OK_ALL(s, tw_enddef(a));
@@ -206,7 +207,7 @@ void different_calls() {
     expect_file(path_of("b.nc"), line.length, {{}}, {});
 }
 
-// If a step exceeds the staging budget, the puts are collective, and so are their errors.
+// If a step exceeds the staging memory, puts are collective, and so are their errors.
 void collective_puts() {
     Session s;
     const Line line(s);
@@ -225,7 +226,7 @@ void collective_puts() {
     OK_ALL(s, put(f, "T", h));
     OK_ALL(s, put(f, "h", h));
     OK_ALL(s, tw_end_step(f));
-    // A deferred put stays local.
+    // a deferred put is still local
     if (!odd)
         OK_HERE(s, tw_put_array(f, "T", tw_dense(TW_FLOAT, t.data(), line.count), TW_DEFERRED));
     if (ranks() > 1) ALL(s, CODES(TW_EMISSING), WORDS("T", rank_word(last_rank())), tw_end_step(f));
@@ -245,7 +246,7 @@ void collective_puts() {
     expect_file(path_of("order.nc"), line.length, {}, line.all_values<float>(1));
 }
 
-// More variables than bits of a word, or bytes of a line of shared memory.
+// Tests more variables than a word has bits, and than a line of shared memory has bytes.
 void many_variables() {
     Session s;
     const Line line(s);
@@ -295,7 +296,7 @@ void many_variables() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Attributes after the data: more than the reserved space holds, repeatedly.
+// Sets attributes after the data, several times, of a size that exceeds the reserved space.
 void late_attributes() {
     Session s;
     const Line line(s);
@@ -371,7 +372,7 @@ void nobody() {
         const std::string what = difference(expected, path);
         CHECK_TEXT(what.empty(), "%s", what.c_str());
     }
-    // A file without any definition.
+    // a file without definitions
     OK_ALL(s, tw_create(s, path_of("empty.nc").c_str(), "format=cdf2", &f));
     OK_ALL(s, tw_close(&f));
     CHECK(exists(path_of("empty.nc")));
@@ -425,7 +426,7 @@ void values_out_of_range() {
         CHECK_TEXT(what.empty(), "%s", what.c_str());
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    // The error is pending until the close.
+    // The error stays pending until the close.
     OK_ALL(s, tw_create(s, path.c_str(), "format=cdf2", &f));
     OK_HERE(s, tw_def_var(f, "b", TW_BYTE, "x", line.handle));
     OK_ALL(s, tw_enddef(f));
@@ -435,8 +436,8 @@ void values_out_of_range() {
     CHECK(f == nullptr);
     CHECK(exists(path));
     MPI_Barrier(MPI_COMM_WORLD);
-    // In a step that the close ends: the other data that were put are in the file, and the rest is
-    // filled.
+    // The close ends the step: all other data that were put are in the file, and the rest has fill
+    // values.
     f = create_two(s, path_of("range2.nc"), line);
     OK_HERE(s, tw_def_var(f, "b", TW_BYTE, "time x", line.handle));
     OK_HERE(s, tw_def_var(f, "k", TW_INT, "x", line.handle));
@@ -463,7 +464,7 @@ void values_out_of_range() {
 
 void formats() {
     Session s;
-    // The definition, or the end of the definitions, refuses what a format cannot hold, on all
+    // What a format cannot hold is refused by the definition or at the end of define mode, on all
     // ranks alike.
     const auto refuse = [&](const char* format, const Words& words,
                             const std::function<int(tw_file)>& define) {

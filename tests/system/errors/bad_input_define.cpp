@@ -10,7 +10,7 @@ void decompositions() {
     Session s;
     tw_decomposition d = nullptr;
     const std::int64_t p = ranks();
-    {  // every rank holds its own element and its neighbour's
+    {  // each rank holds its own element and that of its neighbour
         const Numbers shape{p + 1};
         const Numbers start{static_cast<std::int64_t>(rank())};
         const Numbers count{2};
@@ -34,7 +34,7 @@ void decompositions() {
             ALL(s, CODES(TW_EOVERLAP), WORDS("rank"),
                 tw_decompose(s, "z y x", 1, shape.data(), start.data(), shape.data(), &d));
     }
-    {  // blocks outside the shape, on one rank
+    {  // on one rank, blocks are outside the shape
         const Numbers shape{100};
         const bool bad = rank() == last_rank();
         for (const auto& [from, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{
@@ -88,7 +88,7 @@ void decompositions() {
         ALL(s, CODES(TW_EARG, TW_EUNSUPPORTED, TW_ESHAPE), WORDS("40"),
             tw_decompose(s, many.c_str(), 0, shape.data(), nullptr, nullptr, &d));
     }
-    {  // pointers, on one rank
+    {  // null pointers, on one rank
         const Numbers shape{50};
         const Numbers start{rank()};
         const Numbers count{1};
@@ -112,7 +112,7 @@ void decompositions() {
         HERE(s, CODES(TW_EHANDLE), Words{},
              tw_decompose(nullptr, "x", 1, shape.data(), start.data(), count.data(), &d));
     }
-    // The session goes on.
+    // after these errors, the session still works
     const Line line(s);
     CHECK(line.handle != nullptr);
 }
@@ -150,7 +150,7 @@ void settings() {
         ALL(s, CODES(TW_EMISMATCH, TW_ESETTING), WORDS("rank", "method"),
             tw_init(MPI_COMM_WORLD, rank() == last_rank() ? "method=serial" : "method=record", &s));
         OK_ALL(s, tw_finalize(&s));
-        // A bad value on one rank only.
+        // one rank has an invalid value
         ALL(s, CODES(TW_ESETTING, TW_EMISMATCH), WORDS("rank"),
             tw_init(MPI_COMM_WORLD, rank() == last_rank() ? "method=fastest" : "method=record",
                     &s));
@@ -162,12 +162,12 @@ void settings() {
     ::setenv("THALWEG_METHOD", "record", 1);
     expect_init(CODES(TW_OK), Words{}, "method=serial");
     ::unsetenv("THALWEG_METHOD");
-    // A mistyped name, on one rank.
+    // one rank has a misspelled name
     if (rank() == last_rank()) ::setenv("THALWEG_METOD", "record", 1);
     expect_init(CODES(TW_ESETTING), WORDS("THALWEG_METOD", "did you mean THALWEG_METHOD?"),
                 nullptr);
     ::unsetenv("THALWEG_METOD");
-    // Configuration file.
+    // the configuration file
     const std::string config = path_of("config.toml");
     const auto write = [&](const char* text) {
         MPI_Barrier(MPI_COMM_WORLD);
@@ -185,7 +185,8 @@ void settings() {
     write("method = { a = 1 }\n");
     expect_init(CODES(TW_ESETTING), WORDS("config.toml", "method"), name.c_str());
     expect_init(CODES(TW_ESETTING, TW_EIO), WORDS(folder), ("config=" + folder).c_str());
-    // Precedence: environment over call over file; the header's reserve shows which value is used.
+    // The environment overrides the call, which overrides the file. The space reserved in the
+    // header shows which value was used.
     write("header_pad = 20000\nnode_size = 2\n");
     const auto begin_of_data = [&](const char* call_settings) {
         tw_session s = nullptr;
@@ -201,7 +202,7 @@ void settings() {
         ::stat(path.c_str(), &info);
         return static_cast<std::int64_t>(info.st_size) - 4;
     };
-    // The data begin after the header itself and its reserve.
+    // The data begin after the header and the reserved space.
     const auto near = [](std::int64_t begin, std::int64_t pad) {
         return begin >= pad && begin < pad + 500;
     };
@@ -246,7 +247,7 @@ void paths() {
     const auto refuse = [&](const std::string& path, const Words& words) {
         ALL(s, CODES(TW_EIO), words, tw_create(s, path.c_str(), nullptr, &f));
         CHECK(f == nullptr);
-        // If the call succeeded, the name must be free for the next test.
+        // If the call has succeeded, free the name for the next test.
         if (f != nullptr) tw_close(&f);
     };
     refuse(inside + "/folder", {"folder", "Is a directory"});
@@ -254,7 +255,8 @@ void paths() {
     refuse(inside + "/plain/a.nc", {"plain", "Not a directory"});
     refuse(inside + "/" + std::string(300, 'n') + ".nc", {"File name too long"});
     if (::access("/sys", W_OK) != 0 || ::geteuid() == 0)
-        refuse("/sys/thalweg.nc", {"/sys/thalweg.nc", "cannot create"});  // the reason varies
+        refuse("/sys/thalweg.nc", {"/sys/thalweg.nc", "cannot create"});  // the reason depends on
+                                                                          // the system
     ALL(s, CODES(TW_EARG, TW_EIO), Words{}, tw_create(s, "", nullptr, &f));
     ALL(s, CODES(TW_EARG), Words{}, tw_create(s, nullptr, nullptr, &f));
     ALL(s, CODES(TW_EARG, TW_EMISMATCH), Words{},
@@ -274,7 +276,7 @@ void paths() {
                static_cast<long long>(entries(inside)));
     MPI_Barrier(MPI_COMM_WORLD);
 
-    // An older file of the same name stays complete until the new one is complete.
+    // An older file of the same name stays as it is until the new one is complete.
     const Line line(s);
     const std::string path = inside + "/old.nc";
     if (rank() == 0) std::ofstream(path) << "old contents";
@@ -292,7 +294,7 @@ void paths() {
     OK_ALL(s, tw_close(&file));
     expect_file(path, line.length, {line.all_values<float>(1)}, {});
 
-    // The folder vanishes while the file is written: the close returns an error on all ranks.
+    // The folder is removed while the file is written: the close must return an error on all ranks.
     const std::string gone = inside + "/gone";
     if (rank() == 0) ::mkdir(gone.c_str(), 0777);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -330,7 +332,7 @@ void in_use() {
     OK_ALL(s, tw_end_step(first));
     OK_ALL(s, tw_close(&first));
     expect_file(path, line.length, {line.all_values<float>(2)}, line.all_values<float>(3));
-    // After the close, the name is free again.
+    // After the close, the name can be used again.
     first = create_two(s, path, line);
     OK_ALL(s, tw_close(&first));
     expect_file(path, line.length, {}, {});
@@ -376,7 +378,7 @@ void definitions() {
              tw_def_var(f, "b", static_cast<tw_type>(bad), "x", line.handle));
     HERE(s, CODES(TW_ENOTFOUND), WORDS("b", "nowhere"),
          tw_def_var(f, "b", TW_FLOAT, "z nowhere", nullptr));
-    // Mistyped dimensions do not become the unlimited one.
+    // Misspelled dimensions must not become the record dimension.
     HERE(s, CODES(TW_ENOTFOUND), WORDS("b", "no dimension 'nowhere'", "tw_def_dim"),
          tw_def_var(f, "b", TW_FLOAT, "nowhere", nullptr));
     for (const tw_decomposition d : {tw_decomposition(nullptr), line.handle})
@@ -393,7 +395,7 @@ void definitions() {
          WORDS("b", "x", std::to_string(line.length), std::to_string(line.length + 1)),
          tw_def_var(f, "b", TW_FLOAT, "x", other));
     HERE(s, CODES(TW_EHANDLE), Words{}, tw_def_var(nullptr, "b", TW_FLOAT, "x", line.handle));
-    // A failed definition has no effect: the name is free.
+    // A failed definition has no effect, so its name can still be used.
     OK_HERE(s, tw_def_var(f, "b", TW_SHORT, "y x", two));
 
     const double one = 1;
@@ -429,7 +431,7 @@ void definitions() {
     CHECK(exists(path));
 }
 
-// One definition differs on the last rank.
+// The last rank makes another definition than the others.
 void disagreements() {
     if (ranks() < 2) return;
     Session s;
@@ -513,7 +515,7 @@ void disagreements() {
             ALL(s, CODES(TW_EMISMATCH), words, tw_enddef(f));
         else
             ALL(s, CODES(TW_EMISMATCH), words, tw_end_step(f));
-        // Later calls are refused with the reason, and nothing is published.
+        // Later calls are refused with the reason, and no file is published.
         HERE(s, CODES(TW_EMISMATCH, TW_ESTATE, TW_ENOTFOUND), Words{},
              put(f, "T", line.values<float>(1)));
         ALL(s, CODES(TW_EMISMATCH, TW_ESTATE), WORDS(name), tw_end_step(f));
@@ -523,7 +525,7 @@ void disagreements() {
         current_test = before;
         ++number;
     }
-    {  // a late definition is compared when the file is closed
+    {  // definitions made later are compared when the file is closed
         const std::string path = path_of("late.nc");
         tw_file f = create_two(s, path, line);
         OK_ALL(s, tw_enddef(f));
@@ -534,7 +536,7 @@ void disagreements() {
             WORDS("history", "mine", "ours", "late.nc", rank_word(last_rank())), tw_close(&f));
         CHECK(f == nullptr);
     }
-    {  // the data of the steps are there, without the disputed parts
+    {  // the file has the data of the steps, but not the definitions that differ
         const std::string path = path_of("late2.nc");
         tw_file f = create_two(s, path, line);
         OK_ALL(s, tw_enddef(f));

@@ -6,8 +6,8 @@ namespace bad_input {
 
 // ---- a full disk -------------------------------------------------------------------------------
 
-// Writes steps of 1 MiB until the file cannot grow: the failing step and everything after it return
-// the error on all ranks; earlier steps can be read.
+// Writes steps of 1 MiB until the disk is full. The step that fails, and all later calls, return
+// the error on all ranks. Earlier steps can be read.
 void fill_up(tw_session s, const std::string& path, const Words& reason,
              const std::function<void()>& limit, const std::function<void()>& unlimit) {
     const std::int64_t n = (1 << 18);
@@ -32,14 +32,14 @@ void fill_up(tw_session s, const std::string& path, const Words& reason,
     judge_all(__FILE__, __LINE__, "the step that does not fit", status, text, {TW_EIO, TW_ENETCDF},
               words);
     CHECK_TEXT(good >= 1 && good <= 5, "%d steps", good);
-    // The error stays.
+    // The file still returns the error.
     HERE(s, CODES(TW_EIO, TW_ENETCDF), words, put(f, "T", line.values<float>(0)));
     ALL(s, CODES(TW_EIO, TW_ENETCDF), words, tw_end_step(f));
     ALL(s, CODES(TW_EIO, TW_ENETCDF), words, tw_sync(f, 0));
     ALL(s, CODES(TW_EIO, TW_ENETCDF), words, tw_close(&f));
     CHECK(f == nullptr);
     MPI_Barrier(MPI_COMM_WORLD);
-    // The ended steps are readable, under the file's final or temporary name.
+    // The steps that have ended can be read, under the file's final or temporary name.
     if (rank() == 0) {
         bool found = false;
         std::error_code error;
@@ -100,7 +100,7 @@ void size_limit() {
         [&] { setrlimit(RLIMIT_FSIZE, &before); });
 }
 
-// A limit on file sizes within the header gives an error, the same on all ranks.
+// If a limit on file sizes ends within the header, the error is the same on all ranks.
 void header_limit() {
     Session s("");
     struct rlimit before {};
@@ -171,7 +171,7 @@ void sessions() {
     const char* json = nullptr;
     CHECK(tw_summary(nullptr, TW_SUMMARY_JSON, &json) == TW_EHANDLE);
     MPI_Barrier(MPI_COMM_WORLD);
-    {  // finalize closes what is open
+    {  // tw_finalize closes open files
         const std::string path = path_of("open.nc");
         OK_ALL(s, tw_init(MPI_COMM_WORLD, base_settings.c_str(), &s));
         CHECK(std::string(tw_error_message(s)).empty());
@@ -202,17 +202,17 @@ void sessions() {
         judge_all(__FILE__, __LINE__, "tw_finalize", status, "", {TW_EMISSING}, {});
         CHECK(s == nullptr);
     }
-    {  // sessions on parts of the ranks, side by side
+    {  // sessions on different parts of the ranks, at the same time
         MPI_Comm half = MPI_COMM_NULL;
         MPI_Comm_split(MPI_COMM_WORLD, rank() % 2, -rank(), &half);
         tw_session own = nullptr;
         CHECK(tw_init(half, base_settings.c_str(), &own) == TW_OK);
-        MPI_Comm_free(&half);  // the session works with its own copy
+        MPI_Comm_free(&half);  // the session has its own copy of the communicator
         const std::int64_t n = 3;
         const std::int64_t zero = 0;
         int place = 0;
         tw_decomposition d = nullptr;
-        // Ranks of the half are numbered backwards: only its rank 0 holds something.
+        // Ranks in this half are numbered backwards. Only its rank 0 holds elements.
         place = rank() >= ranks() - 2 ? 1 : 0;
         CHECK(tw_decompose(own, "x", place, &n, &zero, &n, &d) == TW_OK);
         tw_file f = nullptr;
@@ -268,7 +268,7 @@ void reading() {
     ALL(s, CODES(TW_EBOUNDS), WORDS("T", "-1"),
         tw_get(f, "T", line.handle, -1, TW_FLOAT, got.data(), room));
     ALL(s, CODES(TW_ETYPE), WORDS("T"), tw_get(f, "T", line.handle, 0, TW_CHAR, got.data(), room));
-    // A mistake on one rank is an error on all.
+    // A mistake of one rank is an error on all ranks.
     const bool odd = rank() == last_rank();
     ALL(s, CODES(TW_ESHAPE), WORDS("T"),
         tw_get(f, "T", line.handle, 0, TW_FLOAT, got.data(), odd ? room + 1 : room));

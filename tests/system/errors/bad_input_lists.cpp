@@ -16,7 +16,7 @@ void lists() {
                                  static_cast<std::int64_t>(own.size()), own.data(), kind, &d);
     };
     const Numbers good{10 * rank(), 10 * rank() + 7, -1};
-    {  // indices outside the shape, on one rank
+    {  // on one rank, indices are outside the shape
         for (const std::int64_t index : {10 * p, std::int64_t{-2}, huge, -huge}) {
             Numbers own = good;
             if (bad) own.insert(own.begin() + 1, index);
@@ -27,7 +27,7 @@ void lists() {
             CHECK(d == nullptr);
         }
     }
-    {  // an index twice, on one rank and on two
+    {  // an index occurs twice: on one rank, and on two ranks
         Numbers own = good;
         if (bad) own.push_back(good[1]);
         ALL(s, CODES(TW_EOVERLAP),
@@ -79,7 +79,7 @@ void lists() {
         HERE(s, CODES(TW_EHANDLE), Words{},
              tw_decompose_list(nullptr, "x", shape.data(), "x", 0, nullptr, TW_LIST_UNIQUE, &d));
     }
-    // Equal declarations give the same decomposition; one with shared indices cannot be used for
+    // Equal declarations give the same decomposition. One with shared indices cannot be used for
     // writing.
     OK_ALL(s, list(good));
     const tw_decomposition first = d;
@@ -97,7 +97,7 @@ void lists() {
     HERE(s, CODES(TW_ESHAPE), WORDS("v", "z y x"), tw_def_var(f, "v", TW_INT, "z y", first));
     OK_ALL(s, tw_def_var(f, "v", TW_INT, "z y x", first));
     OK_ALL(s, tw_enddef(f));
-    // Arrays of another size or form: 3 positions, 4 levels.
+    // arrays of another size or form; there are 3 positions and 4 levels
     std::vector<int> array(40, 1);
     const Numbers extent{4, 3, 1}, wrong{3, 4}, stride{12, 4, 4};
     const int codes[] = {

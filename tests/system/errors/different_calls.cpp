@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t columns = 5;
 
-// A session with files in all states.
+// A session with one file in each possible state.
 struct World {
     Model& model;
     std::string folder, settings;
@@ -27,7 +27,7 @@ struct World {
     tw_decomposition cells = nullptr;
     tw_file a = nullptr, b = nullptr, defining = nullptr, reading = nullptr;
     tw_restart restart = nullptr;
-    tw_session session = nullptr;  // null after its end
+    tw_session session = nullptr;  // null after the session has ended
 
     World(Model& m, std::string where, std::string with)
         : model(m), folder(std::move(where)), settings(std::move(with)), session(m.session) {
@@ -49,14 +49,14 @@ struct World {
         ok(tw_def_var(file, "T", TW_FLOAT, "time y x", cells));
         if (ends) ok(tw_enddef(file));
     }
-    // Makes new files for those that the last pair of calls has closed.
+    // Makes new files in place of those that the last pair of calls has closed.
     void complete() {
         make(a, "a", true);
         make(b, "b", true);
         make(defining, "defining", false);
         if (reading == nullptr) ok(tw_open(session, path("restart").c_str(), nullptr, &reading));
     }
-    // Checks that everything works.
+    // Checks that all objects of the session work.
     void look() {
         for (tw_file file : {a, b}) {
             ok(tw_put(file, "T", TW_FLOAT, values.data(), columns));
@@ -67,7 +67,7 @@ struct World {
         CHECK(array == values);
         ok(tw_restart_write(restart, path("written").c_str()));
     }
-    // Closes files on all ranks that are closed on one rank.
+    // Closes the files on all ranks that were closed on one rank.
     void close_gone(const std::string& text) {
         for (tw_file* file : {&a, &b, &reading}) {
             char gone = *file == nullptr, any = 0;
@@ -76,7 +76,7 @@ struct World {
                 if (any) *file = nullptr;
                 continue;
             }
-            const bool reads = file == &reading;  // nothing can be lost
+            const bool reads = file == &reading;  // this file is only read, so nothing can be lost
             CHECK_TEXT(tw_close(file) == (reads ? TW_OK : TW_EMISMATCH), "tw_close: %s",
                        model.error().c_str());
             CHECK_TEXT(model.error() == text, "%s, not %s", model.error().c_str(), text.c_str());
@@ -87,7 +87,7 @@ struct World {
 struct Named {
     const char* name;
     std::function<int(World&)> call;
-    bool local_later = false;  // waits for no rank if the file has a service
+    bool local_later = false;  // with a service, the call does not wait for other ranks
 };
 
 tw_file made_file = nullptr;
@@ -146,14 +146,14 @@ const std::vector<Named> calls{
          return status;
      }}};
 
-// Checks that the text is the same on all ranks, and names both calls.
+// Checks that the text is the same on all ranks, and contains both calls.
 void judge(World& w, const Named& one, const Named& other, int status, const std::string& text) {
     CHECK_TEXT(status == TW_EMISMATCH, "%s and %s: %s: %s", one.name, other.name,
                tw_strerror(status), text.c_str());
     for (const Named* call : {&one, &other}) {
         std::string name = call->name;
         name = name.substr(0, name.find(' '));
-        // The definitions end first.
+        // the call ends the definitions first
         const bool either = std::string(call->name) == "tw_close while defining";
         CHECK_TEXT(text.find(name) != std::string::npos ||
                        (either && text.find("tw_enddef") != std::string::npos),
@@ -176,7 +176,7 @@ void pair(World& w, const Named& one, const Named& other) {
         CHECK_TEXT(status == TW_EMISMATCH, "%s and %s: %s", one.name, other.name,
                    tw_strerror(status));
         if (w.session == nullptr) return;
-        // The others have a session that gives the reason for its end.
+        // The other ranks have a session that contains the reason for its end.
         const std::string text = w.model.error();
         CHECK_TEXT(text.find("tw_finalize") != std::string::npos, "%s", text.c_str());
         tw_file file = nullptr;
@@ -190,7 +190,7 @@ void pair(World& w, const Named& one, const Named& other) {
     }
     judge(w, one, other, status, w.model.error());
     w.close_gone(w.model.error());
-    // tw_close ends the definitions first; the file is closed in any case.
+    // tw_close ends the definitions first, and closes the file in any case.
     char gone = w.defining == nullptr, any = 0;
     MPI_Allreduce(&gone, &any, 1, MPI_CHAR, MPI_MAX, w.model.comm);
     if (any && !gone) CHECK(tw_close(&w.defining) == TW_EMISMATCH);

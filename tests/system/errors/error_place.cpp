@@ -77,8 +77,8 @@ void unknown_variable(Model& model) {
     h.close();
 }
 
-/// One rank passes too many elements: it gets the error at once, and all do at the next collective
-/// call.
+/// One rank passes too many elements. It gets the error at once; all ranks get it at the next
+/// collective call.
 void wrong_shape(Model& model) {
     check::step("a wrong shape");
     History h(model, folder + "/shape.nc", "");
@@ -101,7 +101,7 @@ void wrong_shape(Model& model) {
     (void)tw_close(&h.file);
 }
 
-/// A name with an apostrophe is returned completely.
+/// A name that contains an apostrophe is returned completely.
 void apostrophe(Model& model) {
     check::step("an apostrophe");
     tw_file file = nullptr;
@@ -123,7 +123,7 @@ void failed_write(Model& model) {
         struct rlimit before {};
         getrlimit(RLIMIT_FSIZE, &before);
         struct rlimit small = before;
-        small.rlim_cur = 400 << 10;  // one record fits, and a part of another one
+        small.rlim_cur = 400 << 10;  // one record fits, and a part of the next
         setrlimit(RLIMIT_FSIZE, &small);
         int status = TW_OK;
         for (std::int64_t r = 0; r < 8 && status == TW_OK; ++r) {

@@ -22,7 +22,7 @@ float value_of(std::int64_t record, std::int64_t y, std::int64_t x) {
     return static_cast<float>(1000 * record + 100 * y + x);
 }
 
-/// Makes all calls that could end a file, in the child; returns 0 if each was refused.
+/// In the child, makes all calls that could end a file. Returns 0 if each was refused.
 int end_everything(tw_session session, tw_file file) {
     const tw_session same_session = session;
     const tw_file same_file = file;

@@ -19,7 +19,7 @@ using Values = std::vector<double>;
 std::string folder;
 int rank = 0, size = 1;
 constexpr std::int64_t nx = 6;
-constexpr std::int64_t rows = 2;  // rows per rank
+constexpr std::int64_t rows = 2;  // rows of each rank
 
 const std::int64_t* shape() {
     static std::int64_t lengths[2];
@@ -28,7 +28,7 @@ const std::int64_t* shape() {
     return lengths;
 }
 
-/// Makes a decomposition with some rows on each rank, shifted by `by` ranks to make it different.
+/// Makes a decomposition with some rows on each rank. If `by` differs, other ranks have the rows.
 tw_decomposition decompose(int by = 0) {
     tw_decomposition d = nullptr;
     const std::int64_t start[] = {rows * ((rank + by) % size), 0}, count[] = {rows, nx};
@@ -64,7 +64,7 @@ void expect(const std::string& path, std::int64_t records) {
     CHECK(d == nullptr);
 }
 
-/// Freed as soon as the variable is defined.
+/// The decomposition is freed as soon as the variable is defined.
 void while_written(const std::string& service) {
     const std::string path = folder + "/" + service + ".nc";
     tw_decomposition d = decompose();
@@ -73,7 +73,7 @@ void while_written(const std::string& service) {
     OK(tw_def_var(file, "T", TW_DOUBLE, "time y x", d));
     OK(tw_free_decomposition(&d));
     for (int r = 0; r < 3; ++r) {
-        // Another decomposition must not get the freed one's data.
+        // Another decomposition must not get data of the freed one.
         tw_decomposition other = decompose(r + 1);
         OK(put(file, values_of(r)));
         OK(tw_end_step(file));
@@ -83,7 +83,7 @@ void while_written(const std::string& service) {
     expect(path, 3);
 }
 
-/// Freed on some ranks, with the same contents declared again.
+/// The decomposition is freed on some ranks only, and then declared again with the same contents.
 void on_some_ranks() {
     tw_decomposition kept = decompose(), again = nullptr;
     if (rank % 2 == 0) OK(tw_free_decomposition(&kept));
@@ -101,7 +101,7 @@ void on_some_ranks() {
     if (kept != nullptr) OK(tw_free_decomposition(&kept));
 }
 
-/// Freed between the request and the read.
+/// The decomposition is freed between the request and the read.
 void while_read() {
     const std::string path = folder + "/inline.nc";
     tw_file file = nullptr;
@@ -112,7 +112,7 @@ void while_read() {
     OK(tw_free_decomposition(&d));
     OK(tw_read(file));
     CHECK(v == values_of(1, 1));
-    // More decompositions than the number of plans that are kept.
+    // declare more decompositions than there are plans that are kept
     for (int i = 0; i < 40; ++i) {
         d = decompose(i);
         OK(get(file, d, 2, v));
@@ -122,7 +122,7 @@ void while_read() {
     OK(tw_close(&file));
 }
 
-/// Padded after its array was registered, then freed.
+/// The decomposition is padded after its array was registered, and then freed.
 void in_a_restart() {
     const std::string path = folder + "/restart.nc";
     const std::int64_t extent[] = {rows + 1, nx + 2};
@@ -149,11 +149,11 @@ void in_a_restart() {
     OK(tw_restart_free(&restart));
 }
 
-/// Every use of a copy of a freed handle is refused.
+/// All calls with a copy of a freed handle are refused.
 void refused() {
     tw_decomposition d = decompose(), copy = d;
     OK(tw_free_decomposition(&d));
-    // The freed memory may be reused.
+    // memory of the freed decomposition may be reused
     std::vector<tw_decomposition> others;
     for (int i = 0; i < 50; ++i) others.push_back(decompose(i));
     for (tw_decomposition other : others) CHECK(other != copy);
@@ -163,7 +163,7 @@ void refused() {
     const std::int64_t extent[] = {rows, nx};
     REFUSED(tw_fill_halo(copy, edges), TW_EHANDLE, freed);
     REFUSED(tw_pad(copy, extent, 1), TW_EHANDLE, freed);
-    // Freed on one rank only.
+    // freed on one rank only
     if (size > 1) {
         REFUSED(tw_pad(rank == 1 ? copy : others[0], extent, 1), TW_EHANDLE,
                 "has been freed (rank 1)");

@@ -23,7 +23,7 @@ void expect(bool good, const char* what, const std::string& text) {
     std::fprintf(stderr, "[rank %d] FAILED: %s: %s\n", rank, what, text.c_str());
 }
 
-// Checks that tw_init refuses with these words.
+// Checks that tw_init returns an error with these words.
 void refused(MPI_Comm comm, const char* words) {
     tw_session session = nullptr;
     const int status = tw_init(comm, nullptr, &session);
@@ -44,7 +44,7 @@ MPI_Comm freed() {
 }  // namespace
 
 int main(int argc, char** argv) {
-    alarm(30);  // ends a hang
+    alarm(30);  // end the program if it hangs
     const std::string path = std::string(argv[1]) + "/order.nc";
     refused(MPI_COMM_NULL, "MPI is not initialized");
     MPI_Init(&argc, &argv);
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
         MPI_Comm_free(&between);
         MPI_Comm_free(&half);
     }
-    // MPI's own settings are unchanged.
+    // The error handlers of MPI must be unchanged.
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
     expect(handler == MPI_ERRORS_ARE_FATAL, "the error handler of MPI_COMM_WORLD", "changed");

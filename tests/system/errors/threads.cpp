@@ -46,7 +46,7 @@ struct Writer {
     }
 };
 
-// Each thread has its own session, on a communicator of its own.
+// Each thread has its own session on its own communicator.
 void sessions(const std::string& folder) {
     constexpr int threads = 3, files = 3, records = 4;
     const char* const settings[] = {"", "format=netcdf4; deflate=1", "service=background"};
@@ -87,8 +87,8 @@ void sessions(const std::string& folder) {
         }
 }
 
-// Two threads use one session: while one waits for the other ranks, the other is refused, and all
-// ranks get an error.
+// Two threads use one session. While one of them waits for other ranks, the other one is refused,
+// and all ranks get an error.
 void one_session(const std::string& folder) {
     Writer w;
     MPI_Comm_rank(MPI_COMM_WORLD, &w.rank);
@@ -102,14 +102,14 @@ void one_session(const std::string& folder) {
     std::string text;
     if (w.rank == 0) {
         std::thread first([&] { CHECK(w.step(0) == TW_OK); });
-        usleep(100'000);  // it waits for the others
+        usleep(100'000);  // give the other thread time to wait for the other ranks
         const char* json = nullptr;
         refused = tw_summary(w.session, TW_SUMMARY_JSON, &json);
         text = tw_error_message(w.session);
         CHECK_TEXT(refused == TW_ESTATE, "%s", tw_strerror(refused));
         CHECK_TEXT(text.find("tw_summary was called while another thread") != std::string::npos,
                    "%s", text.c_str());
-        // Nothing that the first thread uses ends, and no handle is lost.
+        // Objects that the first thread uses stay valid, and no handle is lost.
         tw_session session = w.session;
         tw_file file = w.file;
         CHECK(tw_close(&file) == TW_ESTATE && file == w.file);
@@ -121,7 +121,8 @@ void one_session(const std::string& folder) {
         MPI_Barrier(MPI_COMM_WORLD);
         CHECK(w.step(0) == TW_OK);
     }
-    // The other ranks make the call that was refused on rank 0; all get an error at the next one.
+    // The other ranks make the call that was refused on rank 0. All get an error from the next
+    // call.
     check::step("the call that was refused on rank 0");
     const char* json = nullptr;
     const int status = tw_summary(w.session, TW_SUMMARY_JSON, &json);
@@ -134,7 +135,7 @@ void one_session(const std::string& folder) {
     CHECK(tw_finalize(&w.session) == TW_OK);
 }
 
-// Other threads may read the environment at any time, so a session does not change it.
+// A session must not change the environment, because other threads may read it at any time.
 void environment_stays() {
     const auto all = [] {
         std::vector<std::string> entries;
@@ -151,13 +152,13 @@ void environment_stays() {
     CHECK(tw_finalize(&session) == TW_OK);
 }
 
-// A call without a handle does not leave the text of an earlier error.
+// A call without a handle must not return the text of an earlier error.
 void no_handles() {
     tw_session session = nullptr;
     tw_file file = nullptr;
     CHECK(tw_init(MPI_COMM_WORLD, "log=off", &session) == TW_OK);
     CHECK(tw_create(session, "nowhere/at all/a.nc", nullptr, &file) == TW_EIO);
-    // A value that no call has returned is not a handle, whatever the variable held before.
+    // A value that no call has returned is refused, whatever the memory of the variable contains.
     int anything = 0;
     file = reinterpret_cast<tw_file>(&anything);
     CHECK(tw_create(nullptr, "a.nc", nullptr, &file) == TW_EHANDLE && file == nullptr);

@@ -18,7 +18,7 @@
 
 namespace {
 
-/// Captures standard error for its lifetime.
+/// Captures what is written to standard error during the object's lifetime.
 class Printed {
 public:
     Printed() : path_("printed." + std::to_string(check::state.rank)) {
@@ -43,14 +43,15 @@ private:
     int kept_ = -1;
 };
 
-/// Delays rank 1 by so many seconds, and by one more if a busy machine delays the others' reports.
+/// Delays rank 1 by a number of seconds, and by one more for reports that come late on a busy
+/// machine.
 void stay_away(unsigned seconds) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (check::state.rank == 1) ::usleep(seconds * 1000000 + 1000000);
 }
 
-/// Checks that every rank except rank 1 has printed that its call has lasted this number of
-/// seconds, or one more on a busy machine, and that rank 1 has not.
+/// Checks that each rank except rank 1 has reported a call that has lasted for a number of seconds,
+/// or one more on a busy machine, and that rank 1 has not.
 void expect(const std::string& text, const std::string& where, int seconds, const char* waiting) {
     const auto line = [&](int after) {
         return "thalweg: rank " + std::to_string(check::state.rank) + " has been in " + where +
@@ -69,7 +70,7 @@ tw_session start(const char* settings) {
     return session;
 }
 
-/// Writes two steps of a file. Rank 1 is late for the second one or, if `everywhere`, in every
+/// Writes two steps of a file. Rank 1 is late for the second step or, with `everywhere`, for every
 /// call.
 std::string run(const char* settings, unsigned seconds, bool everywhere) {
     check::step("%s", settings);
@@ -104,7 +105,7 @@ int main(int argc, char** argv) {
     expect(text, "tw_close of " + path, 1, "all ranks to agree");
     expect(text, "tw_finalize", 1, "all ranks to agree");
     CHECK_TEXT(text.find("step 1,") == std::string::npos, "%s", text.c_str());
-    // Across nodes.
+    // with several nodes
     expect(run("watchdog=1; node_size=2", 1, false), step, 1, "all ranks to agree");
     for (const char* silent : {"watchdog=0", "watchdog=60"}) {
         text = run(silent, 1, false);

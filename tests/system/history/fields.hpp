@@ -59,7 +59,7 @@ struct Fields {
     mutable std::string message;  ///< text of the error of a failed load
 };
 
-/// Tests if each rank's element of each record has the value of the record.
+/// Tests if the element of each rank has the expected value in each record.
 inline void expect(const std::string& path, const std::vector<double>& records,
                    const char* variable = "T") {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -71,7 +71,7 @@ inline void expect(const std::string& path, const std::vector<double>& records,
                right.empty() ? 0 : right.back());
 }
 
-/// Returns a stream's configuration with a path in a folder, and other keys.
+/// Returns the configuration of a stream with a path in a folder, and with other keys.
 inline std::string stream_of(const std::string& name, const std::string& path,
                              const std::string& keys) {
     return "[[stream]]\nname = \"" + name + "\"\ntype = \"double\"\npath = \"" + path + "\"\n" +

@@ -21,7 +21,7 @@ inline const double not_sent = std::numeric_limits<double>::infinity();
 
 struct Step {
     double seconds;
-    double value;  // value of all elements; not_sent: the field is not sent
+    double value;  // value of all elements; not_sent: the field is not sent in this step
 };
 
 /// Makes an empty folder for the next case. Collective.
@@ -37,7 +37,7 @@ inline std::string fresh_folder() {
     return folder;
 }
 
-/// Puts the folder in front of the paths of a configuration; without a path, adds the default one.
+/// Puts the folder before the paths of a configuration. Adds the default path if there is none.
 inline std::string in_folder(std::string config, const std::string& folder) {
     const std::string key = "path = \"";
     std::size_t at = config.find(key);
@@ -47,7 +47,7 @@ inline std::string in_folder(std::string config, const std::string& folder) {
     return config;
 }
 
-/// Holds two elements a rank, with a halo.
+/// A model that holds two elements on each rank, with a halo.
 class Model {
 public:
     explicit Model(const char* attributes) : attributes_(attributes) {}

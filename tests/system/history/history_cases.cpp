@@ -19,10 +19,10 @@ namespace {
 
 constexpr double hour = 3600, day = 24 * hour;
 
-/// The expected contents of a record; times in the units of the file.
+/// Expected contents of a record. Times have the units of the file.
 struct Record {
     double time;
-    double begin, end;  // begin > end: the file has no bounds
+    double begin, end;  // bounds of the record; begin > end means that the file has no bounds
     double value;
 };
 
@@ -30,7 +30,7 @@ struct Case {
     const char* name;
     const char* calendar;
     const char* start;
-    std::string config;  // text that follows the units of time in the configuration
+    std::string config;  // keys that follow the units of time in the configuration
     std::vector<Step> steps;
     std::string file;
     std::vector<Record> records;
@@ -85,7 +85,7 @@ std::vector<Case> all_cases() {
                      every(day, 21, number),
                      "s.nc",
                      {{10.5, 0, 21, 11}}});
-    // The samples at the boundary belong to the window that ends there.
+    // Samples at a boundary belong to the window that ends there.
     cases.push_back({"partial months",
                      "noleap",
                      "2000-01-31 12:00:00",
@@ -107,7 +107,7 @@ std::vector<Case> all_cases() {
                      every(day, 89, one),
                      "s.nc",
                      {{14, 0, 28, 1}, {43.5, 28, 59, 1}, {74, 59, 89, 1}}});
-    // Steps of 1 h and 3 h.
+    // Steps of 1 h and of 3 h.
     const std::vector<Step> uneven{{hour, 10}, {4 * hour, 2}};
     cases.push_back({"durations",
                      "standard",
@@ -123,7 +123,7 @@ std::vector<Case> all_cases() {
                      uneven,
                      "s.nc",
                      {{2 / 24., 0, 4 / 24., 6}}});
-    // Fields that are sent in every third, or every fifth, step.
+    // Fields that are sent in every third step, or in every fifth.
     std::vector<Step> third, fifth;
     for (int i = 1; i <= 24; ++i) third.push_back({i * hour, i % 3 == 0 ? i : not_sent});
     for (int i = 1; i <= 48; ++i) fifth.push_back({i * hour, i % 5 == 0 ? i : not_sent});
@@ -141,7 +141,8 @@ std::vector<Case> all_cases() {
                      fifth,
                      "s.nc",
                      {{0.5, 0, 1, 12.5}, {1.5, 1, 2, (25 + 5. * (30 + 35 + 40 + 45)) / 21}}});
-    // Steps of a third of a second, no whole number of microseconds: their errors do not add up.
+    // A third of a second is not a whole number of microseconds; the errors of such steps must not
+    // add up.
     std::vector<Step> thirds;
     for (int i = 1; i <= 30; ++i) thirds.push_back({i / 3., static_cast<double>(i)});
     std::vector<Record> seconds;
@@ -150,7 +151,7 @@ std::vector<Case> all_cases() {
     cases.push_back({"thirds of a second", "standard", "2000-01-01",
                      stream("every = \"1 second\"\nweights = \"count\"\n"), thirds, "s.nc",
                      seconds});
-    // A step that crosses a boundary belongs to the window of its end.
+    // A step that crosses a boundary belongs to the window in which it ends.
     cases.push_back({"seven minutes",
                      "standard",
                      "2000-01-01",
@@ -229,7 +230,7 @@ std::vector<Case> all_cases() {
                      every(12 * hour, 3, number, 0),
                      "s.nc",
                      {{0, 1, 0, 0}, {1, 1, 0, 2}}});
-    // A sample at the start is not in a mean.
+    // A sample at the start is not part of a mean.
     cases.push_back({"the start",
                      "standard",
                      "2000-01-01",
@@ -244,7 +245,7 @@ std::vector<Case> all_cases() {
                      every(day, 59, one),
                      "s.nc",
                      {{49.5, 40, 59, 1}}});
-    // Inner operations: days (1, 3) and (2, 8).
+    // Inner operations are applied to days, which have the samples (1, 3) and (2, 8).
     const std::vector<Step> days{{12 * hour, 1}, {day, 3}, {36 * hour, 2}, {2 * day, 8}};
     cases.push_back({"mean of daily maxima",
                      "standard",
@@ -269,7 +270,7 @@ std::vector<Case> all_cases() {
                          days,
                          "s.nc",
                          {{time, 0, 2, 3.5}}});
-    // Files: the record at the boundary lies in the file before it.
+    // A record at a boundary is in the file before that boundary.
     const std::string files =
         "[[stream]]\nname = \"s\"\nfields = [\"T\"]\ntype = \"double\"\nop = "
         "\"instant\"\nevery = \"1 day\"\nnew_file = \"1 month\"\n";
@@ -283,7 +284,8 @@ std::vector<Case> all_cases() {
         {"february", "standard", "2000-01-01", files, days60, "s_2000-02.nc", february_records});
     cases.push_back({"boundary", "standard", "2000-01-01", files + "boundary = \"next\"\n", days60,
                      "s_2000-01.nc", january_next});
-    // Windows of five days: the one that begins on 31 December lies in the file of its end.
+    // The window of five days that begins on 31 December is in the file of the year in which it
+    // ends.
     const std::string five =
         "[[stream]]\nname = \"s\"\nfields = [\"T\"]\ntype = \"double\"\n"
         "every = \"5 days\"\nanchor = \"2000-01-01\"\nnew_file = \"1 year\"\n";

@@ -13,7 +13,7 @@ int size = 1;
 
 const char* const ten_days = "every = \"10 days\"\nfields = [\"T\"]\n";
 
-/// A file that was complete is not written again if the run ends within a window.
+/// A complete file must not be written again if the run ends within a window.
 void complete_file() {
     const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
     const std::string config = stream_of("s", folder + "/s_{start:YYYY}.nc",
@@ -37,7 +37,7 @@ void complete_file() {
     expect(folder + "/s_2001.nc", {99});
 }
 
-/// Two pairs of a stream and a variable whose joined names are equal.
+/// Two streams and variables whose joined names are equal.
 void names_that_look_alike() {
     const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
     const std::string keys = "every = \"10 days\"\nfields = ";
@@ -88,7 +88,7 @@ void two_histories() {
     expect(folder + "/b.nc", {3});
 }
 
-/// A restart keeps the information that some samples cannot be used.
+/// The restart contains the information that some samples cannot be used.
 void failure_before() {
     const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
     const std::string config = stream_of("s", folder + "/s.nc", ten_days);
@@ -112,7 +112,8 @@ void failure_before() {
     expect(folder + "/s.nc", {7});
 }
 
-/// @param changed  the second run's configuration or attributes; @param words  of the error
+/// @param changed configuration or attributes of the second run
+/// @param words words in the text of the error
 void changed(const std::string& before, const std::string& after, const char* attributes,
              const std::string& words) {
     const std::string restart = fresh_folder() + "/restart.nc";
@@ -126,7 +127,7 @@ void changed(const std::string& before, const std::string& after, const char* at
     OK(tw_history_ready(f.history));
     CHECK(f.load(restart) == TW_EDIFFERENT);
     CHECK_TEXT(f.message.find(words) != std::string::npos, "%s", f.message.c_str());
-    f.step(1, 1);  // nothing was taken from the state
+    f.step(1, 1);  // the history has not taken anything from the state
 }
 
 void changed_definitions() {

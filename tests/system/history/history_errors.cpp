@@ -20,7 +20,7 @@ int rank = 0, size = 1;
 const std::string daily =
     "[[stream]]\nname = \"s\"\nevery = \"1 day\"\nfields = [\"T\", \"U\"]\npath = \"errors.nc\"\n";
 
-/// Two fields of which each rank holds one element.
+/// Two fields, of which each rank holds one element.
 struct Fields {
     explicit Fields(const std::string& config, const char* attributes = "units=K") {
         const std::int64_t shape = size, start = rank, one = 1;
@@ -124,7 +124,7 @@ void stepping() {
     OK(tw_history_end_step(f.history));
     CHECK(f.time(0.5) == TW_EARG);
     CHECK(f.time(0.25) == TW_EARG);
-    CHECK(f.time(3) == TW_EARG);  // the step would contain all of the second day
+    CHECK(f.time(3) == TW_EARG);  // this step would be as long as the second day
     OK(f.time(1));
     OK(Fields::send(f.t, 3));
     OK(Fields::send(f.u, 3));
@@ -137,7 +137,7 @@ void stepping() {
     CHECK(file.values == std::vector<double>(size, 2));
 }
 
-/// Results beyond the file's type are filled, and every rank is told.
+/// Results beyond the file's type become fill values, and each rank gets the error.
 void out_of_range() {
     std::string text;
     for (const char* type : {"double", "float", "same"})
@@ -189,7 +189,7 @@ void not_alike() {
     OK(tw_send_weighted(f.t, rank == 1 ? 1 : 2, tw_dense(TW_DOUBLE, &value, 1)));
     OK(Fields::send(f.u));
     REFUSED(tw_history_end_step(f.history), TW_EMISMATCH, "'T'");
-    // The model goes on.
+    // after the error, the model can continue
     OK(f.time(3));
     OK(Fields::send(f.t, 5));
     OK(Fields::send(f.u, 5));

@@ -75,9 +75,9 @@ public:
         OK(tw_history_field(history, "T", TW_DOUBLE, dims, d_, "units=K", &field));
         OK(tw_history_ready(history));
     }
-    /// Checks the memory of means: only ranks with elements of a region keep any for it.
+    /// Checks the memory of means: only ranks that have elements of a region keep memory for it.
     void check_memory() const {
-        const std::int64_t rows = rank == 0 ? 2 : 0;  // of the box
+        const std::int64_t rows = rank == 0 ? 2 : 0;  // rows of the box on this rank
         std::int64_t now = 0;
         OK(tw_history_memory(history, &now, nullptr));
         CHECK_TEXT(now == 8 * nz * (2 * nx + rows * 3), "%lld bytes", static_cast<long long>(now));
@@ -134,7 +134,7 @@ void run(const Layout& layout, Send&& send) {
     }
 }
 
-/// Two requested levels have the same nearest level.
+/// Two requested levels are nearest to the same level.
 void level_twice() {
     tw_history history = nullptr;
     tw_field field = nullptr;
@@ -149,7 +149,8 @@ void level_twice() {
     OK(tw_history_close(&history));
 }
 
-/// One box a rank with a halo, in the order x z y; sent dense, and as a section of a larger array.
+/// One box per rank, with a halo and in the order x z y. It is sent dense, or as a section of a
+/// larger array.
 void boxes(bool strided) {
     const std::string folder = fresh_folder();
     const std::int64_t shape[3] = {nx, nz, ny}, start[3] = {0, 0, 2 * rank}, count[3] = {nx, nz, 2};
@@ -176,7 +177,7 @@ void boxes(bool strided) {
     layout.end(folder);
 }
 
-/// Four boxes a rank in padded arrays, sent one by one in reverse order, or together.
+/// Four boxes per rank in padded arrays. They are sent one by one in reverse order, or together.
 void blocks(bool together) {
     const std::string folder = fresh_folder();
     const std::int64_t shape[3] = {nz, ny, nx};
@@ -208,7 +209,7 @@ void blocks(bool together) {
     layout.end(folder);
 }
 
-/// Columns in any order, with holes, on all ranks but one.
+/// Columns in any order, with holes, on all ranks except one.
 void lists() {
     const std::string folder = fresh_folder();
     const std::int64_t shape[3] = {nz, ny, nx};

@@ -20,7 +20,7 @@ constexpr std::int64_t nz = 3, ny = 6, nx = 12, cells = ny * nx, steps = 4;
 
 enum class Grid { axes, plane, unstructured };
 
-/// Two stations are in one cell, one is midway between four cells, and one at the pole.
+/// Two stations in one cell, one midway between four cells, and one at the pole.
 const char* const configuration = R"(
 [[stream]]
 name = "sites"
@@ -128,7 +128,7 @@ public:
     }
 
 private:
-    /// A list of columns, or boxes of rows whose last ranks may have none.
+    /// Makes a list of columns, or boxes of rows of which the last ranks may have none.
     tw_decomposition decompose(bool levels) {
         tw_decomposition d = nullptr;
         if (setup_.lists) {
@@ -166,7 +166,7 @@ private:
         return d;
     }
 
-    /// Returns this rank's array, as its decomposition has it.
+    /// Returns this rank's array, as its decomposition requires it.
     template <class Value>
     std::vector<double> array(bool levels, Value&& value) const {
         std::vector<double> all;
@@ -235,7 +235,7 @@ private:
             coordinate("lat_bnds", "lat two", bounds, "");
             return;
         }
-        // With lists, each rank has only its part of the coordinates, too.
+        // With lists, each rank passes only its part of the coordinates.
         const auto spread = [&](const char* name, double (*value)(std::int64_t),
                                 const char* attributes) {
             std::vector<double> all;
@@ -257,7 +257,7 @@ private:
     tw_field t_ = nullptr, v_ = nullptr, weight_ = nullptr;
 };
 
-/// Runs on some ranks, with a restart on all of them after a step. @param restart  0: none
+/// Runs on some ranks, with a restart after a step. @param restart number of that step; 0: none
 void run(Setup setup, int ranks, std::int64_t restart) {
     const std::string path = setup.folder + "/restart.nc";
     for (std::int64_t first = 1; first <= steps;) {
@@ -301,7 +301,8 @@ std::vector<double> read(const std::string& path, const char* name, std::int64_t
     return values;
 }
 
-/// Tests the values of a file: a record for each first step, from all levels or some.
+/// Checks the values in a file. Each record has a value in `first` for its first step, and contains
+/// all levels or some.
 void expect(const std::string& path, const char* variable, const std::vector<double>& first,
             const std::vector<std::int64_t>& levels, const std::vector<std::int64_t>& places) {
     std::vector<double> right;
@@ -368,7 +369,7 @@ void write_regions() {
     OK(tw_finalize(&session));
 }
 
-/// @param axes  longitudes and latitudes are declared
+/// @param axes  true: longitudes and latitudes are declared
 void refuse(const std::string& stream, const std::string& region, bool axes,
             const std::string& words) {
     const std::string text =
@@ -429,7 +430,7 @@ int main(int argc, char** argv) {
                 run({grid, lists, -1, folder}, restart == 0 ? check::state.size : 2, restart);
                 compare(right, folder);
             }
-        // The nearest cell of two stations is land.
+        // the nearest cell of two stations is on land
         const std::string land = fresh_folder();
         run({grid, true, 58, land}, check::state.size, 0);
         check_values(land, {25, 46, 70, 60});

@@ -17,7 +17,7 @@ std::string bytes_of(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Returns what ncdump says of a file, without its name.
+/// Returns what ncdump prints for a file, without the file's name.
 std::string contents(const std::string& path) {
     std::FILE* pipe = ::popen(("ncdump " + path + " | tail -n +2").c_str(), "r");
     std::string text;
@@ -26,7 +26,7 @@ std::string contents(const std::string& path) {
     return text;
 }
 
-/// Compares the files of two folders, classic ones byte for byte. Collective over the world.
+/// Compares the files in two folders; classic files byte for byte. Collective over the world.
 void compare(const std::string& right, const std::string& other) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (check::state.rank != 0) return;
@@ -46,8 +46,8 @@ void compare(const std::string& right, const std::string& other) {
     CHECK_TEXT(files == 11, "%d files", files);
 }
 
-/// Runs all steps, with a restart after each of some.
-/// @param ranks  number of ranks of each part, in turn
+/// Runs all steps in parts, with a restart after each part.
+/// @param ranks numbers of ranks that parts have, in turn
 void run_in_parts(const std::string& folder, const std::vector<int>& ends,
                   const std::vector<int>& ranks, const std::string& settings, bool lists) {
     int first = 1;
@@ -69,7 +69,7 @@ void run_in_parts(const std::string& folder, const std::vector<int>& ends,
     }
 }
 
-/// Continues a run after it has written its restart, and then abandons it as if it were killed.
+/// Continues a run after it has written a restart, and then abandons it, as if it were killed.
 void run_killed(const std::string& folder, int saved, int killed, const std::string& settings) {
     {
         Runner run({folder, MPI_COMM_WORLD, settings, false});

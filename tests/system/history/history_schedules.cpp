@@ -90,7 +90,7 @@ private:
     std::string calendar_, start_, config_;
     std::vector<char> data_;
     std::vector<Field> fields_;
-    std::int64_t first_ = 0, count_ = 0;  // this rank's first element, and number of elements
+    std::int64_t first_ = 0, count_ = 0;  // first element of this rank, and number of its elements
     tw_decomposition cells_ = nullptr;
     tw_history history_ = nullptr;
 };

@@ -87,10 +87,10 @@ void times_that_differ() {
     Fields f(stream_of("s", path, "every = \"1 day\"\nfields = [\"T\"]\n"));
     CHECK(f.time(1) == TW_ESTATE && tw_history_end_step(f.history) == TW_ESTATE);
     OK(tw_history_ready(f.history));
-    CHECK(f.time(20) == TW_EARG);  // the model may pass the right time instead
+    CHECK(f.time(20) == TW_EARG);  // the model can pass the right time after this
     f.step(1, 1);
     CHECK(tw_history_end_step(f.history) == TW_ESTATE);
-    // A rank whose time is refused takes part in the record of the others.
+    // A rank whose time was refused takes part when the others write a record.
     if (rank == size - 1) {
         CHECK(f.time(20) == TW_EARG);
     } else {
@@ -142,7 +142,7 @@ void settings_of_a_variable() {
     }
 }
 
-/// Elements without a result have a fill value that the file names.
+/// Elements without a result get a fill value, and the file names it.
 void fill_without_missing_values() {
     const std::string path = fresh_folder() + "/s.nc";
     {

@@ -16,7 +16,7 @@ std::string restart_of(const std::string& folder, int step) {
     return folder + "/restart_" + std::to_string(step) + ".nc";
 }
 
-/// Returns the step of the newest restart; 0: there is none. Collective.
+/// Returns the number of the step of the latest restart; 0: there is none. Collective.
 int newest(const std::string& folder) {
     int found = 0;
     for (int n = 1; n <= steps && check::state.rank == 0; ++n)

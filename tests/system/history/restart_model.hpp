@@ -13,8 +13,8 @@ namespace histories {
 constexpr double hour = 3600;
 constexpr std::int64_t nx = 24, nz = 3;
 
-/// Means, extremes, varying masks, weights and inner operations, in files of one and of many
-/// windows, on levels and in a region.
+/// Streams with means, extremes, varying masks, weights and inner operations; with files for one
+/// window and for many; on levels and in a region.
 inline const char* const configuration = R"(
 [history]
 time_units = "hours since START"
@@ -78,7 +78,7 @@ struct Run {
     bool lists = false;
 };
 
-/// @param few  only a few files may be open at a time
+/// @param few  permit only a few open files
 inline std::string configuration_in(const std::string& folder, bool few) {
     std::string text = configuration;
     text.replace(text.find("OPEN"), 4, few ? "2" : "512");
@@ -156,7 +156,7 @@ public:
         OK(tw_restart_free(&restart_));
         OK(tw_finalize(&session));
     }
-    /// Abandons the session, as a killed run would.
+    /// Abandons the session, as if the run were killed.
     void leave() {
         MPI_Barrier(run_.comm);
         CHECK(tw_abandon(&session) == TW_OK);

@@ -21,7 +21,7 @@
 
 namespace {
 
-// Linear and n log n growth give a factor of 4 to 5, quadratic growth 16.
+// Linear growth and growth as n log n give a factor of 4 to 5, quadratic growth 16.
 constexpr double most_growth = 9;
 // Shorter times cannot be measured well.
 constexpr double least_seconds = 0.02;
@@ -164,7 +164,7 @@ void restart(int n) {
     OK(tw_restart_free(&r));
 }
 
-// Every other element is a box.
+// Every second element is a box.
 void boxes(int n) {
     std::vector<std::int64_t> start, count(static_cast<std::size_t>(n), 1);
     for (int i = 0; i < n; ++i) start.push_back(2 * i);

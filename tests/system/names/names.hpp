@@ -30,7 +30,7 @@ inline double value(std::int64_t record, std::int64_t at) {
     return static_cast<double>((record + 1) * 10000 + at);
 }
 
-/// A session, and this rank's rows.
+/// A session, and the rows that this rank holds.
 struct Model {
     tw_session session = nullptr;
     tw_decomposition d = nullptr;
@@ -71,7 +71,7 @@ struct Model {
         OK(tw_put(file, "T", TW_DOUBLE, data.data(), count * columns));
         OK(tw_end_step(file));
     }
-    /// Checks that the file has so many records with these values.
+    /// Checks that the file has a given number of records with the expected values.
     void look(const std::string& path, std::int64_t records) const {
         tw_file file = nullptr;
         OK(tw_open(session, path.c_str(), nullptr, &file));
@@ -105,7 +105,7 @@ inline std::string mine(const char* where) {
     return root + "/" + where + std::to_string(check::state.rank);
 }
 
-/// Changes this rank's working folder; no two ranks use the same folder.
+/// Changes the working folder of this rank. All ranks use different folders.
 inline void go(const char* where) { CHECK(::chdir(mine(where).c_str()) == 0); }
 
 inline void make_folders() {
@@ -116,7 +116,7 @@ inline void make_folders() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Checks that rank 0's first folder has these files, and no other folder has any.
+/// Checks that only rank 0's first folder has files, and that these are the given ones.
 inline void only_here(const std::string& wanted) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (check::state.rank == 0) {
@@ -146,7 +146,7 @@ inline std::vector<Kind> kinds() {
     return all;
 }
 
-// The tests, each with folders of its own.
+// The tests. Each has its own folders.
 void folders();
 void sets_of_files();
 void appended();

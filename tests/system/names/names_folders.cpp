@@ -158,7 +158,7 @@ void settings() {
         CHECK(fs::file_size(mine("here") + "/summary.json") > 100);
     }
     only_here("out.nc settings.toml summary.json");
-    // Two spellings of one path count as different paths.
+    // Two spellings of the same path count as different paths.
     Model model("");
     const tw_session session = model.session;
     if (check::state.size > 1) {

@@ -38,7 +38,7 @@ void two_writers() {
             Model a(kind.session + (kind.session.empty() ? "" : "; ") +
                     "service=" + (kind.session == "servers=1" ? "servers" : "background"));
             if (!a) continue;
-            // The second session belongs to one of the model ranks.
+            // The second session is on one of the model's ranks.
             const std::string path = root + "/here0/two.nc";
             const tw_session session = a.session;
             {
@@ -84,7 +84,7 @@ void two_writers() {
             for (std::int64_t r = first.first; r < 2; ++r) a.step(file, r);
             OK(tw_close(&file));
             a.look(path, 2);
-            // Now it is free.
+            // after this, the file can be written
             CHECK(tw_create(b, path.c_str(), nullptr, &file) == TW_OK);
             CHECK(tw_close(&file) == TW_OK);
             CHECK(tw_finalize(&b) == TW_OK);
@@ -97,7 +97,7 @@ void two_writers() {
     }
 }
 
-/// A file of a set has another writer: all ranks get the error when the set is created.
+/// Another writer has a file of the set: all ranks get the error when the set is created.
 void a_tile_in_use() {
     check::step("a tile in use");
     make_folders();

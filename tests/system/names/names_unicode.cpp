@@ -6,10 +6,10 @@ namespace names {
 
 namespace {
 
-/// A letter with an accent, as one character and as two.
+/// A letter with an accent: as one character, and as two.
 constexpr const char* one = "\xc3\xa9t";
 constexpr const char* two = "e\xcc\x81t";
-constexpr const char* other_two = "o\xcc\x88";  // another name
+constexpr const char* other_two = "o\xcc\x88";  // a different name
 
 struct Spelling {
     const char *variable, *dimension, *attribute;

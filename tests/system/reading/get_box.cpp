@@ -32,12 +32,12 @@ bool last_rank() { return rank() == ranks() - 1; }
 struct FileVariable {
     std::string name;
     tw_type type = TW_FLOAT;
-    Lengths shape;  // with the record dimension
+    Lengths shape;  // lengths with the record dimension
 };
 
 struct Contents {
     std::string format;
-    Lengths dims;  // the first one is the record dimension
+    Lengths dims;  // numbers of the dimensions; the first one is the record dimension
     std::vector<FileVariable> variables;
 };
 
@@ -91,7 +91,7 @@ Contents write_file(const std::string& path, std::uint64_t seed) {
     }
     if (oracle == nullptr) return c;
     oracle->enddef();
-    // All records exist, whichever variables have them.
+    // All records exist in the file, whichever variables have them.
     if (std::none_of(c.variables.begin(), c.variables.end(), [&](const FileVariable& v) {
             return !v.shape.empty() && v.shape[0] == c.dims[0];
         }))
@@ -120,7 +120,7 @@ struct Section {
 Section choose_section(const Lengths& shape, Random& own) {
     Section s;
     const bool strides = own.percent(60);
-    const bool one = own.percent(15);  // a single element along most dimensions
+    const bool one = own.percent(15);  // a single index along most dimensions
     for (const std::int64_t length : shape) {
         const std::int64_t first = own.below(length);
         const std::int64_t stride = strides ? own.between(1, own.percent(20) ? length + 2 : 3) : 1;
@@ -139,7 +139,7 @@ Section choose_section(const Lengths& shape, Random& own) {
     return s;
 }
 
-/// Reads the section with netCDF-C.
+/// Reads the section by netCDF-C, as the expected result.
 void expected(int id, int var, const Section& s, tw_type memory, void* to) {
     if (s.n == 0) return;
     std::vector<std::size_t> start(s.start.begin(), s.start.end());
@@ -159,7 +159,7 @@ void random_sections(const std::string& path, std::uint64_t seed) {
     const auto number = static_cast<unsigned long long>(seed);
     check::step("seed %llu: write", number);
     const Contents contents = write_file(path, mix(seed, 1));
-    Random random(mix(seed, 2));  // the same choices on every rank
+    Random random(mix(seed, 2));  // makes the same choices on all ranks
     draw_straight(random);
     const std::string settings = RandomSettings::reading().draw(random);
     MPI_Barrier(check::state.comm);
@@ -208,7 +208,7 @@ std::int32_t value(std::int64_t record, std::int64_t y, std::int64_t x) {
     return static_cast<std::int32_t>(10000 * record + 100 * y + x);
 }
 
-/// Makes rows of the globe; the first ranks have the most.
+/// Makes a decomposition into rows of the globe. The first ranks have most rows.
 tw_decomposition rows() {
     const Lengths shape{ny, nx};
     const Lengths start{ny * rank() / ranks(), 0};
@@ -269,7 +269,7 @@ void tiles(const std::string& folder) {
     unsetenv("THALWEG_TEST_STRAIGHT");
 }
 
-/// Mistakes on some ranks: all ranks get the error, and the next call works.
+/// Some ranks make mistakes: all ranks get the error, and the next call works.
 void bad_calls(const std::string& folder) {
     const std::string path = folder + "/world.nc";
     write_world(path, "format=cdf2");
@@ -317,7 +317,7 @@ void bad_calls(const std::string& folder) {
                     : get("T", {0, 0, 0}, {5, 10, 12}, {}),
                 TW_EMISMATCH, "tw_get_box");
     }
-    // Values that do not fit become the fill value; all others are there.
+    // Values that do not fit become the fill value; all others are read.
     std::vector<signed char> small(2, 0);
     const std::int64_t from[3] = {0, odd ? 1 : 0, 20 % nx}, two[3] = {1, 1, 2};
     REFUSED(tw_get_box(file, "T", TW_BYTE, from, two, nullptr, small.data()), TW_OK, "");

@@ -25,7 +25,7 @@ std::int64_t rows() { return per_rank * check::state.size; }
 const char* const names[] = {"T", "U", "V", "fixed"};
 constexpr int fixed_size = 3;
 
-/// A kind of file.
+/// A kind of file, and how it is written.
 struct Kind {
     const char* settings;
     const char* data = "";  ///< suffix of the name of one of its files
@@ -59,7 +59,7 @@ std::string path;
 
 /// Makes a decomposition over the ranks of the model.
 void decompose() {
-    // The first rank has the last rows.
+    // the first rank has the last rows
     const std::int64_t shape[] = {rows(), nx}, count[] = {per_rank, nx};
     const std::int64_t start[] = {rows() - per_rank * (check::state.rank + 1), 0};
     first_row = start[0];
@@ -98,8 +98,8 @@ void write_record(tw_file file, std::int64_t record) {
     OK(tw_end_step(file));
 }
 
-/// Writes a file by netCDF-C: chunks of several records, deflate, a checksum, and, if the library
-/// will not continue it, a byte order and compact storage.
+/// Writes a file by netCDF-C, with chunks of several records, deflate and a checksum. If the
+/// library will not continue the file, also with another byte order and compact storage.
 void write_foreign(std::size_t record_count) {
     check::step("netCDF-C writes");
     if (check::state.rank == 0) {
@@ -135,7 +135,7 @@ void write_foreign(std::size_t record_count) {
     check::everywhere(true);
 }
 
-/// A file to be read, with its own arrays.
+/// A file that is read, and the arrays for it.
 struct Input {
     explicit Input(const char* settings = "read_ahead=yes") {
         OK(tw_open(session, path.c_str(), settings, &file));
@@ -190,7 +190,7 @@ double figure(const std::string& name) {
     return at == std::string::npos ? -1 : std::atof(summary.c_str() + at + name.size() + 4);
 }
 
-/// One variable after the other, and all at once.
+/// Reads one variable after another, and all variables together.
 void record_after_record() {
     Input one, all;
     for (std::int64_t r = 0; r < records; ++r) {
@@ -208,7 +208,7 @@ void other_records_than_expected() {
     }
 }
 
-/// Every thread gets processor time sooner or later.
+/// Each thread gets processor time sooner or later.
 void in_time() {
     Input input;
     for (int turn = 0; turn < 500 && figure("ahead_bytes") <= 0; ++turn) {
@@ -243,7 +243,7 @@ void asked_for() {
         if (r % 4 != 1) input.expect(2, r);
     }
     if (check::state.size == 1) return;
-    // Ranks request different data, and make different calls.
+    // Ranks request different data and make different calls.
     const bool odd = check::state.rank == check::state.size - 1;
     input.ask(0, odd ? 1 : 0);
     check::step("tw_prefetch of different records");
@@ -266,7 +266,7 @@ void closed_under_way() {
     OK(tw_prefetch(input.file));
 }
 
-/// Records that a writer adds are read after a sync has found them, and not before.
+/// Records that a writer adds are read after a sync has found them, but not before.
 void records_that_come() {
     tw_file out = nullptr;
     if (kind.origin == Kind::own) {
@@ -293,8 +293,8 @@ void records_that_come() {
     OK(tw_close(&out));
 }
 
-/// Records that a writer has replaced are read in their new version after a sync, whatever was read
-/// ahead before.
+/// Records that a writer has replaced are read in their new version after a sync, even if the old
+/// version was read ahead.
 void records_written_again() {
     tw_file out = create("publish=live; piece=4KiB; staging=1MiB");
     for (std::int64_t r = 0; r < 5; ++r) write_record(out, r);
@@ -328,7 +328,7 @@ void records_written_again() {
     OK(tw_close(&out));
 }
 
-/// Checks that reads return the written values, or fail on all ranks alike.
+/// Checks that reads either return the written values or fail on all ranks alike.
 void read_or_fail(Input& input, const char* what) {
     for (const std::int64_t r : {1, 2, 1}) {
         for (int v = 0; v < 4; ++v) input.ask(v, r);
@@ -341,7 +341,7 @@ void read_or_fail(Input& input, const char* what) {
     }
 }
 
-/// A file of zeros replaces one of the files, and then the original comes back.
+/// One of the files is replaced by a file of zeros; later the original is put back.
 void replaced() {
     check::everywhere(true);
     const std::string data = path + kind.data, kept = path + "_kept";
@@ -361,8 +361,8 @@ void replaced() {
     check::everywhere(true);
 }
 
-/// Data that were read before the file was truncated are there; other data are an error on all
-/// ranks.
+/// Data that were read before the file was truncated are still returned. For other data, all ranks
+/// get an error.
 void cut_off() {
     Input input;
     input.read_all(0);
@@ -407,8 +407,8 @@ int main(int argc, char** argv) {
         "piece=auto", "node_size=3; readers=1/node; staging=3KiB; piece=64",
         "node_size=2; piece=256", "readers=1; staging=1KiB; piece=300", "node_size=1; staging=10"};
     for (const Kind& k : all)
-        // Reading ways are common to all kinds: the first kind is tested with each of them, the
-        // others with two.
+        // The ways of reading are the same for all kinds: test each of them for the first kind, and
+        // two for the others.
         for (const std::string& settings : std::span(ways).first(&k == all.data() ? 5 : 2)) {
             kind = k;
             check::use(MPI_COMM_WORLD);

@@ -31,8 +31,8 @@ float value(std::int64_t record, std::int64_t y, std::int64_t x) {
 struct Written {
     std::string path;
     tw_decomposition rows = nullptr, columns = nullptr;
-    std::int64_t low = 0, high = 0;   // rows of this rank
-    std::int64_t west = 0, east = 0;  // columns of this rank
+    std::int64_t low = 0, high = 0;   // range of this rank's rows
+    std::int64_t west = 0, east = 0;  // range of this rank's columns
     tw_file file = nullptr;
 
     explicit Written(const std::string& settings) : path(folder + "/written.nc") {
@@ -86,7 +86,7 @@ struct Written {
         OK(get_columns("T", record, got));
         CHECK(are_columns(got, record));
     }
-    /// Checks a section of its own on each rank, over all records.
+    /// Reads another section on each rank, over all records, and checks it.
     void check_section(std::int64_t records) {
         const std::int64_t start[] = {0, rank() % ny, 1}, stride[] = {1, 3, 2};
         const std::int64_t count[] = {records, (ny - 1 - start[1]) / 3 + 1, 4};
@@ -158,7 +158,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
     before_sync(w);
     OK(tw_sync(w.file, 0));
     check_inquiry(w, format);
-    // The first read opens the file; a rank in another call gets an error.
+    // The first read opens the file. A rank that is in another call gets an error.
     std::vector<float> got, other, h;
     if (ranks() > 1) {
         REFUSED(rank() == 0 ? tw_sync(w.file, 0) : w.get_columns("T", 0, got), TW_EMISMATCH,
@@ -205,7 +205,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
                     TW_DEFERRED));
     REFUSED(tw_read(w.file), TW_ESHAPE, "'T'");
     OK(tw_read(w.file));
-    // Data after the last tw_sync are not there, even if they are written already.
+    // Data put after the last tw_sync are not read, even if they are already in the file.
     w.step(2);
     OK(tw_put_att_text(w.file, "", "title", "late"));
     CHECK(w.records() == 2);
@@ -232,7 +232,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
     if (!rests) OK(tw_get(w.file, "name", nullptr, 0, TW_CHAR, letters, 5));
     w.put("T", 3);
     OK(tw_sync(w.file, 1));
-    if (!rests) OK(tw_end_step(w.file));  // the record may be in the file already when it is read
+    if (!rests) OK(tw_end_step(w.file));  // the file may already contain the record when it is read
     CHECK(w.records() == 3);
     REFUSED(w.get_columns("T", 3, got), TW_EBOUNDS, "no record 3; the file has 3");
     OK(tw_inq_att(w.file, "", "title", nullptr, &n));
@@ -242,7 +242,7 @@ void write_and_read(const std::string& settings, const std::string& format) {
     OK(tw_get(w.file, "name", nullptr, 0, TW_CHAR, letters, 5));
     CHECK(std::string(letters) == "river");
     if (rests) OK(tw_end_step(w.file));
-    // Many more records, so that the reader's knowledge of the file is out of date.
+    // Adds many records, so that what the reader knows about the file is out of date.
     for (std::int64_t r = 4; r < 40; ++r) {
         w.step(r);
         const bool syncs = r % 9 == 0;
@@ -277,7 +277,7 @@ void append(const std::string& settings) {
     OK(tw_sync(w.file, 0));
     CHECK(w.records() == 2);
     w.check_section(2);
-    OK(w.get_columns("h", 0, got));  // readable, though it was not put
+    OK(w.get_columns("h", 0, got));  // can be read although it was not put
     CHECK(w.are_columns(got, 7));
     w.step(2);
     w.check_record(1);
@@ -286,7 +286,7 @@ void append(const std::string& settings) {
     OK(tw_close(&w.file));
 }
 
-/// Fixed-size variables, one after another, while the file has no record.
+/// Reads fixed-size variables, one after another, while the file has no record.
 void before_records(const std::string& settings, bool by_boxes) {
     Written w(settings);
     std::vector<float> all;
@@ -313,7 +313,8 @@ void before_records(const std::string& settings, bool by_boxes) {
 }
 
 /// Puts rows of a variable.
-/// @param name  if it begins with h: a fixed-size variable, which gets the values of record 7
+/// @param name  name of the variable; if it begins with h, it is a fixed-size variable, which gets
+///              the values of record 7
 void put_rows(Written& w, const char* name, std::int64_t record, std::int64_t y,
               std::int64_t rows) {
     const bool fixed = name[0] == 'h';
@@ -325,7 +326,7 @@ void put_rows(Written& w, const char* name, std::int64_t record, std::int64_t y,
     OK(tw_put_box(w.file, name, TW_FLOAT, start + skip, count + skip, nullptr, data.data()));
 }
 
-/// Checks all of "h": the values of record 7 where `put(y, x)` says so, and fill values elsewhere.
+/// Checks all of "h": values of record 7 where put(y, x) is true, and fill values elsewhere.
 template <class Put>
 void check_h(Written& w, Put&& put) {
     std::vector<float> all(ny * nx);
@@ -349,7 +350,7 @@ bool in_first_half(std::int64_t y) {
     return false;
 }
 
-/// Puts every other column of "h" from the given one on, in the rows rank, rank + ranks, ...
+/// Puts every second column of "h" from a given one on, in every n-th row for n ranks.
 void put_columns(Written& w, std::int64_t first) {
     const std::int64_t own = (ny - 1 - rank()) / ranks() + 1;
     std::vector<float> data;
@@ -369,14 +370,14 @@ void boxes(const std::string& settings) {
         put_rows(w, "T", rank() == 0 ? 0 : 1, w.low, w.high - w.low);
         const std::int64_t half = (w.high - w.low) / 2;
         put_rows(w, "h", 0, w.low, half);
-        put_rows(w, "h", 0, w.low, half);  // put again, but only these elements
+        put_rows(w, "h", 0, w.low, half);  // put these elements once more, and no others
         OK(tw_sync(w.file, 0));
         CHECK(w.records() == 2);
         w.check_section(2);
         w.check_record(0);
         const auto first_half = [](std::int64_t y, std::int64_t) { return in_first_half(y); };
         check_h(w, first_half);
-        // The same number of elements, but some twice and others not at all.
+        // As many elements as the variable has, but some twice and others not at all.
         put_rows(w, "h", 0, w.low, half);
         OK(tw_sync(w.file, 0));
         check_h(w, first_half);
@@ -403,7 +404,7 @@ void boxes(const std::string& settings) {
     OK(tw_close(&w.file));
 }
 
-/// The same by decompositions, mixed with steps of tw_put.
+/// Puts records by decompositions, mixed with steps of tw_put.
 void records_by_name(const std::string& settings) {
     Written w(settings);
     w.step(0);

@@ -28,11 +28,12 @@ namespace {
 struct FileVariable {
     std::string name;
     tw_type type = TW_FLOAT;
-    std::vector<int> dims;  // dimensions of the file, slowest first, without the record dimension
+    std::vector<int> dims;  // numbers of the dimensions in the file, slowest first, without the
+                            // record dimension
     bool record = false;
 };
 
-/// The contents of the file, as the seed determines them.
+/// The contents of a file, which the seed determines.
 struct Contents {
     std::string format;
     std::vector<std::int64_t> dims;
@@ -82,7 +83,7 @@ void make_values(std::vector<char>& bytes, tw_type type, Random& random) {
     }
 }
 
-/// Chooses the HDF5 storage of a variable, in any way that netCDF-C can.
+/// Chooses one of the ways in which netCDF-C can store a variable in HDF5.
 void define_storage(const Oracle& oracle, int var, const FileVariable& v, bool grows,
                     const std::vector<std::int64_t>& length, Random& random) {
     const auto require = [&](int code, const char* call) { oracle.require(code, call); };
@@ -94,7 +95,8 @@ void define_storage(const Oracle& oracle, int var, const FileVariable& v, bool g
     const bool free = !v.record && !grows;
     std::int64_t bytes = type_size(v.type);
     for (const std::int64_t n : length) bytes *= n;
-    if (free && bytes < 65536 && random.percent(20)) {  // HDF5 keeps no more in its header
+    if (free && bytes < 65536 && random.percent(20)) {  // HDF5 can keep no more in the header of a
+                                                        // variable
         require(nc_def_var_chunking(id, var, NC_COMPACT, nullptr), "nc_def_var_chunking");
         return;
     }
@@ -115,7 +117,7 @@ void define_storage(const Oracle& oracle, int var, const FileVariable& v, bool g
 void write_file(const std::string& path, const Contents& c, Random& random) {
     Oracle oracle(path, c.format);
     const bool hdf5 = c.format.rfind("netcdf4", 0) == 0;
-    // The record dimension is the first one without a length; another one may be unlimited, too.
+    // The record dimension is the first one without a length. Another one may also be unlimited.
     const int growing = c.format == "netcdf4" && random.percent(40) ? 0 : -1;
     if (growing >= 0) oracle.dim("time", NC_UNLIMITED);
     for (std::size_t d = 0; d < c.dims.size(); ++d)
@@ -158,7 +160,7 @@ void write_file(const std::string& path, const Contents& c, Random& random) {
         const FileVariable& v = c.variables[i];
         std::vector<std::size_t> start, count;
         std::int64_t n = 1;
-        // Variables are not written completely; some has all records.
+        // Variables are not written completely, but one of them has all records.
         const auto add = [&](std::int64_t length) {
             start.push_back(0);
             count.push_back(static_cast<std::size_t>(length));
@@ -184,8 +186,9 @@ struct Get {
     std::int64_t record = 0;
     tw_type memory = TW_FLOAT;
     tw_decomposition decomposition = nullptr;
-    std::vector<int> order;  // memory dimension -> dimension of the variable
-    std::vector<std::vector<std::int64_t>> start, count;  // by own box, in memory order
+    std::vector<int> order;  // dimension of the variable for each memory dimension
+    std::vector<std::vector<std::int64_t>> start, count;  // start and count of each box, in memory
+                                                          // order
     std::vector<std::int64_t> low, high;
     std::vector<tw_edge> edges;
     bool strided = false, bare = false;
@@ -199,7 +202,7 @@ public:
     Run(std::uint64_t seed, std::string path) : seed_(seed), path_(std::move(path)) {}
 
     void all() {
-        Random random(seed_);  // the same choices on every rank
+        Random random(seed_);  // makes the same choices on all ranks
         contents_ = make_contents(random);
         draw_straight(random);
         const std::string settings = RandomSettings::reading().draw(random);
@@ -306,7 +309,7 @@ private:
             nc_get_att(id_, var, text, expected.data());
             expect(tw_get_att(file_, owner, text, own_type, own_n, own.data()), "tw_get_att");
             CHECK(own == expected);
-            // If netCDF converts all values, the result is the same; else both refuse.
+            // If netCDF can convert all values, the results are equal; otherwise both refuse.
             std::vector<std::int32_t> a4(n + 1), b4(n + 1);
             const bool fits = nc_get_att_int(id_, var, text, a4.data()) == NC_NOERR;
             const int status = tw_get_att(file_, owner, text, TW_INT, own_n, b4.data());
@@ -319,7 +322,7 @@ private:
         return contents_.dims[static_cast<std::size_t>(v.dims[d])];
     }
 
-    /// Cuts the shape at random and deals the boxes out; some have no holder.
+    /// Divides the shape into boxes at random and distributes them. No rank holds some of them.
     void decompose(const FileVariable& v, Random& random, Get& get) {
         const std::size_t nd = v.dims.size();
         get.order.resize(nd);
@@ -370,7 +373,7 @@ private:
             get.edges.assign(nd, TW_HALO_KEEP);
     }
 
-    /// Makes the whole variable a decomposition of one box on every rank.
+    /// Makes a decomposition in which each rank holds the whole variable as one box.
     void replicate(const FileVariable& v, Get& get) {
         std::vector<std::int64_t> shape;
         for (std::size_t d = 0; d < v.dims.size(); ++d) {
@@ -384,7 +387,7 @@ private:
         get.edges.assign(shape.size(), TW_HALO_KEEP);
     }
 
-    /// Reads an element in the type in memory; tests if netCDF-C could convert it.
+    /// Gets the value of an element in the type in memory. Returns true if netCDF-C can convert it.
     bool element(const Get& get, const std::vector<std::int64_t>& index, char* to) {
         const FileVariable& v = contents_.variables[static_cast<std::size_t>(get.variable)];
         std::vector<std::size_t> start, one;
@@ -415,14 +418,14 @@ private:
         }
     }
 
-    /// Makes the array and its expected contents. True if all values fit its type.
+    /// Makes the array, and its expected contents. Returns true if all values fit its type.
     bool prepare(Get& get, Random& own) {
         const std::size_t nd = get.order.size();
         const std::int64_t size = type_size(get.memory);
         get.strided = own.percent(30) && get.start.size() == 1;
         get.bare = get.strided && get.bare;
         std::int64_t bytes = 0;
-        std::vector<std::int64_t> begin;  // first byte of each box
+        std::vector<std::int64_t> begin;  // offset of each box's first byte
         for (const auto& count : get.count) {
             std::int64_t n = 1;
             for (std::size_t d = 0; d < nd; ++d)
@@ -431,7 +434,7 @@ private:
             bytes += n * size;
             get.n += n;
         }
-        const std::int64_t gap = get.strided ? own.below(3) : 0;  // between neighbours
+        const std::int64_t gap = get.strided ? own.below(3) : 0;  // gap between neighbours
         get.bytes.resize(static_cast<std::size_t>(bytes * (gap + 1)));
         for (char& b : get.bytes) b = static_cast<char>(own.next());
         get.expected = get.bytes;
@@ -511,12 +514,12 @@ private:
                 replicate(v, get);
             else
                 decompose(v, random, get);
-            get.bare = random.percent(50);  // strided arrays are alike on all ranks
+            get.bare = random.percent(50);  // strided arrays have the same form on all ranks
             fits &= prepare(get, own);
         }
         int all_fit = fits ? 1 : 0;
         MPI_Allreduce(MPI_IN_PLACE, &all_fit, 1, MPI_INT, MPI_MIN, check::state.comm);
-        // The second time, the plan exists already.
+        // read twice, because the plan exists the second time
         for (int again = 0; again < 2; ++again) {
             check::step("seed %llu: read", static_cast<unsigned long long>(seed_));
             int status = TW_OK;

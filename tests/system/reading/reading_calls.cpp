@@ -57,7 +57,7 @@ void check_record(tw_file file, int record) {
     CHECK(got[0] == value(record, 2 * rank()) && got[1] == value(record, 2 * rank() + 1));
 }
 
-/// A file that is being written shows only committed records; sync shows new ones.
+/// A reader of a file that is being written finds only committed records; sync finds new ones.
 void while_written(const std::string& format) {
     tw_file writer = create(("publish=live; format=" + format).c_str()), reader = nullptr;
     put_record(writer, 0);
@@ -76,9 +76,9 @@ void while_written(const std::string& format) {
     OK(tw_close(&reader));
 }
 
-/// Chunks that a reader knew when it opened the file are found while the index grows.
+/// A reader finds chunks that existed when it opened the file, while the index grows.
 void while_index_grows(const std::string& format) {
-    constexpr int known = 120;  // the last of them move to another node of HDF5's index
+    constexpr int known = 120;  // the last of these chunks move to another node of HDF5's index
     tw_file writer = create(("publish=live; format=" + format).c_str()), reader = nullptr;
     for (int r = 0; r < known; ++r) put_record(writer, r);
     OK(tw_sync(writer, 0));
@@ -91,7 +91,7 @@ void while_index_grows(const std::string& format) {
     OK(tw_close(&reader));
 }
 
-/// Another file takes the name of an open one, before anything of it was read.
+/// Another file gets the name of an open file before any of its data were read.
 void replaced(const std::string& format) {
     const auto write = [&](const std::string& to, int record) {
         const std::string settings = "format=" + format;
@@ -120,8 +120,8 @@ void replaced(const std::string& format) {
     OK(tw_close(&reader));
 }
 
-/// Sets of files, which each reader opens one after another, are replaced after they were opened:
-/// they must not be read as the original ones, however similar they are.
+/// Sets of files, which each reader opens one after another, are replaced after they were opened.
+/// The new files must not be read as the original ones, however similar they are.
 void written_anew(const std::string& settings) {
     tw_session writing = nullptr;
     tw_decomposition to_write = nullptr;
@@ -186,7 +186,7 @@ void wrong_arguments() {
     REFUSED(tw_get_array(file, "T", line, 0, tw_strided(TW_FLOAT, got, 1, &three, &stride), 0),
             TW_ESHAPE, "the array is (3)");
     OK(tw_get_array(file, "T", line, 0, tw_strided(TW_FLOAT, got, 1, &extent, &stride), 0));
-    // Arguments are wrong on the last rank only.
+    // Only the last rank passes wrong arguments.
     const bool odd = rank() == ranks() - 1;
     REFUSED(tw_get(file, "T", line, 0, TW_FLOAT, odd ? nullptr : got, 2), TW_EARG,
             "array is missing");
@@ -225,7 +225,7 @@ void wrong_arguments() {
     CHECK(get(closed, "T", 0, got) == TW_ECLOSED);
 }
 
-/// Ranks with different requests get an error, and can go on.
+/// Ranks with different requests get an error, and can continue.
 void different_calls() {
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
@@ -243,7 +243,7 @@ void different_calls() {
         REFUSED(odd ? tw_sync(file, 0) : tw_read(file), TW_EMISMATCH, "tw_sync");
         check_record(file, 1);
 
-        // One rank closes the file: the others get an error, and do not wait for it later.
+        // One rank closes the file. The others get an error, and do not wait for that rank later.
         tw_file mine = file;
         REFUSED(odd ? tw_close(&mine) : get(file, "T", 0, got), TW_EMISMATCH, "tw_close");
         if (!odd) {
@@ -255,7 +255,7 @@ void different_calls() {
     OK(tw_close(&file));
 }
 
-/// Equal declarations share data; the edges of halos belong to each handle.
+/// Equal declarations share their data, but each handle has its own edges of halos.
 void declared_again() {
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
@@ -271,7 +271,7 @@ void declared_again() {
     OK(tw_close(&file));
 }
 
-/// One place is requested several times in one read, with different decompositions and types.
+/// One read requests the same data several times, with different decompositions and types.
 void several_of_one() {
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
@@ -292,10 +292,10 @@ void several_of_one() {
         CHECK(all[static_cast<std::size_t>(i)] == static_cast<double>(value(1, i)));
     for (std::int64_t i = 0; i < 4; ++i)
         CHECK(static_cast<float>(halo[i]) == value(1, (2 * rank() - 1 + i + n) % n));
-    // The file is left open for tw_finalize.
+    // The file stays open, so that tw_finalize closes it.
 }
 
-/// Types of netCDF-4 that the library lacks: listed, and refused when they are read.
+/// Types of netCDF-4 that the library lacks are listed, and refused when they are read.
 void foreign_types() {
     const std::string other = path + ".types";
     if (rank() == 0) {
@@ -334,8 +334,8 @@ void foreign_types() {
     if (rank() == 0) std::remove(other.c_str());
 }
 
-/// A reader that requests nothing is faster than the node that requests everything: data on their
-/// way to that node must not be overwritten.
+/// A reader that requests nothing is faster than the node that requests everything. It must not
+/// overwrite data that are being sent to that node.
 void reader_ahead() {
     const std::string other = path + ".ahead";
     constexpr std::int64_t n = std::int64_t(1) << 20;
@@ -369,8 +369,8 @@ void reader_ahead() {
     if (rank() == 0) std::remove(other.c_str());
 }
 
-/// The requests for one variable, by a box and by lists at once, exceed the variable, but remain
-/// one message per piece.
+/// One variable is requested by a box and by lists in the same read. The requests are larger than
+/// the variable, but there is still one message for each piece.
 void boxes_and_lists() {
     const std::string other = path + ".lists";
     const std::int64_t shape[] = {30, 40 * ranks()}, all = shape[0] * shape[1];
@@ -419,7 +419,7 @@ void boxes_and_lists() {
 
 }  // namespace
 
-/// Long runs need no exchange; if not all ranks read, there is one.
+/// Long runs need no exchange if all ranks read. If not all read, there is an exchange.
 void straight() {
     const std::int64_t shape = 2 * ranks(), start = shape - 2 * rank() - 2, count = 2;
     tw_decomposition turned = nullptr;

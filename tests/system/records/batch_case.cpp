@@ -15,7 +15,7 @@ double value(std::size_t step, const Op& op, std::int64_t element) {
                                30011);
 }
 
-// Returns the rank that holds a column of the list; -1: none.
+// Returns the rank that has a column of a list; -1 if no rank has it.
 int owner(const Cells& c, std::int64_t column, int ranks) {
     const std::uint64_t h = mix(c.seed, static_cast<std::uint64_t>(column));
     return h % 5 == 0 ? -1 : static_cast<int>(h / 5 % static_cast<std::uint64_t>(ranks));
@@ -55,7 +55,7 @@ std::vector<std::int64_t> random_cut(std::int64_t n, int ranks, Random& random) 
     return cut;
 }
 
-// Chooses filters and chunks of a netCDF-4 file, or neither.
+// Chooses filters and chunks of a netCDF-4 file, or none.
 void pack(Case& c, Random& random, bool always) {
     using Names = std::vector<std::string>;
     c.file +=
@@ -112,12 +112,13 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
     }
     const std::int64_t steps = random.between(1, bounds.steps);
     std::vector<char> put(c.variables.size(), 0);
-    // In these steps, all ranks put most variables by the usual decompositions, into one record.
+    // percentage of steps in which all ranks put most variables by the same decompositions into one
+    // record
     const int alike = random.pick(std::vector<int>{0, 40, 80, 100});
     std::vector<int> usual;
     for (std::size_t v = 0; v < c.variables.size(); ++v)
         usual.push_back(static_cast<int>(random.below(kinds)));
-    std::int64_t next = 0;  // record of the next such step
+    std::int64_t next = 0;  // record of the next of these steps
     for (std::int64_t s = 0; s < steps; ++s) {
         Step step;
         step.sync = random.percent(25);
@@ -136,8 +137,8 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
                 put[v] = 1;
                 continue;
             }
-            // A tw_put fills elements without a holder, unless the record exists: once, and as the
-            // first put.
+            // If the record is new, tw_put fills elements that no rank holds. Do this once, and as
+            // the first put.
             const bool may_put = var.declared >= 0 && (var.record || put[v] == 0);
             if (may_put && random.percent(45)) {
                 step.ops.push_back({random.percent(70) ? Kind::put : Kind::deferred,
@@ -169,7 +170,7 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
     }
     c.steps.back().open = random.percent(20);
     if (c.steps.back().open) c.steps.back().sync = false;
-    // If ranks publish together, a step's boxes must fit into the queue.
+    // If ranks publish together, the boxes of a step must fit into the queue.
     const Names queues = service.find("background") != std::string::npos && nodes
                              ? Names{"auto"}
                              : Names{"auto", "auto", "256KiB", "1MiB"};

@@ -20,9 +20,9 @@ struct Variable {
     std::string name, dims;
     tw_type type;
     bool record;
-    std::vector<std::int64_t> shape;  // without the record dimension
-    int declared;                     // number of its decomposition, or -1
-    bool once;                        // a fixed-size variable that tw_put has written
+    std::vector<std::int64_t> shape;  // lengths without the record dimension
+    int declared;                     // number of the variable's decomposition; -1: none
+    bool once;                        // a fixed-size variable that tw_put writes once
     std::string settings;
 
     std::int64_t elements() const {
@@ -30,10 +30,10 @@ struct Variable {
     }
 };
 
-// The distribution of "z y x": rows y of all z and x; columns x; or a list over "y x".
+// The distribution of "z y x": rows y with all z and x; columns x; or a list over "y x".
 struct Cells {
     enum class Kind { rows, columns, list } kind;
-    std::string dims;               // in memory order
+    std::string dims;               // names of the dimensions in memory order
     std::vector<std::int64_t> cut;  // first row or column of each rank, and the end
     std::uint64_t seed;             // seed of a list
 };
@@ -48,9 +48,9 @@ struct Op {
 struct Step {
     std::vector<Op> ops;
     bool sync;
-    int sync_before = -1;  // tw_sync before this operation
-    bool reopen = false;   // close the file before it, and continue it
-    bool open = false;     // the step is never ended
+    int sync_before = -1;  // call tw_sync before this operation; -1: never
+    bool reopen = false;   // close the file before this step, and continue it
+    bool open = false;     // the step is not ended
 };
 
 struct Case {
@@ -65,7 +65,7 @@ struct Position {
     std::int64_t z, y, x;
 };
 
-// A rank's box: some of its own rows, and of these the inner part, perhaps with a stride.
+// A rank's box: some of its own rows, or the inner part of them, possibly with a stride.
 struct BoxOf {
     std::int64_t y0, y1, x0, x1, y_step, x_step;
 
@@ -77,7 +77,7 @@ struct BoxOf {
     std::int64_t columns() const { return (x1 - x0 + x_step - 1) / x_step; }
 };
 
-/// Limits of random cases.
+/// Limits for random cases.
 struct Bounds {
     std::int64_t steps = 6;
     std::int64_t nx = 1500;
@@ -87,9 +87,9 @@ struct Bounds {
 Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool nodes,
                const Bounds& bounds = {});
 
-/// Returns the value that an operation puts into an element of a record (z, y, x).
+/// Returns the value that an operation puts in an element of a record (z, y, x).
 double value(std::size_t step, const Op& op, std::int64_t element);
-/// Returns the rank that holds a column of a list; -1: none.
+/// Returns the rank that has a column of a list; -1 if no rank has it.
 int owner(const Cells& cells, std::int64_t column, int ranks);
 bool holds(const Case& c, const Cells& cells, int rank, int ranks, const Position& p);
 BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks);

@@ -78,8 +78,8 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
                                          {z, y, x});
                         }
                     }
-                    // In its first step, a variable's tw_put fills elements without a holder; later
-                    // ones, and existing records, keep them.
+                    // In a variable's first step, tw_put fills the elements that no rank holds. In
+                    // later steps and existing records, they keep their values.
                     if (held)
                         ref.values[static_cast<std::size_t>(op.variable)]
                                   [static_cast<std::size_t>(at + e)] = value(step, op, e);

@@ -16,17 +16,17 @@ struct Reference {
     explicit Reference(const Case& c);
 
     std::int64_t records = 0;
-    bool explicit_ = false;                   // some rank has named a record
-    std::int64_t first = 0;                   // record of tw_put in step 0
-    std::vector<std::vector<double>> values;  // by variable, record after record
+    bool explicit_ = false;                   // some rank has put a record by its number
+    std::int64_t first = 0;                   // record that tw_put writes in step 0
+    std::vector<std::vector<double>> values;  // values of each variable, one record after another
 };
 
-/// Returns the operation with tw_put's current record filled in.
+/// Returns the operation with the record that tw_put writes at present.
 Op at_record(Op op, std::int64_t current);
 /// Applies a step to the reference.
 void apply(const Case& c, Reference& reference, std::size_t step, int ranks);
-/// Compares a file, read by serial netCDF, with the reference; empty if they agree.
-/// @param complete  false: fixed-size variables may lack elements that were not put yet
+/// Compares a file, which serial netCDF reads, with the reference. Returns "" if they agree.
+/// @param complete false: elements of fixed-size variables that were not put yet may be missing
 std::string difference(const Case& c, const Reference& reference, const std::string& path,
                        bool complete);
 

@@ -17,14 +17,14 @@ class BatchWriter {
 public:
     BatchWriter(Model& model, const Case& c, std::string path);
 
-    /// @param again  continue a file that was closed
+    /// @param again continue the file, which was closed
     /// @return true if the file is open
     bool create(bool again = false);
-    /// Makes one operation of a step; deferred ones keep their arrays until the next step.
+    /// Makes one operation of a step. A deferred operation keeps its array until the next step.
     void put(std::size_t step, const Op& op);
-    /// Call before the operations of a step.
+    /// Must be called before the operations of a step.
     void begin_step() { kept_.clear(); }
-    /// Counts a check; prints the first error.
+    /// Counts a check, and prints the first error.
     void ok(int status, const char* call);
 
     bool good = true;

@@ -44,8 +44,8 @@ bool has_filters(const Case& c) {
     return filters;
 }
 
-/// Leaves out puts into records that are counted already, and into fixed-size variables: a chunk
-/// with filters may be torn when it is written again (docs/records.md).
+/// Removes puts into counted records and into fixed-size variables: a filtered chunk may be damaged
+/// if the run is killed while it is written again (docs/records.md).
 void put_once(Case& c, int ranks) {
     Reference ref(c);
     for (std::size_t s = 0; s < c.steps.size(); ++s) {
@@ -115,8 +115,9 @@ struct Log {
     std::uint64_t seed = 0;
     int ranks = 0;
     std::string file;
-    std::size_t begun = 0;     ///< steps that some rank has begun
-    std::size_t promised = 0;  ///< steps of calls that have returned on rank 0 (docs/recovery.md)
+    std::size_t begun = 0;     ///< number of steps that some rank has begun
+    std::size_t promised = 0;  ///< number of steps whose calls have returned on rank 0, which are
+                               ///< then promised (docs/recovery.md)
     bool closed = false;
 };
 
@@ -138,7 +139,7 @@ Log read_logs(const std::string& folder) {
     return log;
 }
 
-/// Returns the expected file after each number of steps.
+/// Returns the expected file after each step.
 std::vector<Reference> states_of(const Case& c, int ranks) {
     std::vector<Reference> states{Reference(c)};
     for (std::size_t s = 0; s < c.steps.size(); ++s) {
@@ -198,7 +199,7 @@ private:
                 return true;
             while (states_[first].records <= record) ++first;
         } else if (states_[first].values[v][element] == fill_value) {
-            return true;  // elements that were not put yet are filled at the end
+            return true;  // elements that were not put yet get fill values at the end
         }
         for (std::size_t s = first; s <= log_.begun; ++s)
             if (states_[s].values[v][element] == value) return true;

@@ -25,7 +25,7 @@ Put row_of(int rank, std::int64_t record, double value) {
     return {0, {record, rank, 0}, {1, 1, 4}, {value, value + 1, value + 2, value + 3}};
 }
 
-// Ranks that put nothing end their steps like all others.
+// Ranks that put nothing end their steps as all others do.
 void silent_ranks(Model& m, const std::string& service) {
     for (int speaker = 0; speaker < m.size; ++speaker) {
         Case c = small_case(service, m.size);
@@ -40,7 +40,7 @@ void silent_ranks(Model& m, const std::string& service) {
     }
 }
 
-// Records without any element on any rank exist, whichever call ends them.
+// Records in which no rank puts an element exist, whichever call ends their step.
 void no_elements(Model& m, const std::string& service) {
     Case c = small_case(service, m.size);
     c.variables[0].name = "T";
@@ -68,7 +68,7 @@ void no_elements(Model& m, const std::string& service) {
     }
 }
 
-// Invalid calls: refused at once, and the file can be used further.
+// Invalid calls are refused at once, and the file can still be used.
 void refused(Model& m, const std::string& service) {
     const std::string path = folder + "/refused.nc";
     Case c = small_case(service, m.size);
@@ -119,8 +119,8 @@ void refused(Model& m, const std::string& service) {
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 }
 
-// Some rank puts a box, the others use tw_put of a variable of which that rank holds a part: all
-// learn which rank lacks it.
+// Some rank puts a box, and the others use tw_put for a variable of which that rank holds a part.
+// All ranks learn which rank has not put.
 void mixed(Model& m, const std::string& service) {
     if (m.size == 1) return;
     for (const int boxer : {0, m.size - 1}) {
@@ -139,7 +139,7 @@ void mixed(Model& m, const std::string& service) {
     }
 }
 
-// A value that does not fit.
+// A value does not fit its type.
 void misfit(Model& m, const std::string& service) {
     Case c = small_case(service, m.size);
     c.variables[0].type = TW_SHORT;
@@ -153,7 +153,7 @@ void misfit(Model& m, const std::string& service) {
     CHECK(tw_sync(f, 0) == TW_ERANGE);
     CHECK(tw_put_box(f, "U", TW_INT, start, count, nullptr, good) == TW_OK);
     CHECK(tw_end_step(f) == TW_OK);
-    // tw_put's error is returned, though other records of the variable follow.
+    // tw_put's error is returned although later records of the variable follow.
     const std::vector<int> whole(static_cast<std::size_t>(4 * m.size), 70000);
     CHECK(tw_put(f, "U", TW_INT, whole.data(), 4 * m.size) == TW_OK);
     const std::int64_t later[3] = {9, m.rank, 0};
@@ -164,8 +164,8 @@ void misfit(Model& m, const std::string& service) {
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 }
 
-// One element per rank changes in a compressed record: the others keep every bit, though quantizing
-// them again would change some.
+// One element per rank changes in a compressed record. The others must keep every bit, although
+// quantizing them again would change some.
 void quantized(Model& m, const std::string& service) {
     const std::string path = folder + "/quantized.nc";
     constexpr std::int64_t columns = 4000;
@@ -207,8 +207,8 @@ void quantized(Model& m, const std::string& service) {
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 }
 
-// A box that is refused for lack of room has no effect: later steps and boxes are written as if it
-// had not been put.
+// A box that is refused for lack of memory has no effect: later steps and boxes are written as if
+// it had not been put.
 void too_large(const std::string& settings) {
     Model m(MPI_COMM_WORLD, "log=off; service=inline; " + settings);
     check::step("too large: %s", settings.c_str());
@@ -311,8 +311,8 @@ void changed(const std::string& settings) {
     m.end();
 }
 
-// Boxes and a variable that is put whole share queues of every size, each rank on a node of its
-// own: what does not fit is refused by the put.
+// Boxes and a variable that is put as a whole share queues of all sizes, with each rank on its own
+// node. A put that does not fit is refused.
 void small_queues(const std::string& order) {
     Model m(MPI_COMM_WORLD, "log=off; node_size=1");
     constexpr std::int64_t columns = 900;
@@ -336,12 +336,13 @@ void small_queues(const std::string& order) {
             CHECK_TEXT(status == TW_OK || status == TW_ENOMEM, "%c: %s", what, m.error().c_str());
             refused += status == TW_OK ? 0 : 1;
         }
-        // A variable may have been written in part before it was refused: then the file has failed.
+        // A part of the variable may have been written before the put was refused. The file has
+        // then failed.
         const int ended = tw_end_step(f);
         CHECK_TEXT(ended == TW_OK || ended == TW_ENOMEM, "%s", m.error().c_str());
         CHECK_TEXT(tw_close(&f) == ended, "%s", m.error().c_str());
     }
-    CHECK(refused > 0 || m.size == 1);  // a single node has room again in the middle of a step
+    CHECK(refused > 0 || m.size == 1);  // on a single node, space can become free within a step
     m.end();
 }
 

@@ -66,7 +66,7 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service) {
     c.variables.resize(static_cast<std::size_t>(random.between(1, 5)));
     c.file = service + "; " +
              RandomSettings::writing()
-                 // Without direct: with it no rank can be ahead of the others.
+                 // Leave out direct, with which no rank can be ahead of the others.
                  .set("method", {"auto", "record", "slabs", "rows", "columns", "serial", "tiles"})
                  .leave_out("service")
                  .leave_out("storage")
@@ -81,7 +81,8 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service) {
         for (int r = 0; r < ranks; ++r) {
             auto& actions = c.of_rank[static_cast<std::size_t>(r)];
             std::int64_t& last = latest[static_cast<std::size_t>(r)];
-            // A rank must put at least an empty box, to show that it writes boxes.
+            // A rank must put at least an empty box, so that the library knows that it writes
+            // boxes.
             if (actions.empty()) {
                 Put p = random_put(c, r, ranks, 0, random);
                 if (random.percent(50)) {
@@ -90,7 +91,7 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service) {
                 }
                 actions.push_back({What::put, p});
             }
-            // The numbers of steps differ between ranks.
+            // Ranks have different numbers of steps.
             const std::int64_t steps = random.between(0, 4);
             for (std::int64_t s = 0; s < steps; ++s) {
                 const std::int64_t puts = random.percent(20) ? 0 : random.between(1, 6);
@@ -112,10 +113,11 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service) {
 
 namespace {
 
-// The expected contents of the file.
+// Expected contents of the file.
 struct Expected {
     std::int64_t records = 0;
-    std::map<std::string, std::vector<double>> values;  // by variable, record after record
+    std::map<std::string, std::vector<double>> values;  // values of each variable, one record after
+                                                        // another
 };
 
 Expected expect(const Case& c) {

@@ -13,9 +13,10 @@
 
 namespace box_case {
 
-inline std::string folder;  // folder of all files
+inline std::string folder;  // folder for all files
 
-// A variable: lengths without the record dimension; the second to last one is the number of rows.
+// A variable. Its lengths leave out the record dimension; the second to last one is the number of
+// rows.
 struct Variable {
     const char* name;
     tw_type type;
@@ -26,9 +27,9 @@ struct Variable {
 
 struct Put {
     int variable = 0;
-    std::vector<std::int64_t> start, count;  // with the record dimension
+    std::vector<std::int64_t> start, count;  // start and count, including the record dimension
     std::vector<double> data;
-    std::vector<std::int64_t> stride{};  // empty: all 1
+    std::vector<std::int64_t> stride{};  // stride; empty: 1 in all dimensions
 
     std::int64_t step(std::size_t d) const { return stride.empty() ? 1 : stride[d]; }
 };
@@ -48,19 +49,19 @@ struct Case {
 
 inline constexpr double fill_value = -77;
 
-// Makes boxes of random sizes and places, in a random number of steps per rank.
+// Makes boxes of random sizes at random places. Each rank has a random number of steps.
 Case make_case(std::uint64_t seed, int ranks, const std::string& file);
 
 // Creates a file with the variables of a case, and ends its definitions.
 tw_file create(Model& m, const std::string& path, const Case& c);
 
-// Puts a case, and compares the file with the expected contents.
+// Puts the boxes of a case, and compares the file with the expected contents.
 // @return true if they agree
 bool run(Model& m, const Case& c, const std::string& what);
 
-// Tests calls with fixed results, in a session with the service that `file` names.
+// Tests calls with known results, in a session with the service that the settings of the file name.
 void fixed_cases(Model& m, const std::string& file, const std::string& settings);
-// Tests the same in sessions of their own, with service inline.
+// Runs the same tests in separate sessions with service inline.
 void fixed_cases_inline();
 
 }  // namespace box_case

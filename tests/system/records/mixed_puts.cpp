@@ -24,8 +24,8 @@ std::vector<float> row(float value) {
     return std::vector<float>(static_cast<std::size_t>(columns), value);
 }
 
-/// A file in which rank r holds row r of F(y, x), T(time, y, x) and U(time, y, x); no rank holds
-/// the last row, nor that of the last rank if it is `idle`.
+/// A file in which rank r holds row r of F(y, x), T(time, y, x) and U(time, y, x). No rank holds
+/// the last row. If the last rank is `idle`, no rank holds its row, either.
 class Mixed {
 public:
     Mixed(const std::string& what, const std::string& settings, bool idle = false)
@@ -40,7 +40,7 @@ public:
         OK(tw_def_var(file, "U", TW_FLOAT, "time y x", d));
     }
 
-    /// Puts on the ranks that hold something.
+    /// Puts on all ranks that hold a row.
     void put(const char* name, float value) const {
         const std::vector<float> values = row(value);
         if (holds_) OK(tw_put(file, name, TW_FLOAT, values.data(), columns));
@@ -62,7 +62,8 @@ public:
         OK(tw_free_decomposition(&d));
     }
 
-    /// Compares each row's values with one number; `last` is that of the row that no rank holds.
+    /// Compares the values of each row with a number; `last` is the number for rows that no rank
+    /// holds.
     void expect(const char* name, std::int64_t record, float held, float last) const {
         tw_file f = nullptr;
         OK(tw_open(session, path_.c_str(), nullptr, &f));
@@ -159,7 +160,8 @@ int main(int argc, char** argv) {
              {"service=inline", "service=inline; staging=10KiB",
               "service=inline; staging=10KiB; method=direct", "service=background"}) {
             const std::string settings = std::string(service) + storage;
-            // With less memory than a step needs, all ranks call tw_put.
+            // If there is less memory than a step needs, tw_put is collective, so all ranks must
+            // call it.
             if (settings.find("staging") == std::string::npos) in_one_step(settings);
             in_two_steps(settings);
             after_an_empty_step(settings);

@@ -32,8 +32,8 @@ float value(std::int64_t record, std::int64_t at) {
     return static_cast<float>((record + 1) * 10000 + at);
 }
 
-// Returns the only file of the folder, apart from its lock and, while it is written, its logs,
-// under any name; "" if there is none or there are several.
+// Returns the name of the only file in the folder, not counting its lock and, while it is written,
+// its logs. Returns "" if there is no file, or if there are several.
 std::string only_file(const std::string& folder, bool open) {
     std::string found;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -103,7 +103,7 @@ void check_while_writing(const std::string& root, const std::string& settings, b
         check::step("%s: record %lld", settings.c_str(), static_cast<long long>(record));
         w.put("T", record);
         if (record == 2) w.put("h", -1);
-        // Steps that have not ended are invisible, even after a sync.
+        // Steps that have not ended are not visible, even after a sync.
         CHECK_TEXT(tw_sync(w.file, record % 2 == 0 ? 1 : 0) == TW_OK, "%s",
                    tw_error_message(w.session));
         read("sync before the end of a step", static_cast<std::size_t>(record), record >= 2);
@@ -141,7 +141,7 @@ void check_while_writing(const std::string& root, const std::string& settings, b
         CHECK(tw_end_step(w.file) == TW_OK);
     }
     w.put("T", 2);
-    // Every rank is past its last step.
+    // wait until all ranks have ended their last step
     MPI_Barrier(MPI_COMM_WORLD);
     ::kill(::getpid(), SIGKILL);
     for (;;) ::pause();

@@ -30,7 +30,7 @@ struct Rank {
     std::int64_t count = 0;
 
     Rank() {
-        // Nothing is staged: a put is in the file when it returns.
+        // With staging=0, a put is in the file when it returns.
         CHECK_TEXT(tw_init(MPI_COMM_WORLD, "node_size=2; staging=0", &session) == TW_OK, "%s",
                    tw_error_message(session));
         const std::int64_t shape[2] = {rows, columns};
@@ -50,9 +50,9 @@ struct Rank {
 
 struct Kind {
     const char* name;
-    std::vector<const char*> records;  // record variables
-    bool fixed;                        // there is a fixed-size variable
-    int steps;                         // number of ended steps
+    std::vector<const char*> records;  // names of the record variables
+    bool fixed;                        // the file has a fixed-size variable
+    int steps;                         // number of steps that have ended
 };
 
 const std::vector<Kind> kinds{
@@ -80,7 +80,8 @@ tw_file write(const Rank& rank, const std::string& path, const std::string& sett
     return file;
 }
 
-/// Returns all values of a file's variables, for so many records; none if it cannot be read.
+/// Returns the values of all variables in a file with a given number of records; none if it cannot
+/// be read.
 std::vector<std::vector<double>> values(const std::string& path, std::size_t records) {
     std::vector<std::vector<double>> all;
     int id = 0, n = 0, time = -1;
@@ -140,7 +141,7 @@ int main(int argc, char** argv) {
         CHECK(tw_create(rank.session, (folder + "/early.nc").c_str(), nullptr, &early) == TW_OK);
         CHECK(tw_def_var(early, "T", TW_FLOAT, "time y x", rank.d) == TW_OK);
         MPI_Barrier(MPI_COMM_WORLD);
-        // After a failure, end normally, which the caller notices.
+        // After a failure, end normally, which tells the caller of it.
         if (check::state.failures > 0) return check::verdict("recover");
         ::kill(::getpid(), SIGKILL);
         for (;;) ::pause();

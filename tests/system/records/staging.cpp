@@ -24,7 +24,7 @@ std::int64_t peak() {
     return std::int64_t(usage.ru_maxrss) * 1024;
 }
 
-/// A file in which rank r holds row r of T(time, y, x), of `columns` elements.
+/// A file in which rank r holds row r of T(time, y, x), with `columns` elements.
 struct Rows {
     Rows(const std::string& settings, std::int64_t n) : columns(n) {
         check::step("%s", settings.c_str());
@@ -41,7 +41,7 @@ struct Rows {
             v[i] = static_cast<int>(i) + 1000000 * rank + plus;
         return v;
     }
-    /// Closes the file and compares this rank's row.
+    /// Closes the file, and compares this rank's row.
     void expect(int plus) {
         OK(tw_close(&file));
         tw_file f = nullptr;
@@ -59,7 +59,7 @@ struct Rows {
     tw_decomposition d = nullptr;
 };
 
-/// The later put of a record takes the place of the earlier one, and no more memory.
+/// A later put of a record replaces the earlier one, and needs no more memory.
 void replaces(const std::string& storage) {
     Rows rows("staging=64KiB" + storage, 12 << 10);
     for (const int plus : {1, 2, 3}) {
@@ -70,7 +70,7 @@ void replaces(const std::string& storage) {
     rows.expect(3);
 }
 
-/// One rank writes sections of all, each of which is about as large as `staging`.
+/// One rank writes the sections of all ranks; each section is about as large as `staging`.
 void stays_within(const std::string& storage) {
     constexpr std::int64_t staging = 16 << 20;
     Rows rows("staging=16MiB; writers=1" + storage, (staging >> 2) / 8 * 7);
@@ -80,7 +80,8 @@ void stays_within(const std::string& storage) {
     OK(tw_put_box(rows.file, "T", TW_INT, start, count, nullptr, values.data()));
     OK(tw_end_step(rows.file));
     const std::int64_t more = peak() - before;
-    // The copy of its own data, data that arrive in a round, and messages in transit.
+    // Permits a copy of its own data, data that arrive in a round, and messages that are being
+    // sent.
     CHECK_TEXT(more < 4 * staging, "%lld bytes more memory", static_cast<long long>(more));
     rows.expect(0);
 }

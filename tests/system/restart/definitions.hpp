@@ -6,7 +6,7 @@
 #include "system/check.hpp"
 #include "thalweg/thalweg.h"
 
-/// A handle that tw_def_dim, tw_put_att and tw_set_var take.
+/// Returns a handle for tw_def_dim, tw_put_att and tw_set_var.
 inline tw_file definitions_of(tw_restart restart) {
     tw_file file = nullptr;
     CHECK(tw_restart_file(restart, &file) == TW_OK);

@@ -28,13 +28,13 @@ using Numbers = std::vector<std::int64_t>;
 struct Variable {
     std::string name;
     tw_type type = TW_DOUBLE;
-    std::vector<int> dims;  // in file order
+    std::vector<int> dims;  // numbers of the dimensions in file order
     bool replicated = false, has_fill = false;
-    std::vector<char> raw;  // values that netCDF-C reads from the file
+    std::vector<char> raw;  // values as netCDF-C reads them from the file
 };
 
 struct Model {
-    Numbers lengths;  // by dimension
+    Numbers lengths;  // length of each dimension
     std::vector<Variable> variables;
     Numbers shape(const Variable& v) const {
         Numbers result;
@@ -55,7 +55,7 @@ std::int64_t position(const Numbers& shape, const Numbers& index) {
     return at;
 }
 
-/// Returns the bits of an element: any bits, for floating-point numbers, too.
+/// Returns the bits of an element. They can be any bits, even for floating-point numbers.
 std::uint64_t bits_of(std::uint64_t seed, const Variable& v, std::int64_t at) {
     return mix(mix(seed, mix(static_cast<std::uint64_t>(v.name[1]))),
                static_cast<std::uint64_t>(at));
@@ -81,14 +81,15 @@ Model make_model(Random& random) {
     return m;
 }
 
-/// The decomposition of a variable in one run, and the array of this rank.
+/// The decomposition of a variable in one run, and this rank's array.
 struct Array {
     tw_decomposition decomposition = nullptr;
     std::vector<int> order;  // dimension of the variable for each dimension in memory
     std::vector<Numbers> start, count;
     Numbers low, high;
     std::vector<tw_edge> edges;
-    std::size_t first_listed = 0, listed = 0;  // memory dimensions of the list; none for boxes
+    std::size_t first_listed = 0, listed = 0;  // first memory dimension of the list, and their
+                                               // number; 0 for boxes
     Numbers list;
     bool strided = false, bare = false;
     std::vector<char> bytes;
@@ -111,7 +112,7 @@ public:
     bool is_model() const { return comm_ != MPI_COMM_NULL; }
     int rank() const { return rank_; }
 
-    /// Registers an array for each variable; `random` is the same on all ranks.
+    /// Registers an array for each variable. `random` gives the same numbers on all ranks.
     void begin(Random& random, const std::string& settings) {
         expect(tw_restart_new(session_, settings.c_str(), &restart_), "tw_restart_new");
         for (std::size_t d = 0; d < model_.lengths.size(); ++d)
@@ -146,7 +147,7 @@ public:
                                   &bits),
                        "tw_put_att");
         }
-        // Some arrays are used for something else before they are written.
+        // Some arrays get other contents before the file is written.
         for (std::size_t i = 1; i < arrays_.size(); i += 2) {
             hand_over(i, TW_COPIED);
             for (char& b : arrays_[i].bytes) b = 0x33;
@@ -170,7 +171,7 @@ public:
         expect(tw_get_att(file, "", "time", TW_DOUBLE, 1, &time), "get_att");
         CHECK_TEXT(time == 1.5 && nothing == 7, "%s", title_.c_str());
         for (std::size_t i = 0; i < arrays_.size(); ++i) compare(i);
-        // The same one by one, from the last to the first.
+        // read variables one by one, from the last to the first
         for (std::size_t i = arrays_.size(); i-- > 0;) {
             for (char& b : arrays_[i].bytes) b = 0x5a;
             expect(tw_get_array(file, model_.variables[i].name.c_str(), arrays_[i].decomposition, 0,
@@ -192,7 +193,7 @@ private:
                    tw_strerror(status), tw_error_message(session_));
     }
 
-    /// Tests if a replicated variable needs the dimension.
+    /// Tests if a replicated variable has the dimension.
     bool needed(int d) const {
         return std::any_of(model_.variables.begin(), model_.variables.end(), [&](const auto& v) {
             return v.replicated && std::count(v.dims.begin(), v.dims.end(), d) > 0;
@@ -236,7 +237,7 @@ private:
             box.second[d] = first;
             boxes.push_back(rest);
         }
-        const bool holes = random.percent(40);  // elements that no rank holds
+        const bool holes = random.percent(40);  // some elements are held by no rank
         Numbers start, count;
         for (const Box& box : boxes) {
             const bool lost = holes && random.percent(20);
@@ -258,7 +259,7 @@ private:
         for (tw_edge& edge : a.edges) edge = static_cast<tw_edge>(random.below(3));
     }
 
-    /// Makes lists of indices in any order, some in no list, with holes.
+    /// Makes lists of indices in any order, with holes. Some indices are in no list.
     void hold_list(const Variable& v, Random& random, const Numbers& shape,
                    const std::string& names, Array& a) {
         const auto nd = static_cast<std::int64_t>(shape.size());
@@ -321,7 +322,7 @@ private:
         a.bytes.assign(static_cast<std::size_t>(a.n * size * (gap + 1)), 0x5a);
         hand_over(i, TW_REQUIRED);
         if (own.percent(20)) hand_over(i, TW_REQUIRED);
-        // The edges of halos are set afterwards: they apply to registered arrays, too.
+        // Set the edges of halos after the arrays were registered: they must apply to these, too.
         if (a.decomposition != nullptr && a.listed == 0)
             expect(tw_fill_halo(a.decomposition, a.edges.data()), "tw_fill_halo");
     }
@@ -350,7 +351,7 @@ private:
                    "tw_restart_add");
     }
 
-    /// Calls visit(address, position in the variable, false for a halo) for all elements that a
+    /// Calls visit(address, position in the variable, false for a halo) for each element that a
     /// read fills.
     template <class Visit>
     void for_own(std::size_t i, Visit&& visit) {
@@ -425,7 +426,7 @@ private:
     }
 
     /// Checks that the elements that were read are those of the file, and that the rest of the
-    /// array is unchanged.
+    /// array has not changed.
     void compare(std::size_t i) {
         const Variable& v = model_.variables[i];
         const std::vector<char> got = arrays_[i].bytes;
@@ -447,7 +448,7 @@ private:
     std::vector<Array> arrays_;
 };
 
-/// Checks the file through netCDF-C: its elements are those of the model, or have the fill value.
+/// Checks the file by netCDF-C: elements have the model's values, or the fill value.
 void look(Model& model, const std::string& path, std::uint64_t seed, const std::string& title) {
     int id = 0;
     const int status = nc_open(path.c_str(), NC_NOWRITE, &id);
@@ -491,13 +492,13 @@ std::string choose_settings(Random& random, int servers) {
     settings.set("log", {"off"}).set("node_size", {"0", "0", "1", "2", "3"}).leave_out("durable");
     settings.set("buffer", {"64KiB"}, 30);
     if (servers > 0) settings.set("service", {"servers"}).set("servers", {std::to_string(servers)});
-    // Not PnetCDF for netCDF-4; most restarts are in either format.
+    // PnetCDF cannot write netCDF-4; most restarts can have either format.
     settings.set("storage", {PNETCDF}, 10);
     return settings.draw(random);
 }
 
 void round_trip(std::uint64_t seed, int servers, const std::string& path) {
-    Random random(mix(seed, 77));  // the same choices on every rank
+    Random random(mix(seed, 77));  // makes the same choices on all ranks
     Model model = make_model(random);
     const std::string settings = choose_settings(random, servers);
     const std::string of_restart = choose_restart_settings(random, settings);
@@ -510,7 +511,8 @@ void round_trip(std::uint64_t seed, int servers, const std::string& path) {
         Run run(model, MPI_COMM_WORLD, settings, title);
         if (run.is_model()) {
             run.begin(writing, of_restart);
-            run.fill_arrays(seed + 1);  // an older generation, which the next one replaces
+            run.fill_arrays(seed + 1);  // write an older generation first, which the next one
+                                        // replaces
             if (random.percent(30)) run.write(path);
             run.fill_arrays(seed);
             run.write(path);
@@ -521,7 +523,7 @@ void round_trip(std::uint64_t seed, int servers, const std::string& path) {
     check::step("%s: look", title.c_str());
     look(model, path, seed, title);
 
-    // Read by other ranks, in another order.
+    // the file is read by ranks in another order
     Random ranks(mix(seed, 80));
     const int readers = static_cast<int>(ranks.between(1, check::state.size));
     const bool reads = check::state.rank < readers;

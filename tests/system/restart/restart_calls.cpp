@@ -14,7 +14,7 @@ using namespace bad_input;  // NOLINT: the macros that check calls
 
 namespace {
 
-/// Two variables over (y, x) in rows of the ranks, held as (x, y), and a replicated one.
+/// Two variables over (y, x), of which ranks have rows held as (x, y), and a replicated variable.
 struct State {
     const std::int64_t nx = 5, ny = 2 * static_cast<std::int64_t>(ranks()) + 3;
     std::int64_t start = 0, count = 0;
@@ -24,7 +24,7 @@ struct State {
     std::vector<double> h, u;
     std::vector<std::int32_t> levels{1, 2, 3};
 
-    /// @param last  rows at the end that no rank holds
+    /// @param last  number of rows at the end that no rank holds
     explicit State(tw_session s, const std::string& settings = "durable=no", std::int64_t last = 0)
         : session(s) {
         const std::int64_t rows = ny - last;
@@ -54,7 +54,7 @@ struct State {
         for (std::int64_t x = 0; x < nx; ++x)
             for (std::int64_t y = start; y < start + count; ++y)
                 values.push_back(value(generation, y, x));
-        if (first) h = u = values;  // later values are put at the same addresses
+        if (first) h = u = values;  // later values are put in the same arrays
         std::copy(values.begin(), values.end(), h.begin());
         std::transform(values.begin(), values.end(), u.begin(), [](double v) { return -v; });
     }
@@ -65,7 +65,7 @@ struct State {
     }
     int write(const std::string& path) { return tw_restart_write(restart, path.c_str()); }
     int read(const std::string& path) { return tw_restart_read(restart, path.c_str(), nullptr); }
-    /// The file still holds that generation.
+    /// Checks that the file still contains the values of a generation.
     void expect(const std::string& path, double generation) {
         set(99);
         OK_ALL(session, read(path));
@@ -149,7 +149,7 @@ void registering() {
          tw_put_att_text(definitions_of(r), "h", "units", nullptr));
     HERE(s, CODES(TW_ETYPE), WORDS("_FillValue", "'h'"),
          tw_put_att(definitions_of(r), "h", "_FillValue", TW_FLOAT, 1, d));
-    // The handle stands for definitions; other functions refuse it.
+    // The handle stands for definitions, so other functions refuse it.
     tw_file file = definitions_of(r);
     HERE(s, CODES(TW_ESTATE), WORDS("restart", "only dimensions"),
          tw_put(file, "h", TW_DOUBLE, d, 1));
@@ -169,7 +169,7 @@ void registering() {
     // A variable that is registered again keeps its attributes.
     OK_HERE(s, tw_put_att_text(definitions_of(state.restart), "u", "units", "m/s"));
     OK_HERE(s, state.add("u", state.u));
-    // A failed call has left nothing behind.
+    // a failed call must leave nothing behind
     OK_ALL(s, state.write(path_of("registering.nc")));
     state.expect(path_of("registering.nc"), 1);
     if (rank() == 0) {
@@ -220,13 +220,13 @@ void disagreeing() {
     again.expect(path, 1);
 }
 
-/// Files that do not fit the model.
+/// Tests files that do not fit the model.
 void other_files() {
     Session s;
     State state(s);
     const std::string path = path_of("other.nc");
     std::vector<double> d(1);
-    // The contents of a file, and the words of the error.
+    // contents of a file, and words in the text of the error
     struct Other {
         std::string x, y;  // names
         std::int64_t nx, ny;
@@ -296,7 +296,7 @@ void other_files() {
     ALL(s, CODES(TW_EFORMAT), WORDS("other.nc"), state.read(path));
 }
 
-/// An array of a type that cannot hold all values of the file's.
+/// Tests an array whose type cannot hold all values of the file's type.
 void narrower_types() {
     const std::string path = path_of("types.nc");
     Session s;
@@ -322,7 +322,7 @@ void narrower_types() {
     }
 }
 
-/// Bytes of the file have changed.
+/// Tests files in which bytes have changed.
 void corrupted() {
     const std::string path = path_of("corrupted.nc");
     Session s;
@@ -362,7 +362,7 @@ void corrupted() {
     rewrite();
     change(path + ".sums", [&](std::string& bytes) { bytes.resize(40); });
     ALL(s, CODES(TW_EFORMAT), WORDS("corrupted.nc.sums"), state.read(path));
-    // A part that none of the readers holds counts, too.
+    // A changed part is found even if no reading rank holds it.
     rewrite();
     State less(s, "durable=no", 2);
     less.set(99);
@@ -370,14 +370,14 @@ void corrupted() {
     CHECK(less.has(1));
     flip(state.value(1, y, 2), 7);
     ALL(s, CODES(TW_ECHECKSUM), WORDS("'h'"), less.read(path));
-    // So do elements that none of the writers held: they have the fill value.
+    // It is also found in elements that no writing rank held, which have the fill value.
     less.set(5);
     OK_ALL(s, less.write(path));
     OK_ALL(s, state.read(path));
     less.expect(path, 5);
     flip(NC_FILL_DOUBLE, 7);
     ALL(s, CODES(TW_ECHECKSUM), WORDS("'h'"), state.read(path));
-    // The checksum is of the values in the file's type.
+    // The checksum is computed from values in the file's type.
     std::vector<float> narrow(state.h.size());
     std::vector<double> wide(state.h.size());
     tw_restart writes = nullptr, reads = nullptr;
@@ -397,13 +397,13 @@ void corrupted() {
     CHECK(std::equal(wide.begin(), wide.end(), narrow.begin()) && wide_scalar == 3);
     change(path, [](std::string& bytes) { bytes[bytes.size() - 1] ^= 1; });  // a byte of the scalar
     ALL(s, CODES(TW_ECHECKSUM), WORDS("'s'"), tw_restart_read(reads, path.c_str(), nullptr));
-    // Cut off.
+    // truncate the file
     rewrite();
     change(path, [](std::string& bytes) { bytes.resize(bytes.size() - 40); });
     ALL(s, CODES(TW_EIO), WORDS("corrupted.nc", "'u'"), state.read(path));
 }
 
-/// A variable of many pieces, each with a checksum.
+/// Tests a variable of many pieces, each of which has a checksum.
 void long_variable() {
     if (!base_settings.empty() || ranks() > 3) return;
     const std::string path = path_of("long.nc");
@@ -429,7 +429,7 @@ void long_variable() {
     ALL(s, CODES(TW_ECHECKSUM), WORDS("'b'"), tw_restart_read(reads, path.c_str(), nullptr));
 }
 
-/// Writes that fail leave the existing file.
+/// Writes that fail must leave the existing file.
 void failing_writes() {
     const std::string path = path_of("failing.nc");
     Session s;

@@ -20,10 +20,10 @@ using calls::session;
 using Numbers = std::vector<std::int64_t>;
 
 constexpr std::int64_t ni = 7;
-constexpr std::int64_t land = 2;  // rows at the end that no rank holds
+constexpr std::int64_t land = 2;  // number of rows at the end that no rank holds
 const char* const names[] = {"uvel", "vvel", "iceumask", "stress"};
 
-/// Rows of the ranks, with a halo of one along both dimensions.
+/// The rows of this rank, with a halo of one element along both dimensions.
 struct Model {
     std::int64_t nj = 0, first = 0, rows = 0;
     tw_decomposition cells = nullptr, list = nullptr, square = nullptr;
@@ -87,7 +87,7 @@ struct Model {
     }
 };
 
-/// Checks the file through netCDF-C: the fields, and zero in the land.
+/// Checks the file by netCDF-C: the fields, and zeros on land.
 void look(const std::string& path, const Model& m) {
     MPI_Barrier(check::state.comm);
     if (check::state.rank == 0) {
@@ -120,7 +120,7 @@ void one_work_array(const std::string& folder, const std::string& settings) {
     OK(tw_put_att(definitions_of(m.restart), nullptr, "time", TW_DOUBLE, 1, &time));
     OK(tw_restart_write(m.restart, path.c_str()));
     look(path, m);
-    // Each copy is written once: without new values, the write is refused.
+    // Each copy is written only once: without new values, the write is refused.
     REFUSED(tw_restart_write(m.restart, path.c_str()), TW_EMISSING, "'uvel' was registered with");
     OK(m.add(0, TW_COPIED));
     REFUSED(tw_restart_write(m.restart, path.c_str()), TW_EMISSING, "'vvel' was registered with");
@@ -129,7 +129,7 @@ void one_work_array(const std::string& folder, const std::string& settings) {
     OK(tw_restart_write(m.restart, path.c_str()));
     look(path, m);
 
-    OK(m.open(path));  // the open reads none of the copied fields
+    OK(m.open(path));  // opening the file reads none of the copied fields
     CHECK(m.work[0] == -77);
     double got = 0;
     OK(tw_get_att(m.file, nullptr, "time", TW_DOUBLE, 1, &got));
@@ -153,12 +153,13 @@ void one_work_array(const std::string& folder, const std::string& settings) {
     OK(m.get("vvel"));
     CHECK(m.has(1));
     OK(tw_restart_free(&m.restart));
-    OK(m.get("stress"));  // the file stays open
+    OK(m.get("stress"));  // the file is still open
     CHECK(m.has(3));
     OK(tw_close(&m.file));
 }
 
-/// One value is changed: reading its field gives an error that names it, and others can be read.
+/// One value has changed. Reading its field returns an error that names the field; other fields can
+/// be read.
 void checksums(const std::string& folder) {
     const std::string path = folder + "/damaged.nc";
     Model m("durable=no");
@@ -201,7 +202,7 @@ void checksums(const std::string& folder) {
     OK(tw_close(&m.file));
 }
 
-/// A file of another program, such as FMS: other names of dimensions, one record.
+/// A file of another program, such as FMS, has other names of dimensions, and one record.
 void by_position(const std::string& folder) {
     const std::string path = folder + "/foreign.nc";
     Model m("durable=no");
@@ -261,7 +262,7 @@ void by_position(const std::string& folder) {
     CHECK(m.has(1));
 }
 
-/// Calls in a wrong order, and ranks that make different calls.
+/// Makes calls in a wrong order, and different calls on the ranks.
 void mistakes(const std::string& folder) {
     const std::string path = folder + "/mistakes.nc";
     Model m("durable=no");
@@ -291,7 +292,7 @@ void mistakes(const std::string& folder) {
             "did you mean 'uvel'?");
     REFUSED(tw_set_var(definitions_of(m.restart), "uvel", "fill=x"), TW_ESETTING,
             "it must be a double");
-    // It is still open when the session ends.
+    // The file is still open when the session ends.
 }
 
 }  // namespace

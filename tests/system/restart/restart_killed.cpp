@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     const std::string mode = argc > 2 ? argv[1] : "";
     if (mode == "--die" && argc == 5) {
         State state(argv[4]);
-        if (!state.is_model) return 1;  // after the others
+        if (!state.is_model) return 1;  // end after the other ranks
         const long delay = std::stol(argv[2]);
         for (int generation = 1;; ++generation) {
             state.write(generation, argv[3]);

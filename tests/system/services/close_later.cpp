@@ -26,7 +26,8 @@ std::string folder;
 std::string path_of(const std::string& name) { return folder + "/" + name; }
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-// Runs a body on the model ranks in a session with each service that this number of ranks allows.
+// Runs a function on the model's ranks, in a session with each service that this number of ranks
+// permits.
 void with_services(const std::function<void(Model&)>& body, int ends_with = TW_OK) {
     std::vector<std::string> services{"service=background",
                                       "service=background; node_size=2; writers=1/node"};
@@ -57,7 +58,7 @@ void write(History& h, int records) {
     for (int r = 0; r < records; ++r) h.step(r);
 }
 
-// 128 KiB, which take a quarter of a second.
+// makes 128 KiB take a quarter of a second
 const char* const slowly = "bandwidth=512KiB; piece=8KiB; queue=1MiB";
 constexpr int slow_records = 8;
 
@@ -82,7 +83,7 @@ void close_does_not_wait() {
     });
 }
 
-// With inline there is nothing to wait for.
+// With service inline there is nothing to wait for.
 void inline_is_complete() {
     Model model(MPI_COMM_WORLD, "close=later");
     History h(model, path_of("inline.nc"), "service=inline");
@@ -91,7 +92,7 @@ void inline_is_complete() {
     model.end();
 }
 
-// One file per step: the names appear one by one, with later calls.
+// Writes one file per step. Files get their names one after another, in later calls.
 void a_file_a_step() {
     with_services([](Model& model) {
         std::vector<std::unique_ptr<History>> files;
@@ -108,7 +109,7 @@ void a_file_a_step() {
     });
 }
 
-// Queues of closing files are limited: a file without room waits.
+// The queues of closing files are limited: a file waits if there is no memory for its queue.
 void bounded_memory() {
     with_services([](Model& model) {
         std::vector<std::unique_ptr<History>> files;
@@ -155,7 +156,7 @@ void finalize_completes() {
     CHECK(!exists(path_of("last.nc.part")));
 }
 
-// An error after tw_close: a folder has taken the file's name.
+// An error after tw_close: there is a folder with the name of the file.
 struct Failing {
     Model& model;
     std::string path = path_of("taken.nc");
@@ -179,7 +180,7 @@ struct Failing {
 void failures_are_told_once() {
     with_services([](Model& model) {
         const Failing waited(model);
-        // This call returns the error, but the model can continue.
+        // This call returns the error, and the model can continue.
         History other(model, path_of("other.nc"), "", 23, 41, 5);
         write(other, 1);
         other.close();
@@ -203,7 +204,7 @@ void failures_at_the_end() {
     if (check::state.rank == 0) std::filesystem::remove(path_of("taken.nc"));
 }
 
-// A disk that fails after the close.
+// The disk fails after the close.
 void failed_writes() {
     with_services([](Model& model) {
         History h(model, path_of("lost.nc"), slowly, 64, 64);
@@ -231,7 +232,7 @@ void misfits_are_told_at_once() {
     });
 }
 
-// The service is never made.
+// The definitions fail, so no service is ever made.
 void definitions_that_fail() {
     with_services([](Model& model) {
         for (const char* format : {"format=cdf2", "format=netcdf4"}) {

@@ -25,10 +25,10 @@ float value_of(int component, int file, std::int64_t record, std::int64_t at) {
     return static_cast<float>(100000 * component + 10000 * file + 1000 * record + at);
 }
 
-/// The roles of ranks, the same on all of them except for this rank's own.
+/// The roles of all ranks. They are the same on all ranks, apart from each rank's own role.
 struct Roles {
     int servers = 0;
-    std::vector<std::vector<int>> ranks;  ///< by component
+    std::vector<std::vector<int>> ranks;  ///< ranks of each component
     std::vector<MPI_Comm> comms;
     bool serves = false;
 
@@ -65,7 +65,7 @@ Roles random_roles(Random& random) {
     return roles;
 }
 
-/// The files that a component writes, one after the other.
+/// Files that a component writes, one after another.
 struct Output {
     int component = 0, number = 0;
     std::int64_t rows = 0;
@@ -91,10 +91,10 @@ std::vector<Output> random_outputs(Random& random, const Roles& roles) {
     return all;
 }
 
-/// A component's work on one rank: one call after the other.
+/// The work of a component on one rank, one call after another.
 class Writer {
 public:
-    /// @param given_up  turns after which some rank abandons the component; -1: none does
+    /// @param given_up  number of turns after which a rank abandons the component; -1: no rank does
     Writer(tw_session session, MPI_Comm comm, std::vector<Output> outputs,
            std::int64_t given_up = -1)
         : session_(session), outputs_(std::move(outputs)), given_up_(given_up) {
@@ -208,8 +208,8 @@ void random_case(std::uint64_t seed, long number) {
     if (random.percent(20)) settings += "; trace=" + folder + "/trace.json";
     check::step("case %ld: %d components, %d servers, %s", number, roles.n(), roles.servers,
                 settings.c_str());
-    // Ends in the middle of its calls, without informing the others. Not a rank of several
-    // components: the others would wait for it.
+    // Choose a rank that ends in the middle of its calls without notifying others. It must not be
+    // in several components, as the others would wait for it.
     std::size_t places = static_cast<std::size_t>(roles.servers);
     for (const auto& ranks : roles.ranks) places += ranks.size();
     const bool apart = places <= static_cast<std::size_t>(check::state.size);
@@ -230,7 +230,7 @@ void random_case(std::uint64_t seed, long number) {
                                  gives_up && c == who ? turns : -1);
             sessions[k] = nullptr;
         }
-        // A rank of several components works for all in turn.
+        // a rank of several components works for all of them in turn
         for (bool any = true; any;) {
             any = false;
             for (Writer& writer : writers) {
@@ -251,7 +251,7 @@ void random_case(std::uint64_t seed, long number) {
     look(outputs);
 }
 
-/// Returns two components, each with half of the ranks that do not serve; the last rank serves.
+/// Makes two components, each with half of the ranks that do not serve. The last rank serves.
 Roles halves() {
     const auto [rank, size] = std::pair{check::state.rank, check::state.size};
     Roles roles;
@@ -267,8 +267,8 @@ Roles halves() {
     return roles;
 }
 
-/// Some ranks of a component make its calls only after those of another component: servers that
-/// waited for all ranks of the first one would wait forever.
+/// Some ranks of a component make its calls only after those of another component. Servers that
+/// waited for all ranks of the first component would wait forever.
 void waiting_for_each_other() {
     check::step("components that wait for each other");
     Roles roles = halves();
@@ -301,7 +301,7 @@ void waiting_for_each_other() {
     look(outputs);
 }
 
-/// Many files of all components begin at once, on several servers.
+/// All components begin many files at the same time, on several servers.
 void racing() {
     const auto [rank, size] = std::pair{check::state.rank, check::state.size};
     if (size < 6) return;
@@ -412,13 +412,13 @@ void mistakes() {
             "the arguments of tw_init_components say which ranks serve", "servers=1",
             [](Roles&, int&) {});
     mistake("an unknown setting", TW_ESETTING, "metod", "metod=record", [](Roles&, int&) {});
-    // Only the models find this error.
+    // only the models find this error
     const std::string one = folder + "/one";
     mistake("one file for two outputs", TW_ESETTING, one.c_str(),
             "summary=" + one + "; trace=" + one, [](Roles&, int&) {});
 }
 
-/// The same with the C++ handles.
+/// Runs the same test with the C++ handles.
 void cpp() {
     check::step("C++");
     Roles roles = halves();

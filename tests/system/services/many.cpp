@@ -22,11 +22,11 @@ using calls::session;
 
 namespace {
 
-/// Bytes that may be kept per object: the library keeps handles (56 bytes) and this program a copy
-/// of them. ROMIO, with which PnetCDF writes headers, keeps an allocation of 32 bytes per file on
-/// rank 0, which prevents the allocator from joining free memory around it.
+/// Bytes that may be kept for each object. The library keeps a handle of 56 bytes, and this program
+/// a copy of it. ROMIO, through which PnetCDF writes headers, keeps 32 bytes for each file on rank
+/// 0, and so prevents the allocator from joining free memory around them.
 constexpr std::int64_t slack_each = 256;
-/// Memory that the allocator and MPI keep without use comes in blocks.
+/// Bytes in which the allocator and MPI keep unused memory.
 constexpr std::int64_t slack_files = std::int64_t(64) << 10;
 /// Bytes that the session keeps for its summary of each of the last 1000 files.
 constexpr std::int64_t figures_of_file = 2048 + 256;
@@ -47,7 +47,8 @@ std::vector<std::int64_t> resident() {
     return bytes;
 }
 
-/// Calls act(n), and compares the memory after a third of it with the memory at the end.
+/// Calls act(n) many times, and compares the memory after a third of the calls with that at the
+/// end.
 template <class Act>
 void repeat(const std::string& settings, const char* what, int n, std::int64_t slack, Act&& act) {
     if (n < 3) return;
@@ -123,7 +124,7 @@ bool one_decomposition(int i) {
     return good && tw_free_decomposition(&d) == TW_OK;
 }
 
-std::vector<tw_file> copies;  // copies of handles that are closed
+std::vector<tw_file> copies;  // copies of the handles of closed files
 
 std::string path_of(int i) { return folder + "/file_" + std::to_string(i) + ".nc"; }
 
@@ -132,7 +133,7 @@ bool keep(tw_file file) {
     return true;
 }
 
-/// Checks early and late closed handles.
+/// Checks the handles of files closed early and late.
 void expect_closed() {
     const float value = 1;
     for (const tw_file copy : copies) {
@@ -146,7 +147,7 @@ void expect_closed() {
     copies = {};
 }
 
-/// Checks that the summary has all files, the first ones in detail.
+/// Checks that the summary contains all files, and the first ones in detail.
 void expect_summary(int files) {
     const char* json = nullptr;
     CHECK(tw_summary(session, TW_SUMMARY_JSON, &json) == TW_OK);
@@ -163,7 +164,7 @@ void expect_summary(int files) {
     CHECK_TEXT((text.find(others) != std::string::npos) == (n > most), "%s", others.c_str());
 }
 
-/// Writes one small variable with one record; removes files that were written some time ago.
+/// Writes a small variable with one record. Removes the files that were written some time ago.
 bool one_file(int i, tw_decomposition d, Part& part) {
     tw_file file = nullptr;
     part.set(i);

@@ -24,7 +24,7 @@ std::string folder;
 
 std::string path_of(const std::string& name) { return folder + "/" + name; }
 
-/// Makes the n-th write and all later ones fail on one rank, to a file whose path contains this
+/// On one rank, makes the n-th write and all later ones fail, if the path of the file contains this
 /// name.
 void arm(const std::string& name, int rank, int at) {
     using Arm = void (*)(const char*, const char*, const char*);
@@ -36,10 +36,10 @@ void arm(const std::string& name, int rank, int at) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// As many servers as there are ranks for, on nodes of so many ranks.
+/// The number of servers, and the number of ranks on each node.
 struct Shape {
     int servers = 1, node_size = 0;
-    bool last = false;  ///< the last ranks serve
+    bool last = false;  ///< the last ranks are servers
     std::string settings() const {
         return check::text("log=off; service=servers; servers=%d; node_size=%d; server_ranks=%s",
                            servers, node_size, last ? "last" : "spread");
@@ -55,7 +55,7 @@ void for_shapes(bool spread, Act&& act) {
                 if (last || spread) act(Shape{servers, node_size, last});
 }
 
-/// Runs a body on the model's ranks in a session.
+/// Runs a function on the model's ranks in a session.
 template <class Body>
 void with_model(const std::string& settings, Body&& body, int ends_with = TW_OK) {
     check::step("%s", settings.c_str());
@@ -88,8 +88,8 @@ void writes() {
     });
 }
 
-/// One server cannot create the file of its tile: all ranks get the same error, which names it, and
-/// the next file works.
+/// One server cannot create the file of its tile. All ranks get the same error, which names the
+/// server, and the next file works.
 void create_fails_on_one() {
     for_shapes(false, [](const Shape& shape) {
         for (int server = 0; server < shape.servers; ++server) {
@@ -148,7 +148,8 @@ void learn_next(Model& model, History& h, const char* words) {
     h.close(status);
 }
 
-/// Errors on a server: the first one counts the records, every one writes its share.
+/// Tests errors on a server: on the first one, which counts the records, and on each one that
+/// writes a share.
 void servers_fail() {
     for_shapes(false, [&](const Shape& shape) {
         for (const int server : {0, shape.servers - 1}) {
@@ -163,7 +164,7 @@ void servers_fail() {
     });
 }
 
-/// Errors on a rank of the model, whose array has changed.
+/// Tests errors on a rank of the model, whose array has changed.
 void ranks_fail() {
     for_shapes(false, [&](const Shape& shape) {
         const bool slowly = shape.node_size == 2 && (shape.servers % 3 == 1 || shape.servers == 2);
@@ -186,7 +187,8 @@ void ranks_fail() {
     });
 }
 
-/// Some ranks are ahead until their queues are full, while others wait for them: all get an error.
+/// Some ranks are ahead until their queues are full, while the others wait for them. All ranks get
+/// an error.
 void apart() {
     const int size = check::state.size;
     for (const auto& [servers, node_size] :
@@ -194,8 +196,7 @@ void apart() {
         const Shape shape{servers, node_size, node_size != 2};
         const int models = size - servers;
         if (models < 2) continue;
-        // The ranks that are ahead: the last one, the first one, all but the first, all but the
-        // last.
+        // Ranks that are ahead: the last one, the first one, all but the first, all but the last.
         for (int which = 0; which < 4; ++which)
             with_model(shape.settings(), [&](Model& model) {
                 History h(model, path_of("apart.nc"), "queue=16KiB");
@@ -224,7 +225,7 @@ void apart() {
     }
 }
 
-/// A rank cancels the session while the others make a call: the servers return.
+/// A rank cancels the session while the others make a call. The servers must return.
 void cancelled() {
     for_shapes(false, [](const Shape& shape) {
         for (int call = 0; call < 5; ++call)

@@ -21,7 +21,7 @@ inline std::string folder;
 
 inline std::string path_of(const std::string& name) { return folder + "/" + name; }
 
-// The services that this number of ranks allows, as settings of a session and of a file.
+// A service that this number of ranks permits, as settings of a session and of a file.
 struct Service {
     std::string session, file;
 };
@@ -31,14 +31,14 @@ inline std::vector<Service> all_services() {
                              {"", "service=background; writers=3"}};
     if (check::state.size > 1) all.push_back({"servers=1", "service=servers"});
     if (check::state.size > 3) all.push_back({"servers=2; node_size=2", "service=servers"});
-    // Nodes without a server.
+    // some nodes have no server
     if (check::state.size > 4) all.push_back({"servers=1; node_size=2", "service=servers"});
     if (check::state.size > 4)
         all.push_back({"servers=2; node_size=2; server_ranks=last", "service=servers"});
     return all;
 }
 
-// Runs a body on the model ranks in a session with each service.
+// Runs a function on the model's ranks, in a session with each service.
 inline void with_services(const std::function<void(Model&, const std::string& file)>& body,
                           const std::string& more = "", int ends_with = TW_OK) {
     for (const Service& s : all_services()) {
@@ -54,8 +54,8 @@ inline void with_services(const std::function<void(Model&, const std::string& fi
     }
 }
 
-// Returns the service that service=auto chooses without servers: the writing thread needs a
-// processor besides those of the job's ranks, all of which are on this node.
+// Returns the service that service=auto chooses without servers. The writing thread needs a
+// processor that no rank of the job uses; all ranks are on this node.
 inline std::string automatic() {
     cpu_set_t mask;
     CPU_ZERO(&mask);

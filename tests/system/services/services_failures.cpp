@@ -11,7 +11,8 @@
 
 namespace services {
 
-// The rank whose value does not fit gets the error at once; all get it at the next collective call.
+// A rank with a value that does not fit gets the error at once; all ranks get it at the next
+// collective call.
 void misfits() {
     with_services([](Model& model, const std::string& settings) {
         for (const std::string queue : {"auto", "4KiB"}) {
@@ -45,7 +46,7 @@ void misfits() {
                 }
             }
             CHECK(tw_close(&f) == TW_ERANGE);
-            // The file is complete nevertheless.
+            // The file is complete in spite of the error.
             CHECK_TEXT(::access(path_of("misfits.nc").c_str(), R_OK) == 0, "no file");
         }
     });
@@ -83,7 +84,7 @@ void many_files() {
                 model, path_of("many_" + std::to_string(k) + ".nc"), settings, 7, 5, k));
         for (int r = 0; r < 4; ++r)
             for (auto& f : files) f->step(r);
-        // Closed in another order.
+        // close the files in another order
         for (std::size_t k = 0; k < files.size(); ++k)
             files[(k * 7) % 50]->close_and_look(4, false);
     });
@@ -104,7 +105,7 @@ void summary_meanwhile() {
     });
 }
 
-// A close that fails while much is still to be written.
+// The close fails while many data are not written yet.
 void close_that_fails() {
     with_services([](Model& model, const std::string& settings) {
         History h(model, path_of("fails.nc"),
@@ -149,7 +150,7 @@ void apart() {
     });
 }
 
-// Some rank has not put what others have.
+// Some rank has not put a variable that others have put.
 void missing() {
     with_services([](Model& model, const std::string& settings) {
         if (model.size == 1) return;
@@ -200,7 +201,7 @@ void full_disk() {
                 good.close_and_look(12, false);
                 MPI_Barrier(model.comm);
                 if (model.rank == 0) {
-                    // Committed records are there.
+                    // the committed records are in the file
                     History left = h;
                     left.path += ".part";
                     int id = 0, time = 0;

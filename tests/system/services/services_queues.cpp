@@ -9,7 +9,7 @@ namespace services {
 
 namespace {
 
-/// Returns the memory that this process shares with others.
+/// Returns the names of the memory that this process shares with others.
 std::set<std::string> shared_memory() {
     std::set<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -22,7 +22,8 @@ std::set<std::string> shared_memory() {
 
 }  // namespace
 
-// A model that writes one file per output time: new memory would cost more than the copies into it.
+// The model writes one file for each output. New memory for each would cost more than copying data
+// into it.
 void memory_of_the_next_file() {
     with_services([](Model& model, const std::string& settings) {
         std::set<std::string> first;
@@ -44,7 +45,7 @@ void small_queue() {
         History h(model, path_of("parts.nc"), settings + "; queue=32KiB", 200, 300 * model.size);
         h.put("h", -1);
         for (int r = 0; r < 3; ++r) h.step(r);
-        h.put("T", 3);  // a step that the close ends
+        h.put("T", 3);  // the close ends this step
         h.close_and_look(4, true);
         const double most = model.figure("parts.nc", "queue_bytes");
         CHECK_TEXT(most > 0 && most <= queue, "queue_bytes %g of %lld", most,
@@ -52,10 +53,10 @@ void small_queue() {
     });
 }
 
-// A disk that is slower than the model.
+// The disk is slower than the model.
 void slow_disk() {
     with_services([](Model& model, const std::string& settings) {
-        // A quarter of a second in total.
+        // takes a quarter of a second in total
         const std::int64_t rows = 128, columns = 1024, steps = 10;
         History h(model, path_of("slow.nc"), settings + "; bandwidth=20MiB; piece=64KiB", rows,
                   columns);
@@ -68,7 +69,7 @@ void slow_disk() {
         h.close_and_look(static_cast<std::size_t>(steps), false);
         const double seconds = MPI_Wtime() - begin;
         CHECK_TEXT(seconds > 0.15, "%g s", seconds);
-        // Two steps, with their descriptors.
+        // two steps with their descriptors
         const std::int64_t step = (rows + model.size - 1) / model.size * columns * 4;
         const double most = model.figure("slow.nc", "queue_bytes");
         CHECK_TEXT(most <= static_cast<double>(std::max<std::int64_t>(4 * step + 8192, 256 << 10)),
@@ -95,7 +96,7 @@ void sync_with_slow_disk() {
     });
 }
 
-// A sync within a step keeps the data put so far, however often it is called.
+// A sync within a step keeps the data that were put so far, however often it is called.
 void syncs_within_a_step() {
     with_services([](Model& model, const std::string& settings) {
         for (const std::string queue : {"auto", "8KiB"}) {

@@ -25,14 +25,13 @@ constexpr int variables = 8, steps = 6;
 constexpr std::int64_t piece = 512 << 10;
 constexpr std::int64_t pieces = variables * levels * rows * columns * 4 / piece;
 
-/// Sleeps that another rank has ended. Those that end by themselves, as no rank came to a
-/// processor, do not count.
+/// Number of sleeps that another rank has ended. Sleeps that end by themselves are not counted.
 std::atomic<int> sleeps{0};
-std::atomic<int> wakes{0};  ///< calls that wake others
+std::atomic<int> wakes{0};  ///< number of calls that wake others
 
 }  // namespace
 
-/// Counts the library's calls of futex, which it makes by this function of the C library.
+/// Counts the library's calls of futex, which go through this function of the C library.
 extern "C" long syscall(long number, ...) noexcept {
     using Function = long (*)(long, ...);
     static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "syscall"));
@@ -51,10 +50,10 @@ namespace {
 
 std::string name_of(int variable) { return "v" + std::to_string(variable); }
 
-/// The largest numbers in one step.
+/// Largest numbers in one step.
 struct Most {
     int sleeps = 0, wakes = 0;
-    int all_wakes = 0;  ///< wake-ups, summed over the ranks
+    int all_wakes = 0;  ///< number of wake-ups by all ranks together
 };
 
 /// Writes steps of 32 MiB; the last rank holds nothing.
@@ -98,9 +97,10 @@ void check_step(const std::string& path) {
     const int rank = check::state.rank, size = check::state.size;
     std::int64_t part = 0;
     const Most most = write(path, part);
-    // A step has two agreements. The first rank, which writes, waits for each piece.
+    // A step has two agreements. In addition, the first rank, which writes, waits for each piece.
     const auto sleeps_allowed = 4 + (rank == 0 ? pieces : part / (256 << 10));
-    // The last rank that packs a piece wakes the writer, who wakes those that wait for a free slot.
+    // The last rank that packs a piece wakes the writer. The writer wakes ranks that wait for a
+    // free slot.
     const std::int64_t wakes_allowed = 4 + (part > 0 ? pieces : 0);
     const std::int64_t all_allowed = 4 * size + 2 * pieces;
     if (rank == 0 || rank == size - 1)
