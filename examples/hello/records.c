@@ -49,8 +49,7 @@ int main(int argc, char** argv) {
     check(tw_def_dim(file, "time", TW_UNLIMITED), io);
     check(tw_def_dim(file, "x", NX), io);
     check(tw_def_dim(file, "y", NY), io);
-    check(tw_def_var(file, "flow", TW_FLOAT, "time y x", NULL), io); /* the decompositions are
-                                                                      * made later */
+    check(tw_def_var(file, "flow", TW_FLOAT, "time y x", NULL), io); /* no decomposition yet */
     check(tw_put_record(file, "flow", rows, 1, TW_FLOAT, by_row, nj * NX), io);
     check(tw_put_record(file, "flow", columns, 0, TW_FLOAT, by_column, NY * ni), io);
     check(tw_end_step(file), io); /* both are in the file */
