@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Languages' standards, build type and output folders.
+# Language standards, build type and output folders.
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
@@ -20,5 +20,5 @@ if(THALWEG_IS_TOP)
     set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 endif()
 
-# An installed program finds its libraries beside itself.
+# An installed program finds its libraries in its own folder or in the library folder beside it.
 set(CMAKE_INSTALL_RPATH "$ORIGIN" "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

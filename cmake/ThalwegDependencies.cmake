@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds what the library needs. docs/dependencies.md tells what each is for.
+# Finds the libraries that the build needs. docs/dependencies.md explains each of them.
 include(CheckLanguage)
 include(ThalwegOptional)
 
@@ -31,7 +31,7 @@ if(THALWEG_BUILD_APP OR THALWEG_BUILD_BENCH)
 -DTHALWEG_BUILD_BENCH=OFF")
 endif()
 
-set(MPI_CXX_SKIP_MPICXX ON) # the C++ bindings that MPI 3 removed
+set(MPI_CXX_SKIP_MPICXX ON) # do not use the C++ bindings, which MPI 3 removed
 if(NOT THALWEG_MPI)
     include(ThalwegSerial)
 elseif(THALWEG_SIMULATED)
@@ -48,13 +48,13 @@ endif()
 thalweg_stop_if_missing()
 
 if(THALWEG_BUILD_FORTRAN AND THALWEG_MPI)
-    # MPICH's are for the Fortran compiler alone; targets have sources in C, too.
+    # MPICH's compile options suit the Fortran compiler only, but the targets also have C sources.
     get_target_property(thalweg_options MPI::MPI_Fortran INTERFACE_COMPILE_OPTIONS)
     if(thalweg_options)
         set_property(TARGET MPI::MPI_Fortran PROPERTY INTERFACE_COMPILE_OPTIONS
                                                       "$<$<COMPILE_LANGUAGE:Fortran>:${thalweg_options}>")
     endif()
-    # With the type of mpi_f08 where there is one for this compiler, besides integers.
+    # The module mpi_f08, where MPI has one for this compiler, is supported besides mpi.
     set(THALWEG_MPI_F08 ${MPI_Fortran_HAVE_F08_MODULE})
     if(NOT THALWEG_MPI_F08)
         message(STATUS "without mpi_f08: the Fortran interface takes communicators as integers")
@@ -105,9 +105,9 @@ endif()
 
 thalweg_stop_if_missing()
 
-# How a program is started on several ranks: "${MPIEXEC_EXECUTABLE} ${THALWEG_MPIEXEC_FLAGS} -n N".
-# Open MPI has to be told that more ranks than cores, and root, are meant. Named, the layer for
-# messages that it would choose on one node saves a third of a start, in which it tries others.
+# A program starts on N ranks by "${MPIEXEC_EXECUTABLE} ${THALWEG_MPIEXEC_FLAGS} -n N". Open MPI
+# needs flags to allow more ranks than cores, and root. It also starts in two thirds of the time if
+# the flags name its message layer, as it then does not try others.
 if(THALWEG_MPI AND NOT DEFINED THALWEG_MPIEXEC_FLAGS)
     execute_process(
         COMMAND ${MPIEXEC_EXECUTABLE} --version

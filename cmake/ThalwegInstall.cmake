@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts down, and the files by which others find it.
+# Installs the libraries, headers and programs, and the files by which other projects find them.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/thalweg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-# Builds all that is installed, and no tests.
+# Builds all that is installed, but no tests.
 add_custom_target(thalweg_installed DEPENDS thalweg)
 install(TARGETS thalweg EXPORT thalwegTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
@@ -19,7 +19,7 @@ if(TARGET thalweg_pio)
     install(TARGETS thalweg_pio EXPORT thalwegTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(FILES ${PROJECT_SOURCE_DIR}/bindings/pio/pio.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
-if(TARGET thalweg_shim) # not for find_package: programs are not built against them
+if(TARGET thalweg_shim) # no program is built against these, so find_package does not need them
     add_dependencies(thalweg_installed thalweg_shim thalweg_fronts)
     install(TARGETS thalweg_shim thalweg_fronts LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
@@ -49,11 +49,11 @@ if(TARGET thalweg-app)
     add_dependencies(thalweg_installed thalweg-app)
     install(TARGETS thalweg-app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-if(TARGET thalweg-bench) # where it was built
+if(TARGET thalweg-bench) # the benchmark is optional
     install(TARGETS thalweg-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
 endif()
 
-set(thalweg_mpi_names "") # of the MPI with which programs have to be linked, too
+set(thalweg_mpi_names "") # sonames of the MPI with which users have to link
 foreach(library IN LISTS MPI_C_LIBRARIES)
     get_filename_component(library "${library}" REALPATH)
     get_filename_component(library "${library}" NAME)
@@ -70,12 +70,12 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/thalwegCompatible.cmake
               ${PROJECT_BINARY_DIR}/thalwegConfig.cmake
               ${PROJECT_BINARY_DIR}/thalwegConfigVersion.cmake DESTINATION ${thalweg_package_dir})
 
-# pkg-config. Paths are relative to the file, so that the installed tree can be moved. The MPI
-# compiler wrappers (mpicc, mpifort) bring MPI's own flags. Programs find the libraries where they were
-# when the program was linked (-rpath).
+# The files of pkg-config. Their paths are relative to the file, so that the installed tree can be
+# moved. The MPI compiler wrappers (mpicc, mpifort) bring MPI's own flags. With -rpath, programs
+# find the libraries at run time where they were at link time.
 file(RELATIVE_PATH thalweg_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" thalweg_pc_prefix "${thalweg_pc_prefix}")
-set(thalweg_pc_netcdf_includes "") # of thalweg-pio: pio.h includes netcdf.h
+set(thalweg_pc_netcdf_includes "") # for thalweg-pio, as pio.h includes netcdf.h
 foreach(folder IN LISTS thalweg_netcdf_includes)
     string(APPEND thalweg_pc_netcdf_includes " -I${folder}")
 endforeach()
@@ -107,6 +107,6 @@ foreach(name IN LISTS thalweg_pc_files)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-# Environment Modules: module use PREFIX/share/modulefiles.
+# A module file for Environment Modules: module use PREFIX/share/modulefiles.
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/modules/thalweg
         DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/thalweg RENAME ${PROJECT_VERSION})

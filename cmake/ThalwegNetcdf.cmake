@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# netCDF-C and HDF5, as the target thalweg_netcdf4 of both; THALWEG_HAVE_NETCDF4 tells whether they
-# are there. The library makes no parallel calls of theirs, so serial builds do. Where there is a
-# parallel build of the same MPI, it is taken: models that use netCDF themselves use that one, and
-# one process then has one HDF5. THALWEG_NETCDF_PARALLEL tells which it is.
+# Finds netCDF-C and HDF5 and makes one target of both, thalweg_netcdf4. THALWEG_HAVE_NETCDF4 tells
+# if they were found. The library does not use their parallel calls, so serial builds suffice. A
+# parallel build for the same MPI is preferred: models that call netCDF use that build, and a
+# process must have only one HDF5. THALWEG_NETCDF_PARALLEL tells if the build is parallel.
 
-# thalweg_try_netcdf(result prefix netcdf-modules hdf5-modules): one pair of builds.
+# thalweg_try_netcdf(result prefix netcdf-modules hdf5-modules): tries one pair of builds.
 function(thalweg_try_netcdf result prefix netcdf_modules hdf5_modules)
     set(${result} OFF PARENT_SCOPE)
     pkg_search_module(${prefix} QUIET ${netcdf_modules})
@@ -18,7 +18,7 @@ function(thalweg_try_netcdf result prefix netcdf_modules hdf5_modules)
         find_library(${prefix}_hdf5_library NAMES ${${prefix}_hdf5_LIBRARIES} hdf5
                      HINTS ${${prefix}_hdf5_LIBRARY_DIRS})
         set(hdf5_library "${${prefix}_hdf5_library}")
-    else() # HDF5 has pkg-config files since 1.14, where CMake built it
+    else() # HDF5 before 1.14, or not built by CMake, has no pkg-config file
         find_package(HDF5 QUIET COMPONENTS C)
         set(hdf5_library "${HDF5_C_LIBRARIES}")
         set(hdf5_includes "${HDF5_C_INCLUDE_DIRS}")
@@ -26,7 +26,7 @@ function(thalweg_try_netcdf result prefix netcdf_modules hdf5_modules)
     if(NOT ${prefix}_library OR NOT hdf5_library)
         return()
     endif()
-    # Two builds of HDF5 in one process do not work.
+    # Two different builds of HDF5 in one process do not work.
     thalweg_needed("${${prefix}_library}" needed)
     list(FILTER needed INCLUDE REGEX "^libhdf5(_[a-gi-z][a-z]*)?[.]so") # not libhdf5_hl
     list(GET hdf5_library 0 hdf5_real)
@@ -41,7 +41,7 @@ function(thalweg_try_netcdf result prefix netcdf_modules hdf5_modules)
         message(STATUS "not taken: ${${prefix}_library}, built with another MPI (${foreign})")
         return()
     endif()
-    # Debian: netcdf_par.h lies beside the library; elsewhere beside netcdf.h.
+    # Debian keeps netcdf_par.h beside the library; other systems keep it beside netcdf.h.
     get_filename_component(folder "${${prefix}_library}" DIRECTORY)
     find_path(${prefix}_par netcdf_par.h
               HINTS "${folder}/netcdf/mpi/include" ${${prefix}_INCLUDE_DIRS} NO_DEFAULT_PATH)

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Dependencies, each with what it is for and the Debian package that brings it.
+# Functions to find dependencies. Each call names the purpose of a dependency and the Debian package
+# that contains it.
 
-# thalweg_missing(name package what): notes a dependency without which there is no build.
+# thalweg_missing(name package what): notes a missing dependency without which nothing can be built.
 function(thalweg_missing name package what)
     set_property(GLOBAL APPEND_STRING PROPERTY thalweg_missing
                                                "   ${name}: ${what} (Debian: ${package})\n")
 endfunction()
 
-# thalweg_stop_if_missing(): ends the configuration if something was noted, with a line for each.
+# thalweg_stop_if_missing(): ends the configuration if dependencies are missing, with a line for
+# each.
 function(thalweg_stop_if_missing)
     get_property(lines GLOBAL PROPERTY thalweg_missing)
     if(lines)
@@ -15,7 +17,8 @@ function(thalweg_stop_if_missing)
     endif()
 endfunction()
 
-# thalweg_require(name package what): find_package of what there is no build without.
+# thalweg_require(name package what): find_package for a dependency without which nothing can be
+# built.
 macro(thalweg_require name package what)
     find_package(${name} QUIET)
     if(NOT ${name}_FOUND)
@@ -23,13 +26,14 @@ macro(thalweg_require name package what)
     endif()
 endmacro()
 
-# thalweg_optional(option name): a choice AUTO (where it is found), ON or OFF.
+# thalweg_optional(option name): adds a choice of AUTO (use it if it is found), ON or OFF.
 function(thalweg_optional option name)
     set(${option} AUTO CACHE STRING "Build with ${name}: AUTO (where it is found) | ON | OFF")
     set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
 endfunction()
 
-# thalweg_without(option name package lost): what is not found, or not wanted.
+# thalweg_without(option name package lost): reports a dependency that is not found or not wanted,
+# and the feature that is lost.
 function(thalweg_without option name package lost)
     if(${option} STREQUAL "OFF")
         message(STATUS "without ${name} (${option}=OFF): ${lost}")
@@ -40,12 +44,13 @@ function(thalweg_without option name package lost)
     endif()
 endfunction()
 
-# thalweg_needed(library result): the libraries that a shared library is linked with, by soname.
+# thalweg_needed(library result): sets `result` to the sonames of the libraries that a shared
+# library needs.
 function(thalweg_needed library result)
     set(names "")
     if(CMAKE_READELF AND EXISTS "${library}")
         execute_process(COMMAND ${CMAKE_READELF} -d "${library}" OUTPUT_VARIABLE text ERROR_QUIET)
-        string(REGEX REPLACE "[][]" " " text "${text}") # brackets would join a list's elements
+        string(REGEX REPLACE "[][]" " " text "${text}") # brackets would join elements of a list
         string(REGEX MATCHALL "NEEDED[^\n]*" lines "${text}")
         foreach(line IN LISTS lines)
             string(REGEX REPLACE "^.*: *([^ ]+) *$" "\\1" name "${line}")
@@ -55,8 +60,9 @@ function(thalweg_needed library result)
     set(${result} "${names}" PARENT_SCOPE)
 endfunction()
 
-# thalweg_foreign_mpi(result libraries...): the MPI with which one of the libraries is built, if it
-# is not the one of this build; two in one process do not work. Empty: there is no other.
+# thalweg_foreign_mpi(result libraries...): sets `result` to the MPI library that one of the
+# libraries was built with, if this is not the MPI of this build. Two MPI libraries in one process
+# do not work. The result is empty if there is no other MPI.
 function(thalweg_foreign_mpi result)
     set(own "")
     foreach(library IN LISTS MPI_C_LIBRARIES)
@@ -70,7 +76,7 @@ function(thalweg_foreign_mpi result)
         list(FILTER names INCLUDE REGEX "^libmpi(ch)?([_.].*)?$")
         list(FILTER names EXCLUDE REGEX "cxx|fort|_usempi|_mpifh")
         foreach(name IN LISTS names)
-            # libmpi.so.40 of this build may be the file libmpi.so.40.30.4.
+            # libmpi.so.40 may be a link to the file libmpi.so.40.30.4.
             if(NOT own MATCHES "(^|;)${name}")
                 set(foreign "${name}")
             endif()

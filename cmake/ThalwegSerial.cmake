@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# THALWEG_MPI=OFF: a header for one process in place of MPI, which only sources of this project see:
-# the public headers need none, and a program may have a stand-in of its own.
+# THALWEG_MPI=OFF: a header for one process takes the place of MPI. Only sources of this project see
+# it. The public headers need no MPI, and a program may have its own stand-in.
 add_library(MPI::MPI_C INTERFACE IMPORTED)
 target_include_directories(MPI::MPI_C INTERFACE ${PROJECT_SOURCE_DIR}/src/comm/serial)
 target_compile_definitions(MPI::MPI_C INTERFACE THALWEG_SERIAL=1)

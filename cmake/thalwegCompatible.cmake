@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Whether a project can use an installed library. Both functions set `result` to what is wrong, or to
-# nothing.
+# Two functions that check if a project can use an installed library. Both set `result` to a
+# description of the problem; it is empty if there is none.
 
-# thalweg_check_mpi(result names): the library's MPI, by the names of its shared libraries. Those of
-# MPICH and its relatives (.so.12) have one binary interface.
+# thalweg_check_mpi(result names): compares the project's MPI with the library's, by the names of
+# their shared libraries. MPICH and its relatives (.so.12) have the same binary interface.
 function(thalweg_check_mpi result names)
     set(${result} "" PARENT_SCOPE)
     set(own "")
@@ -26,8 +26,8 @@ function(thalweg_check_mpi result names)
 build both with one MPI (MPI_C_COMPILER, MPI_Fortran_COMPILER)" PARENT_SCOPE)
 endfunction()
 
-# thalweg_check_fortran(result id version modules): the compiler that wrote the modules. Another
-# version of the same compiler may read them: that is tried.
+# thalweg_check_fortran(result id version modules): checks if the project's compiler can read the
+# library's modules. For another version of the same compiler, the function tries it.
 function(thalweg_check_fortran result id version modules)
     set(${result} "" PARENT_SCOPE)
     set(own "${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION}")
