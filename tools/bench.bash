@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Builds and starts what measures: `./run bench` reads this file.
+# Builds and starts the benchmarks. `./run bench` reads this file.
 
 bench() {
     local program="$release/bin/thalweg-bench" target=thalweg-bench read=() ranks=4 arguments=()
@@ -29,14 +29,15 @@ bench() {
     mpi_run "$ranks" "$program" "${read[@]}" "${arguments[@]}"
 }
 
-# The program itself knows how many ranks its rows need, servers included.
+# bench_overlap: the program itself calculates the number of ranks that it needs, servers included.
 bench_overlap() {
     local ranks
     ranks="$("$program" overlap "$@" --print-ranks)" || exit
     mpi_run "$ranks" "$program" overlap "$@"
 }
 
-# The same program plain and with the shim preloaded: bench_netcdf netcdf|pnetcdf [--ranks N] ...
+# bench_netcdf netcdf|pnetcdf [--ranks N] ...: runs the same program plain and with the shim
+# preloaded.
 bench_netcdf() {
     local mpi_launch ranks=4 names="$1"
     shift
@@ -48,7 +49,7 @@ bench_netcdf() {
         --launch "${mpi_launch[*]} -n $ranks" "$names" "$@"
 }
 
-# The example model as a whole.
+# bench_model: measures the whole example model.
 bench_model() {
     local mpi_launch
     find_launcher
@@ -56,7 +57,7 @@ bench_model() {
         -- "${mpi_launch[@]}"
 }
 
-# Without a compiler: what the sources say.
+# bench_help: shows help from the sources, without compiling.
 bench_help() {
     local sources=(options.cpp:parse_options) common=(options.cpp:add_workload_options
         options.cpp:add_measuring_options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Checks and mends the form of the sources.
+# Checks the format of the sources, and corrects it.
 
 c_family_files() {
     find include src bindings apps examples tests -type f \
@@ -25,7 +25,7 @@ check_form() {
         printf 'not formatted: %s\n' $bad
         return 1
     fi
-    # A reformatted comment can take the licence's line up.
+    # When a comment is formatted anew, the licence's line can become part of it.
     bad="$(git grep -lE '[^/* ] SPDX-License-Identifier:' -- '*.cpp' '*.hpp' '*.c' '*.h' || true)"
     if [[ -n "$bad" ]]; then
         printf 'the licence does not stand on a line of its own: %s\n' $bad

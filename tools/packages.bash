@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing: Debian packages, and Python packages into build/venv.
+# Installs missing packages: Debian packages, and Python packages into build/venv.
 
 # Debian packages; docs/dependencies.md tells what each is for.
 packages=(
@@ -12,26 +12,27 @@ packages=(
     libgtest-dev zlib1g-dev hdf5-tools clang-format python3 python3-dev python3-venv
     iproute2
 )
-# For THALWEG_MPI=mpich.
+# Packages for THALWEG_MPI=mpich.
 mpich_packages=(
     mpich libmpich-dev libhdf5-dev
 )
 [[ "$mpi" != mpich ]] || packages+=("${mpich_packages[@]}")
-# Only for ./run papers and ./run test --all, which look at the pages.
+# Packages for ./run papers and ./run test --all, which show the reports in a browser.
 browser_packages=(
     chromium nodejs
 )
-# Only for ./run scale and ./run test --all.
+# Packages for ./run scale and ./run test --all.
 simulator_packages=(
     libsimgrid-dev
 )
 
-# Only for ./run test --all, which writes to a disk over the network.
+# Packages for ./run test --all, which writes to a disk over the network.
 network_disk_packages=(
     sshfs openssh-sftp-server
 )
 
-# Only for ./run test --all, which compares the statistics of histories with theirs.
+# Packages for ./run test --all, which compares the statistics of histories with those of other
+# programs.
 statistics_packages=(
     cdo nco
 )
@@ -51,7 +52,7 @@ as_root() {
 
 # install_packages [more packages]
 install_packages() {
-    command -v dpkg-query >/dev/null || return 0 # not Debian: CMake tells what is missing
+    command -v dpkg-query >/dev/null || return 0 # not Debian: CMake names missing packages
     local missing
     mapfile -t missing < <(missing_packages "${packages[@]}" "$@")
     [[ ${#missing[@]} -gt 0 ]] || return 0
@@ -67,7 +68,7 @@ install_packages() {
         "${missing[@]}" || die "apt-get could not install: ${missing[*]}"
 }
 
-# Where there is no right to install it, the report is not looked at.
+# Without the right to install a browser, the reports are not checked in one.
 install_browser() {
     [[ $EUID -eq 0 ]] || command -v sudo >/dev/null || return 0
     install_packages "${browser_packages[@]}"
@@ -82,7 +83,7 @@ has_python() {
     has_venv "$venv" tests/requirements.txt
 }
 
-# Python packages, once for every change of tests/requirements.txt.
+# Installs Python packages whenever tests/requirements.txt has changed.
 install_python() {
     install_venv "$venv" tests/requirements.txt
 }

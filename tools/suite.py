@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 UNIT_LABELS = {"unit", "unit-threads"}
 NOT_BUILT = "_NOT_BUILT"
-# What tests need without naming it in their commands, by folder of tests/.
+# Targets that tests need but do not name in their commands, by folder of tests/.
 HIDDEN_TARGETS = {"python": ["thalweg_python"], "package": ["all"]}
 SHOWN_LINES = 200
 
@@ -126,7 +126,7 @@ def targets_of(tests: list[Test], build: Path) -> list[str]:
     for test in tests:
         if test.unbuilt:
             targets.add(test.name.removesuffix(NOT_BUILT))
-        elif not test.command:  # a program that is not there yet, and is not named
+        elif not test.command:  # a program that is not built yet has no command
             targets.add("all")
         for word in test.command:
             path = Path(word)
@@ -266,7 +266,7 @@ def main() -> int:
         return 1
     compiled = time.monotonic() - begin
     print(f"compile ... done in {compiled:.0f} s", flush=True)
-    # Programs of unit tests may have others now.
+    # Rebuilt programs of unit tests may contain other cases now.
     chosen = select(options, list_tests(build))
     report = build / "tests.xml"
     run_ctest(build, chosen, options.jobs, report)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes a Python wheel for one process, Open MPI and MPICH: `./run wheel` reads this file.
 
-# compile_core NAME CMAKE-ARGUMENTS...: into build/wheel/NAME/tree
+# compile_core NAME CMAKE-ARGUMENTS...: builds into build/wheel/NAME/tree.
 compile_core() {
     local folder="build/wheel/$1"
     cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSKBUILD=ON \
@@ -13,8 +13,8 @@ compile_core() {
         cmake --install "$folder" --component python --strip --prefix "$folder/tree"
 }
 
-# wheel_core NAME CMAKE-ARGUMENTS...: the core for an MPI, into the unpacked wheel. Which file is
-# its MPI, the user's mpi4py decides (bindings/python/thalweg/_load.py).
+# wheel_core NAME CMAKE-ARGUMENTS...: adds the core for one MPI to the unpacked wheel. The user's
+# mpi4py determines the MPI library that is loaded (bindings/python/thalweg/_load.py).
 wheel_core() {
     local name="$1" tree="build/wheel/$1/tree" file
     quietly "compile the core $name" compile_core "$@"
