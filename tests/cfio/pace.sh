@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# pace.sh PROGRAM MPIEXEC... : whatever the clients put, in whatever order, is written once, in large
-# writes, and no put waits for room.
+# pace.sh PROGRAM MPIEXEC...: checks that everything that clients put, in any order, is written once
+# and in large writes, and that no put waits for buffer space.
 set -euo pipefail
 
 program="$1"
@@ -15,7 +15,7 @@ figure() {
     sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" summary.json | head -n 1
 }
 
-# expect FILE: checks what the summary says about it
+# expect FILE: checks figures of the summary.
 expect() {
     local size bytes writes
     size=$(stat -c %s "$1")

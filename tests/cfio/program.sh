@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# program.sh PROGRAM MPIEXEC... : runs PROGRAM on several grids and compares what it writes. The
-# rank count of the first grid is the smallest one; the files are the same on all.
+# program.sh PROGRAM MPIEXEC...: runs PROGRAM on several grids and compares the files that it
+# writes. The first grid has the smallest rank count. All grids give the same files.
 set -euo pipefail
 
 program="$1"
@@ -31,7 +31,7 @@ grep -q 'float sst(lat, lon)' 1-1-1-0.cdl
 grep -q 'double ssh(lat, lon)' 1-1-1-0.cdl
 grep -q ':title = "a program in C"' 1-1-1-0.cdl
 grep -q ':step = 1' 1-1-1-1.cdl
-# Every value is its own position.
+# The value of each element is its position.
 ncdump -v sst out-5-2-7-1.nc | sed -n '/^ sst =/,$p' | tr -dc '0-9\n ' | xargs >values
 [[ "$(cat values)" == "$(seq -s ' ' 1000 1287)" ]]
 ncdump -v ssh out-3-2-3-0.nc | sed -n '/^ ssh =/,$p' | tr -dc '0-9\n ' | xargs >values

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# unwinding.sh PROGRAM LAUNCHER...: an exception on one rank ends the program, and its text is what
-# the user sees; the steps before it can be recovered. A program that goes on to MPI_Finalize ends,
-# too, and one that begins again writes its file.
+# unwinding.sh PROGRAM LAUNCHER...: checks exceptions on one rank. An exception ends the program and
+# its text is shown; the steps before it can be recovered. A program that goes on to MPI_Finalize
+# ends, too. A program that begins another session writes its file.
 set -u
 program=$1
 shift

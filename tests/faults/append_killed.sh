@@ -11,7 +11,8 @@ program="$1" inject="$2" thalweg="$3"
 shift 3
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
-# Each run: the number of rank 0's call, the session's settings, and the file's.
+# Fields of each run: the call of rank 0 at which it is killed, the session's settings, and the
+# file's settings.
 for run in "1::" "4::" "5:method=direct:" "7:service=background:" "2::format=netcdf4" \
     "6::format=netcdf4;deflate=1" "9:service=background:format=netcdf4;deflate=1" \
     "5::method=tiles;files=tiles;tiles=2x2" \

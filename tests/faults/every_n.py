@@ -110,7 +110,8 @@ class Series:
         if kind in HARMFUL and fired:
             call, offset, size, path = fired.split(" ", 3)
             name = Path(path).name.removesuffix(".part")
-            # At the end of HDF5's; and a file can do without its log of chunks.
+            # HDF5 hides errors of ftruncate, and a file can do without its log of chunks. No call
+            # has to report these.
             untold = self.packed and (call == "ftruncate" or path.endswith(".places"))
             if not failed and not untold:
                 wrong.append("no call told of it")

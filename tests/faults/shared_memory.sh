@@ -36,7 +36,7 @@ limited() { # limited KIB RANKS SESSION FILE LAUNCHER...
     command=("$@" "$ranks" bash -c "trap '' XFSZ; ulimit -f $kib; exec \"\$0\" \"\$@\"" "$program"
         "$folder/a.nc" "$session" "$settings")
 }
-# The session needs 24 MiB.
+# The session needs 24 MiB, so this limit is too small.
 limited $((10 * 1024)) 3 "log=warning" "" "$@"
 expect "10 MiB for 3 ranks" "little memory is free: the exchange buffers of the 3 ranks" "${command[@]}"
 limited $((10 * 1024)) 3 "log=warning; node_size=2" "" "$@"
@@ -44,7 +44,7 @@ expect "10 MiB for nodes of 2 ranks" "little memory is free: the exchange buffer
     "${command[@]}"
 limited 1024 3 "log=warning" "queue=2MiB; service=background" "$@"
 expect "no room for the queue" "service=background is not possible, using inline" "${command[@]}"
-# Not even the minimum: all ranks get the error, with the figure.
+# Not even the minimum is available: all ranks get an error that names the size.
 limited 200 3 "log=warning" "" "$@"
 text=$(timeout 60 "${command[@]}" 2>&1)
 if ! grep -q "not enough memory for exchange buffers: the 3 ranks of a node need at least 393216 bytes" <<<"$text"; then
@@ -53,7 +53,7 @@ if ! grep -q "not enough memory for exchange buffers: the 3 ranks of a node need
     failed=1
 fi
 rm -f "$folder"/a.nc*
-# The /dev/shm of a container.
+# A /dev/shm as small as a container's.
 if unshare -m mount -t tmpfs -o size=64m thalweg /dev/shm 2>/dev/null; then
     for settings in "" "service=background"; do
         expect "64 MB in /dev/shm, '$settings'" "" unshare -m bash -c \

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # hello.sh PROGRAM_C PROGRAM_FORTRAN MPIRUN [FLAGS...] -n
-# The C and the Fortran program write the same file, on any number of ranks; and those that read it
-# print the same.
+# The C program and the Fortran program write the same file on any number of ranks, and the programs
+# that read it print the same.
 set -eu
 c=$1
 fortran=$2
@@ -36,7 +36,7 @@ for ranks in 1 3; do
     test "$(wc -l <c.txt)" -eq $((3 * ranks))
 done
 
-# Records in any order.
+# Programs that write records in any order.
 "${launch[@]}" 1 "${c/hello_c/records_c}"
 mv records.nc reference.nc
 ncdump -v flow reference.nc | grep -q '1, 1, 7, 1'
@@ -48,7 +48,7 @@ for ranks in 1 3 7; do
     done
 done
 
-# Lists of indices.
+# Programs that use lists of indices.
 "${launch[@]}" 1 "${c/hello_c/columns_c}"
 mv columns.nc reference.nc
 for ranks in 1 3 7; do
@@ -59,7 +59,7 @@ for ranks in 1 3 7; do
     done
 done
 
-# A history with coordinates, without servers and with them.
+# A history with coordinates, without and with servers.
 history="${fortran/hello_f90/history_f90}"
 "${launch[@]}" 1 "$history"
 mv history.nc reference.nc
@@ -71,10 +71,10 @@ for ranks in 2 3; do
         rm history.nc
     done
 done
-# A file that cannot be created: the program prints the reason, and goes on.
+# If a file cannot be created, the program prints the reason and continues.
 mkdir history.nc
 "${launch[@]}" 2 "$history" | grep -q 'without a history: .*Is a directory'
-# A session that cannot begin: both programs print the reason.
+# If a session cannot begin, both programs print the reason.
 for program in "$c" "$fortran"; do
     if THALWEG_METHOD=fast "${launch[@]}" 1 "$program" 2>why.txt; then exit 1; fi
     grep -q "'method'.*'fast'" why.txt

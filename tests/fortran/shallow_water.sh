@@ -15,7 +15,8 @@ rm -rf "$folder"
 mkdir "$folder"
 cd "$folder"
 
-# run RANKS LAYER_RANKS METHOD FILE [SETTINGS]: a small run, whose sizes have no common factors.
+# run RANKS LAYER_RANKS METHOD FILE [SETTINGS]: a small run on a grid whose lengths have no common
+# factors.
 run() {
     cat > model.nml <<END
 &shallow_water_nml
@@ -42,7 +43,7 @@ same() {
     rm history.nc
 }
 
-# served SERVICE: checks that the last run used it
+# served SERVICE: checks that the last run used SERVICE.
 served() {
     grep -q "\"service\": \"$1\"" summary.json || {
         echo "FAILED: method $method: the service was not $1"
@@ -50,8 +51,8 @@ served() {
     }
 }
 
-# One method is run with all ranks, grids and services; other tests, without the model, check that
-# the other methods write the same file on any number of ranks.
+# One method runs with all ranks, grids and services. Other tests, without the model, check that the
+# other methods write the same file on any number of ranks.
 every=false
 [ "$method" != record ] || every=true
 
@@ -72,7 +73,7 @@ if $every; then
     served background
     same 7 1 'service=background; node_size=3; writers=2/node'
     served background
-    # One rank, or two, are servers.
+    # One rank or two ranks are servers.
     same 5 2 'service=servers; servers=1'
     served servers
     same 6 1 'service=servers; servers=2; server_ranks=last'

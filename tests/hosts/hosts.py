@@ -26,7 +26,7 @@ from pathlib import Path
 INSIDE = "THALWEG_TEST_HOSTS"  # set within the namespaces around all hosts
 
 SCRIPT_OF_AGENT = """#!/bin/sh
-# What mpirun calls instead of ssh: agent ADDRESS COMMAND...
+# mpirun calls this script instead of ssh: agent ADDRESS COMMAND...
 host="$1"
 shift
 [ -e "{folder}/$host.pid" ] || {{ echo "no route to host $host" >&2; exit 255; }}

@@ -19,13 +19,13 @@ install_library() {
     rm -rf "$folder"
     mkdir -p "$folder/out"
     cmake --install "$build" --prefix "$folder/installed" >/dev/null
-    mv "$folder/installed" "$folder/prefix" # an installed tree may be moved
+    mv "$folder/installed" "$folder/prefix" # the installed tree works after a move
     prefix="$folder/prefix"
     libdir="$(dirname "$(find "$prefix" -name libthalweg.so | head -n 1)")"
 }
 
-# Builds projects in one language, which must not need another language's compiler, and one in all
-# languages.
+# Builds projects in one language, which must not need another language's compiler, and one project
+# in all languages.
 build_with_cmake() {
     local languages
     for languages in "C" "CXX" "Fortran" "C;CXX;Fortran"; do
@@ -41,7 +41,7 @@ build_with_cmake() {
     cp "$folder"/build/hello_* "$folder"/build/cfio_* "$folder"/build/pio_* "$folder/out/"
 }
 
-# A library built with another compiler or MPI is refused, with the reason.
+# A library that was built with another compiler or MPI is refused, with the reason.
 refuse_with_cmake() {
     local config what="$1" pattern="$2" reason="$3" text
     rm -rf "$folder/other" "$folder/build"
@@ -73,7 +73,7 @@ build_with_pkgconfig() {
         [[ "$compiler" != "$mpicxx" ]] || flags+=(-std=c++20)
         "$compiler" "$source" -o "$folder/out/$name" "${flags[@]}"
     done
-    # Programs without MPI, by compilers that do not know it.
+    # Programs without MPI, built by compilers that do not know MPI.
     read -ra flags <<<"$(pkg-config --cflags --libs thalweg)"
     cc "$hello/serial.c" -o "$folder/out/serial_c" "${flags[@]}"
     c++ -std=c++20 "$hello/serial.cpp" -o "$folder/out/serial_cpp" "${flags[@]}"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# redef_killed.sh PROGRAM FORMAT INJECT MPIEXEC... (with the number of ranks): a run that is killed
-# at the n-th call to the system, for each n, while it adds a variable to a file that has data, and
-# in netCDF-4 a record, too, leaves the old file or the new one; and the next run changes it all the
-# same.
+# redef_killed.sh PROGRAM FORMAT INJECT MPIEXEC... (with the number of ranks): kills a run at its
+# n-th system call, for each n, while the run adds a variable to a file with data, and in netCDF-4
+# also a record. Either the old file or the new one must be there, and the next run must be able to
+# make the same change.
 set -uo pipefail
 program="$1" format="$2" inject="$3"
 shift 3
@@ -29,7 +29,7 @@ for ((n = 1; n < 100; ++n)); do
     fi
     [[ $ended == no ]] || break
     kills=$((kills + 1))
-    cp old.nc killed.nc # not the remaining copy
+    cp old.nc killed.nc # not the copy that the killed run left
 done
 grep -q new words || fail "a run that was not killed left the old file"
 [[ $kills -ge 3 ]] || fail "only $kills runs were killed"

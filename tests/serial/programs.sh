@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# programs.sh FOLDER [MPIRUN FLAGS... -n]
-# The programs of FOLDER that are without MPI write one file in every language, started as they are;
-# the file of a program with MPI is the same.
+# programs.sh FOLDER [MPIRUN FLAGS... -n]: the programs without MPI in FOLDER, started without a
+# launcher, write the same file in every language; a program with MPI writes this file, too.
 set -eu
 programs=$1
 shift
-# Processes without a launcher share a folder of Open MPI in TMPDIR, and fail if two make it at
-# once.
+# Open MPI's processes without a launcher share a folder in TMPDIR. They fail if two create it at
+# the same time.
 TMPDIR="$(mktemp -d)"
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT

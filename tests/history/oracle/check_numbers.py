@@ -59,7 +59,7 @@ class Model:
                 self.sum = np.where(valid, self.sum + wide, self.sum)
                 if self.integers:
                     for i in np.flatnonzero(valid):
-                        # An overflow on the way is one.
+                        # An overflow of an intermediate value counts as one.
                         if abs(self.whole[i]) < 2**63:
                             self.whole[i] += int(x[i])
             elif self.op == "std":

@@ -32,7 +32,8 @@ class Case:
             *((1, "W", False), (6, "H", True), (5, "H", True), (90, "M", True), (1, "H", True)),
         )
         length = self.length() or 28 * 86400 * self.n * (12 if self.unit == "Y" else 1)
-        # From many steps a window to steps that cross boundaries, or cover windows.
+        # From steps much shorter than a window to steps that cross boundaries or cover several
+        # windows.
         per_window = float(pick(24, 8, 4, 3, 2.5, 1.7, 1.0, 0.7))
         self.dt = max(1, int(length * 1e6 / per_window))
         if random.random() < 0.8 and self.dt > 3600e6:
@@ -160,7 +161,7 @@ class Case:
                 continue
             samples = [t for t in times if inside(t, k)]
             samples = [t for t in samples if (t > begin if self.edge == "end" else t >= begin)]
-            # Complete: a step at its end, or one after it.
+            # A window is complete if a step ends at its end or after it.
             complete = times[-1] >= b[k]
             if self.edge == "begin" and self.known and samples:
                 complete = times[-1] + dt >= b[k]

@@ -38,7 +38,7 @@ for set in "${sets[@]}"; do
 done
 if [[ -n "$python" ]]; then "$python" "$here/join.py" ./*.tiles.nc.0000; fi
 
-# Refuses files that are no set.
+# Refuses files that do not form a set.
 set="${sets[0]}"
 refuse() {
     local words="$1" got=0

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# accepted.sh all|pairs PROGRAM LAUNCHER...: however a run ends after its steps were accepted, it ends
-# soon and its steps can be recovered, with every service and format. `pairs` takes each end with
-# each service, in another format from end to end.
+# accepted.sh all|pairs PROGRAM LAUNCHER...: ends runs in several ways after their steps were
+# accepted. Each run must end soon, and its steps must be recoverable, with every service and
+# format. `pairs` tests each way with each service, with a format that changes from case to case.
 set -u
 which=$1
 program=$2
@@ -45,7 +45,7 @@ for how in "late attribute" "sync and close" "missing" "another step" "cancel" "
             run "$how" 4 "service=servers; servers=2" "${formats[i]}"
     done
     turn=$((turn + 1))
-    # Nodes inform each other of records when ranks end a step.
+    # These ends are left out because nodes inform each other of records when ranks end a step.
     case $how in one*|all*|abort|terminate) continue ;; esac
     run "$how" 2 "service=background; node_size=1" "format=netcdf4; deflate=1"
 done

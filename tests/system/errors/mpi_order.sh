@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# mpi_order.sh PROGRAM LAUNCHER...: mpi_order with every service.
+# mpi_order.sh PROGRAM LAUNCHER...: runs mpi_order with every service.
 set -u
 program=$1
 shift

@@ -20,7 +20,8 @@ for service in "|inline" "node_size=2|inline" "|background" "node_size=2|backgro
         run="$folder/${#folders[@]}"
         mkdir "$run"
         folders+=("$run")
-        # The first process to make so many writes is killed; the launcher ends the others.
+        # The first process that makes this number of writes is killed, and the launcher ends the
+        # others.
         if ! "$@" env LD_PRELOAD="$inject" THALWEG_FAULT_PATH=batches.nc THALWEG_FAULT_KIND=kill \
             THALWEG_FAULT_AT="$((1 + seed * 7919 % 61))" \
             "$program" --die "$seed" "$run" "${service%|*}" "service=${service#*|}" \

@@ -16,7 +16,8 @@ fail() {
     exit 1
 }
 
-# expect CODE WORDS FILE...: checks exit code and a line of `thalweg recover FILE...`.
+# expect CODE WORDS FILE...: checks the exit code and one line of output of `thalweg recover
+# FILE...`.
 expect() {
     local code="$1" words="$2" got=0
     shift 2
@@ -47,7 +48,7 @@ expect 0 "cdf1-posix-records.nc: 2 records recovered; " "${files[@]:0:half}"
 expect 0 "cdf5-posix-records.nc: 2 records recovered; " "${files[@]:half}"
 [[ -z "$(find . -name '*.part')" ]] || fail "temporary names are left"
 for file in *.nc; do
-    # PnetCDF counts a record from its first write on, and does not write padding.
+    # PnetCDF counts a record as soon as it writes to it, and does not write padding.
     began=0
     if [[ "$file" == *-pnetcdf-* ]]; then
         began=1
@@ -71,7 +72,7 @@ grep -q "^garbage.nc.part: not a valid classic" "$folder/lines" || fail "garbage
 [[ "$(cat garbage.nc.part)" == "no netCDF" && ! -e garbage.nc ]] || fail "garbage.nc was changed"
 cmp cdf2-posix-records.nc ../reference/cdf2-posix-records.nc
 
-# A file that has its final name already, and half a record behind its last.
+# A file that already has its final name, with half a record after its last one.
 cat garbage.nc.part >>cdf2-posix-records.nc
 expect 0 "10 bytes cut off" cdf2-posix-records.nc
 cmp cdf2-posix-records.nc ../reference/cdf2-posix-records.nc
