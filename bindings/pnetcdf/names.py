@@ -44,7 +44,7 @@ def main():
         found = dict(functions(file.read()))
     with open(target, "w", encoding="utf-8") as file:
         for name, count in sorted(found.items()):
-            # Declared alone, and functions that concern no file.
+            # Functions that are only declared, and functions that concern no file.
             if not name.endswith("_ubyte") and not name.startswith("ncmpi_cdl"):
                 file.write(line(name, count) + "\n")
 

@@ -13,7 +13,7 @@ import urllib.parse
 from html.parser import HTMLParser
 from pathlib import Path
 
-# Prose, wide tables, much code.
+# Pages that a browser shows: prose, wide tables, much code.
 LOOKED_AT = (
     *("index.html", "first-steps.html", "coming-from.html", "settings.html"),
     *("reference/c.html", "reference/cpp.html", "reference/fortran.html", "reference/python.html"),
@@ -53,7 +53,7 @@ def broken(site: Path, page: Path, address: str, pages: dict[Path, Page]) -> boo
 
 
 def check_links(site: Path) -> list[str]:
-    # 404.html is for servers, with addresses from the root.
+    # 404.html is left out, because its links begin at the root of the server.
     files = [f for f in sorted(site.rglob("*.html")) if f.name != "404.html"]
     pages = {file: Page(file.read_text()) for file in files}
     problems = []

@@ -11,7 +11,7 @@ from c_reference import described, without_marks
 from prose import CONDITION
 from tree_sitter import Language, Node, Parser
 
-# In this order; base.hpp has the types.
+# The parts of the page in this order; base.hpp has the types.
 PARTS = (
     "session",
     "decomposition",

@@ -5,11 +5,12 @@ import re
 import textwrap
 from collections.abc import Collection
 
-# What is left as it is, a call, a status code or constant, or another document.
+# Parts of the text that are left unchanged: code, bold labels, calls, status codes, constants and
+# names of documents.
 TOKEN = re.compile(r"(`[^`]*`|\*\*\w+:\*\*|\btw_\w+|\bTW_\w+|\bdocs/[\w-]+\.md)")
 # "name  meaning", "start, count  meaning"
 NAMED = re.compile(r"([A-Za-z]\w*(?:, \w+)*) {2,}")
-# What headers leave out for programs without MPI is in their reference all the same.
+# The reference includes declarations that the headers leave out for programs without MPI.
 CONDITION = re.compile(r"^#(?:ifndef THALWEG_SERIAL|endif).*\n", re.MULTILINE)
 SPECIAL = re.compile(r"([\\*_<>\[\]#|])")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-# The library's messages name the functions of C; these are called otherwise here.
+# The library's messages name C functions. These functions have other names in Python.
 _SAME = """decompose decompose_list create open set_record enddef put put_record put_box end_step
 sync close wait get get_box read prefetch summary finalize recover fill_halo pad"""
 _CALLS = {f"tw_{name}": name for name in _SAME.split()} | {
