@@ -1,5 +1,5 @@
-// What almost every file of the library includes, compiled once. Each file still includes what it
-// uses: `./run test --all` compiles without this one.
+// Headers that almost every file of the library includes, compiled once. Each file still includes
+// the headers that it uses: `./run test --all` compiles without this one.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 #include <mpi.h>

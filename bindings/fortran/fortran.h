@@ -1,4 +1,4 @@
-/* What the files of the C side of the Fortran interface share. Internal.
+/* Declarations that the C files of the Fortran interface share. Internal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

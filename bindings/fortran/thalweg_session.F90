@@ -22,7 +22,7 @@ module thalweg_session
   integer(c_int), parameter, public :: TW_SUMMARY_TABLE = 1
   integer(c_int), parameter, public :: TW_SUMMARY_SETTINGS = 2
 
-  ! What a rank does in its session.
+  ! The roles of a rank in its session.
   integer(c_int), parameter, public :: TW_MODEL = 0
   integer(c_int), parameter, public :: TW_SERVER = 1
 

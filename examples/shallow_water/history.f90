@@ -30,8 +30,8 @@ contains
     type(tw_decomposition) :: cells, surface, base
     integer :: k
 
-    ! What this rank holds: its rows and layers of the cells. The surface belongs to the ranks that
-    ! have the top layer, the base to those that have the bottom one; the others hold nothing.
+    ! This rank holds its rows and layers of the cells. Ranks with the top layer also hold the
+    ! surface, and ranks with the bottom layer the base; the other ranks hold nothing of these.
     cells = tw_decompose(io, 'x layer y', shape=[p%nx, p%nl, p%ny], &
       start=[1, p%ks, p%js], count=[p%nx, p%nk, p%nj])
     surface = tw_decompose(io, 'x y', shape=[p%nx, p%ny], &

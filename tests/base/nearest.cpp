@@ -11,7 +11,7 @@ TEST(Nearest, FindsWhatWasMeant) {
     EXPECT_EQ(nearest("METOD", {"storage", "method"}), "method");
     EXPECT_EQ(nearest("Lon", {"lat", "lon"}), "lon");
     EXPECT_EQ(nearest("time", {"time_counter"}), "time_counter");
-    // Of two names that are equally near, the first one is returned.
+    // If two names are equally near, the first one is returned.
     EXPECT_EQ(nearest("tile", {"tiles", "title"}), "tiles");
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the Fortran tests need from outside Fortran: the codes and types of thalweg.h, where an
- * array lies that was handed to C, and single values of a file read with netCDF-C, which shares no
- * code with the library's own reader.
+ * Functions for the Fortran tests that Fortran lacks. They return the codes and types of thalweg.h,
+ * the address of an array that was passed to C, and single values of a file. The values are read
+ * with netCDF-C, which shares no code with the library's own reader.
  */
 #include <ISO_Fortran_binding.h>
 #include <netcdf.h>

@@ -411,7 +411,7 @@ TEST_F(ClaimTest, WhatCannotBeReplacedIsRefusedAtOnce) {
     ASSERT_EQ(chmod(own_.c_str(), 0444), 0);
     as_other([&] { return take(own_); }, TW_EIO, std::strerror(EACCES));
     EXPECT_EQ(content_of(own_), "z");
-    // What another user's dead run has left must not prevent the claim.
+    // Files that another user's dead run has left must not prevent the claim.
     std::ofstream(lock_) << "thalweg somewhere 1\n";
     std::ofstream(part_) << "left";
     ASSERT_EQ(chmod(lock_.c_str(), 0644), 0);

@@ -1,4 +1,4 @@
-/* Which files are taken.
+/* Decides which files of a program the library takes over from netCDF.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THALWEG_POLICY_H

@@ -1,5 +1,5 @@
-/* What the shim and the front know of each other. The shim is preloaded in every process and needs
- * libc alone; the front is loaded when the first file is taken.
+/* The functions by which the shim and the front call each other. The shim is preloaded in every
+ * process and needs only libc. It loads the front when it takes the first file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THALWEG_SHIM_H

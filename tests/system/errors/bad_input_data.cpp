@@ -464,8 +464,8 @@ void values_out_of_range() {
 
 void formats() {
     Session s;
-    // What a format cannot hold is refused by the definition or at the end of define mode, on all
-    // ranks alike.
+    // A format refuses definitions that it cannot hold, at once or at the end of define mode, on
+    // all ranks alike.
     const auto refuse = [&](const char* format, const Words& words,
                             const std::function<int(tw_file)>& define) {
         tw_file f = nullptr;
