@@ -132,8 +132,8 @@ CopiedRuns copied_of(const Listing& listing, const Box& box) {
     return copied;
 }
 
-/// Returns where the first element of `part` lies in the source or destination: bytes from its base
-/// (RunSide), without those of dimensions that are not listed.
+/// Returns the offset in bytes of the first element of `part` from the base of the source or
+/// destination (RunSide). Dimensions that are not listed do not count.
 std::int64_t offset_of(const Listing& listing, const Box& box, const Box& part,
                        std::int64_t position, std::int64_t done, RunOrder order,
                        const Index& stride) {

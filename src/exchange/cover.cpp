@@ -10,7 +10,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Appends the parts of `box` that lie outside `hole`, which overlaps it.
+/// Appends the parts of `box` that lie outside `hole`. The two boxes overlap.
 void subtract(Box box, const Box& hole, std::vector<Box>& to) {
     for (int d = 0; d < box.nd; ++d) {
         const std::int64_t before = hole.low[d] - box.low[d];

@@ -31,7 +31,7 @@ Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wan
         std::vector<std::int64_t> words;
         for (std::size_t p = 0; p < wanted.size(); ++p) {
             std::vector<HeldBox> boxes(wanted[p].begin(), wanted[p].end());
-            for (HeldBox& held : boxes)  // list an index that is wanted twice only once
+            for (HeldBox& held : boxes)  // list an index only once, even if several ranks want it
                 if (held.list) held.list = unite({&held.list, 1});
             append_boxes(words, p, boxes);
         }
@@ -63,8 +63,8 @@ Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wan
     });
 }
 
-/// Returns the elements of the cover near a reader's share: of lists only the runs that meet it, of
-/// boxes all.
+/// Returns the elements of the cover near a reader's share: all boxes, and of lists only the runs
+/// that meet the share.
 std::vector<HeldBox> Covers::near(const Share& share, std::size_t place) const {
     std::vector<HeldBox> result;
     for (const HeldBox& held : own_[place]) {

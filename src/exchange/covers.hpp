@@ -13,40 +13,40 @@ namespace thalweg::detail {
 /// Boxes of each place.
 using PlaceBoxes = std::vector<std::vector<HeldBox>>;
 
-/// The cover of this node (each element that its ranks want, once), and those of other nodes. Used
-/// only if there are several nodes.
+/// The cover of this node (each element that its ranks want, once), and the covers of other nodes.
+/// Used only if there are several nodes.
 class Covers {
 public:
     explicit Covers(const Space& space) : space_(space) {}
 
     /**
-     * Unites what the ranks of this node want; each rank gets the result.
+     * Unites the boxes that the ranks of this node want; each rank gets the result.
      * @param wanted  per place, the boxes that this rank wants
      * @note Collective
      */
     Status gather(Team& team, const std::vector<std::vector<WantedBox>>& wanted);
     /**
-     * Sends each reader, once, what other nodes want of its share.
-     * @param met  receives the readers of whose shares this node wants something
+     * Sends each reader, once, the elements of its share that other nodes want.
+     * @param met  receives the readers from whose shares this node wants elements
      * @note Collective
      */
     Status exchange(Team& team, const Layout& layout, const std::vector<int>& readers,
                     std::set<int>& met);
 
     const std::vector<HeldBox>& own(std::size_t place) const { return own_[place]; }
-    /// Tests if this node wants any of a piece.
+    /// Tests if this node wants any element of a piece.
     bool meets(Extent piece) const { return meets(own_, piece); }
     /// Tests if the parts of a piece that this node wants would be larger than the piece, because
     /// some elements occur several times.
     bool exceeds(Extent piece) const;
 
-    /// Tests if other nodes want any of this reader's share.
+    /// Tests if other nodes want any element of this reader's share.
     bool any_remote() const { return !remote_.empty(); }
     bool meets(int node, Extent piece) const {
         return !remote_[node].empty() && meets(remote_[node], piece);
     }
     /// Packs the parts of a piece that another node wants, densely, in the order of for_places and
-    /// for_parts; or the whole piece, if that is smaller.
+    /// for_parts. If the whole piece is smaller than these parts, copies it instead.
     /// @param from  address of the piece
     void pack(int node, Extent piece, const char* from, std::vector<char>& message) const;
 
@@ -59,7 +59,8 @@ private:
     const Space& space_;
     PlaceBoxes own_;
     bool overlaps_ = false;  ///< elements may occur more than once in the cover
-    /// The boxes that each other node wants of this reader's share; empty for other ranks.
+    /// For each other node, the boxes that it wants of this reader's share; empty on ranks that are
+    /// not readers.
     std::vector<PlaceBoxes> remote_;
 };
 

@@ -82,7 +82,7 @@ void Direct::pack(Round& round, const Place& p, const Part& part, const Piece& p
     const std::int64_t bytes = box.volume() * p.element;
     if (!buffer_ || std::cmp_less(buffer_->size(), bytes))
         buffer_ = make_private_memory(std::max(bytes, budget_));
-    if (!buffer_) {  // without memory, this rank still takes part, as the others wait for it
+    if (!buffer_) {  // without memory, this rank still takes part: other ranks wait for it
         round.status = failure(TW_ENOMEM, "cannot allocate {} bytes", std::max(bytes, budget_));
         return;
     }
@@ -126,7 +126,7 @@ Status Direct::write(Round& round, Storage& storage) {
 Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const Part* const> parts,
                    Storage& storage, std::span<std::int64_t> misfits) {
-    std::int64_t rounds = 0;  // number of rounds of the rank that needs most
+    std::int64_t rounds = 0;  // number of rounds of the rank that needs the most
     if (storage.collective()) {
         const auto count = [&] {
             rounds = 0;
@@ -167,7 +167,7 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
     return write_padding(space, base, record, actions, storage);
 }
 
-/// Writes the padding behind odd-sized variables, which belongs to no box.
+/// Writes the padding after odd-sized variables. It belongs to no box.
 Status Direct::write_padding(const Space& space, std::int64_t base, std::int64_t record,
                              std::span<const Action> actions, Storage& storage) const {
     Status status;

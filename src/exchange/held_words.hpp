@@ -30,12 +30,12 @@ void for_boxes(std::span<const std::int64_t> words, Shape&& shape, Add&& add) {
 
 /// Encodes the dimensions and indices of a list.
 void append_listing(std::vector<std::int64_t>& words, const Listing& listing);
-/// Decodes what append_listing() has encoded; moves `at` past it.
+/// Decodes a list that append_listing() has encoded. Moves `at` past it.
 std::shared_ptr<const Listing> parse_listing(const std::int64_t*& at,
                                              std::span<const std::int64_t> shape);
 
-/// Adds the boxes of a held one that have elements in a writer's share. Of a list, adds only boxes
-/// that differ along the listed dimensions.
+/// Adds the boxes of a held box that have elements in a writer's share. For lists, boxes that are
+/// the same along the listed dimensions are added once.
 void add_frames(const Share& share, std::size_t place, const HeldBox& held,
                 std::vector<Box>& frames);
 

@@ -23,8 +23,8 @@ struct Holding {
     std::vector<HeldBox> packed;
     std::vector<std::int64_t> packed_at;  ///< number of packed elements before each box
     std::int64_t elements = 0;            ///< elements that this rank holds
-    /// Identifies the whole to which a part belongs: parts with the same key, other than 0, that
-    /// ranks put are parts of one whole.
+    /// Identifies a whole variable. Parts with the same key, other than 0, that ranks put are parts
+    /// of one whole.
     std::int64_t key = 0;
 
     static std::int64_t key_of(const Decomposition& decomposition) {
@@ -43,7 +43,7 @@ using Holdings = std::vector<std::shared_ptr<const Holding>>;
 std::vector<char> are_whole(const Holdings& holdings);
 
 /// Makes the holding of a variable.
-/// @param shape  that of the variable in file order, without the record dimension
+/// @param shape  of the variable, in file order, without the record dimension
 std::shared_ptr<const Holding> make_holding(std::shared_ptr<const Decomposition> decomposition,
                                             std::vector<int> order,
                                             std::span<const std::int64_t> shape);
@@ -74,8 +74,8 @@ Status define_held_variable(Definitions& definitions, Holdings& holdings, const 
 /// Returns the dimensions that a decomposition defines if the file has not defined them.
 GivenDimensions given_by(const Decomposition& decomposition);
 
-/// Describes definitions and decompositions, one line each. The lines of two ranks are equal if and
-/// only if their definitions are.
+/// Describes definitions and decompositions, one line each. Two ranks have equal lines if and only
+/// if they have equal definitions.
 std::vector<std::string> describe(const Definitions& definitions, const Holdings& holdings,
                                   Wording wording = {});
 

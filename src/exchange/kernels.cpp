@@ -86,9 +86,9 @@ inline bool fits(From v) {
     }
 }
 
-/// Converts dense elements without a branch per element, so that the compiler can vectorize. For
-/// floating types, as their conversions are defined for every value.
-/// @return true if all values fit; those that do not fit are undefined
+/// Converts dense elements without a branch per element, so that the compiler can vectorize. Used
+/// for floating types only, because their conversions are defined for every value.
+/// @return true if all values fit; results of values that do not fit are undefined
 template <class From, class To, bool swap_from, bool swap_to>
 [[gnu::always_inline]] inline bool convert_block(char* __restrict to, const char* __restrict from,
                                                  std::int64_t n) {
@@ -247,8 +247,8 @@ RunsKernel move_runs_of(RunOrder to, RunOrder from) {
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/// Writes rows past the caches, in whole cache lines. A line that is written partly through the
-/// caches is slow.
+/// Writes rows to memory without keeping them in caches, in whole cache lines. A line that is
+/// partly written through the caches is slow.
 /// @param to  address that is a multiple of the word's size
 template <class Word, bool swap>
 __attribute__((target("avx2"))) void stream_dense(char* __restrict to, const char* __restrict from,
@@ -275,7 +275,7 @@ __attribute__((target("avx2"))) void stream_dense(char* __restrict to, const cha
 }
 #endif
 
-/// Length in bytes from which writing past the caches is faster.
+/// Length in bytes from which writing without the caches is faster.
 constexpr std::int64_t shortest_stream = 256;
 
 template <class Word, bool swap>

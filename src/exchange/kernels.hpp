@@ -12,8 +12,8 @@
 namespace thalweg::detail {
 
 /**
- * Converts n values, `from_stride` and `to_stride` bytes apart.
- * @param fill         value in the destination's type and byte order for those that do not fit
+ * Converts n values, which are `from_stride` and `to_stride` bytes apart.
+ * @param fill         replaces values that do not fit; in the destination's type and byte order
  * @return number of values that did not fit the destination type
  */
 using RowKernel = std::int64_t (*)(char* to, std::ptrdiff_t to_stride, const char* from,
@@ -24,8 +24,8 @@ using RowKernel = std::int64_t (*)(char* to, std::ptrdiff_t to_stride, const cha
 RowKernel pack_kernel(tw_type memory, tw_type file, Order order);
 
 /// Returns the kernel from file values in the given order to memory.
-/// @param streams  more is written than fits into the caches, so long rows bypass them. Call
-/// end_streams() before other threads may see the values
+/// @param streams  the values do not fit into the caches, so long rows bypass these. Call
+///                 end_streams() before other threads may see the values
 RowKernel unpack_kernel(tw_type file, tw_type memory, Order order, bool streams = false);
 void end_streams();
 
@@ -45,8 +45,8 @@ enum class RunOrder { indices, positions, dense };
 using RunsKernel = std::int64_t (*)(char* to, std::ptrdiff_t to_step, const char* from,
                                     std::ptrdiff_t from_step, std::span<const Run> runs);
 
-/// Returns the runs kernel that does the same as a row kernel, for many short rows. Null if the row
-/// kernel converts, or for orders that no exchange uses.
+/// Returns the runs kernel that does the same as a row kernel, for many short rows. Returns null if
+/// the row kernel converts, or for orders that no exchange uses.
 RunsKernel runs_kernel(RowKernel kernel, RunOrder to, RunOrder from);
 
 }  // namespace thalweg::detail

@@ -34,7 +34,7 @@ Packers::Packers(int threads) {
             pthread_setname_np(helpers_.back().native_handle(), "thalweg-pack");
         }
     } catch (const std::system_error&) {
-        // The copies are left to the threads that have started.
+        // The threads that have started share the copies.
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -83,7 +83,7 @@ std::int64_t Packers::copy_box(int nd, const Index& count, char* to, const Index
     int along = 0;
     for (int d = 0; d < nd; ++d) {
         volume *= count[d];
-        // Cuts the slowest dimension that is long enough, else the longest.
+        // Cuts the slowest dimension that is long enough, otherwise the longest.
         if (count[along] < threads() && count[d] > count[along]) along = d;
     }
     if (helpers_.empty() || volume < smallest)

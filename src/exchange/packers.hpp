@@ -15,8 +15,8 @@ namespace thalweg::detail {
 /// MPI calls. They are not OpenMP threads, as the model may use another OpenMP runtime.
 class Packers {
 public:
-    /// @param threads  number, including the caller; fewer are used if the system cannot start so
-    /// many
+    /// @param threads  number of threads, including the caller; if the system cannot start all of
+    ///                 them, fewer are used
     explicit Packers(int threads);
     ~Packers();
     Packers(const Packers&) = delete;

@@ -34,17 +34,18 @@ public:
     const SpacePass& pass() const { return pass_; }
     /// Returns the record; -1 if the space is that of the fixed-size variables.
     std::int64_t record() const;
-    /// Returns the number of bytes of a piece that this rank has.
+    /// Returns the number of bytes that this rank has of a piece.
     std::int64_t bytes_in(const Share& share, Extent piece) const;
-    /// Estimates the same without looking at each run of a list; 0 only if this rank has none.
+    /// Estimates bytes_in() without looking at each run of a list; 0 only if this rank has none of
+    /// the piece.
     std::int64_t bytes_near(const Share& share, Extent piece) const;
-    /// Tests if some piece of a share has fill values. The same on every rank.
+    /// Tests if some piece of a share has fill values. The result is the same on every rank.
     bool fills_any(const Share& share) const;
     /// Writes fill values to the elements of a piece for which there are no data.
     void prefill(const Share& share, Extent piece, char* slot) const;
     void pack(const Share& share, Extent piece, char* slot) const;
 
-    /// Returns the size in a message of a section with so many bytes of elements.
+    /// Returns the size in a message of a section whose elements take `bytes` bytes.
     static std::int64_t section_bytes(std::int64_t bytes);
     /// Returns the most bytes by which a message can be larger than its piece.
     static std::int64_t most_excess(std::int64_t ranks) { return 64 + 32 * ranks; }

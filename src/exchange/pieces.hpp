@@ -13,7 +13,8 @@
 
 namespace thalweg::detail {
 
-/// Repeats an element over n bytes, copying those already written in blocks that stay in cache.
+/// Repeats an element over n bytes. Elements that are already written are copied, in blocks that
+/// stay in cache.
 inline void repeat(char* to, std::int64_t n, const char* element, std::int64_t size) {
     if (n <= 0) return;
     constexpr std::int64_t block = 4096;  // a multiple of the size of every element type
@@ -49,8 +50,8 @@ inline std::vector<Extent> wanted_of(const Share& share, const std::vector<char>
     return intersect(share.extents(), extents_of(share.space(), wanted));
 }
 
-/// Returns the extents of a share's space with the elements of a place in the given ascending
-/// ranges; with the last element, also the padding behind it.
+/// Returns the extents of a share's space that hold the elements of a place in the given ascending
+/// ranges. With the last element, the padding after it is included.
 inline std::vector<Extent> wanted_of(const Share& share, std::size_t place,
                                      std::span<const ElementRange> ranges) {
     const Place& p = share.space().places[place];
@@ -70,9 +71,9 @@ inline std::vector<Extent> wanted_of(const Share& share, std::size_t place, Elem
 }
 
 /// Returns the chunks to write for a piece that lies at `from` in memory. `whole` is the space that
-/// was divided into shares, and `base` its offset in the file; in a writer's own file offsets
-/// differ, but its storage knows that. The boxes of the chunks are kept in `boxes`, which must
-/// outlive them.
+/// was divided into shares, and `base` its offset in the file. If a writer has a file of its own,
+/// its storage translates these offsets. The boxes of the chunks are kept in `boxes`, which must
+/// outlive the chunks.
 std::vector<Chunk> chunks_of(const Share& share, const Space& whole, Extent piece, const char* from,
                              std::int64_t base, std::int64_t record, std::deque<Box>& boxes);
 

@@ -12,7 +12,7 @@
 namespace thalweg::detail {
 
 /// The memory of data read ahead by each reader of the node, visible to all its ranks. It begins
-/// with a table of where the rest has the pieces of a pass.
+/// with a table that tells for each piece of a pass where the rest of the memory holds it.
 struct ReadCache {
     static constexpr std::int64_t most = 4096;  ///< largest number of pieces in the table
     static constexpr std::int64_t data_at = most * sizeof(std::int64_t);
@@ -23,13 +23,15 @@ struct ReadCache {
     std::int64_t* table(int place) const { return reinterpret_cast<std::int64_t*>(memory[place]); }
 };
 
-/// Words of one rank in shared memory that show the others of its node how far it is; only that
-/// rank changes them. All are zero when a pass begins.
+/// Words of one rank in shared memory that show its progress to the other ranks of its node. Only
+/// this rank changes them. All are zero when a pass begins.
 struct ReadControl {
-    alignas(64) Word read;      ///< positions up to which it has read its own pieces
-    Word kept;                  ///< positions up to which its pieces were read ahead
-    alignas(64) Word received;  ///< positions up to which it has received what other nodes send
-    alignas(64) Word taken;     ///< positions up to which it has taken the elements that it wants
+    alignas(64) Word read;      ///< positions up to which the rank has read its own pieces
+    Word kept;                  ///< positions up to which the rank's pieces were read ahead
+    alignas(64) Word received;  ///< positions up to which the rank has received pieces of other
+                                ///< nodes
+    alignas(64) Word taken;     ///< positions up to which the rank has taken the elements that it
+                                ///< wants
 
     static ReadControl* in(const Memory& arena) {
         return reinterpret_cast<ReadControl*>(arena.data());
@@ -41,14 +43,14 @@ struct ReadLane {
     int rank = 0;                    ///< world rank of the reader
     int owner = 0;                   ///< place in this node of the rank that fills the slots
     bool local = false;              ///< the reader is on this node
-    ReadControl* control = nullptr;  ///< the owner's
+    ReadControl* control = nullptr;  ///< control words of the owner
     Slots slots{};
     PieceCursor cursor{};
     Extent piece{};      ///< piece at the current position
     bool whole = false;  ///< the other node sends the whole piece
     bool later = false;  ///< the piece had not arrived when others were taken, and is taken later
 
-    /// Returns the word with the number of positions of which the pieces have arrived.
+    /// Returns the word that counts the positions whose pieces have arrived.
     Word& filled() const { return local ? control->read : control->received; }
     /// Returns the address of the piece of position k, once it has arrived.
     const char* at(std::int64_t k, const ReadCache* read_cache) const {

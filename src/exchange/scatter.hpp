@@ -30,7 +30,7 @@ public:
     /**
      * Plans a read; it can be run again for other records and variables of the same shapes.
      * @param space    the places one after another; the layout cuts it among the readers
-     * @param wanted   for each place, everything that this rank will take of it in any run
+     * @param wanted   for each place, all elements of it that this rank will take in any run
      * @param readers  world rank of each reader
      * @param arena    memory of the node, `options.budget` bytes or more
      * @note Collective
@@ -54,8 +54,8 @@ public:
     Status run(std::span<const PlaceSource> sources, std::span<Delivery> deliveries, Source& source,
                const ReadCache* read_cache);
 
-    /// Adds this reader's pieces of a pass, from number `first` on, to those being read ahead, as
-    /// many as there is room for. The sources must outlive the reading.
+    /// Adds this reader's pieces of a pass, from number `first` on, to the pieces that are read
+    /// ahead, as long as memory is free. The sources must outlive the reading.
     void read_ahead(std::span<const PlaceSource> sources, std::int64_t first,
                     ReadAhead& ahead) const;
 

@@ -45,7 +45,7 @@ std::vector<ReadRange> ranges_of(const Space& space, Extent piece,
     return ranges;
 }
 
-// Allocates only memory for reading and for messages. If there is none, the pass continues, as
+// Allocates only memory for reading and for messages. Without memory the pass still continues, as
 // other ranks wait for this one.
 Status ScatterPass::run() {
     ReadControl& control = lanes_.controls[me_];
@@ -93,7 +93,8 @@ bool ScatterPass::advance() {
     return any;
 }
 
-/// Enters this reader's piece of position k in the table, if it and all before it were read ahead.
+/// Enters this reader's piece of position k in the table if this piece and all pieces before it
+/// were read ahead.
 bool ScatterPass::take_kept(Extent piece, std::int64_t k, bool wait) {
     const ReadLane& lane = *lanes_.own;
     ReadAhead* ahead =
@@ -128,7 +129,7 @@ void ScatterPass::read_own(std::int64_t k) {
     count_to(lane.control->read, k);
 }
 
-/// Waits until all ranks have taken what they want from the slots of position k.
+/// Waits until all ranks have taken their elements from the slots of position k.
 void ScatterPass::wait_taken(std::int64_t k) {
     const std::int64_t before = k - lanes_.all.front().slots.count;
     if (before < 0) return;
@@ -210,9 +211,9 @@ void ScatterPass::wait_filled(const ReadLane& lane, std::int64_t k) {
                 counts_.wait, team_);
 }
 
-/// Takes elements from a piece that lies in its slot as it does in the file.
+/// Takes elements from a piece whose slot holds it as the file does.
 void ScatterPass::take_whole(const ReadLane& lane, std::int64_t k) {
-    const char* piece = nullptr;  // null until it has arrived
+    const char* piece = nullptr;  // null until the piece has arrived
     for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
         const Place& p = space_.places[place];
         const Index stride = byte_strides(p);

@@ -10,8 +10,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Gaps of up to so many bytes between wanted elements are read rather than skipped: another read
-/// call takes as long.
+/// Longest gap in bytes between wanted elements that is read rather than skipped: another read call
+/// would take as long.
 constexpr std::int64_t largest_gap = std::int64_t(16) << 10;
 
 }  // namespace
@@ -38,7 +38,7 @@ double section_cost(const Place& place, const WantedBox& wanted, const Index& st
     const Runs runs = runs_of(wanted.box, place.shape, step, largest_gap / place.element);
     const std::int64_t bytes = runs.length * place.element;
     if (place.grain <= 0) return runs.count * std::max<double>(bytes, shortest);
-    // Bytes are read in units of the grain, and a unit is kept for the next run.
+    // Bytes are read in units of the grain, and the last unit is kept for the next run.
     double cost = 0;
     std::int64_t read = 0;
     for_runs(wanted.box, place.shape, runs, step, [&](std::int64_t first) {

@@ -22,18 +22,18 @@ struct Section {
 };
 
 /// Finds the wanted elements of a section that lie in a part of the variable. The resulting box
-/// reaches from the first one to the last one, in the part's own indices; `at` is counted from the
-/// section's first element. The part is row-major, of the shape `part.count`.
+/// reaches from the first to the last wanted element, in the part's own indices; `at` is counted
+/// from the section's first element. The part is row-major, of the shape `part.count`.
 /// @return false if there is none
 bool section_within(const Section& section, const Box& part, WantedBox& wanted);
 
-/// Returns the bytes that a rank reads if it fetches its own elements of a place. They include the
-/// elements between those wanted where reading these is cheaper than skipping them.
+/// Returns the number of bytes that a rank reads if it fetches its own elements of a place.
+/// Unwanted elements in between are included if reading them is cheaper than skipping them.
 /// @param shortest  a shorter range costs as much as this number of bytes
 double section_cost(const Place& place, const WantedBox& wanted, const Index& step,
                     std::int64_t shortest);
 
-/// Amount of data that one rank, or all ranks together, want of the file.
+/// Amount of data of the file that one rank, or all ranks together, want.
 struct RunCounts {
     std::int64_t bytes = 0;
     std::int64_t runs = 0;  ///< runs of consecutive bytes
@@ -41,11 +41,11 @@ struct RunCounts {
     std::int64_t against = 0;
 };
 
-/// Counts what a rank wants of all places.
+/// Counts the elements that a rank wants of all places.
 RunCounts count_runs(const Space& space, std::span<const Delivery> deliveries);
 
 /**
- * Reads what this rank wants of a place, in the order of the file.
+ * Reads the elements that this rank wants of a place, in the order of the file.
  * @param from     source of the place
  * @param buffer   memory for the data of one read, 8 bytes or more
  * @param counts   receives the seconds in copying to the array
@@ -54,7 +54,7 @@ RunCounts count_runs(const Space& space, std::span<const Delivery> deliveries);
 Status read_straight(const Place& place, const PlaceSource& from, Delivery& delivery,
                      Source& source, std::span<char> buffer, StreamCounts& counts);
 
-/// Reads what this rank wants of all places. @param sources  one for each place
+/// Reads the elements that this rank wants of all places. @param sources  one for each place
 Status read_straight(const Space& space, std::span<const PlaceSource> sources,
                      std::span<Delivery> deliveries, Source& source, std::span<char> buffer,
                      StreamCounts& counts);

@@ -32,8 +32,8 @@ std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena
     return status.ok() ? std::move(stream) : nullptr;
 }
 
-/// Adds a lane for each writer on this node, and for each writer elsewhere whose share its ranks
-/// have elements of.
+/// Adds a lane for each writer on this node, and for each writer elsewhere in whose share the
+/// node's ranks have elements.
 void Stream::add_lanes(const std::vector<int>& writers, const WriterSet& met) {
     lanes_.all.clear();
     for (std::size_t w = 0; w < writers.size(); ++w) {
@@ -52,7 +52,7 @@ Status Stream::place_lanes(Memory& arena, std::span<const Space> spaces,
                            const StreamOptions& options, Status mine) {
     const Topology& topology = team_.topology();
     const std::int64_t lanes = lanes_.all.size(), members = std::ssize(topology.members);
-    // Half of the slots have about 256 KiB of each rank, which is worth a wake-up.
+    // Half of the slots hold about 256 KiB for each rank, enough to be worth a wake-up.
     const std::int64_t all = std::max<std::int64_t>(8 << 20, members * (512 << 10));
     SlotNeeds needs;
     needs.piece = std::clamp<std::int64_t>(all / 16, 2 << 20, 8 << 20);
@@ -89,8 +89,8 @@ Status Stream::place_lanes(Memory& arena, std::span<const Space> spaces,
 }
 
 /// Touches the pages that the node's writers will use, before the first pass: touching them one by
-/// one costs several times the copy into them. Each rank touches a part; a writer, which will read
-/// them all, touches all of its own.
+/// one costs several times the copy into them. Each rank touches a part. A writer will read all of
+/// its own pages, so it touches them all.
 void Stream::touch_slots(Memory& arena, std::span<const Space> spaces) const {
     const std::size_t members = team_.topology().members.size();
     const std::size_t place = team_.topology().node_rank;

@@ -13,8 +13,8 @@ namespace thalweg::detail {
 
 Views::Views(const Definitions& definitions, const Holdings& holdings, Order order)
     : definitions_(definitions), order_(order) {
-    // Number views by decomposition, not by holding: ranks may share holdings between variables in
-    // different ways.
+    // Number views by decomposition, not by holding: the variables that share a holding can differ
+    // between ranks.
     std::map<std::pair<const Decomposition*, std::vector<int>>, int> known;
     for (std::size_t i = 0; i < holdings.size(); ++i) {
         const Holding& h = *holdings[i];
@@ -27,8 +27,8 @@ Views::Views(const Definitions& definitions, const Holdings& holdings, Order ord
 }
 
 /// Returns, for each writer with elements of a view in its share, the boxes of this rank that the
-/// writer must know, with only the runs of lists in its share. A writer whose share has no element
-/// of a list is left out.
+/// writer must know. Of lists, only the runs in the writer's share are included. A writer whose
+/// share has no element of a list is left out.
 std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
                                                      std::span<const Space> spaces,
                                                      std::span<const Places> places,

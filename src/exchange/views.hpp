@@ -41,8 +41,8 @@ public:
      * Sends each writer, once, the boxes that ranks of other nodes have in its share, so that it
      * can unpack their messages. Only ranks with elements in its share send.
      * @param writers  world rank of each of the layout's writers
-     * @param met      one bit for each writer; receives those whose shares meet what some rank of
-     *                 this node holds
+     * @param met      one bit for each writer; set for writers in whose share some rank of this
+     *                 node holds elements
      * @return this rank's own failure
      * @note Collective
      */

@@ -53,7 +53,8 @@ void WriteLane::clear() {
         holders.store(0, std::memory_order_relaxed);
 }
 
-// A rank that packs some piece of a group packs them all, so that few words tell who is waited for.
+// A rank that packs one piece of a group packs all pieces of the group, so a few words tell which
+// ranks are waited for.
 void WriteLane::begin_pass(Share of_pass, std::vector<Extent> wanted, const PiecePacker& packer) {
     share = std::move(of_pass);
     cursor_ = PieceCursor(share.space(), std::move(wanted), slots_.piece);
@@ -64,7 +65,7 @@ void WriteLane::begin_pass(Share of_pass, std::vector<Extent> wanted, const Piec
     open_ = !local || !packer.fills_any(share);
     held_.clear();
     next_ = 0;
-    std::size_t kept = 0;  // of held_
+    std::size_t kept = 0;  // number of entries of held_ that are kept
     bool any = false;
     for (std::int64_t k = 0; cursor_.next(piece); ++k) {
         if (k % group_ == 0) {
@@ -128,7 +129,8 @@ void WriteLane::wait_free(const Held& held, std::int64_t reach) {
     if (is_free(held.k)) return;
     constexpr std::int64_t worth_a_wake_up = 256 << 10;
     std::int64_t last = held.k, bytes = held.bytes;
-    // Up to a multiple, so that the writer wakes many at once and not some at each piece.
+    // Waits up to a multiple, so that the writer wakes many ranks at once instead of some at each
+    // piece.
     const std::int64_t end = (held.k / reach + 1) * reach;
     for (std::size_t i = next_; i < held_.size() && held_[i].k < end; ++i) {
         if (bytes >= worth_a_wake_up) break;
@@ -146,7 +148,7 @@ char* WriteLane::take_room(std::int64_t k, std::int64_t bytes) {
 void WriteLane::announce(std::int64_t k) {
     Word& packed = words(k).packed;
     const std::uint32_t before = packed.fetch_add(1, std::memory_order_acq_rel);
-    // The last holder sees that all others have entered, as they did so before they packed.
+    // The last holder sees that all other holders have entered, as each enters before it packs.
     const std::uint32_t holders = control_.holders[k / group_].load(std::memory_order_relaxed);
     if (before + 1 == holders && !mine) wake_all(packed);
 }

@@ -20,7 +20,7 @@ struct WriteControl {
     };
     /// Returns the bytes of the words of a lane.
     static std::int64_t bytes(std::int64_t slots, std::int64_t groups);
-    /// Returns the largest number of groups with which the words of all lanes are a small part of
+    /// Returns the largest number of groups for which the words of all lanes take a small part of
     /// the memory.
     static std::int64_t most_groups(std::int64_t memory, std::int64_t lanes);
 
@@ -37,7 +37,7 @@ public:
 
     int writer;   ///< number of the writer in the layout
     int rank;     ///< rank of the writer, in the world of the team
-    bool local;   ///< the writer is on this node; else the lane is outgoing
+    bool local;   ///< the writer is on this node; otherwise the lane is outgoing
     bool mine;    ///< this rank drains the lane: it writes the pieces, or sends them
     Share share;  ///< share of the writer in the space of the pass
 
@@ -45,12 +45,13 @@ public:
     struct Held {
         std::int64_t k = 0;
         Extent piece;
-        std::int64_t bytes = 0;  ///< bytes of it that this rank has, estimated; 0 only if none
+        std::int64_t bytes = 0;  ///< estimated bytes of the piece that this rank has; 0 only if
+                                 ///< none
     };
 
     /// Assigns the lane its words and slots in memory, before the first pass.
     void place(char* control, std::int64_t groups, const Slots& slots);
-    /// Resets the words to zero. For the rank that drains the lane.
+    /// Resets the words to zero. Only the rank that drains the lane calls it.
     void clear();
     /// Begins a pass. Allocates memory, and can be repeated.
     void begin_pass(Share of_pass, std::vector<Extent> wanted, const PiecePacker& packer);
@@ -62,11 +63,11 @@ public:
     /// Returns the position behind the last one at which this rank has something to do.
     std::int64_t end() const;
 
-    /// Enters the piece of position k, which replaces the one that had its slot before. For the
-    /// rank that drains the lane.
+    /// Enters the piece of position k, which replaces the earlier piece of its slot. Only the rank
+    /// that drains the lane calls it.
     void advance(std::int64_t k);
-    /// Returns the last piece that used the slot of position k; empty if there is none. For the
-    /// rank that drains the lane.
+    /// Returns the last piece that used the slot of position k; empty if there is none. Only the
+    /// rank that drains the lane calls it.
     Extent piece(std::int64_t k) const { return recent_[k % slots_.count]; }
     const Slots& slots() const { return slots_; }
     char* slot(std::int64_t k) const { return slots_.at(k); }
@@ -74,13 +75,14 @@ public:
     /// in ascending order.
     const Held* held(std::int64_t k);
 
-    /// Gives the empty slot of piece k to the ranks that pack. For the rank that drains the lane.
+    /// Gives the empty slot of piece k to the ranks that pack. Only the rank that drains the lane
+    /// calls it.
     void release(std::int64_t k);
-    /// Sleeps until the piece can be packed. A rank that must sleep does so until several pieces
-    /// can be, if that makes its part worth a wake-up.
-    /// @param reach  largest number of pieces to sleep for
+    /// Sleeps until the piece can be packed. A rank that must sleep waits for several pieces, if
+    /// this makes its work worth a wake-up.
+    /// @param reach  largest number of pieces to wait for
     void wait_free(const Held& held, std::int64_t reach);
-    /// Reserves so many bytes of an outgoing slot for this rank.
+    /// Reserves `bytes` bytes of an outgoing slot for this rank.
     char* take_room(std::int64_t k, std::int64_t bytes);
     /// Announces that this rank has packed its part.
     void announce(std::int64_t k);
