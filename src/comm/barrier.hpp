@@ -9,8 +9,8 @@
 namespace thalweg::detail {
 
 /// Enters a barrier. Takes no memory.
-/// @return function that tests if all ranks have entered it. It must not be called again after it
-/// has returned true
+/// @return function that tests if all ranks have entered it. This function must not be called again
+///     after it has returned true
 /// @note Collective
 std::function<bool()> begin_barrier(MPI_Comm comm);
 

@@ -112,7 +112,7 @@ Status agree(Comm& comm, const Status& mine) {
         bytes.resize(size);
         return {};
     });
-    // Use no further memory, as this rank may have none.
+    // Allocate nothing: this rank may have no memory.
     std::array<char, 1024> part;
     for (std::size_t at = 0; at < size; at += part.size()) {
         const std::size_t n = std::min(part.size(), size - at);

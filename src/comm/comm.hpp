@@ -50,8 +50,8 @@ public:
         (void)offset, (void)bytes;
         return true;
     }
-    /// Length in bytes of the leading part whose pages are touched; of shared memory, each rank
-    /// touches a share.
+    /// Length in bytes of the leading part whose pages are touched. In shared memory, each rank
+    /// touches a share of it.
     std::size_t touched = 0;
 
 protected:
@@ -63,9 +63,9 @@ protected:
 /// ordinary pages for the first time takes several times as long as copying into them.
 /// @return null if there is not enough
 std::unique_ptr<Memory> make_private_memory(std::size_t bytes);
-/// Permits the system to take back pages of private memory if it is short of memory; their contents
-/// are then lost. Pages that it has not taken back can be written without the cost of a first
-/// touch.
+/// Permits the system to take back pages of private memory if it is short of memory. The contents
+/// of these pages are then lost. Pages that the system has not taken back can be written without
+/// the cost of a first touch.
 void offer(const Memory& memory);
 
 /// Returns the error for memory that the ranks of a node cannot share. The text says if the cause
@@ -78,14 +78,15 @@ public:
 
     int rank() const { return rank_; }
     int size() const { return size_; }
-    /// Returns the number of a rank in messages: its rank here, unless others are set.
+    /// Returns the number of a rank for messages: its rank here, unless other numbers are set.
     int shown_rank(int rank) const { return shown_ranks_.empty() ? rank : shown_ranks_[rank]; }
     void show_ranks(std::vector<int> ranks) { shown_ranks_ = std::move(ranks); }
     /// Returns the communicator for use by other libraries; MPI_COMM_NULL if this build has no MPI.
     virtual MPI_Comm handle() const = 0;
 
-    /// @note Collective, as are all but the point-to-point functions. Those that take memory for
-    /// data of other ranks throw NoMemoryAnywhere on all ranks if one has none.
+    /// @note Collective, as are all functions below but the point-to-point ones. Functions that
+    ///   allocate memory for data of other ranks throw NoMemoryAnywhere on all ranks if one rank
+    ///   has none.
     virtual void barrier() = 0;
     virtual void all_reduce(std::span<std::int64_t> values, Reduce op) = 0;
     /// Combines the values on the root only; those of other ranks do not change.
@@ -97,7 +98,8 @@ public:
     virtual std::vector<std::vector<char>> gather(std::span<const char> bytes, int root) = 0;
     /// Sends each packet to its rank and returns the packets received, ordered by sender. Costs
     /// messages only between ranks that have packets for each other.
-    /// @param have  becomes false on a rank without memory for it; others do not learn of that
+    /// @param have  set to false on a rank that lacks memory for the packets; other ranks are not
+    ///              informed
     virtual std::vector<Packet> exchange(const std::vector<Packet>& packets, bool& have) = 0;
     std::vector<Packet> exchange(const std::vector<Packet>& packets);
     /// Makes a communicator of the same ranks with separate messages.
@@ -114,7 +116,8 @@ public:
 
     virtual MPI_Request start_send(const void* data, std::size_t bytes, int to, int tag) = 0;
     virtual void finish(std::vector<MPI_Request>& requests) = 0;
-    /// Waits for a message of that sender and tag and receives it into `data`; returns its size.
+    /// Waits for a message with this sender and tag, and receives it into `data`. Returns the size
+    /// of the message.
     virtual std::size_t receive(void* data, std::size_t capacity, int from, int tag) = 0;
     /// Lets MPI work for a moment, so that the model's transfers progress while the library sleeps.
     virtual void progress() = 0;
@@ -128,7 +131,7 @@ public:
 protected:
     int rank_ = 0;
     int size_ = 1;
-    std::vector<int> shown_ranks_;  ///< empty: their ranks
+    std::vector<int> shown_ranks_;  ///< numbers for messages; empty: the ranks
 };
 
 /// Duplicates the communicator. @note Collective over comm

@@ -15,8 +15,8 @@ Status check_communicator(MPI_Comm comm);
 /// Tests if two communicators have the same ranks in the same order. Local.
 bool has_ranks_of(const Comm& comm, MPI_Comm other);
 
-/// Gives up a communicator and those made from it: they are no longer freed where this would wait
-/// for other ranks.
+/// Gives up a communicator and all made from it: later, they are not freed if freeing them would
+/// wait for other ranks.
 void give_up(Comm& comm);
 bool is_given_up(const Comm& comm);
 

@@ -10,7 +10,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Returns a number of processes from the environment; 0 if there is none.
+/// Returns a number of processes from an environment variable; 0 if it is not set.
 int number(const char* variable) {
     const char* const text = std::getenv(variable);
     return text == nullptr ? 0 : std::atoi(text);
@@ -37,8 +37,8 @@ Status check_launcher() {
     int size = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size != 1) return {};
-    // Launchers set a variable with the number of processes: Open MPI's the first one; those of
-    // MPICH and its descendants, and srun, the second one.
+    // Launchers set a variable to the number of processes: Open MPI's launcher sets the first one;
+    // srun and the launchers of MPICH and its descendants set the second one.
     const int by_open_mpi = number("OMPI_COMM_WORLD_SIZE"), by_pmi = number("PMI_SIZE");
     const std::string own = mpi_name();
     const bool open_mpi = own.rfind("Open MPI", 0) == 0;

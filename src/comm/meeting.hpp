@@ -64,18 +64,18 @@ Status thread_failure(const char* call, int rank);
 struct Attendance {
     Call call;
     int file = 0;  ///< serial number of the file; 0: the call concerns the session
-    /// Further value that must be the same on all ranks, such as the variable of a put.
+    /// A further value that must be the same on all ranks, such as the variable of a put.
     std::int64_t detail = 0;
-    /// The rank gives up the file, or the session, whatever the others do.
+    /// The rank gives up the file, or the session, whatever the other ranks do.
     bool leaves = false;
-    /// Returns the objects of the call for messages: "of a.nc, variable 'T'". Given by std::ref,
-    /// which takes no memory.
+    /// Returns a text for messages that names the objects of the call, such as "of a.nc, variable
+    /// 'T'". Pass the function by std::ref, which takes no memory.
     std::function<std::string()> describe;
 };
 
 /// Further words that the ranks combine, if they are in the same call.
 struct MeetingWords {
-    /// Combined by bitwise or; what does not fit into a row takes another reduction.
+    /// Combined by bitwise or. Words that do not fit into a row need another reduction.
     std::span<std::int64_t> any{};
     std::span<std::int64_t> most{};  ///< combined by the maximum; as many as RowOfWords has
     std::span<std::int64_t> sums{};  ///< combined by the sum; as many as RowOfWords has
@@ -106,8 +106,8 @@ public:
         return enter(attendance, mine, {}, {}).status;
     }
 
-    /// Files, or the session, that ranks in different calls have given up. As a rank cannot return
-    /// to them, all ranks give them up before the call returns.
+    /// Files, or the session, that ranks in different calls have given up. A rank cannot use them
+    /// again, so all ranks give them up before the call returns.
     struct Parting {
         std::vector<int> files;  ///< serial numbers
         bool session = false;
@@ -118,8 +118,9 @@ public:
     void part_all() { parting_.session = true; }
     Parting take_parting() { return std::exchange(parting_, {}); }
 
-    /// Notes that a call of a second thread of this rank was refused. The next collective call
-    /// tells all ranks, some of which may be waiting in that call. Any thread may call it.
+    /// Notes that this rank refused a call of a second thread. The next collective call reports
+    /// this to all ranks, some of which may be waiting in that call. Any thread may call this
+    /// function.
     void refuse_thread(const char* call) { refused_ = call; }
 
     /// Sets a function for a file, which is called on every rank before any collective call.

@@ -29,7 +29,7 @@ constexpr std::size_t part_bytes = std::size_t(1) << 30;
 /// Largest part of a packet in Comm::exchange, in bytes.
 constexpr std::size_t exchange_bytes = std::size_t(1) << 20;
 
-/// Tags of Comm::exchange. A rank can be one exchange ahead of another, so they alternate.
+/// Tags of Comm::exchange. A rank can be one exchange ahead of another, so the tags alternate.
 constexpr int exchange_tags[2] = {1, 3};
 
 /// Buffer that receives data for which there is no memory. It is never read, so all communicators
@@ -197,7 +197,7 @@ public:
         for (const Packet& packet : packets) {
             if (!have) break;
             if (packet.rank == rank_) continue;
-            // The last part is the one that is shorter than the others; it may be empty.
+            // The last part is shorter than the others; it may be empty.
             const std::size_t size = packet.bytes.size();
             for (std::size_t at = 0; at <= size; at += exchange_bytes) {
                 sends.emplace_back();
@@ -214,7 +214,7 @@ public:
             if (arrived) {
                 int n = 0;
                 MPI_Get_count(&status, MPI_BYTE, &n);
-                char* to = spill;  // without memory, the part is received nevertheless
+                char* to = spill;  // without memory, receive the part all the same
                 have = have && alone([&]() -> Status {
                                    to = incoming.room(status.MPI_SOURCE, n);
                                    return {};
@@ -378,7 +378,7 @@ public:
     ErrorsReturn& operator=(const ErrorsReturn&) = delete;
 
 private:
-    // MPI reports errors without a valid communicator on one of these.
+    // MPI reports errors without a valid communicator on one of these two.
     const std::array<MPI_Comm, 2> comms{MPI_COMM_WORLD, MPI_COMM_SELF};
     std::array<MPI_Errhandler, 2> before_{};
 };

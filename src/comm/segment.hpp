@@ -16,7 +16,7 @@ struct SegmentName {
     std::int64_t process = 0;
     std::int64_t descriptor = -1;
     std::int64_t bytes = 0;
-    /// Random number. It distinguishes this segment from one with the same numbers in another
+    /// Random number. Distinguishes this segment from one with the same numbers in another
     /// container, or on another machine that MPI takes for this one.
     std::int64_t token = 0;
 };

@@ -60,9 +60,9 @@ Status share_node(Comm& all, int node_size, std::size_t control, std::unique_ptr
     return memory ? Status{} : no_shared_memory();
 }
 
-/// Tests if each rank of a node has a processor of its own, so that one that spins takes none from
-/// those it waits for. A rank that may use only one processor is bound to it, and so are the
-/// others.
+/// Tests if each rank of a node has its own processor, so that a rank that spins takes none from
+/// the ranks that it waits for. A rank that may use only one processor is bound to it; then the
+/// other ranks are assumed to be bound to processors of their own.
 bool has_processor_of_its_own(int ranks) {
     const int own = count(own_processors());
     return ranks <= (own > 1 ? own : sysconf(_SC_NPROCESSORS_ONLN));
@@ -103,7 +103,7 @@ std::int64_t* Team::row(int place) const {
 }
 
 /// Combines at most a row of words.
-/// @param several  over all nodes, if there are several; else over this one
+/// @param several  true: over all nodes; false: over this node
 /// @param act      called on rank `actor`; null: nothing is called
 void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, int actor,
                       const Act* act) {
@@ -119,8 +119,8 @@ void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, i
                       static_cast<std::uint32_t>(members);
     const bool acts = act != nullptr && actor == rank();
 
-    // On one node, the rank that acts finishes the round, or else the last one to arrive. On
-    // several, the leaders do, which communicate with each other.
+    // On one node, the rank that acts finishes the round; if no rank acts, the last one to arrive
+    // does. On several nodes, the leaders finish it, because they communicate with each other.
     const bool finishes = several ? place == 0 : act != nullptr ? acts : last;
     if (last && !finishes) ring(control.complete);
     if (finishes) {

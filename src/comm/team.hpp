@@ -15,8 +15,8 @@ class Team {
 public:
     /**
      * Makes a team of all ranks of a communicator.
-     * @param node_size  0: the actual nodes; else they are divided into nodes of at most so many
-     *                   ranks
+     * @param node_size  0: the actual nodes; otherwise, these are divided into nodes of at most
+     *                   this number of ranks
      * @param mine       this rank's own failure so far
      * @return null with an error, the same on every rank
      * @note Collective
@@ -45,7 +45,7 @@ public:
      * Combines words, and lets one rank change the result before any other rank gets it. Costs no
      * more than a reduction and a broadcast if that rank is the first of its node.
      * @param values  at most row_words
-     * @param act     called on rank `actor` alone; given by std::ref, which takes no memory
+     * @param act     called on rank `actor` only; pass it by std::ref, which takes no memory
      * @note Collective
      */
     void all_reduce(std::span<std::int64_t> values, Reduce op, int actor, const Act& act);

@@ -145,7 +145,7 @@ namespace {
 
 /**
  * Exchanges the ranks of all nodes among the first ranks of the nodes.
- * @param words  those of this node's ranks; receives those of all ranks' nodes
+ * @param words  encode this node's ranks; receive the nodes of all ranks
  * @return this rank's own failure
  * @note Collective over `leaders`
  */
@@ -193,7 +193,8 @@ Status find_topology(Comm& all, Comm& node, Comm* leaders, Status mine,
     auto* const place = reinterpret_cast<NodePlace*>(tables);
     int* const at = mine.ok() ? reinterpret_cast<int*>(tables + sizeof(NodePlace)) : nullptr;
     if (leaders != nullptr) {
-        std::vector<std::int64_t> words;  // the ranks of this node, later those of all nodes
+        std::vector<std::int64_t> words;  // first the ranks of this node, later the ranks of all
+                                          // nodes
         keep(alone([&]() -> Status {
             words = words_of_ranks(node.ranks_in(all));
             return {};

@@ -26,11 +26,11 @@ struct Topology {
     int rank_of(int at_node, int place) const { return by_place[first[at_node] + place]; }
 };
 
-/// Makes the topology, as rank 0 has it, of ranks whose nodes are given.
+/// Makes the topology for ranks whose nodes are given, as rank 0 sees it.
 Topology topology_of(std::span<const int> node_of);
 
-/// Returns the bytes of the tables for so many ranks and nodes, including the words that
-/// find_topology() puts in front.
+/// Returns the bytes of the tables for these numbers of ranks and nodes, including the words that
+/// find_topology() stores before them.
 std::size_t table_bytes(std::size_t ranks, std::size_t nodes);
 
 /**
@@ -40,7 +40,7 @@ std::size_t table_bytes(std::size_t ranks, std::size_t nodes);
  * @param leaders  the first ranks of the nodes; null on others, and if there is one node
  * @param mine     this rank's own failure so far
  * @param memory   shared by the node; null after a failure
- * @param tables   place in it for as many nodes as ranks
+ * @param tables   part of this memory for the tables, large enough for as many nodes as ranks
  * @return the same on every rank @note Collective over `all`
  */
 Status find_topology(Comm& all, Comm& node, Comm* leaders, Status mine,

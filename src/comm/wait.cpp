@@ -25,8 +25,8 @@ bool wait_briefly(Word& word, std::uint32_t value, Comm* comm, double seconds) {
 }
 
 void wait_while(Word& word, std::uint32_t value, Comm* comm, double spin) {
-    // Seconds of a nap: long enough to cost nothing, short enough for a transfer that waits for
-    // this rank.
+    // Limits of a nap in seconds: long enough to cost nothing, short enough for a transfer that
+    // waits for this rank.
     constexpr double shortest = 0.004, longest = 0.016;
     double nap = shortest;
     const double end = spin > 0 ? now() + spin : 0;

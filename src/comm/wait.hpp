@@ -17,7 +17,7 @@ static_assert(Word::is_always_lock_free);
 /// Sleeps while `word` has the given value. Wakes now and then to let MPI make progress, as another
 /// rank may wait for a message that this one has started before.
 /// @param comm  null for a thread that must not call MPI
-/// @param spin  seconds of looking for the change before the first sleep
+/// @param spin  seconds of active waiting before the first sleep
 void wait_while(Word& word, std::uint32_t value, Comm* comm, double spin = 0);
 
 /// Sleeps in the same way, but only for one nap. @return true if the value has changed
