@@ -59,7 +59,8 @@ bool is_predefined(MPI_Datatype datatype) {
     return combiner == MPI_COMBINER_NAMED;
 }
 
-// Returns the type of a datatype's elements. Throws if there are several, or an unknown one.
+// Returns the type of a datatype's elements. Throws if the elements have different types, or an
+// unknown type.
 int element_of(MPI_Datatype datatype) {
     int numbers = 0, addresses = 0, types = 0, combiner = 0;
     MPI_Type_get_envelope(datatype, &numbers, &addresses, &types, &combiner);

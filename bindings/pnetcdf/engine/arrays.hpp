@@ -18,9 +18,9 @@ namespace thalweg::pnetcdf::engine {
 class Array {
 public:
     Array() = default;
-    // @param type  of the variable
-    // @param count  of the section; empty: there is no memory map
-    // Throws the codes for MPI datatypes that do not fit.
+    // @param type  type of the variable
+    // @param count  lengths of the section; empty: there is no memory map
+    // Throws the error codes of MPI datatypes that do not fit.
     Array(const DataCall& call, int type, const nc::Shape& count, nc::Index elements);
     ~Array();
     Array(Array&& other) noexcept { *this = std::move(other); }
@@ -28,12 +28,12 @@ public:
     Array(const Array&) = delete;
     Array& operator=(const Array&) = delete;
 
-    int type() const { return type_; }  // of the elements
+    int type() const { return type_; }  // type of the elements
     void* at() const { return at_; }
     // Tests if the elements follow one another in memory.
     bool is_dense() const { return map_.empty() && derived_ == MPI_DATATYPE_NULL; }
 
-    // Returns the elements in their order: those of the program, or a copy in `space`.
+    // Returns the elements in their order, either in the program's array or as a copy in `space`.
     const char* gather(std::string& space) const;
     // Copies elements in their order into the array.
     void scatter(const char* elements) const;
@@ -43,8 +43,9 @@ private:
     int type_ = 0;
     nc::Index n_ = 0;
     nc::Shape count_;
-    std::vector<std::ptrdiff_t> map_;           // empty: none
-    MPI_Datatype derived_ = MPI_DATATYPE_NULL;  // a duplicate, as the program may free its own
+    std::vector<std::ptrdiff_t> map_;           // empty: no map
+    MPI_Datatype derived_ = MPI_DATATYPE_NULL;  // a duplicate, because the program may free its
+                                                // datatype
     int derived_count_ = 0;
 
     void set_datatype(const DataCall& call, int type);

@@ -41,10 +41,11 @@ enum {
     requests_pending = -236
 };
 
-// Returns PnetCDF's code for an error of netCDF or of the system, and logs its text at level info.
+// Returns PnetCDF's code for an error of netCDF or of the system. Logs the error's text at level
+// info.
 int code_for_program(const nc::Error& error);
 
-// Runs an action, and returns its code: that of an error which it throws, or the one it returns.
+// Runs an action. Returns the code that it returns, or the code of an error that it throws.
 template <class Action>
 int attempt(Action action) {
     try {

@@ -39,7 +39,7 @@ int File::data(const DataCall& call) {
     return deliver(s, read.data());
 }
 
-// A call for several variables is one request for each, and one wait for all.
+// A call for several variables makes a request for each of them, and waits once for all requests.
 int File::data(const SeveralCall& call) {
     const DataCall& each = call.each;
     check_mode(each);
@@ -85,8 +85,9 @@ int File::convert_to(const Selection& s, char* to) {
                    nc::Table::fill_of(v), any_sign());
 }
 
-// Adds the parts of a put to the queue. Those of a collective one with several parts, whose number
-// differs between ranks, are this rank's own, and an empty one that all have ends them.
+// Adds the parts of a put to the queue. If a collective put has several parts, their number differs
+// between ranks: then each rank adds its parts as its own, followed by an empty part that all ranks
+// have.
 void File::push(const Selection& s, const char* values, bool together) {
     const auto bytes = static_cast<Index>(size_of(variable_of(s.varid).type));
     const bool one = together && s.parts.size() == 1;
@@ -139,7 +140,7 @@ int File::put_alone(const Selection& s) {
 
 // ---- gets ---------------------------------------------------------------------------------------
 
-// Copies what was read into the program's array.
+// Copies the elements that were read into the program's array.
 int File::deliver(const Selection& s, const char* read) {
     const Variable& v = variable_of(s.varid);
     got_ += s.elements * static_cast<Index>(size_of(v.type));
@@ -181,11 +182,12 @@ void File::read_alone(const Entry& part, char* to) {
     });
 }
 
-// Reads what each rank wants: a round for each variable and record that some rank has next.
+// Reads the elements that each rank wants, in rounds: one for each variable and record that comes
+// next on some rank.
 void File::read_together(std::vector<Reading> readings) {
     constexpr Index none = std::numeric_limits<Index>::max();
     struct Key {
-        Index variable, record;  // twice its id, and one more for boxes; -1: a section
+        Index variable, record;  // variable: twice the id, plus 1 for boxes; record -1: a section
     };
     const auto key_of = [&](const Entry& part) {
         const bool boxes = part.pieces != nullptr;

@@ -15,10 +15,10 @@ class File;
 
 enum class Verb { put, get, iput, iget, bput, mput, mget };
 
-// Forms, by their number of arguments for the section.
+// Forms of calls. The value of each is its number of arguments for the section.
 enum class Kind { var, var1, vara, vars, varm, varn, vard };
 
-// Types in memory, by netCDF's numbers; of_variable: an MPI datatype says it.
+// Types in memory, by netCDF's numbers. For of_variable, an MPI datatype tells the type.
 enum class Memory {
     of_variable = NC_NAT,
     of_schar = NC_BYTE,
@@ -39,10 +39,10 @@ struct DataCall {
     Verb verb;
     Kind kind;
     bool together;  // collective
-    int type;       // in memory; NC_NAT: by buftype
+    int type;       // type in memory; NC_NAT: type of buftype
     int varid = 0;
     const MPI_Offset *start = nullptr, *count = nullptr, *stride = nullptr, *map = nullptr;
-    int pieces = 0;  // of varn
+    int pieces = 0;  // number of sections of a varn call
     MPI_Offset *const *starts = nullptr, *const *counts = nullptr;
     void* values = nullptr;
     MPI_Offset bufcount = 0;
@@ -53,7 +53,7 @@ struct DataCall {
     bool waits() const { return verb == Verb::put || verb == Verb::get; }
 };
 
-// A call for several variables: the arguments of each are at the same place of the lists.
+// The arguments of a call for several variables, in lists with one entry for each variable.
 struct SeveralCall {
     DataCall each;
     int n = 0;
@@ -65,8 +65,9 @@ struct SeveralCall {
     const MPI_Datatype* buftypes = nullptr;
 };
 
-// Runs a call. @return PnetCDF's code
-// @note Collective if its `together` is set, both
+// Runs a call.
+// @return PnetCDF's code
+// @note Both are collective if `together` of the call is set
 int run(File& file, const DataCall& call);
 int run(File& file, const SeveralCall& call);
 
@@ -75,14 +76,14 @@ void* address_of(Pointer* pointer) {
     return const_cast<void*>(static_cast<const void*>(pointer));
 }
 
-// A function for data of this signature.
+// A PnetCDF function that moves data, made for its signature.
 template <class Function, Verb verb, Kind kind, Memory memory, bool all>
 struct DataFunction;
 
 template <class... A, Verb verb, Kind kind, Memory memory, bool all>
 struct DataFunction<int(int, A...), verb, kind, memory, all> {
     static constexpr bool flexible = memory == Memory::of_variable;
-    static constexpr int indices = static_cast<int>(kind);  // arguments of the section
+    static constexpr int indices = static_cast<int>(kind);  // number of arguments for the section
 
     static int call(File& file, A... arguments) {
         const auto given = std::make_tuple(arguments...);

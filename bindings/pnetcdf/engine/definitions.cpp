@@ -56,7 +56,7 @@ void File::def_var_fill(int varid, bool no_fill, const void* value) {
     Dataset::put_att(varid, std::move(a));
 }
 
-// Each rank fills a part of the record.
+// Each rank writes fill values to a part of the record.
 void File::fill_record(int varid, Index record) {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
     if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
@@ -180,7 +180,7 @@ int ncmpi_sync(File& file) {
     return on(file, [&] { file.sync(); });
 }
 
-// The data are in the file after it as before.
+// Flushing changes nothing: the data are in the file already.
 int ncmpi_flush(File& file) {
     return on(file, [&] {
         if (file.in_define_mode()) throw Error{NC_EINDEFINE, file.path() + " is in define mode"};

@@ -46,7 +46,8 @@ Format format_of(int format) {
     }
 }
 
-// Throws if the file cannot be made: PnetCDF says so with its own code.
+// Throws step_aside if the file cannot be created: then PnetCDF makes the call and returns its own
+// code.
 void check_place(const std::string& path, bool clobber) {
     const auto leave = [](const char* why) { throw Error{netcdf::step_aside, why}; };
     const std::size_t slash = path.rfind('/');
@@ -56,7 +57,7 @@ void check_place(const std::string& path, bool clobber) {
     if (access(folder.c_str(), W_OK | X_OK) != 0) leave("the folder may not be written");
 }
 
-// Throws if there is no classic file that can be opened.
+// Throws step_aside if there is no classic file that can be opened.
 void check_there(const std::string& path, bool writable) {
     const auto leave = [](const char* why) { throw Error{netcdf::step_aside, why}; };
     if (access(path.c_str(), F_OK) != 0 && access((path + ".part").c_str(), F_OK) == 0)
@@ -74,7 +75,8 @@ bool is_strict() {
     return relax != nullptr && *relax == '0';
 }
 
-// Makes a file, or says why PnetCDF has to.
+// Creates or opens a file. If the library cannot do so, stores in `call` the reason why PnetCDF
+// must.
 template <class Make>
 std::shared_ptr<File> make(Call& call, Make action) try {
     return action();
@@ -160,7 +162,7 @@ void File::enddef() {
     independent_ = false;
 }
 
-// Independent gets see what all ranks have put before.
+// After this call, independent gets see all data that any rank has put before.
 void File::begin_independent() {
     if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
     if (independent_) return;
@@ -207,7 +209,7 @@ int begin(Call& call, std::shared_ptr<File>* file) {
 
 int end(std::shared_ptr<File>& file, bool abort) {
     const int code = on(*file, [&] { return file->end(abort); });
-    // The end of a file is collective, and the other ranks are elsewhere.
+    // Keep the file: closing it is collective, and the other ranks make other calls.
     if (file->is_mixed()) new std::shared_ptr<File>(file);
     file.reset();
     return code;

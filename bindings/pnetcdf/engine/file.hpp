@@ -23,41 +23,42 @@ using netcdf::Call;
 // The part of a variable that a call selects, and the array for it.
 struct Selection {
     int varid = 0;
-    std::vector<Entry> parts;  // without values; those of a part follow those of the one before
+    std::vector<Entry> parts;  // without values; the parts follow each other in the array
     Index elements = 0;
     Array array;
 };
 
-// A request that has not been waited for.
+// A request that is not completed yet.
 struct Request {
     int id = 0;
     bool puts = false;
-    Index buffered = 0;  // bytes of the attached buffer that it takes
+    Index buffered = 0;  // bytes that it takes of the attached buffer
     Selection selection;
-    const char* values = nullptr;  // to be put, of the variable's type
-    std::unique_ptr<char[]> own;   // copy of them
+    const char* values = nullptr;  // values to put, in the variable's type
+    std::unique_ptr<char[]> own;   // copy of the values
 };
 
 class File : public QueuedFile {
 public:
-    // @note Collective over the communicator of the call, both
+    // @note create and open are collective over the communicator of the call
     static std::shared_ptr<File> create(Call& call);
     static std::shared_ptr<File> open(Call& call);
 
     ~File() override;
 
     const Call& call() const { return call_; }
-    // Returns the program's hints, or MPI_INFO_NULL.
+    // Returns the program's hints; MPI_INFO_NULL if there are none.
     MPI_Info hints() const { return hints_; }
     bool is_first() const { return session_.rank() == 0; }
     std::recursive_mutex& mutex() { return session_.mutex; }
     int fill_mode() const { return fill_mode_; }
-    // Returns the variable of an id; NC_GLOBAL is an error of its own.
+    // Returns the variable with an id. Throws another error for NC_GLOBAL than for other invalid
+    // ids.
     Variable& variable_of(int varid);
     Index length_of(int dimid);
     Places places();
 
-    long opened = 0;  // among the files of the process
+    long opened = 0;  // number of this file among all that the process has opened
 
     // Definitions.
     void redef();
@@ -66,20 +67,23 @@ public:
     int def_var(const std::string& name, int type, std::vector<int> dims);
     void def_var_fill(int varid, bool no_fill, const void* value);
     int set_fill(int mode);
-    // @return NC_ERANGE if values do not fit, which are stored as fill values; else 0
+    // @return NC_ERANGE if values do not fit, otherwise 0; fill values are stored for those that do
+    //     not fit
     int put_att(int varid, const char* name, int type, Index n, const void* values, int memory);
     int get_att(int varid, const char* name, void* values, int memory);
     void del_att(int varid, const std::string& name);
 
-    // @note Collective, all of these
+    // @note These functions are collective
     void begin_independent();
     void end_independent();
     void sync_records();
     void fill_record(int varid, Index record);
-    // Ends the file. @return NC_EPENDING if requests were left, else 0
+    // Closes the file.
+    // @return NC_EPENDING if requests were not completed, otherwise 0
     int end(bool abort);
 
-    // Data. @return NC_ERANGE if values do not fit; else 0. Throw.
+    // The functions for data.
+    // @return NC_ERANGE if values do not fit, otherwise 0. They throw other errors.
     int data(const DataCall& call);
     int data(const SeveralCall& call);
 
@@ -101,12 +105,12 @@ private:
     void keep(const Call& call);
 
     Call call_;
-    MPI_Info hints_ = MPI_INFO_NULL;  // a copy: the program frees its own
+    MPI_Info hints_ = MPI_INFO_NULL;  // a copy, because the program frees its own
     bool independent_ = false;
-    bool strict_bounds_ = false;     // by PNETCDF_RELAX_COORD_BOUND
-    bool placed_by_program_ = true;  // the places of data follow from the definitions
+    bool strict_bounds_ = false;     // set by PNETCDF_RELAX_COORD_BOUND
+    bool placed_by_program_ = true;  // the addresses of data follow from the definitions
     std::vector<Request> requests_;
-    Index buffer_ = -1;  // attached bytes; -1: none
+    Index buffer_ = -1;  // size of the attached buffer; -1: none
     Index put_ = 0, got_ = 0;
 
     void check_mode(const DataCall& call) const;

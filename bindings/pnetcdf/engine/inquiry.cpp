@@ -181,7 +181,7 @@ int ncmpi_inq_recsize(File& file, MPI_Offset* size) {
     return on(file, [&] { set(size, file.places().record_bytes); });
 }
 
-// The header is the first rank's.
+// Only the first rank writes the header.
 int ncmpi_inq_put_size(File& file, MPI_Offset* size) {
     return on(file, [&] {
         const bool header = file.is_first() && file.is_writable() && !file.in_define_mode();
@@ -212,7 +212,7 @@ int ncmpi_inq_buffer_usage(File& file, MPI_Offset* bytes) {
     return on(file, [&] { set(bytes, file.buffer_usage()); });
 }
 
-// The hints of the program, and PnetCDF's with the values in use.
+// Returns the program's hints, and PnetCDF's hints with the values in use.
 int ncmpi_inq_file_info(File& file, MPI_Info* used) {
     return on(file, [&] {
         if (used == nullptr) throw Error{NC_EINVAL, file.path() + ": there is no place for hints"};

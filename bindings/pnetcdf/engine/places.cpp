@@ -18,7 +18,7 @@ using namespace nc;
 
 namespace {
 
-constexpr Index free_bytes = 4096;  // after the header: the library's default
+constexpr Index free_bytes = 4096;  // free bytes after the header, the library's default
 
 Index padded(Index bytes) { return (bytes + 3) / 4 * 4; }
 
@@ -29,7 +29,7 @@ Index bytes_of(const Table& table, const Variable& v) {
     return bytes;
 }
 
-// A record variable that is the only one is not padded.
+// If there is only one record variable, its records are not padded.
 Index bytes_of_records(const Table& table) {
     Index all = 0, n = 0, only = 0;
     for (const Variable& v : table.variables) {
@@ -125,7 +125,7 @@ Places places_of(const Table& table, int format) {
 Places read_places(const std::string& path) {
     Places p;
     Header header(path);
-    header.number();  // of records
+    header.number();  // number of records
     header.word();
     std::vector<bool> unlimited;
     for (Index n = header.number(); n > 0; n--) {

@@ -12,14 +12,14 @@ namespace thalweg::pnetcdf::engine {
 
 struct Places {
     nc::Index header = 0, extent = 0, record_bytes = 0;
-    std::vector<nc::Index> begin;  // of each variable
+    std::vector<nc::Index> begin;  // address of each variable's data
 };
 
-// Returns the places that the library gives to the data of a new file.
+// Returns the addresses that the library gives to the data of a new file.
 // @param format  NC_FORMAT_*
 Places places_of(const nc::Table& table, int format);
 
-// Reads the places from the header of a file. Throws.
+// Reads the addresses from the header of a file. Throws on errors.
 Places read_places(const std::string& path);
 
 }  // namespace thalweg::pnetcdf::engine

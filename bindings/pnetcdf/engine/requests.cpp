@@ -16,18 +16,19 @@ namespace {
 
 constexpr int no_request = -1, all_requests = -1, all_gets = -2, all_puts = -3;
 
-// Smaller arrays are copied when they are posted, as PnetCDF does: some programs change them.
+// Smaller arrays are copied when they are posted, as in PnetCDF: some programs change the arrays
+// afterwards.
 constexpr Index small = 4096;
 
 }  // namespace
 
-// @param small_too  small arrays are copied, too
-// @return NC_ERANGE if values do not fit; else 0
+// @param small_too  copy small arrays, too
+// @return NC_ERANGE if values do not fit, otherwise 0
 int File::post(const DataCall& call, bool small_too) {
     const Variable& v = variable_of(call.varid);
     if (call.type != NC_NAT && (call.type == NC_CHAR) != (v.type == NC_CHAR))
         throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
-    if (call.verb == Verb::bput) buffer_size();  // throws without a buffer
+    if (call.verb == Verb::bput) buffer_size();  // throws if no buffer is attached
     Request r;
     r.puts = call.puts();
     r.selection = select(call);
@@ -51,7 +52,7 @@ int File::post(const DataCall& call, bool small_too) {
             r.values = r.own.get();
         }
     }
-    // Even ids for puts and odd ones for gets, from 0 and 1 on if there are none.
+    // Puts get even ids and gets get odd ids. If there are no requests, ids begin at 0 and 1.
     r.id = r.puts ? 0 : 1;
     for (const Request& other : requests_)
         if (other.puts == r.puts) r.id = std::max(r.id, other.id + 2);
@@ -60,12 +61,13 @@ int File::post(const DataCall& call, bool small_too) {
     return code;
 }
 
-// Takes the requests of a call out of those that are left.
-// @param numbers  receives the place of each in the call's list
+// Removes the requests of a call from the list of open requests.
+// @param numbers  receives each request's position in the call's list
 std::vector<Request> File::take(int n, int* ids, int* statuses, int& code,
                                 std::vector<int>& numbers) {
     std::vector<Request> chosen;
-    std::vector<int> place(requests_.size(), -1);  // in the list; -2: not in it, and taken
+    std::vector<int> place(requests_.size(), -1);  // position in the call's list; -2: taken, but
+                                                   // not in the list
     for (int i = 0; i < n; i++) {
         if (statuses != nullptr) statuses[i] = NC_NOERR;
         if (ids[i] == no_request) continue;
@@ -130,7 +132,7 @@ int File::finish(std::vector<Request>& chosen, bool together, const std::vector<
         if (error.code == 0) error = thrown;
     };
     if (together) {
-        // A rank without memory for its requests takes part with those that it could prepare.
+        // A rank without memory for all its requests takes part with those that it could prepare.
         if (writable_) attempt_all([&] { write_requests(); });
         int reads = error.code == 0 && !readings.empty() ? 1 : 0;
         MPI_Allreduce(MPI_IN_PLACE, &reads, 1, MPI_INT, MPI_MAX, session_.comm());

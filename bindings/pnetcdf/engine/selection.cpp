@@ -12,7 +12,8 @@ namespace thalweg::pnetcdf::engine {
 
 namespace {
 
-// Tests if indices are in order, as `check_bounds` of a file has it.
+// Tests if a start index is out of bounds.
+// @param strict  see `check_bounds` of a file
 bool starts_beyond(Index start, Index count, Index length, bool strict) {
     return start < 0 || start > length || (start == length && (strict || count > 0));
 }
@@ -113,7 +114,8 @@ public:
 
 private:
     Selection& selection_;
-    std::size_t outer_;  // dimensions before those of the boxes: 1 with records, else 0
+    std::size_t outer_;  // 1 if the variable has records: a dimension before those of the boxes;
+                         // otherwise 0
     std::vector<Entry> boxes_;
 
     bool same_record(const Entry& box) const {

@@ -18,7 +18,7 @@ enum Number {
     number_of_names
 };
 
-/// Returns the function that the program calls by a name.
+/// Returns the function that the program calls by the name with this number.
 void* function_of(int number);
 
 }  // namespace thalweg::pnetcdf

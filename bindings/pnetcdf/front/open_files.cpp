@@ -9,7 +9,7 @@ namespace thalweg::pnetcdf {
 
 namespace {
 
-constexpr int most_files = 1024;  // as PnetCDF has
+constexpr int most_files = 1024;  // PnetCDF's limit
 
 struct Slots {
     std::mutex mutex;

@@ -11,27 +11,29 @@
 
 namespace thalweg::pnetcdf {
 
-/// An open file. Several ids may have the same one of the engine.
+/// An open file. Several ids may share one file of the engine.
 struct OpenFile {
-    std::shared_ptr<engine::File> file;  ///< null: the real library has it
-    int inner = -1;                      ///< by which the real library knows it
+    std::shared_ptr<engine::File> file;  ///< null: the real PnetCDF has opened the file
+    int inner = -1;                      ///< id of the file in the real PnetCDF
 };
 
-/// Returns the file of an id; null if there is none.
+/// Returns the file with an id; null if there is none.
 const OpenFile* find_file(int id);
 
-/// Notes a file. @param id  -1: the lowest that is free, as PnetCDF does
-/// @return its id; -1 if there are too many files
+/// Registers a file.
+/// @param id  -1: the lowest free id, as in PnetCDF
+/// @return the file's id; -1 if there are too many files
 int add_file(OpenFile file, int id = -1);
 
 OpenFile remove_file(int id);
 
 std::vector<int> open_ids();
 
-/// Returns the file of the engine that is open with this path for writing; null if there is none.
+/// Returns the engine's file that is open for writing with this path; null if there is none.
 std::shared_ptr<engine::File> find_written(const std::string& path, MPI_Comm comm);
 
-/// Keeps calls that are made inside from coming back to the shim.
+/// While an object of this class exists, calls of this thread go to the real PnetCDF, not to the
+/// shim.
 class Depth {
 public:
     explicit Depth(const thalweg_shim* shim) : depth_(shim->depth()) { ++*depth_; }

@@ -24,13 +24,13 @@ namespace thalweg::pnetcdf::opening {
 
 namespace {
 
-/// Returns the real function of a name; null if there is none.
+/// Returns the real PnetCDF's function with a name; null if there is none.
 template <class Function>
 Function* real(int number) {
     return reinterpret_cast<Function*>(real_function(number));
 }
 
-/// Returns the format that a mode asks for.
+/// Returns the format that a mode requests.
 int format_of(int mode) {
     if ((mode & NC_64BIT_DATA) != 0) return NC_FORMAT_64BIT_DATA;
     if ((mode & NC_64BIT_OFFSET) != 0) return NC_FORMAT_64BIT_OFFSET;
@@ -40,7 +40,7 @@ int format_of(int mode) {
     return format;
 }
 
-/// The arguments of a call on the first rank.
+/// The arguments that the first rank has passed to a call.
 struct Said {
     int mode, format, taken;
 };
@@ -70,8 +70,8 @@ int open_really(MPI_Comm comm, const char* path, int mode, MPI_Info info, bool c
     return code;
 }
 
-// Returns the engine's open files in the order in which they were opened, which all ranks have, and
-// forgets them.
+// Removes and returns the engine's open files in the order in which they were opened. All ranks
+// have the same order.
 std::vector<std::shared_ptr<engine::File>> take_files() {
     std::vector<std::shared_ptr<engine::File>> files;
     for (const int id : open_ids())
@@ -144,7 +144,7 @@ int finish(int id, bool abort) {
     const Depth deeper(the_shim());
     OpenFile file = remove_file(id);
     if (file.file == nullptr) return real<int(int)>(number)(file.inner);
-    // Another id of the file goes on.
+    // If another id has the same file, the file stays open.
     return file.file.use_count() > 1 ? 0 : engine::end(file.file, abort);
 }
 
@@ -184,7 +184,7 @@ int copy_att(int id, int variable, const char* name, int to, int to_variable) {
         const Depth deeper(the_shim());
         return function(from->inner, variable, name, into->inner, to_variable);
     }
-    // Calls the functions that the program itself would call.
+    // Calls the functions as the program itself would.
     nc_type type = NC_NAT;
     MPI_Offset length = 0;
     const auto call = [](int number, auto* signature, auto... arguments) {
@@ -206,7 +206,7 @@ void tell_unclosed_files() {
     if (!left.empty())
         std::fprintf(stderr, "thalweg: the program ended without MPI_Finalize: %s%s incomplete\n",
                      left.front()->path().c_str(), left.size() == 1 ? " is" : " and others are");
-    // Their end is collective.
+    // Keep the files: closing them is collective.
     new std::vector<std::shared_ptr<engine::File>>(std::move(left));
 }
 

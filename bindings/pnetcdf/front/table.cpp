@@ -33,7 +33,8 @@ constexpr const char* texts[] = {
 
 std::atomic<void*> reals[number_of_names];
 
-/// A function of PnetCDF whose first argument is a file's id: to the engine, or to the real one.
+/// A PnetCDF function whose first argument is a file's id. It calls the engine or the real
+/// function.
 template <class Function, auto engine, int number>
 struct Routed;
 
@@ -54,7 +55,8 @@ struct Routed<int(int, A...), engine, number> {
     }
 };
 
-/// Functions that are not routed by an id: null leaves the real one.
+/// Returns the replacement of a function that is not routed by an id; null: the real function is
+/// called.
 void* plain(int number) {
     switch (number) {
         case number_of_ncmpi_create: return reinterpret_cast<void*>(opening::create);

@@ -7,17 +7,19 @@
 
 namespace thalweg::pnetcdf {
 
-/// Sets the shim, takes over the files that the real library has open, and returns the functions
-/// in the order of their names. @param count  receives their number
+/// Sets the shim, takes over the files that the real PnetCDF has open, and returns the functions in
+/// the order of their names.
+/// @param count  receives the number of functions
 void* const* begin(const thalweg_shim* shim, int* count);
 
-/// Ends the process's part: it exits.
+/// Must be called when the process exits.
 void finish();
 
-/// Returns the function that a program reaches by a name. @param number  in the list of names
+/// Returns the real function with a name.
+/// @param number  index of the name in the list
 void* real_function(int number);
 
-/// The shim that was set.
+/// Returns the shim that was set.
 const thalweg_shim* the_shim();
 
 }  // namespace thalweg::pnetcdf
