@@ -34,9 +34,9 @@ struct Words {
     std::size_t each;
     std::vector<std::int64_t> all;
     std::span<std::int64_t> put, lacking, bare, with_halo;
-    /// Words for boxes, for the hash of the records and for that of the late attributes. Each hash
-    /// is followed by its complement, which shows after the bitwise or whether all ranks had the
-    /// same hash.
+    /// Words for boxes, for the hash of the records and for the hash of the late attributes. Each
+    /// hash is followed by its complement, which shows after the bitwise or whether all ranks had
+    /// the same hash.
     std::span<std::int64_t> rest;
 };
 

@@ -21,23 +21,23 @@ struct Agreed {
     bool boxed = false;  ///< some rank has put sections or records, in this batch or before
     /// With service inline: all ranks have put parts of the same records, with equal keys.
     bool same_parts = false;
-    /// In a close: all ranks have given the same late attributes.
+    /// While a file is closed: all ranks have given the same late attributes.
     bool same_late = true;
 };
 
 /// A part that waits until all ranks agree and write.
 struct WaitingPart : Part {
-    /// Put by tw_put: belongs to the open step, or to a fixed-size variable.
+    /// The part was put by tw_put: it belongs to the open step, or to a fixed-size variable.
     bool by_put = false;
     bool deferred = false;    ///< holds no copy: the model's array must not change before the write
     Fingerprint fingerprint;  ///< sample of a deferred array
     std::int64_t bytes = 0;   ///< bytes of its packed values
 };
 
-/// A part to be put, and similar ones of later records.
+/// A part to be put, and similar parts of later records.
 struct PartsToPut {
     Part part;
-    std::int64_t records = 1;  ///< 0: only to return an earlier error
+    std::int64_t records = 1;  ///< 0: the call only returns an earlier error
     std::int64_t step = 1;     ///< distance from record to record
     std::int64_t bytes = 0;    ///< distance between the arrays of two records
     bool deferred = false;     ///< the arrays do not change until they are written
@@ -50,8 +50,8 @@ public:
     /// The state of a variable in the record of the open step, for tw_put.
     struct Put {
         bool put = false;
-        bool written = false;      ///< written in this step already, by a collective put
-        bool boxed = false;        ///< put in this step as sections or records of the same record
+        bool written = false;      ///< already written in this step, by a collective put
+        bool boxed = false;        ///< put in this step as sections, or as records with one number
         Form form = Form::either;  ///< form of the array that was put
     };
     using Key = std::pair<int, std::int64_t>;  ///< variable and record
@@ -71,12 +71,13 @@ public:
     /// Returns the part that tw_put has put of a variable; null if none waits.
     WaitingPart* find_put(int variable);
 
-    /// Checks that deferred arrays have not changed: of all variables, or only of fixed-size ones.
+    /// Checks that deferred arrays have not changed: the arrays of all variables, or only of
+    /// fixed-size ones.
     Status check_deferred(bool records) const;
     /// Returns the error for values that did not fit since the last call: in all variables, or only
     /// in fixed-size ones.
     Status take_misfits(bool records);
-    /// Tests if the ranks have put something into a step that has not ended.
+    /// Tests if the ranks have put data into a step that has not ended.
     bool step_is_open(const Agreed& agreed) const;
     /// Forgets the parts put by tw_put that have been written or queued: those of all variables, or
     /// only of fixed-size ones.
@@ -108,7 +109,7 @@ public:
     std::int64_t waiting = 0;  ///< bytes of the parts that are not from tw_put
     std::int64_t record;       ///< record of the open step
     /// Sections or records were put: by this rank or, if the ranks agree before they publish, by
-    /// any.
+    /// any rank.
     bool boxed = false;
     bool given = false;             ///< this rank has named the records of its puts
     std::int64_t file_records = 0;  ///< records of the file after this rank's puts are written
@@ -117,14 +118,14 @@ private:
     const FileContext& file_;
 };
 
-/// Returns the error of puts that exceed what a setting permits in a step.
+/// Returns the error for puts that exceed the limit of a setting in one step.
 Status too_much_put(const FileContext& file, const Variable& variable, const char* setting,
                     std::int64_t bytes);
 
 /**
  * Agrees with all ranks before they write together: on the call, earlier errors, and the puts of
  * each rank.
- * @param variable  variable that a collective put writes; else -1
+ * @param variable  variable that a collective put writes; otherwise -1
  * @param mine      this rank's own error
  * @return the same on every rank, including TW_EMISSING and TW_EMISMATCH. If the ranks are in the
  *     same call, agreed.boxed is set in any case.

@@ -14,8 +14,8 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Least number of sampled elements. Each costs a cache miss, so they are few compared with the
-/// bytes that are packed.
+/// Smallest number of sampled elements. Each costs a cache miss, so there are few in comparison
+/// with the packed bytes.
 constexpr std::int64_t least = 4;
 constexpr std::int64_t most = 32;
 constexpr std::int64_t bytes_each = 32 * 1024;

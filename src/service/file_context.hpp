@@ -21,7 +21,7 @@ struct FileContext {
     SessionResources& session;
     Packers& packers;
     std::string path;
-    /// Path of the data before the file is complete; in a set of files, of the first one.
+    /// Path of the data before the file is complete; in a set of files, path of the first one.
     std::string data_path;
     /// Identity of data_path, to compare between nodes; unset for a set of files.
     FileIdentity claimed;
@@ -39,8 +39,8 @@ struct FileContext {
     bool leaving = false;  ///< tw_close has begun; it ends the file with or without an error
     FileFigures figures;
 
-    /// Returns the bytes of a step on this rank, by the holdings with which variables were defined;
-    /// and the most on any rank, known once the definitions have ended.
+    /// Returns the bytes of a step: on this rank, by the holdings with which variables were
+    /// defined; and the most on any rank, which is known once the definitions have ended.
     std::int64_t step_bytes() const;
     std::int64_t most_step_bytes = 0;
 
@@ -55,18 +55,19 @@ struct FileContext {
     Status keep(Status status);
     /// Adds the file, the variable and the rank to the text of an error.
     Status in_variable(Status status, int variable) const;
-    /// Finds the variable of a put, and checks that values of a type can be converted to its own.
+    /// Finds the variable of a put, and checks that values of a type can be converted to the
+    /// variable's type.
     Status find_variable(const std::string& name, int type, int& variable) const;
     /// Applies netCDF's rule: in the classic formats without unsigned types, and in netCDF-4's
     /// classic model, a byte is signed or unsigned, as the user likes (netCDF User's Guide).
     void use_netcdf_byte_rule(int variable, tw_type& type) const;
-    /// Checks that the format can count a record: the given one of a variable, or the next one of
-    /// the file if `variable` is -1.
+    /// Checks that the format can count a record: the given record of a variable, or the next
+    /// record of the file if `variable` is -1.
     Status check_record(int variable, std::int64_t record) const;
     Status check_next_record(std::int64_t record) const;
 
-    /// Agrees with all ranks at the beginning of a collective call that all of them are in the same
-    /// one. @note Collective
+    /// Agrees with all ranks, at the beginning of a collective call, that all are in the same call.
+    /// @note Collective
     Status enter(Call call, int variable, const Status& mine, const MeetingWords& words);
 
     /// Returns the options that are the same for writers and other ranks.

@@ -31,8 +31,8 @@ struct FileOptions {
     bool tile_files = false;                           ///< with method tiles: one file per tile
     bool by_variable = false;                          ///< a folder, with one file per variable
     bool shards = false;                               ///< these files are shards of a Zarr store
-    std::int64_t stripe_count = -1, stripe_size = -1;  ///< -1: those of the folder
-    std::int64_t alignment = -1;                       ///< -1: that of the file system
+    std::int64_t stripe_count = -1, stripe_size = -1;  ///< -1: stripes of the folder
+    std::int64_t alignment = -1;                       ///< -1: alignment of the file system
     std::int64_t piece = 0;
     /// Length in bytes from which a rank reads a run of consecutive bytes itself.
     std::int64_t straight = -1;
@@ -50,10 +50,11 @@ struct FileOptions {
     std::string manifest;                ///< path of a list of complete files; empty: none
     std::string run;                     ///< the run's name in this list
     std::string service = "inline";      ///< auto, inline, background or servers
-    std::int64_t background_after = -1;  ///< service=auto: number of steps; -1: measured
+    std::int64_t background_after = -1;  ///< service=auto: number of steps; -1: decided by
+                                         ///< measurement
     bool close_later = false;            ///< tw_close does not wait until a service has written
     std::int64_t queue = -1;             ///< bytes per rank; -1: two steps, at most `staging`
-    /// Bytes a second of all writers together, or of all readers; 0: no limit.
+    /// Limit in bytes a second for all writers together, or for all readers; 0: no limit.
     std::int64_t bandwidth = 0;
     /// Packing of variables that have no settings of their own.
     VariableSettings packing;

@@ -17,7 +17,7 @@ namespace thalweg::detail {
 struct Target {
     LayoutChoice layout;
     std::vector<int> writers;          ///< ranks that write; empty with servers
-    std::unique_ptr<Storage> storage;  ///< on a model rank with servers: not opened
+    std::unique_ptr<Storage> storage;  ///< not opened on a model rank if there are servers
     Order order = Order::big_endian;   ///< byte order of the storage
     FileMap map;
 };
@@ -32,9 +32,8 @@ public:
     /// @param deferred  the array does not change until the step ends
     virtual Status put(Status checked, const Part& part, bool deferred) = 0;
     /// Puts parts of any record and holding; a put that is refused changes nothing. Local.
-    /// @return also an error of a writer, which becomes the file's own; or the error for values
-    /// that
-    ///     did not fit, which the next agreement returns on all ranks
+    /// @return also an error of a writer, which the file keeps; or the error for values that did
+    ///     not fit, which the next agreement returns on all ranks
     virtual Status put_parts(const PartsToPut& put) = 0;
 
     /// Agrees with all ranks before a close; see agree_on().
@@ -49,15 +48,16 @@ public:
     /// Writes everything left, when no step is open: boxes, fixed-size variables, fill values.
     virtual Status write_rest(const Agreed& agreed) = 0;
     /// Waits until everything is written.
-    /// @param good  false: after an error, the steps that all ranks have ended, as far as possible
+    /// @param good  false: an error has occurred, so only the steps that all ranks have ended are
+    ///              written, as far as possible
     virtual Status finish(bool good) = 0;
-    /// Completes the file under its present name; after an error, leaves it as it is.
+    /// Completes the file under its present name. After an error, leaves the file as it is.
     virtual Status close(bool good) = 0;
 
     /// Returns the file's number of records that this rank knows after sync(). At least one rank
     /// knows all.
     virtual std::int64_t records() const = 0;
-    /// Tests if finish() has nothing to wait for on this rank. Local.
+    /// Tests if finish() would not wait on this rank. Local.
     virtual bool finished() const { return true; }
     virtual void add_figures(FileFigures& figures) const = 0;
 };
@@ -69,7 +69,8 @@ std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& 
                                       Status& status);
 
 /// Changes service inline to background after this step. If that is impossible, `service` and the
-/// file's option do not change. @return an error of the file, the same on every rank
+/// file's option do not change.
+/// @return an error of the file, the same on every rank
 /// @note Collective
 Status go_on_in_background(FileContext& file, Target& target, Batch& batch,
                            std::unique_ptr<Service>& service);

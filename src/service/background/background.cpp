@@ -182,7 +182,7 @@ private:
     /// Place of the feeder that stands for all ranks of other nodes.
     static constexpr int others = -1;
 
-    /// @param local  receives the writers of this node
+    /// @param local  receives the numbers of the writers on this node
     Status make_memory(std::vector<int>& local, std::unique_ptr<Segment>& memory) {
         const Topology& topology = team_.topology();
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
@@ -244,12 +244,13 @@ private:
     /// The threads of the node's other writers wait for this one's progress.
     void report() override { ring(background_.doorbell()); }
 
-    /// Returns the interface by which this rank's writer gets places in the file; null if it knows
-    /// them.
+    /// Returns the interface by which this rank's writer gets places in the file; null if the
+    /// writer knows the places beforehand.
     Placement* placement() const { return unit_writer_ ? storage_.placement() : nullptr; }
 
-    /// Gives places in the file to the chunks that writers of other nodes than the keeper's have
-    /// packed, and reports to the keeper the places of those they have written. @note Collective
+    /// Gives places in the file to chunks of writers on other nodes than the keeper's, and reports
+    /// to the keeper the places of chunks that these writers have written.
+    /// @note Collective
     Status agree_on_places() {
         const int keeper = writer_ranks_.front();
         bring_room(team_.world(), keeper, placement());
@@ -257,7 +258,8 @@ private:
     }
 
     /// Waits until everything is in the file and the keeper knows the places, or the file has
-    /// failed. @note Collective
+    /// failed.
+    /// @note Collective
     Status settle() {
         for (bool waits = places_; waits;) {
             std::int64_t words[] = {0, 0};
@@ -281,7 +283,8 @@ private:
     }
 
     /// Counts, after an error, the records that all writers have written. Repeats this while it
-    /// makes progress: places reported by one writer may let another one continue. @note Collective
+    /// makes progress: places reported by one writer may let another one continue.
+    /// @note Collective
     void count_written() {
         for (int quiet = 0; quiet < 2;) {
             std::int64_t any = unit_writer_ && unit_writer_->count_written() ? 1 : 0;
@@ -308,7 +311,7 @@ private:
             packets.clear();
             no_memory_for_messages();
         }
-        // Limit the data that wait on the receiving side, too.
+        // Also limit the data that wait on the receiving side.
         while (unit_writer_ && unit_writer_->sources().waiting_bytes() > plan_.queue)
             sleep_seconds(200e-6);
         std::int64_t bytes = 0;
@@ -345,7 +348,7 @@ private:
         if (unit_writer_) unit_writer_->fail(status);
     }
 
-    /// @return false if there is no memory for it
+    /// @return false if there is no memory for the packets
     bool pack(const UnitPart& unit_part, std::vector<Packet>& packets) try {
         const Topology& topology = team_.topology();
         const auto& variables = plan_.definitions->variables;
@@ -378,7 +381,7 @@ private:
     /// Some writers with places_ do not share memory with the keeper.
     bool far_ = false;
     std::int64_t records_ = 0;
-    /// Memory for the queue; returned here when the file is closed.
+    /// Memory for the queue; returned to the session when the file is closed.
     std::unique_ptr<Segment>& spare_;
     bool closed_ = false;
 };

@@ -18,7 +18,8 @@ namespace thalweg::detail {
 /// sleep.
 class Background {
 public:
-    /// @param lane  trace of the thread's events; may be null, else must outlive this
+    /// @param lane  trace of the thread's events; may be null, otherwise it must outlive this
+    ///              object
     /// @note Collective
     static std::unique_ptr<Background> make(Team& team, Status& status, TraceLane* lane = nullptr);
     ~Background();
@@ -40,7 +41,7 @@ private:
 };
 
 /// @param writers  ranks, in the order of the layout's writers
-/// @param storage  made and open on this rank
+/// @param storage  already created and open on this rank
 /// @param spare    memory for the queue; it is returned when the file is closed. May be null
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Publisher> make_background_file(Team& team, Background& background,

@@ -19,12 +19,13 @@ struct Progress {
 constexpr std::int64_t records_as_before = -1;
 
 /**
- * Agrees on the outcome of a write. If no rank failed, counts the records first, so that errors of
- * this are part of the outcome.
+ * Agrees on the outcome of a write. If no rank failed, counts the records first, so that errors in
+ * counting are part of the outcome.
  * @param mine     this rank's own failure
  * @param misfit   the error for values of this rank that did not fit
  * @param records  number in the file, or records_as_before
- * @return the same on every rank: a failure, which is kept, or that values did not fit
+ * @return the same on every rank: a failure, which the file keeps, or the error for values that did
+ *     not fit
  * @note Collective
  */
 Status finish_write(FileContext& file, Target& target, Status mine, const Status& misfit,

@@ -53,7 +53,7 @@ Status InlineService::agree(Call call, int variable, const Status& mine, Agreed&
     return status;
 }
 
-/// Prepares to write sections and records: some rank has put one, so more may come in any step.
+/// Prepares to write sections and records: some rank has put one, so any step may contain more.
 void InlineService::begin_records() {
     with_reserve([&] {
         writer_.make_room();
@@ -67,7 +67,7 @@ void InlineService::begin_records() {
 // ---- puts ---------------------------------------------------------------------------------------
 
 /// Keeps the address of an array that is deferred, or a packed copy of its values.
-/// @param copy  memory for the values; if null, receives memory that is taken for them
+/// @param copy  memory for the values; if null, receives newly taken memory
 Status InlineService::stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
                             WaitingPart& waiting) {
     const Variable& v = file_.variable(part.variable);
@@ -191,7 +191,7 @@ WaitingPart* InlineService::replaced_by(const Part& part) {
     return again ? &there->front() : nullptr;
 }
 
-/// Checks that there is room for a part, and for similar ones of so many records.
+/// Checks that there is room for a part, and for similar parts in `records` records.
 Status InlineService::check_room(const Part& part, std::int64_t records) {
     if (records == 1 && replaced_by(part) != nullptr) return {};
     const std::int64_t needed = needed_for(part), limit = file_.options.staging;
@@ -265,7 +265,7 @@ Status InlineService::prepare_fills() {
 Status InlineService::fill(std::span<const int> variables) {
     if (Status ready = prepare_fills(); !ready.ok()) return ready;
     Status written;
-    if (rest_) {  // then the writers know which variables have been filled
+    if (rest_) {  // after this, the writers know which variables have been filled
         written = alone([&] { return rest_->fill(variables); });
     } else {
         writer_.begin_pass(false);
@@ -318,8 +318,8 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     return end_write(ends, records, durable, std::move(mine));
 }
 
-/// Returns the number of records of the file when the batch is written, as far as this rank knows;
-/// the same on all ranks if all of it is written together.
+/// Returns the number of records that the file has when the batch is written, as far as this rank
+/// knows. It is the same on all ranks if the whole batch is written together.
 std::int64_t InlineService::records_after(const Agreed& agreed, Ends ends) const {
     std::int64_t records = std::max(progress_.records, batch_.file_records);
     for (const WholePut& p : together_.puts())
@@ -371,7 +371,7 @@ Status InlineService::pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t
 Status InlineService::write_parts(Ends ends, std::int64_t& records) {
     std::vector<Part> rest;
     const Status packed = alone([&] { return pack_rest(ends, rest, records); });
-    // Also after a failure, so that all ranks count the same number.
+    // Even after a failure, all ranks count the same number of records.
     file_.team.all_reduce({&records, 1}, Reduce::max);
     if (Status s = file_.team.agree(packed); !s.ok()) return s;
     Status status = rest_->write(rest, records, ends == Ends::file);

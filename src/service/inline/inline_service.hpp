@@ -17,7 +17,8 @@ class InlineService final : public Service {
 public:
     InlineService(FileContext& file, Target& target, Batch& batch);
 
-    /// Plans the exchange. @param mine  this rank's own failure so far
+    /// Plans the exchange.
+    /// @param mine  this rank's own failure so far
     /// @note Collective; the status is the same on every rank
     Status begin(Status mine);
 
@@ -37,7 +38,8 @@ public:
     /// Tests if all puts are in the file, so that another service may continue it. Local.
     bool is_at_rest() const;
     /// Prepares for another service: fills the elements of fixed-size variables that were never
-    /// put. @param records  receives the number of complete records
+    /// put.
+    /// @param records  receives the number of complete records
     /// @note Collective; the status is the same on every rank
     Status end_at_rest(std::int64_t& records);
     void add_figures(FileFigures& figures) const override;
@@ -73,9 +75,10 @@ private:
     std::vector<char*> copy_of_;  ///< copy of each variable in step_copies_; null: none yet
     SpaceWriter writer_;
     Together together_;
-    /// Writes parts not written together; created on all ranks when the first such part comes.
+    /// Writes parts that are not written together. Created on all ranks when the first such part is
+    /// put.
     std::optional<RestWriter> rest_;
-    /// Error for values of this rank that did not fit, until all ranks know it.
+    /// Error for values of this rank that did not fit, kept until all ranks know it.
     Status misfit_;
     bool immediate_ = false;  ///< a step exceeds the staging budget: tw_put is collective
     bool boxed_ = false;      ///< sections or records were put, on some rank

@@ -33,7 +33,7 @@ public:
 
     /**
      * Writes parts.
-     * @param parts    those of this rank, packed, in the order of its calls
+     * @param parts    parts of this rank, packed, in the order of its calls
      * @param records  number in the file when they are written; the same on every rank
      * @param last     fill elements of fixed-size variables that were never put
      * @return this rank's own failure

@@ -35,14 +35,15 @@ Status SpaceWriter::begin(Status mine) {
         plans_.reserve(most_plans + 1);
     });
     file_.figures.writers = target_.writers.size();
-    // If no variable has a decomposition, the first puts will bring them.
+    // If no variable has a decomposition yet, the first puts will bring them.
     const bool later =
         std::all_of(file_.holdings.begin(), file_.holdings.end(),
                     [](const auto& holding) { return holding->decomposition->replicated; });
     return later ? team.agree(mine) : make_plan({}, std::move(mine));
 }
 
-/// Makes a plan, and puts it at the front of the list. @param mine  this rank's own failure so far
+/// Makes a plan, and puts it at the front of the list.
+/// @param mine  this rank's own failure so far
 /// @note Collective; the status is the same on every rank
 Status SpaceWriter::make_plan(std::span<const Chosen> chosen, Status mine) {
     std::unique_ptr<Plan> plan;
@@ -58,9 +59,9 @@ Status SpaceWriter::make_plan(std::span<const Chosen> chosen, Status mine) {
         plan = change(chosen);
         both = {spaces_.fixed, spaces_.record};
         if (!direct) return;
-        // Size of pieces. With plain writes, pieces are written while they are in cache. Where a
-        // variable is one collective call, pieces are as large as the buffer permits; where a step
-        // is one call, it is packed whole.
+        // Size of pieces. With plain writes, pieces are written while they are in cache. If a
+        // collective call writes a variable, pieces are as large as the buffer permits. If one call
+        // writes a step, the whole step is packed.
         constexpr std::int64_t cached = 1 << 20;
         const std::int64_t budget = !target_.storage->collective() ? cached
                                     : options.pnetcdf_blocking ? std::max(cached, options.buffer)
@@ -94,8 +95,8 @@ void SpaceWriter::prepare() {
     used_ = false;
 }
 
-/// Makes a plan for the chosen holdings; variables that were not chosen keep theirs from the
-/// current plan, or from the definitions.
+/// Makes a plan for the chosen holdings. Other variables keep their holdings of the current plan,
+/// or of the definitions.
 std::unique_ptr<SpaceWriter::Plan> SpaceWriter::change(std::span<const Chosen> chosen) const {
     auto plan = std::make_unique<Plan>();
     plan->holdings = plans_.empty() ? file_.holdings : plans_.front()->holdings;

@@ -37,13 +37,14 @@ public:
     /// @note Collective; the status is the same on every rank
     Status choose(std::span<const Chosen> chosen);
 
-    /// Takes memory for begin_pass(), which then needs no memory reserved for emergencies.
+    /// Takes memory for begin_pass(), so that it does not use memory reserved for emergencies.
     /// @throw std::bad_alloc
     void make_room();
     /// Begins a pass over one space of the file. Its places are skipped unless set() gives them
     /// another action.
     void begin_pass(bool records);
-    /// Sets the action of a place. @param action  the same on every rank
+    /// Sets the action of a place.
+    /// @param action  the same on every rank
     /// @param part    null: this rank has none
     void set(std::size_t place, Action action, const Part* part = nullptr) {
         actions_[place] = action;

@@ -22,7 +22,7 @@ Status Together::find(const Agreed& agreed, Ends ends, bool merges, bool& rest) 
         chosen_.reserve(puts_.capacity());
     });
     add_puts(agreed, ends);
-    if (!merges) return {};  // then all puts are from tw_put, by the declared holdings
+    if (!merges) return {};  // in this case, all puts are from tw_put, by the declared holdings
     rest |= keep_writable();
     chosen_.clear();
     for (const WholePut& p : puts_)
@@ -71,7 +71,8 @@ bool Together::is_safe(const WholePut& put) const {
 bool Together::keep_writable() {
     const std::size_t all = puts_.size();
     std::erase_if(puts_, [&](const WholePut& p) { return !is_safe(p); });
-    // Sort them, so that all ranks have the same order whatever the order of their calls.
+    // Sort the puts, so that all ranks have them in the same order, whatever the order of the
+    // calls.
     std::sort(puts_.begin(), puts_.end(), [](const WholePut& a, const WholePut& b) {
         return std::pair(a.variable, a.record) < std::pair(b.variable, b.record);
     });
@@ -108,7 +109,7 @@ Status Together::write(std::int64_t records, bool fill_fixed) {
 }
 
 /// Writes one space.
-/// @param fill  write fill values to places that were neither put now nor written before
+/// @param fill  write fill values to places that were not put now and not written before
 Status Together::write_space(bool records, std::int64_t record, bool fill) {
     writer_.begin_pass(records);
     const std::span<const Place> places = writer_.places();

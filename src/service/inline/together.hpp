@@ -23,7 +23,8 @@ public:
 
     /**
      * Finds the puts that the ranks can write together, and plans their exchange.
-     * @param merges  the storage can merge: parts that leave out elements go into what is there
+     * @param merges  the storage can merge: parts that leave out elements are written over the
+     *                present data
      * @param rest    receives true if there are other parts
      * @return the same on every rank
      * @note Collective
@@ -41,7 +42,7 @@ public:
     /**
      * Writes the puts that were found. In new records before `records`, variables that were not put
      * get fill values.
-     * @param fill_fixed  fixed-size variables that were never put get them, too
+     * @param fill_fixed  fixed-size variables that were never put get fill values, too
      * @return this rank's own failure
      * @note Collective
      */

@@ -12,7 +12,7 @@ struct Report {
     static constexpr std::int64_t nothing = INT64_MIN;
     std::int64_t record = nothing, minus_record = nothing;
     std::int64_t key = nothing, minus_key = nothing;
-    std::int64_t spread = 0;  ///< 1: put by a decomposition that several ranks may share
+    std::int64_t spread = 0;  ///< 1: put by a decomposition that several ranks may use
     /// Key of a rank that holds the whole variable; `nothing` if none does.
     std::int64_t holder = nothing;
     std::int64_t absent = 1;  ///< 1: a rank has not put it

@@ -15,7 +15,7 @@ namespace {
 
 /// Runs of a box shorter than this many bytes are not written one by one.
 constexpr std::int64_t shortest_write = 4 << 10;
-/// Gaps between runs of up to this many bytes are written together with them.
+/// Gaps between runs of at most this many bytes are written together with the runs.
 constexpr std::int64_t longest_gap = 64 << 10;
 
 /// Adds row-major ranges of elements (stretches) that together contain a box. If the box's runs are
@@ -96,7 +96,7 @@ void BoxComposer::note_records(std::int64_t records) {
     while (records_ < records) end_record();
 }
 
-/// Ends a record: nothing needs to be remembered of it.
+/// Ends a record. From now on, nothing is remembered of it.
 void BoxComposer::end_record() {
     for (const Place& p : out_.spaces().record.places) touched_.erase({p.variable, records_});
     ++records_;

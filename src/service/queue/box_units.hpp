@@ -10,7 +10,7 @@
 
 namespace thalweg::detail {
 
-/// A unit of a source that is to be written now.
+/// A unit of a source that is written now.
 struct BoxUnit {
     UnitSource* source;
     std::vector<UnitPart> unit_parts;
@@ -18,17 +18,17 @@ struct BoxUnit {
     bool ends = true;             ///< all its ranks have ended their step, or wait at a mark
     bool any = false;             ///< has boxes, or the number of records
     bool sent = false;            ///< was sent to the other nodes before any rank wrote by boxes
-    bool goes_on = false;         ///< must be sent to the other nodes once it is written here
+    bool goes_on = false;         ///< must be sent to the other nodes after it is written here
 };
 
-/// Takes the next units of all ranks together; for a single node. Taken alone, a rank's boxes may
-/// be parts of rows, which would be read and written again. A rank that is ahead of the others is
-/// not made to wait, as it needs the room in its queue.
+/// Takes the next units of all ranks together; used on a single node. A rank's boxes alone may be
+/// parts of rows, which would have to be read and written again. A rank that is ahead of the others
+/// does not wait, as it needs the room in its queue.
 std::vector<BoxUnit> units_together(UnitWriterSources& sources);
 
-/// Takes all available units; for several nodes. It leaves units that end the step of a rank which
-/// can wait. A node sends boxes to the others only after writing them itself, so nodes that waited
-/// for all ranks would wait for each other.
+/// Takes all available units; used on several nodes. It leaves units that end the step of a rank
+/// which can wait. A node sends boxes to the others only after writing them itself, so nodes that
+/// waited for all ranks would wait for each other.
 std::vector<BoxUnit> units_as_they_come(UnitWriterSources& sources, UnitWriterHost& host);
 
 /// Returns the unit parts of some units, sorted by rank. Units that go on to other nodes keep

@@ -30,7 +30,7 @@ public:
 
 private:
     struct Clip {
-        /// `list` is kept so that no other list gets its address, which is the key.
+        /// `list` is kept so that no other list can get its address, which is the key of the cache.
         std::shared_ptr<const Listing> list, cut;
     };
     std::map<std::pair<const Listing*, std::vector<std::int64_t>>, Clip> made_;

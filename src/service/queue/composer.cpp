@@ -18,7 +18,7 @@ Composer::Composer(const Definitions& definitions, std::vector<char> whole, cons
       parted_(definitions.variables.size(), 0),
       records_(existing.first) {}
 
-/// The data that steps have written so far are kept.
+/// The composer keeps the data that steps have written so far.
 BoxComposer& Composer::boxes() {
     if (boxes_) return *boxes_;
     out_.storage().begin_boxes();
@@ -30,7 +30,8 @@ BoxComposer& Composer::boxes() {
     return *boxes_;
 }
 
-/// Sorts the unit parts' boxes by variable and position, and records which rank put what.
+/// Sorts the boxes of the unit parts by variable and position, and records which variables each
+/// rank put.
 void Composer::collect(std::span<const UnitPart> unit_parts) {
     put_.assign((out_.variables().size() + 63) / 64, 0);
     entries_.clear();

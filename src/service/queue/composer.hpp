@@ -25,8 +25,8 @@ public:
     /// Writes this writer's share of a unit, given the unit parts of all ranks. A unit that ends a
     /// step advances the record.
     Status write(std::span<const UnitPart> unit_parts);
-    /// Continues a file that has so many records and in which the fixed-size variables in `filled`
-    /// were written.
+    /// Continues a file that has `records` records and in which the fixed-size variables in
+    /// `filled` were written.
     void go_on(std::int64_t records, std::vector<char> filled);
     std::int64_t records() const { return boxes_ ? boxes_->records() : records_; }
 

@@ -13,11 +13,11 @@ struct Deadlock {
     std::int64_t unit = 0;
     std::uint32_t meeting = 0;  ///< wraps around; 0: the rank has made no collective call
 
-    /// Tests if its call is later than another one.
+    /// Tests if the call of this state is later than another call.
     bool later_than(std::uint32_t other) const {
         return static_cast<std::int32_t>(meeting - other) > 0;
     }
-    /// Tests if a rank that waits for room in its queue will never get it.
+    /// Tests if a rank that waits for room in its queue will wait for ever.
     bool stops(std::int64_t published, std::uint32_t meetings) const {
         return published > unit && later_than(meetings);
     }

@@ -33,7 +33,7 @@ Status FileRounds::settle(bool& worked) {
         status = storage_.sync();
     worked |= any || !status.ok();
     if (!status.ok()) return status;
-    // The keeper must be told of new places, or the keeper itself has some to report.
+    // The keeper must learn of new places, or must itself report some.
     if (any && !first_is_in_file()) host_.report();
     for (; first_is_in_file(); open_.pop_front(), worked = true) end(open_.front());
     return {};

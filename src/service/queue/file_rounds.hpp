@@ -20,16 +20,16 @@ public:
     FileRounds(Storage& storage, const UnitWriterOptions& options, UnitWriterSources& sources,
                UnitWriterHost& host, bool counts, std::int64_t records);
 
-    // Called by any thread:
+    // Any thread may call this function.
     Rounds& rounds() { return rounds_; }
     bool counts_records() const { return counts_; }
     std::int64_t records() const { return records_.load(std::memory_order_acquire); }
     /// Returns the number of calls of tw_sync and tw_close that all ranks have made.
     std::int64_t marks() const { return marks_.load(std::memory_order_acquire); }
 
-    // The following functions are called by the thread that works.
-    /// Adds a unit that was processed; its data need not be in the file yet.
-    /// @param records  number of records including it
+    // The following functions are called by the working thread.
+    // Adds a unit that was processed; its data need not be in the file yet.
+    // @param records  number of records including this unit
     void add(std::int64_t records, bool mark);
     /// Processes data that wait for places, and ends the rounds whose data are all in the file.
     /// @param worked  set if there was something to do
@@ -38,8 +38,8 @@ public:
     /// Raises the record count to what all writers of the file have written.
     /// @param worked  set if there was something to do
     Status commit(bool& worked);
-    /// Sets the record count to that of all writers, who have written everything. Later reports do
-    /// not lower it.
+    /// Sets the record count to the number of all writers, who have written all data. Later reports
+    /// do not lower it.
     Status commit_all(std::int64_t records, bool durable);
 
 private:

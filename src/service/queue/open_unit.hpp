@@ -27,14 +27,14 @@ public:
     std::int64_t box_bytes() const { return box_bytes_; }
     /// Returns an upper bound for the bytes of the unit's descriptor, as it is now.
     std::int64_t descriptor_bytes() const;
-    /// Returns the same, if a further part is published as a unit before it.
+    /// Returns this bound if a further part is published as a unit before the open one.
     std::int64_t descriptor_bytes_with_part() const;
 
     /// Publishes a step, or the unit that tw_sync or tw_close ends: boxes and fixed-size variables.
     /// @return false if UnitQueue::publish() returns it
     bool publish(UnitKind kind);
     /// Publishes the queued data in the middle of a step.
-    /// @note Collective where publishing is
+    /// @note Collective if publishing is
     void publish_early();
     /// Publishes a range of a variable as a unit of its own.
     /// @param at  data of the range; null if this rank has none
@@ -48,7 +48,7 @@ public:
     /// not put. Unpublished data stay where they are.
     void publish_fill(std::span<const int> variables);
     void next_step() { ++steps_; }
-    /// Notes a collective call of all ranks, after which none is ahead.
+    /// Notes a collective call of all ranks. After it, no rank is ahead.
     void meet() { steps_ = 0; }
 
 private:

@@ -27,7 +27,7 @@ struct ServicePlan {
     LayoutChoice layout;
     std::string storage;
     StorageOptions options;
-    FileMap map;  ///< offsets, for a file that exists
+    FileMap map;  ///< offsets in an existing file
     std::int64_t piece = 2 << 20;
     std::int64_t queue = 0;                ///< bytes per rank
     std::int64_t queue_limit = INT64_MAX;  ///< bytes above which units wait for earlier ones
@@ -53,7 +53,7 @@ public:
     /// Tests if ranks exchange messages when they publish; then they must agree beforehand.
     virtual bool collective() const { return false; }
     /// Waits until everything that all ranks published is on disk and its records are counted.
-    /// @param durable  sync it
+    /// @param durable  sync the data to the disk
     /// @return the same on every rank
     /// @note Collective
     virtual Status finish(bool durable) = 0;
@@ -63,8 +63,7 @@ public:
     virtual Status close(bool good, const LateAttributes& late) = 0;
     /// Returns the counts of this rank's writer, or the sum of its servers.
     virtual WriteCounts counts() const = 0;
-    /// Returns the records of the file, as far as this rank knows after finish(): some rank knows
-    /// all.
+    /// Returns the file's records that this rank knows after finish(). At least one rank knows all.
     virtual std::int64_t records() const = 0;
     virtual int writers() const = 0;
 

@@ -30,7 +30,7 @@ QueuePlan plan_queue(const FileContext& file) {
     const int nodes = file.team.topology().nodes;
     const auto rounded = [&](std::int64_t queue) {
         const std::int64_t least = options.queue >= 0 ? 4096 : 256 << 10;
-        // A rank sends its data of a unit to another node as one message, which is limited.
+        // A rank sends its data of a unit to another node as one message, whose size is limited.
         if (nodes > 1) queue = std::min<std::int64_t>(queue, 1 << 30);
         // The queue must hold a descriptor, which cannot be divided.
         return UnitQueue::rounded(std::max({queue, least, 8 * descriptor}));

@@ -24,8 +24,7 @@ QueuePlan plan_queue(const FileContext& file);
 /// Returns the bytes that describe a box in a unit part.
 std::int64_t description_of(const HeldBox& held);
 
-/// Returns the most bytes that boxes of a variable need in a queue, into whatever pieces they are
-/// cut.
+/// Returns the most bytes that boxes of a variable need in a queue, however they are cut.
 std::int64_t room_for_boxes(const Variable& variable, std::span<const HeldBox> boxes,
                             std::int64_t capacity);
 

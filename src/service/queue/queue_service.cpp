@@ -109,8 +109,7 @@ Status QueueService::no_room(const Variable& v) {
     return file_.keep(std::move(status));
 }
 
-/// Earlier queued data are kept; there will be room again only after a collective call of all
-/// ranks.
+/// Queued data are kept. There will be room only after a collective call of all ranks.
 Status QueueService::no_room_for_boxes(const Variable& v) const {
     return too_much_put(file_, v, "queue", publisher_->unit_queue().capacity());
 }
@@ -137,13 +136,14 @@ Status QueueService::queue_variable(const Part& part) {
 }
 
 /// Queues a variable of a step that exceeds the queue, one range after another in file order; the
-/// ranges are the same on every rank. @param part  null on a rank that did not put the variable
+/// ranges are the same on every rank.
+/// @param part  null on a rank that did not put the variable
 Status QueueService::queue_in_ranges(int variable, const Part* part) {
     const Variable& v = file_.variable(variable);
     // A rank holds at most all of a range.
     const std::int64_t size = std::max<std::int64_t>(1, part_bytes_ / v.element());
     Status first;
-    // The next ranges reuse the room of those published.
+    // The next ranges reuse the room of the published ones.
     if (!publisher_->collective()) first = publish_early();
     for (std::int64_t begin = 0; begin < v.elements(); begin += size) {
         const ElementRange range{begin, std::min(v.elements(), begin + size)};
@@ -158,7 +158,7 @@ Status QueueService::queue_in_ranges(int variable, const Part* part) {
 }
 
 /// Packs this rank's part of a range.
-/// @param part  null on a rank that did not put it
+/// @param part  null on a rank that did not put the variable
 /// @param at    receives the place in the queue; null if there are no data
 Status QueueService::queue_range(int variable, ElementRange range, const Part* part,
                                  const char*& at) {
@@ -334,7 +334,7 @@ Status QueueService::queue_rest(UnitKind kind, const Agreed& agreed) {
         if (status.ok()) unit_.publish_early();
         if (mine.ok()) mine = std::move(status);
     }
-    (void)unit_.publish(kind);  // all ranks are in this call, so none waits forever
+    (void)unit_.publish(kind);  // all ranks are in this call, so no rank waits for ever
     unit_.meet();
     return mine;
 }
@@ -343,7 +343,7 @@ Status QueueService::write_rest(const Agreed& agreed) {
     return agree_on_misfits(queue_rest(UnitKind::last, agreed));
 }
 
-/// Returns on all ranks the error for values that did not fit on some.
+/// Returns on all ranks the error for values that did not fit on some rank.
 Status QueueService::agree_on_misfits(Status mine) {
     (void)take_misfits(false);
     if (mine.ok()) mine = misfit_;

@@ -15,15 +15,15 @@ namespace thalweg::detail {
 
 class QueueService final : public Service {
 public:
-    /// @param holds_step  every rank's queue has room for a step; else variables are published in
-    /// parts
+    /// @param holds_step  every rank's queue has room for a step; otherwise, variables are
+    ///                    published in parts
     /// @param least       bytes of the smallest queue of any rank
     QueueService(FileContext& file, Batch& batch, Order order, std::unique_ptr<Publisher> publisher,
                  bool holds_step, std::int64_t least);
     ~QueueService() override;
 
     Status put(Status checked, const Part& part, bool deferred) override;
-    /// Packs at once, also a deferred array.
+    /// Packs the parts at once, even deferred arrays.
     Status put_parts(const PartsToPut& put) override;
     Status agree_to_close(Agreed& agreed) override;
     Status end_step() override;

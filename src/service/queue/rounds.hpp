@@ -12,18 +12,18 @@ namespace thalweg::detail {
 
 class Rounds {
 public:
-    // The following functions may be called by any thread.
-    /// Returns the number of units that this writer has written.
+    // Any thread may call the following functions.
+    // Returns the number of units that this writer has written.
     std::int64_t done() const { return done_.load(std::memory_order_acquire); }
     /// Sets the number of units that the writers of other nodes have written.
     void others_have(std::int64_t rounds) { others_.store(rounds, std::memory_order_release); }
     std::int64_t others() const { return others_.load(std::memory_order_acquire); }
 
-    // The following functions are called by the thread that works.
-    /// Ends a round.
-    /// @return the number of rounds, including this one
+    // The working thread calls the following functions.
+    // Ends a round.
+    // @return the number of rounds, including this one
     std::int64_t end() { return done_.fetch_add(1, std::memory_order_release) + 1; }
-    /// Notes the number of records after the next round; on a writer that counts records.
+    /// Notes the number of records after the next round. Only for a writer that counts records.
     void note(std::int64_t records) { records_after_.push_back(records); }
     /// Returns the number of rounds that are part of the record count.
     std::int64_t counted() const { return counted_; }

@@ -26,9 +26,9 @@ enum class UnitKind : std::int64_t {
     step,   ///< ends a record; includes the fixed-size variables that were put
     fixed,  ///< fixed-size variables only
     last,   ///< fixed-size variables; elements never put are filled
-    part,   ///< a range of one variable, of a step too large to be held at once
+    part,   ///< a range of one variable, if a step is too large to be held at once
     boxes,  ///< boxes of any variable and record; may end a step, as `step` does
-    fill,   ///< fill elements that were not put of the fixed-size variables that the unit marks
+    fill,   ///< a request to fill the elements that were not put of the marked fixed-size variables
 };
 
 /// Tests if a unit is a mark: a tw_sync or tw_close, where all ranks wait for each other.
@@ -43,7 +43,7 @@ struct UnitHead {
     std::int64_t record = 0;  ///< record of the variables in `whole`: that of the open step
     /// Number of steps that the rank has ended since the last mark.
     std::int64_t step = 0;
-    /// With boxes: number of records that the rank knows of in the file.
+    /// In units with boxes: number of records of the file that the rank knows of.
     std::int64_t records = 0;
     bool ends = true;  ///< with boxes: the rank ended a step
     /// The rank sets record numbers itself (tw_put_record): a step adds none.
@@ -58,8 +58,8 @@ struct UnitPart {
         std::int64_t record = 0;  ///< record of a record variable
         HeldBox held;
         std::int64_t at = 0;          ///< offset of the data, in bytes from the base
-        const char* data = nullptr;   ///< once parsed
-        const Box* within = nullptr;  ///< the part of `held` that is meant; null: all of it
+        const char* data = nullptr;   ///< set when the descriptor is parsed
+        const Box* within = nullptr;  ///< the part of `held` that was put; null: all of it
     };
     /// A variable of which the unit part has all elements that its rank holds (in the unit's range,
     /// if it has one), in the order of the holding.
@@ -68,7 +68,8 @@ struct UnitPart {
         std::int64_t at = 0;  ///< offset of the data, in bytes from the base
     };
     UnitHead head;
-    /// Bit masks of variables: put; held but not put; put from an array without a halo; with one.
+    /// Bit masks of variables: put; held but not put; put from an array without a halo; put from an
+    /// array with one.
     std::vector<std::int64_t> put, lacking, bare, with_halo;
     std::vector<Whole> whole;
     std::vector<Entry> entries;
@@ -83,7 +84,7 @@ std::vector<std::int64_t> describe_unit_part(const UnitPart& unit_part);
 UnitPart parse_unit_part(const std::int64_t* words, const char* base,
                          std::span<const Variable> variables, const PackedBoxes& holdings);
 
-/// Returns a unit part with the address of its data; for one that was not parsed from a descriptor.
+/// Returns a unit part with the address of its data, if it was not parsed from a descriptor.
 UnitPart with_data(UnitPart unit_part, const char* base, std::span<const Variable> variables,
                    const PackedBoxes& holdings);
 

@@ -33,18 +33,18 @@ public:
     /// Makes the shared memory of a rank's queue. It contains the holdings, for the writers.
     /// @param queue  bytes for data
     /// @param grows  allocate pages on first use; if memory is short, the queue stays smaller
-    /// @param spare  memory to be reused if it is large enough, else it is freed; may be null
+    /// @param spare  memory that is reused if it is large enough, and freed otherwise; may be null
     static std::unique_ptr<Segment> memory_for(std::int64_t queue, const PackedBoxes& holdings,
                                                Status& status, bool grows = false,
                                                std::unique_ptr<Segment> spare = nullptr);
     /// Returns the memory, which no writer may use any more. This object must not be used
     /// afterwards.
     std::unique_ptr<Segment> release() { return std::move(memory_); }
-    /// Sets the bytes of published units above which a new one waits. So many bytes are allocated
-    /// at once.
+    /// Sets the limit of published bytes above which a new unit waits. The memory for the limit is
+    /// allocated at once.
     void limit(std::int64_t bytes);
     std::int64_t capacity() const { return Region::of(*memory_).queue; }
-    /// Returns the bytes that take() uses for a request of so many bytes.
+    /// Returns the bytes that take() uses for a request of `bytes` bytes.
     static std::int64_t rounded(std::int64_t bytes) { return (bytes + grain - 1) / grain * grain; }
 
     /// Takes a block of memory in the open unit; waits for writers if none is free. Returns null if
@@ -55,7 +55,7 @@ public:
     bool stuck() const;
     bool no_memory() const { return no_memory_; }
     /// Informs the writers that this rank enters a collective call: until all ranks have entered
-    /// it, this one publishes nothing.
+    /// it, this rank publishes nothing.
     void meet();
     std::int64_t position(const char* data) const { return data - Region::data(*memory_); }
     const char* base() const { return Region::data(*memory_); }
@@ -75,8 +75,8 @@ public:
     void drain();
     /// Tests if the writers of the node are done with all published units.
     bool drained();
-    /// Takes room from the start of the memory again; to be called after drain(). The caller must
-    /// move data that are still open.
+    /// Continues at the start of the memory. Must be called after drain(). The caller must move
+    /// data that are still open.
     void restart() { head_ = tail_ = 0; }
     Status failure() const { return Region::of(*memory_).failure(); }
     const SegmentName& name() const { return memory_->name(); }

@@ -16,7 +16,7 @@ bool UnitSource::ahead() const {
     if (own.waiting.load(std::memory_order_acquire) != 0) return true;
     const std::int64_t published = whole_count(own.published.load(std::memory_order_acquire), next);
     if (published - next < 2) return false;
-    // A rank at a mark (tw_sync or tw_close) waits there for the others, who will come.
+    // A rank at a mark (tw_sync or tw_close) waits there for the other ranks, which will come.
     return published - next > 2 || !is_mark(head_of(descriptor(published - 1)).kind);
 }
 

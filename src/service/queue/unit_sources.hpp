@@ -17,15 +17,15 @@
 namespace thalweg::detail {
 
 struct UnitSource {
-    std::unique_ptr<Segment> region;  ///< for a rank of this node: its memory
-    PackedBoxes holdings;             ///< and its holdings
+    std::unique_ptr<Segment> region;  ///< memory of the rank; null for feeders
+    PackedBoxes holdings;             ///< holdings of the rank
     /// For a feeder (a rank that sends messages): its rank.
     int rank = -1;
     std::deque<std::vector<char>> messages;  ///< for a feeder: messages that have arrived
     std::int64_t next = 0;                   ///< number of the next unit
     /// Number of units, from the first on, that were sent to other nodes.
     std::int64_t sent = 0;
-    /// With boxes: units of steps that not all ranks have ended.
+    /// In units with boxes: units of steps that not all ranks have ended.
     std::deque<std::vector<UnitPart>> ended;
 
     /// Returns a unit's descriptor, for a rank of this node.
@@ -62,7 +62,7 @@ public:
     void fail(const Status& status) const;
     void tell_rounds(std::int64_t rounds) const;
 
-    // The following functions are called by the thread that works.
+    // The working thread calls the following functions.
     auto begin() { return all_.begin(); }
     auto end() { return all_.end(); }
     auto begin() const { return all_.begin(); }
@@ -76,7 +76,7 @@ public:
         bool all = true;   ///< all sources have a next unit
         bool near = true;  ///< all ranks of this node have a next unit
     };
-    /// Looks for next units. If some are missing, tells the ranks of this node that wait for room
+    /// Looks for next units. If some are missing, informs the ranks of this node that wait for room
     /// in vain.
     Presence look() const;
     /// Returns the unit parts of a source's next unit. They refer to its data, which are valid

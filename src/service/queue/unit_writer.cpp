@@ -86,7 +86,7 @@ void UnitWriter::retire() {
     retired_ = true;
 }
 
-/// Does some work. Turns an exception into the file's error, as no caller could catch it.
+/// Does some work. An exception becomes the file's error, as no caller could catch it.
 bool UnitWriter::work_locked() try {
     if (!stopped().ok()) {
         const bool any = discard();

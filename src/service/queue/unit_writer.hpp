@@ -31,35 +31,38 @@ public:
     /// Does some of the work that is possible now, at most one unit. Any thread may call it.
     /// @return true if there was something to do
     bool work();
-    /// Locks the storage against work() in other threads.
+    /// Locks the storage, so that no other thread can work().
     std::unique_lock<WaitingLock> hold() { return std::unique_lock(working_); }
-    /// Tests if this writer counts records: the first one does, or each in a file of its own.
+    /// Tests if this writer counts records: the first writer does; with own files, each writer
+    /// does.
     bool counts_records() const { return rounds_.counts_records(); }
-    /// Counts all records when all writers have written everything. For writers that count records.
-    /// @param durable  sync the count
+    /// Counts all records, once all writers have written all data. Only for writers that count
+    /// records.
+    /// @param durable  sync the count to the disk
     Status commit_all(bool durable);
-    /// Processes data that wait for places in the file. Under hold().
-    /// @return true if none wait, or the file has failed
+    /// Processes data that wait for places in the file. The caller must hold().
+    /// @return true if no data wait, or the file has failed
     bool settle_all();
-    /// Stops all work, whatever thread asks for it.
+    /// Stops all work of any thread.
     void retire();
 
     /// Counts, after an error, the records that all writers have written.
     /// @return true if there was something to do
     bool count_written();
 
-    // The following functions may be called by any thread.
-    /// Stops this writer.
+    // Any thread may call the following functions.
+    // Stops this writer.
     void fail(const Status& status);
-    /// Informs this writer of an error elsewhere. It still writes what all ranks have published.
+    /// Informs this writer of an error elsewhere. It still writes the units that all ranks have
+    /// published.
     void hear(const Status& status);
     /// Returns the error for which this writer has stopped.
     Status stopped() const;
     /// Returns the error for which this writer has stopped, or an error elsewhere.
     Status failure() const;
     std::int64_t records() const { return rounds_.records(); }
-    /// Returns the number of records that this writer has written, regardless of the others. Under
-    /// hold().
+    /// Returns the number of records that this writer has written, regardless of other writers. The
+    /// caller must hold().
     std::int64_t ended_records() const { return composer_.records(); }
     /// Returns the number of calls of tw_sync and tw_close that all ranks have made.
     std::int64_t marks() const { return rounds_.marks(); }

@@ -26,7 +26,7 @@ struct UnitWriterOptions {
 
 class UnitWriterHost : public BetweenPieces {
 public:
-    /// Tests if this writer sends its node's data to writers of other nodes; and if it may do so
+    /// Tests if this writer sends its node's data to writers of other nodes, and if it may do so
     /// now.
     virtual bool forwards() const { return false; }
     virtual bool may_forward() { return true; }

@@ -293,7 +293,7 @@ void FileOnServer::ask_for_room() {
                           std::move(out.bytes));
 }
 
-/// Informs all servers of the first error, and the ranks that share memory with no server.
+/// Informs all servers of the first error, and also the ranks that share memory with no server.
 /// @param from  address of the sender; -1: the error occurred here
 void FileOnServer::spread_failure(const Status& status, int from) {
     if (std::exchange(failed_, true)) return;
@@ -305,8 +305,8 @@ void FileOnServer::spread_failure(const Status& status, int from) {
     place_.neighbours.spread(MessageKind::failed, serial_, out.bytes, from);
 }
 
-/// Notes that a rank has entered a collective call: one that sends messages, or one that another
-/// server reports on.
+/// Notes that a rank has entered a collective call. The message is from the rank itself, or from
+/// another server.
 void FileOnServer::learn(const Message& message) {
     const auto deadlock = WireReader(message.body).get<Deadlock>();
     unit_writer_->sources().learn(deadlock);

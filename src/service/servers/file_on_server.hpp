@@ -19,7 +19,8 @@ public:
 
     /// Reads the file's description, before create().
     Status describe(const std::vector<char>& body);
-    /// Creates the file on all servers. @return the same on every server
+    /// Creates the file on all servers.
+    /// @return the same on every server
     /// @note Collective over the servers
     Status create();
     /// Answers the current command with this server's information on the file.
@@ -46,8 +47,8 @@ public:
     /// Sends data of this node's ranks to the writers of other nodes. The servers of a node share
     /// these writers among them.
     void forward(std::span<const UnitPart> unit_parts) override;
-    /// Counts, on the first server, the records that all servers have written; tells others of
-    /// errors.
+    /// On the first server, counts the records that all servers have written; informs other servers
+    /// of errors.
     void report() override;
     void accepted(int feeder) override;
     void between_pieces() override;
@@ -82,10 +83,11 @@ private:
     bool count_wanted_ = false;  ///< a count_file waits for reports of the other servers
     bool count_durable_ = false;
     bool room_asked_ = false;  ///< the first server was asked for room in the file
-    /// Number of messages to other servers that these have not yet used.
+    /// Number of messages to other servers that they have not used yet.
     std::int64_t under_way_ = 0;
-    std::vector<std::int64_t> rounds_;  ///< for each server that reports to this one, the fewest
-                                        ///< rounds of it and of those below it
+    std::vector<std::int64_t> rounds_;  ///< for each server that reports to this one, the smallest
+                                        ///< number of rounds
+                                        ///< of it and of the servers below it
     std::int64_t reported_ = 0;         ///< rounds that were reported to the server above
     /// Encoded places of chunks to be reported to the server above, see Placement.
     std::vector<char> placed_;

@@ -17,7 +17,7 @@ namespace thalweg::detail {
 class NodeTable {
 public:
     static std::size_t bytes(int ranks) { return slot_at(ranks); }
-    /// @param memory  zeroed; must outlive this
+    /// @param memory  zeroed; must outlive this object
     explicit NodeTable(const Memory& memory) : memory_(memory.data()) {}
 
     Word& doorbell() const { return *reinterpret_cast<Word*>(memory_); }

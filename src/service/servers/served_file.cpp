@@ -143,7 +143,7 @@ public:
     }
 
     Status known_failure() override {
-        // Ranks that share memory with no server get the servers' news as messages.
+        // Ranks that share memory with no server get news of the servers as messages.
         const auto look = [&]() -> Status {
             port_.poll();
             return {};
@@ -167,7 +167,8 @@ public:
         unit_queue_->drain();
         Status status = team_.agree(unit_queue_->failure());
         Answer answer;
-        // Called after an error, too: the first server then learns what the others have written.
+        // Called even after an error, so that the first server learns what the other servers have
+        // written.
         Status finished = ask(
             MessageKind::finish_file,
             [&](WireWriter& out) {
@@ -249,16 +250,16 @@ private:
         return {};
     }
 
-    /// Returns the number of units whose messages all servers have used. After an error, none is
-    /// waited for.
+    /// Returns the number of units whose messages all servers have used. After an error, the rank
+    /// waits for no message.
     std::int64_t sent() override {
         port_.poll();
         const Port::Inbox& box = port_.inbox(plan_.serial);
         Region& region = unit_queue_->region();
         if (region.has_failed()) return INT64_MAX;
         const std::uint32_t meetings = region.meetings.load(std::memory_order_relaxed);
-        // With boxes, ranks have different numbers of units, which are written while others wait at
-        // a mark.
+        // With boxes, ranks have different numbers of units, which are written while other ranks
+        // wait at a mark.
         if (!boxed_ && box.deadlock.stops(unit_queue_->published(), meetings))
             region.stuck.store(meetings + 1, std::memory_order_release);
         const auto& n = box.accepted;
@@ -270,13 +271,13 @@ private:
     ServicePlan plan_;
     std::unique_ptr<Layout> layout_;
     Spaces spaces_;
-    bool lone_ = false;   ///< no server on this node: unit parts are sent as messages
+    bool lone_ = false;   ///< no server on this node, so unit parts are sent as messages
     bool boxed_ = false;  ///< this rank has published boxes
     std::int64_t marks_ = 0;
     bool closed_ = false;
     std::int64_t records_ = 0;  ///< known on rank 0
     WriteCounts counts_;
-    /// Memory for the queue; returned here when the file is closed.
+    /// Memory for the queue; returned to the session when the file is closed.
     std::unique_ptr<Segment>& spare_;
 };
 

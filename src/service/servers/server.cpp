@@ -63,8 +63,8 @@ void Server::fail_files(const Message& message, const Status& why) {
     });
 }
 
-/// Passes a command on to the servers below this one before anything else, as others may wait for
-/// them.
+/// Passes a command on to the servers below this one, before it does anything else, as other
+/// servers may wait for them.
 void Server::pass_on(const Message& message) {
     Neighbours& neighbours = place_.neighbours;
     if (message.kind == MessageKind::end_session)
@@ -88,7 +88,7 @@ void Server::handle(Message& message) {
             return with_reserve([&] { opening_.push_back(std::move(message)); });
         case MessageKind::close_file:
             // Postpone the close of the file that this server is working on: after an error
-            // elsewhere, the close comes before its queue is empty.
+            // elsewhere, the command to close comes before the file's queue is empty.
             if (message.file != working_) return close(message);
             return with_reserve([&] { postponed_.push_back(std::move(message)); });
         default: break;

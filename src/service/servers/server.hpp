@@ -48,7 +48,7 @@ private:
     void close(const Message& message);
 
     ServerPlace place_;
-    Replies replies_;  ///< to commands
+    Replies replies_;  ///< replies to commands
     std::map<std::int64_t, FileOnServer> files_;
     std::int64_t working_ = -1;       ///< number of the file that work() is writing; -1: none
     std::vector<Message> postponed_;  ///< postponed closes of that file

@@ -10,7 +10,7 @@
 namespace thalweg::detail {
 
 // Returns the server above one in the tree; -1 for the first one. Servers pass news and commands
-// along a tree, so that none has to send to all.
+// along a tree, so that no server has to send to all.
 inline int server_above(int server) { return server == 0 ? -1 : (server - 1) / 2; }
 /// Returns the servers below one in the tree.
 std::vector<int> servers_below(int server, std::size_t servers);
@@ -61,8 +61,8 @@ private:
     std::vector<int> first_;    ///< index in by_node_ of each node's first server, and the total
 };
 
-/// Chooses `number` of the ranks as servers: the last ranks of all if `last` is set, else the last
-/// ranks of each node, spread over the nodes. At least one model rank remains.
+/// Chooses `number` of the ranks as servers: the last ranks of all if `last` is set, otherwise the
+/// last ranks of each node, spread over the nodes. At least one model rank remains.
 ServerRoles choose_server_roles(const Topology& topology, int number, bool last);
 
 }  // namespace thalweg::detail

@@ -53,7 +53,8 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
 
 Servers::~Servers() {
     if (messages_ && is_given_up(*messages_))
-        (void)transport_.release();  // Its messages may never arrive, so do not destroy it.
+        (void)transport_.release();  // Messages of the transport may never arrive, so do not
+                                     // destroy it.
     else
         end();
 }

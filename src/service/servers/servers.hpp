@@ -40,8 +40,8 @@ public:
     /// Notes that no rank has become a server, so that end() does nothing. Called on all ranks.
     void give_up_serving() { ended_ = true; }
 
-    // The following functions are for model ranks.
-    /// Returns the model's communicator; only once.
+    // Only model ranks call the following functions.
+    // Returns the model's communicator. Can be called only once.
     std::unique_ptr<Comm> take_model() { return std::move(part_); }
     Port& port() { return *port_; }
     /// Abandons the communicators; see give_up(Comm&).

@@ -100,7 +100,7 @@ private:
         std::vector<std::int64_t> words;
         MPI_Request request = MPI_REQUEST_NULL;
     };
-    /// Makes room for a message of so many bytes; throws if there is no memory.
+    /// Makes room for a message of `bytes` bytes. Throws if there is no memory.
     Sent& make_room(std::size_t bytes) {
         std::vector<std::int64_t> words(message_head_words + (bytes + 7) / 8);
         sent_.emplace_back();

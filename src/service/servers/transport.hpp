@@ -28,7 +28,7 @@ enum class MessageKind : std::int64_t {
     /// To the server above: units written by this server and those below it, and the places of
     /// their chunks.
     report,
-    room,  ///< to the first server: bytes of the file that are needed; its answer: the offset
+    room,  ///< to the first server: request for bytes of the file; its answer: their offset
     turn,  ///< to the servers below: see OpenOrder
     // From any server to all servers, and to the ranks that share memory with none.
     failed,  ///< a file has failed
@@ -57,10 +57,11 @@ public:
     /// Tests if all sent messages have left.
     virtual bool idle() = 0;
     /// Ends the transport. Receives and drops remaining messages, which belong to failed files, so
-    /// that their senders can end. @note Collective over the addresses
+    /// that their senders can end.
+    /// @note Collective over the addresses
     void finish();
-    /// Begins the end; for callers that have other work. Call the result until it returns true,
-    /// which means that all have finished, and not again.
+    /// Begins the end, for callers that have other work. Call the returned function until it
+    /// returns true; then all addresses have finished, and it must not be called again.
     virtual std::function<bool()> begin_finish() {
         return [] { return true; };
     }
