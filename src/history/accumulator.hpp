@@ -28,7 +28,7 @@ struct Statistic {
     Value missing_value{};  ///< bits of a missing element, in `type`; a NaN stands for every NaN
     /// Each sample comes with an array of weights, one for each element.
     bool weight_field = false;
-    bool counts = false;   ///< samples have the weight 1, unless the model sends weights of its own
+    bool counts = false;   ///< samples have the weight 1, unless the model sends its own weights
     double min_valid = 0;  ///< least share of the weight that valid samples must have
     int ddof = 0;          ///< for std: the sum of squares is divided by n - ddof
 };
@@ -54,7 +54,8 @@ struct StateArray {
 struct StateNumbers {
     double weight = 0, inner_weight = 0;  ///< sums of the weights of all samples in the window
     std::int64_t samples = 0, inner_samples = 0;
-    std::int64_t weighs = 0;  ///< bits: the weights of valid samples are no numbers; inner: 2
+    std::int64_t weighs = 0;  ///< bits: 1: weights of valid samples, not numbers; 2: likewise for
+                              ///< inner windows
 };
 
 class Sums;
@@ -70,11 +71,11 @@ public:
     Accumulator(Accumulator&&) noexcept;
     Accumulator& operator=(Accumulator&&) noexcept;
 
-    /// Returns the bytes that an accumulator of so many elements takes if all samples have the
+    /// Returns the bytes that an accumulator of `elements` elements takes if all samples have the
     /// weight 1.
     static std::int64_t bytes(const Statistic& statistic, std::int64_t elements);
 
-    /// Returns the bytes that it takes now: weights take more than numbers of samples.
+    /// Returns the bytes that the accumulator takes now: weights take more than numbers of samples.
     std::int64_t bytes() const;
 
     /// Begins a sample.
@@ -89,7 +90,7 @@ public:
     Status end_inner(double weight);
 
     /// Computes the results of some elements.
-    /// @param type  a floating-point type, or that of the samples
+    /// @param type  a floating-point type, or the samples' type
     /// @param fill  value of type `type` for elements without a valid result
     /// @return TW_OK, TW_ERANGE: some results do not fit into the type, and get the fill value
     Status result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
@@ -103,7 +104,7 @@ public:
     StateNumbers numbers() const;
     /// Sets the numbers, before arrays() is called.
     void set_numbers(const StateNumbers& numbers);
-    /// Makes numbers of valid samples weights, by the bits of StateNumbers.
+    /// Turns numbers of valid samples into weights, by the bits of StateNumbers.
     void weigh(std::int64_t bits);
 
 private:

@@ -13,11 +13,11 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-/// First day of the Gregorian calendar, and the last of the Julian one.
+/// First day of the Gregorian calendar, and last day of the Julian one.
 constexpr std::int64_t reform_year = 1582;
 constexpr int reform_month = 10, reform_day = 15, last_julian_day = 4;
 
-/// Returns the days from year 1 to a year, without those of a reform.
+/// Returns the days from year 1 to a year, without the days of a reform.
 constexpr std::int64_t days_before(Calendar calendar, std::int64_t year) {
     const std::int64_t years = year - 1;
     switch (calendar) {
@@ -103,7 +103,7 @@ public:
         text_.remove_prefix(1);
         return true;
     }
-    /// Takes an integer without sign, of some digits.
+    /// Takes an integer without sign that has a permitted number of digits.
     bool digits(std::size_t least, std::size_t most, std::int64_t& value) {
         std::size_t n = 0;
         value = 0;
@@ -154,8 +154,8 @@ double nearest_quotient(std::int64_t numerator, std::int64_t denominator) {
     if (numerator == 0) return 0;
     const bool negative = numerator < 0;
     const Wide magnitude = negative ? -static_cast<Wide>(numerator) : static_cast<Wide>(numerator);
-    // The shifted quotient has at least 63 bits. Whether there is a remainder is appended as one
-    // more bit, which is enough to round correctly.
+    // The shifted quotient has at least 63 bits. One more bit, which tells if there is a remainder,
+    // is enough to round correctly.
     const int shift = std::countl_zero(static_cast<std::uint64_t>(magnitude)) + 62;
     const Wide shifted = magnitude << shift;
     const Wide divisor = static_cast<Wide>(denominator);

@@ -33,7 +33,8 @@ constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) {
     return a / b - (a % b < 0 ? 1 : 0);
 }
 
-/// Largest distance of a year from 0 in a date: times, and differences of times, fit into 64 bits.
+/// Largest distance of a year from 0 in a date. With it, times and their differences fit into 64
+/// bits.
 inline constexpr std::int64_t most_years = 100'000;
 
 struct Date {
@@ -61,7 +62,7 @@ int last_day(Calendar calendar, std::int64_t year, int month);
 /// Tests if the calendar has this date. The standard and the Julian calendar have no year below 1.
 bool valid(Calendar calendar, const Date& date);
 
-/// Converts a valid date, and back.
+/// time_of() converts a valid date to a time, date_of() a time to a date.
 Time time_of(Calendar calendar, const Date& date);
 Date date_of(Calendar calendar, Time time);
 
@@ -72,7 +73,7 @@ Date add_months(Calendar calendar, const Date& date, std::int64_t months);
 /// @return TW_OK, TW_EARG: no date, or one that the calendar does not have
 Status parse_date(Calendar calendar, std::string_view text, Date& date);
 
-/// Writes "YYYY-MM-DD hh:mm:ss", with the fraction of the second if there is one.
+/// Writes "YYYY-MM-DD hh:mm:ss", with a fraction of the second if it is not 0.
 std::string date_text(const Date& date);
 std::string date_text(Calendar calendar, Time time);
 
@@ -86,7 +87,7 @@ struct TimeUnits {
     Time reference = 0;   ///< time of the value 0
     std::string text;     ///< text that is written to the file
 
-    /// Returns the double that is nearest to the exact value.
+    /// Returns the double nearest to the exact value of a time.
     double value(Time time) const;
     /// Returns the time of a value, rounded to microseconds.
     /// @return TW_OK, TW_EARG: not finite, or beyond `most_years`

@@ -65,7 +65,7 @@ struct tw_history_impl {
 
     tw_session session;
     Agreements ranks;
-    std::unique_ptr<history::History> history;  ///< null: it is closed
+    std::unique_ptr<history::History> history;  ///< null: the history is closed
     std::deque<history::Field> closed_fields;
     std::int64_t most_memory = 0;
 };
@@ -121,7 +121,7 @@ history::Integers dense_strides(const std::vector<std::int64_t>& extent, std::in
     return stride;
 }
 
-/// Finds the boxes of this rank's array, which is checked first.
+/// Checks this rank's array, and finds its boxes.
 Status find_boxes(const Decomposition& d, const tw_array& array,
                   std::vector<history::SentBox>& boxes) {
     if (!valid_type(array.type)) return failure(TW_ETYPE, "{}", no_type(array.type));
@@ -147,7 +147,8 @@ Status find_boxes(const Decomposition& d, const tw_array& array,
     return {};
 }
 
-/// Finds the memory of one block, which the caller passes alone, as dense as in a whole array.
+/// Finds the memory of one block. The caller passes the block alone, in the same form as in a whole
+/// array.
 Status find_block(const Decomposition& d, int block, tw_type type, const void* data, std::int64_t n,
                   history::SentBox& box) {
     if (d.listed || d.replicated || block < 0 || block >= std::ssize(d.blocks))
@@ -199,7 +200,7 @@ tw_status with_field(tw_field field, F&& body, const char* call = __builtin_FUNC
     });
 }
 
-/// Removes the length of the model's step, "step=SECONDS", from the settings and returns it in
+/// Removes "step=SECONDS", the length of the model's step, from the settings and returns it in
 /// `step`.
 Status take_step_length(std::string& settings, history::Time& step) {
     std::string rest, item;
@@ -250,7 +251,7 @@ struct OpenArguments {
     }
 };
 
-/// Returns the least number that no open history of the session has.
+/// Returns the smallest number that no open history of the session has.
 int free_number(const tw_session_impl& session) {
     std::set<int> taken;
     for (const auto& one : session.histories) {
@@ -262,7 +263,8 @@ int free_number(const tw_session_impl& session) {
     return number;
 }
 
-/// Reads the configuration, or takes the text. @note Collective
+/// Reads the configuration from a file, or takes its text.
+/// @note Collective
 Status read_configuration(tw_session session, const OpenArguments& arguments, std::string& text) {
     text = arguments.config;
     if (text.find('\n') != std::string::npos) return {};

@@ -10,7 +10,7 @@ namespace thalweg::history {
 
 namespace {
 
-/// Returns the square of a chord, which grows with the great circle's distance.
+/// Returns the square of a chord. It grows with the distance on the great circle.
 double square_of_chord(const Centre& a, const Centre& b) {
     double sum = 0;
     for (std::size_t i = 0; i < 3; ++i) sum += (a.at[i] - b.at[i]) * (a.at[i] - b.at[i]);

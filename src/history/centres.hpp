@@ -15,17 +15,18 @@ struct Centre {
     std::int64_t index = 0;  ///< global index of the element
 };
 
-/// Tests if numbers are a place in degrees; fill values are not.
+/// Tests if two numbers are a point in degrees; fill values are not.
 bool is_place(double longitude, double latitude);
 Centre centre_of(double longitude, double latitude, std::int64_t index);
 
-/// Returns the square of the distance from each point to its nearest centre; infinity without one.
+/// Returns the square of the distance from each point to its nearest centre; infinity if there are
+/// no centres.
 std::vector<double> nearest_squares(std::span<const std::array<double, 2>> points,
                                     std::span<const Centre> centres);
 
-/// Returns for each point the lowest index of the centres that are as near, but for rounding, as
-/// the nearest of all ranks; the largest integer without one.
-/// @param squares  of the distances to the nearest of all ranks
+/// Returns for each point the lowest index of the centres that are, but for rounding, as near as
+/// the nearest centre of all ranks; the largest integer if there is none.
+/// @param squares  squares of the distances to the nearest centre of all ranks
 std::vector<std::int64_t> lowest_nearest(std::span<const std::array<double, 2>> points,
                                          std::span<const Centre> centres,
                                          std::span<const double> squares);

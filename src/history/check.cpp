@@ -50,12 +50,13 @@ void check_groups(const Table& table, const Selectors& selectors, const std::str
                                              detail::did_you_mean(selector.text, names))});
 }
 
-/// Groups that a search is in, and those that it has finished.
+/// Groups that a search has entered but not left, and groups that it has finished.
 struct Search {
     std::set<std::string, std::less<>> entered, left;
 };
 
-/// Tests if a group refers, directly or through others, to a group that the search is in.
+/// Tests if a group refers, directly or through other groups, to a group that the search has not
+/// left.
 bool is_circular(const Table& table, const std::string& group, Search& search) {
     if (search.left.contains(group)) return false;
     if (!search.entered.insert(group).second) return true;

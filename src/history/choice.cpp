@@ -29,7 +29,8 @@ std::vector<double> numbers_of(const Coordinate& axis) {
     return numbers;
 }
 
-/// Returns a longitude as one of the turn that begins in the west.
+/// Returns a longitude shifted by multiples of 360, so that it lies in the turn that begins at
+/// `west`.
 double turned(double longitude, double west) {
     const double east_of = std::fmod(longitude - west, 360);
     return longitude +
@@ -73,7 +74,7 @@ Integers levels_of(const Levels& levels, std::int64_t length, const Coordinate* 
 
 /// Adds multiples of 360 to the chosen longitudes, or to their bounds, so that they increase.
 /// @param longitudes  longitudes of the whole axis
-/// @param chosen  indices of the chosen ones
+/// @param chosen  indices of the chosen longitudes
 template <class T>
 void make_monotonic(const std::vector<double>& longitudes, const Integers& chosen, double west,
                     std::vector<char>& data) {

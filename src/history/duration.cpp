@@ -155,7 +155,7 @@ Time Boundaries::at(std::int64_t k) const {
 }
 
 std::int64_t Boundaries::window(Time time, Edge edge) const {
-    // As times are integers, [a, b) contains t if (a, b] contains t + 1.
+    // Times are integers, so [a, b) contains t if and only if (a, b] contains t + 1.
     if (edge == Edge::begin) ++time;
     if (length_ > 0) return floor_div(time - 1 - origin_, length_) + 1;
     const Date date = date_of(calendar_, time);

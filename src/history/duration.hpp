@@ -30,13 +30,13 @@ std::string duration_text(const Duration& duration);
 /// The point from which boundaries are counted.
 struct Anchor {
     enum class Kind : std::uint8_t { calendar, start, date } kind = Kind::calendar;
-    Date date;  ///< of Kind::date
+    Date date;  ///< date of Kind::date
 };
 
 /// The end of a window at which a boundary belongs to the window.
 enum class Edge : std::uint8_t {
-    end,   ///< (b(k-1), b(k)]: a sample is labelled by the end of its step
-    begin  ///< [b(k-1), b(k)): by its begin
+    end,   ///< (b(k-1), b(k)]: a sample belongs to the end of its step
+    begin  ///< [b(k-1), b(k)): a sample belongs to the begin of its step
 };
 
 /// Increasing times b(k), for every integer k.
@@ -56,13 +56,13 @@ public:
     std::int64_t last(Time time) const { return window(time, Edge::begin) - 1; }
     bool has(Time time) const { return at(last(time)) == time; }
 
-    /// Tests if each of these boundaries is one of `finer`, too.
+    /// Tests if each of these boundaries is also one of `finer`.
     bool refined_by(const Boundaries& finer) const;
 
 private:
     Calendar calendar_ = Calendar::standard;
     Time origin_ = 0;          ///< b(0)
-    Date date_;                ///< of b(0)
+    Date date_;                ///< date of b(0)
     Time length_ = one_day;    ///< length of a window; 0: it is given in months
     std::int64_t months_ = 0;  ///< length of a window in months
 };

@@ -12,7 +12,8 @@ namespace {
 
 using RowVisit = std::function<void(std::int64_t, std::int64_t, const char*, std::int64_t)>;
 
-/// The loops over a piece, with dimensions merged where memory and the chosen elements continue.
+/// The loops over a piece. Dimensions are merged if they are contiguous both in memory and among
+/// the chosen elements.
 struct Joined {
     /// Lengths; distances in memory in bytes; distances among the chosen elements.
     Integers count, from, to;
@@ -57,7 +58,7 @@ std::string without_blanks(const std::string& text) {
     return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
 }
 
-/// Reads numbers separated by blanks; false if there is anything else.
+/// Reads numbers separated by blanks. Returns false if the text contains anything else.
 bool parse_numbers(const std::string& text, std::vector<double>& numbers) {
     std::istringstream words(text);
     for (std::string word; words >> word;) {

@@ -50,9 +50,9 @@ std::vector<SentBox> dense_boxes(const Part& part, const char* data, std::int64_
 /// @return TW_OK, TW_EARG
 Status parse_attributes(const char* text, std::vector<Attribute>& attributes);
 
-/// Returns an attribute of text, or "".
+/// Returns the text of an attribute; "" if there is none.
 std::string text_of(const std::vector<Attribute>& attributes, std::string_view name);
-/// Adds an attribute, or replaces that of the same name.
+/// Adds an attribute, or replaces the one with the same name.
 void set_attribute(std::vector<Attribute>& attributes, Attribute attribute);
 
 /// Tests if units are those of longitudes, such as "degrees_east".
@@ -79,7 +79,7 @@ struct tw_field_impl {
     int wanted = 0;  ///< nonzero if some stream would use a sample sent now
     thalweg::history::History* history = nullptr;  ///< null after tw_history_close
     thalweg::history::DeclaredField declared;
-    /// Attributes in the form that is written.
+    /// Attributes, as written to files.
     std::vector<thalweg::history::Attribute> attributes;
     thalweg::history::Part part;
     int serial = 0;  ///< serial number of the decomposition; 0: every rank has all elements
@@ -88,7 +88,7 @@ struct tw_field_impl {
     std::vector<thalweg::history::Variable*> users;    ///< variables of streams with this field
     std::vector<thalweg::history::Variable*> weighed;  ///< variables whose weight this field is
     int boxes_sent = 0;                                ///< number of boxes sent in this step
-    std::vector<bool> sent_boxes;                      ///< likewise, each
+    std::vector<bool> sent_boxes;                      ///< for each box: it was sent in this step
 };
 
 namespace thalweg::history {

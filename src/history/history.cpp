@@ -171,7 +171,8 @@ Status History::end_step() {
     return due.empty() ? Status{} : write_records(due);
 }
 
-/// Returns the windows that are open when the history ends and are to be written; warns of others.
+/// Returns the windows that are open when the history ends and must be written. Warns of other open
+/// windows.
 std::vector<History::Due> History::find_open() {
     std::vector<Due> due;
     if (!previous_) return due;

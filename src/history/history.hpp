@@ -27,7 +27,7 @@ struct Declaration {
     int serial = 0;  ///< serial number of the decomposition
 };
 
-/// Every method that is marked collective agrees by Ranks::meet; all others are local.
+/// A history. Methods marked collective agree by Ranks::meet; all others are local.
 class History {
 public:
     History(Ranks& ranks, Table table, const RunTimes& run, std::string settings);
@@ -36,7 +36,7 @@ public:
     History& operator=(const History&) = delete;
 
     /// Finds the part of a declaration that this rank holds.
-    /// @param n  number of elements of an array that every rank has all of; -1: not known
+    /// @param n  number of elements if every rank has the whole array; -1: not known
     Status find_part(const Declaration& declaration, std::int64_t n, Part& part) const;
     /// @param boxes  this rank's array
     Status add_coordinate(const Declaration& declaration, Part part,
@@ -80,14 +80,15 @@ private:
     /// Longitudes and latitudes of a field's elements.
     struct Centres {
         const Coordinate *longitude = nullptr, *latitude = nullptr;
-        std::vector<std::string> dims;  ///< of the field, which one of them or both have
+        std::vector<std::string> dims;  ///< dimensions of the field that longitudes, latitudes or
+                                        ///< both have
         bool complete() const { return longitude != nullptr && latitude != nullptr; }
         friend bool operator==(const Centres&, const Centres&) = default;
     };
-    /// The elements that a region picks of fields that are held alike.
+    /// The elements that a region picks from fields that ranks hold in the same way.
     struct RegionPick {
         const RegionTable* region;
-        const Field* field;  ///< one of them
+        const Field* field;  ///< one of these fields
         Centres centres;
         Pick pick;
     };
@@ -153,9 +154,9 @@ private:
     Table table_;
     FileContext context_;
     std::deque<Field> fields_;
-    std::map<std::string, std::int64_t> lengths_;  ///< of dimensions
+    std::map<std::string, std::int64_t> lengths_;  ///< lengths of dimensions
     std::deque<RegionPick> picks_;
-    std::map<std::string, Coordinate> station_names_;  ///< of regions
+    std::map<std::string, Coordinate> station_names_;  ///< names of stations, by region
     std::deque<Taken> taken_;
     std::map<const Variable*, Taken*> taken_of_;
     std::map<std::pair<const Coordinate*, const Taken*>, std::shared_ptr<const std::vector<char>>>
@@ -167,11 +168,11 @@ private:
     Time now_ = 0;
     Time length_ = 0;     ///< length of the last step
     Status lost_;         ///< reason why the time of this step was refused
-    Time lost_time_ = 0;  ///< that time
+    Time lost_time_ = 0;  ///< the refused time
     bool saved_ = false;  ///< nothing has been sent since the last tw_history_save
     /// Variables for which a warning was printed that they were not sent.
     std::set<const Variable*> warned_;
-    std::set<std::pair<const Variable*, bool>> sent_in_record_;  ///< with Due::before
+    std::set<std::pair<const Variable*, bool>> sent_in_record_;  ///< variable, and Due::before
     std::vector<char> values_;
 };
 

@@ -18,8 +18,8 @@ using Bits = std::conditional_t<
     std::conditional_t<sizeof(T) == 2, std::uint16_t,
                        std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-// Predicates that tell if a value is present: no value is missing, those with certain bits are, or
-// any NaN is.
+// Predicates that tell if a value is present. A value is missing: never; if it has certain bits; if
+// it is any NaN.
 struct All {
     template <class T>
     bool operator()(T) const {
@@ -75,7 +75,7 @@ inline constexpr double missing_mark = std::bit_cast<double>(missing_bits);
 inline bool is_missing(double sum) { return std::bit_cast<std::uint64_t>(sum) == missing_bits; }
 
 /// Adds a sample whose missing elements must be the same in the whole window.
-/// @param first  it is the first sample of the window, which determines the missing elements
+/// @param first  this sample is the first of the window, and determines the missing elements
 /// @return true if other elements are missing than in the first sample
 template <int power, class T, class Test>
 bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
@@ -86,7 +86,7 @@ bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
         return false;
     }
     std::uint64_t differs = 0;
-    // Test a piece at once, as mostly no element of it is missing.
+    // Test many elements at once, because usually none is missing.
     constexpr std::int64_t piece = 512;
     for (std::int64_t begin = 0; begin < terms.count; begin += piece) {
         const std::int64_t end = begin + piece < terms.count ? begin + piece : terms.count;
@@ -109,7 +109,7 @@ bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
     return differs != 0;
 }
 
-/// Counts an element that is there: by its weight, or as one.
+/// Counts an element if it is present: by its weight, or as one.
 inline void count(bool there, double weight, double& sum) { sum += choose(there, weight, 0.0); }
 inline void count(bool there, double, std::int32_t& number) { number += there ? 1 : 0; }
 
@@ -141,7 +141,7 @@ bool add_weighted(const Terms<T>& terms, Test present, double* sum, double* weig
     return negative != 0;
 }
 
-/// Adds the weight of valid elements alone.
+/// Adds only the weight of valid elements.
 template <class T, class Test, class Weight>
 void count_present(const Terms<T>& terms, Test present, Weight* weights) {
     for (std::int64_t i = 0; i < terms.count; ++i)

@@ -15,14 +15,15 @@
 
 namespace thalweg::history {
 
-/// Problems that a configuration has.
+/// Problems of a configuration.
 using Problems = std::vector<Problem>;
 
 inline std::int64_t line_of(const toml::node& node) {
     return static_cast<std::int64_t>(node.source().begin.line);
 }
 
-/// Parses a text. @return false if it is not TOML, which becomes a problem
+/// Parses a text.
+/// @return false if the text is not TOML, which is added as a problem
 bool read_toml(std::string_view text, std::string_view name, Problems& problems, toml::table& root);
 
 /// A reader of the keys of a TOML table. If a key is absent or wrong, the value keeps its default;
@@ -50,7 +51,7 @@ public:
     void attributes(std::string_view key, std::vector<Attribute>& values);
     void selectors(std::string_view key, Selectors& values);
 
-    /// Reads one of some words, whose position is the value.
+    /// Reads one of several words. The position of the word is the value.
     template <std::size_t n>
     std::optional<std::size_t> word(std::string_view key,
                                     const std::array<std::string_view, n>& words) {

@@ -9,10 +9,10 @@ namespace {
 
 struct NamedOp {
     std::string_view name;
-    std::string_view method;  ///< of CF
+    std::string_view method;  ///< CF's name of the method
 };
 
-/// Sorted as in enum Op.
+/// In the order of enum Op.
 constexpr std::array<NamedOp, 10> ops{{{"instant", "point"},
                                        {"once", ""},
                                        {"mean", "mean"},

@@ -30,7 +30,7 @@ enum class Op : std::uint8_t {
 enum class Missing : std::uint8_t {
     none,    ///< no value is missing
     fixed,   ///< the same elements are missing in all samples
-    varying  ///< at any
+    varying  ///< different elements can be missing in each sample
 };
 
 std::string_view op_name(Op op);

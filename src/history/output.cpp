@@ -52,7 +52,7 @@ std::string Output::path_of(const Window& record) const {
     return fill_path(stream_.path, values);
 }
 
-/// Tests if no record after this one belongs to the file.
+/// Tests if no later record belongs to the file.
 bool Output::full(const Window& record) const {
     if (timeless()) return true;
     if (stream_.records > 0 && state_.records >= stream_.records) return true;

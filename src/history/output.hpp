@@ -15,7 +15,7 @@
 
 namespace thalweg::history {
 
-/// Everything that the files of a history have in common.
+/// Data that all files of a history share.
 struct FileContext {
     Ranks* ranks = nullptr;
     const Table* table = nullptr;
@@ -30,10 +30,10 @@ struct FileContext {
     std::array<std::int64_t, 3> stamp{};
 };
 
-/// A coordinate, or the elements of it that a stream takes.
+/// A coordinate, or those of its elements that a stream takes.
 struct WrittenCoordinate {
     const Coordinate* about = nullptr;
-    std::vector<std::string> dims;  ///< in the file
+    std::vector<std::string> dims;  ///< names in the file
     std::shared_ptr<const Chosen> chosen;
     std::shared_ptr<const std::vector<char>> data;
     const tw_decomposition* target = nullptr;
@@ -49,7 +49,7 @@ struct OutputState {
 
 class Output {
 public:
-    /// @param variables  of one file; they belong to the stream
+    /// @param variables  variables of one file; they belong to the stream
     Output(FileContext& context, const StreamTable& stream, const WindowRules& rules,
            std::vector<Variable*> variables, std::vector<WrittenCoordinate> coordinates);
 
@@ -61,7 +61,8 @@ public:
     Status put(const Variable& variable, const std::vector<char>& values);
     /// Completes the record; closes the file if no more records belong to it. @note Collective
     Status end_record(const Window& record);
-    /// Makes the records safe. @note Collective
+    /// Makes the records safe on the disk.
+    /// @note Collective
     Status sync();
     /// Closes the file.
     /// @param again  more records will be appended later
@@ -103,16 +104,16 @@ private:
     std::int64_t used_ = 0;
 };
 
-/// Returns the coordinates that belong into a file of these variables.
+/// Returns the coordinates that a file of these variables needs.
 std::vector<const Coordinate*> needed_coordinates(const std::map<std::string, Coordinate>& declared,
                                                   const std::vector<Variable*>& variables);
 
 /// Returns the attributes of a variable of a stream.
 std::vector<Attribute> variable_attributes(const FileContext& context, const StreamTable& stream,
                                            const Variable& variable);
-/// Returns those of the time coordinate.
+/// Returns the attributes of the time coordinate.
 std::vector<Attribute> time_attributes(const FileContext& context, bool bounds);
-/// Returns those of a file.
+/// Returns the attributes of a file.
 std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
                                        const std::string& path);
 

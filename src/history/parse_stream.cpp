@@ -113,7 +113,7 @@ void parse_every(Keys& keys, StreamTable& stream) {
     if (found) stream.duration = *found;
 }
 
-/// Makes boundaries, or adds a problem.
+/// Makes boundaries. Adds a problem if that fails.
 std::optional<Boundaries> boundaries_of(Keys& keys, std::string_view key, const Duration& every,
                                         const Anchor& anchor) {
     const RunTimes& run = keys.run();
@@ -169,7 +169,7 @@ void check_times(Keys& keys, const StreamTable& stream) {
         keys.fail("initial", "'initial' is for the operation instant");
 }
 
-/// Completes the path, and tests if files have different names.
+/// Completes the path, and tests if all files get different names.
 void check_path_of(Keys& keys, StreamTable& stream) {
     const bool many = stream.new_file || stream.records > 0;
     if (stream.new_file && stream.records > 0)

@@ -22,14 +22,14 @@ using Integers = std::vector<std::int64_t>;
 struct Part {
     std::vector<std::string> dims;
     Integers shape;
-    bool replicated = false;  ///< every rank has all of it, as one box
+    bool replicated = false;  ///< every rank has the whole space, as one box
     int boxes = 0;
     Integers start, count;  ///< [boxes * dims]
     int first_listed = 0, listed = 0;
     Integers indices;  ///< indices of the list; -1 is a hole
 
     int nd() const { return static_cast<int>(dims.size()); }
-    /// Tests if a dimension is one of those that the list covers.
+    /// Tests if a dimension is covered by the list.
     bool lists(int dim) const { return dim >= first_listed && dim < first_listed + listed; }
 };
 
@@ -40,7 +40,7 @@ inline std::vector<std::string> split_dims(const char* names) {
 /// Describes this rank's part. @return TW_OK, TW_EHANDLE, TW_ENOMEM
 Status part_of(tw_decomposition decomposition, Part& part);
 
-/// Returns the part of an array that every rank has all of.
+/// Returns the part for an array that every rank has as a whole.
 Part replicated_part(std::vector<std::string> dims, Integers shape);
 
 /// A box of chosen elements in memory, and its position in the dense array of all chosen elements.
@@ -53,11 +53,11 @@ struct ChosenBox {
     Integers step;        ///< distances in the dense array along each dimension
 };
 
-/// Elements that are picked along some dimensions, which one dimension of them replaces. An element
-/// may be picked twice.
+/// Elements that are picked along some dimensions. In the result, one dimension replaces these. An
+/// element may be picked twice.
 struct Pick {
     std::string dim;                ///< the new dimension
-    std::vector<std::string> dims;  ///< those that it replaces; empty: nothing is picked
+    std::vector<std::string> dims;  ///< dimensions that it replaces; empty: nothing is picked
     Integers at;                    ///< [elements * dims] global indices
 
     std::int64_t size() const { return dims.empty() ? 0 : std::ssize(at) / std::ssize(dims); }
@@ -72,7 +72,7 @@ struct Choice {
     friend bool operator==(const Choice&, const Choice&) = default;
 };
 
-/// The chosen elements of a part, and where they lie in memory. They form a dense part without
+/// The chosen elements of a part, and their positions in memory. They form a dense part without
 /// halos and holes.
 struct Chosen {
     Part part;

@@ -37,7 +37,7 @@ std::pair<std::string_view, std::string_view> name_and_format(std::string_view t
     return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-/// Ordered from coarse to fine.
+/// From coarse to fine.
 constexpr std::array<std::string_view, 6> tokens{"YYYY", "MM", "DD", "hh", "mm", "ss"};
 constexpr std::array<std::string_view, 3> dates{"start", "end", "last"};
 

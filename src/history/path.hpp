@@ -29,7 +29,7 @@ bool path_has(std::string_view path, std::string_view placeholder);
 /// Tests if files of different periods of a unit get different paths.
 bool path_separates(std::string_view path, Unit unit);
 
-/// Returns the path of a file; the template is valid.
+/// Returns the path of a file. The template must be valid.
 std::string fill_path(std::string_view path, const PathValues& values);
 
 }  // namespace thalweg::history

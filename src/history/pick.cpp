@@ -10,13 +10,14 @@ namespace thalweg::history {
 
 namespace {
 
-/// Returns the place of a dimension among those that are replaced, or -1.
+/// Returns the position of a dimension among the replaced ones; -1 if it is not replaced.
 int place_of(const Pick& pick, const std::string& dim) {
     const auto found = std::find(pick.dims.begin(), pick.dims.end(), dim);
     return found == pick.dims.end() ? -1 : static_cast<int>(found - pick.dims.begin());
 }
 
-/// Returns the dimensions of a part after the pick. Of a list, the new one is among those listed.
+/// Returns the dimensions of a part after the pick. In the part of a list, the new dimension is a
+/// listed one.
 std::vector<std::string> dims_of_part(const Part& part, const Pick& pick) {
     if (part.listed == 0) return picked_dims(part.dims, pick);
     std::vector<std::string> dims;
@@ -101,7 +102,8 @@ private:
         return true;
     }
 
-    /// Adds elements [first, last), which a box holds: one box for each combination of ranges.
+    /// Adds the elements [first, last), which a box holds, as one box for each combination of
+    /// ranges.
     void add_box(int box, std::int64_t first, std::int64_t last) {
         const auto at = static_cast<std::size_t>(box) * part_.shape.size();
         std::vector<std::vector<Range>> all;
@@ -142,10 +144,11 @@ private:
         });
     }
 
-    /// Finds the positions of picked elements in the list, and their indices in the new one.
+    /// Finds the positions of picked elements in the list, and their indices in the new list.
     void find_entries() {
         const int end = part_.first_listed + part_.listed;
-        std::unordered_map<std::int64_t, Integers> elements;  // by their listed indices
+        std::unordered_map<std::int64_t, Integers> elements;  // picked elements by their listed
+                                                              // indices
         for (std::int64_t e = 0; e < choice_.pick.size(); ++e) {
             std::int64_t key = 0;
             for (int d = part_.first_listed; d < end; ++d)
@@ -222,8 +225,10 @@ private:
 
     const Part& part_;
     const Choice& choice_;
-    std::vector<int> places_;              ///< of the part's dimensions among those replaced, or -1
-    std::vector<std::ptrdiff_t> targets_;  ///< of the part's dimensions: that of the result
+    std::vector<int> places_;              ///< for each dimension of the part: position among the
+                                           ///< replaced ones, or -1
+    std::vector<std::ptrdiff_t> targets_;  ///< for each dimension of the part: the dimension of the
+                                           ///< result
     std::vector<Entry> entries_;
     Chosen chosen_;
 };

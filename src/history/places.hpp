@@ -45,9 +45,10 @@ void for_elements(const Part& part, Visit&& visit) {
 /// Tests if two parts have the same elements in the same order.
 bool same_part(const Part& a, const Part& b);
 
-/// Finds the place in a part of each element of another one, which has at least its dimensions.
-/// @param places  receives them, in the order of the elements
-/// @return false: some elements are not there
+/// Finds the position in the part `in` of each element of the part `of`. `of` has at least the
+/// dimensions of `in`.
+/// @param places  receives the positions, in the order of the elements
+/// @return false: some elements are not in `in`
 bool find_places(const Part& of, const Part& in, Integers& places);
 
 }  // namespace thalweg::history

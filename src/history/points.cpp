@@ -22,7 +22,7 @@ bool is_subset(const std::vector<std::string>& some, const std::vector<std::stri
     });
 }
 
-/// Reads lines of a longitude, a latitude and, in all or none, a name.
+/// Reads lines with a longitude, a latitude and a name. Either all lines have names, or none.
 Status read_points(const std::string& path, const std::string& text, RegionTable& region) {
     region.points.clear();
     region.names.clear();
@@ -50,7 +50,7 @@ Status read_points(const std::string& path, const std::string& text, RegionTable
     return {};
 }
 
-/// Returns names as an array of text that every rank has all of.
+/// Returns names as an array of text that every rank has as a whole.
 Coordinate station_names(const std::vector<std::string>& names) {
     Coordinate c;
     c.name = "station_name";
@@ -72,7 +72,8 @@ Coordinate station_names(const std::vector<std::string>& names) {
 
 }  // namespace
 
-/// Finds the longitudes and latitudes of a field: those that its attribute names, or its axes.
+/// Finds the longitudes and latitudes of a field: the variables that its attribute names, or its
+/// axes.
 History::Centres History::centres(const Field& field) const {
     Centres found;
     std::vector<std::string> names = split_dims(text_of(field.attributes, "coordinates").c_str());
@@ -105,7 +106,8 @@ const History::RegionPick* History::pick_of(const StreamTable& stream, const Fie
     return found == picks_.end() ? nullptr : &*found;
 }
 
-/// Lists the regions of points and lists, each with the fields of which it picks elements. Local.
+/// Lists the regions of points and of lists, each with the fields from which it picks elements.
+/// Local.
 Status History::list_picks(const std::vector<ResolvedStream>& resolved) {
     picks_.clear();
     for (const ResolvedStream& one : resolved) {
@@ -184,7 +186,7 @@ Status History::read_list(RegionTable& region) {
     return status;
 }
 
-/// Finds the centres of the elements that this rank holds of a field.
+/// Finds the centres of the elements of a field that this rank holds.
 Status History::find_centres(const RegionPick& one, std::vector<Centre>& found) const {
     const Field& field = *one.field;
     Choice surface;
@@ -214,11 +216,12 @@ Status History::find_centres(const RegionPick& one, std::vector<Centre>& found) 
     return {};
 }
 
-/// Finds the elements that are nearest to points, of all ranks. @note Collective
+/// Finds the elements of all ranks that are nearest to points.
+/// @note Collective
 Status History::find_nearest(std::vector<Integers>& indices) {
     std::vector<std::vector<Centre>> centres(picks_.size());
     Integers
-        words;  // squares of distances, whose bits have the same order, as they are not negative
+        words;  // squares of distances; they are not negative, so their bits have the same order
     const Status mine = detail::alone([&]() -> Status {
         for (std::size_t p = 0; p < picks_.size(); ++p) {
             if (picks_[p].region->points.empty()) continue;
@@ -297,7 +300,7 @@ Status History::check_picks(const StreamTable& stream, const RegionPick& one,
                    other.field->declared.name);
 }
 
-/// Returns the coordinates that are no longer those of a dimension, as one of stations replaces it.
+/// Returns the coordinates whose dimension is replaced by one of stations.
 std::vector<std::string> History::names_beside(const RegionPick& one) const {
     std::vector<std::string> names;
     const auto add = [&](const std::string& name) {

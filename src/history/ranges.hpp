@@ -12,7 +12,7 @@ namespace thalweg::history {
 /// Elements along one dimension that are adjacent in memory and among the chosen elements.
 struct Range {
     std::int64_t from = 0;  ///< position in memory
-    std::int64_t to = 0;    ///< index among the chosen ones
+    std::int64_t to = 0;    ///< index among the chosen elements
     std::int64_t count = 0;
 };
 
@@ -34,7 +34,7 @@ inline std::vector<Range> chosen_ranges(std::int64_t low, std::int64_t count,
     return found;
 }
 
-/// Calls visit(one range of each dimension) for all combinations.
+/// Calls visit() for all combinations of one range of each dimension.
 template <class Visit>
 void combine_ranges(const std::vector<std::vector<Range>>& all, std::vector<Range>& one,
                     Visit&& visit) {
@@ -50,7 +50,7 @@ void combine_ranges(const std::vector<std::vector<Range>>& all, std::vector<Rang
     }
 }
 
-/// Returns the distances of neighbours in a dense array.
+/// Returns the distance between neighbours along each dimension of a dense array.
 inline Integers dense_steps(const Integers& count) {
     Integers step(count.size(), 1);
     for (std::size_t d = count.size(); d-- > 1;) step[d - 1] = step[d] * count[d];
@@ -69,7 +69,7 @@ inline const Integers* chosen_along(const Choice& choice, const std::string& dim
     return found == choice.along.end() ? nullptr : &found->second;
 }
 
-/// Makes all of an array of chosen elements one box, as every rank has them.
+/// Makes one box of a whole array of chosen elements, which every rank has.
 inline void choose_all(Chosen& chosen) {
     chosen.part.boxes = 1;
     chosen.part.start.assign(chosen.part.shape.size(), 0);

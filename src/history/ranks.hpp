@@ -27,7 +27,8 @@ public:
     /// @param mine    this rank's own failure so far
     /// @param detail  value that must be the same on all ranks
     /// @param any     words that are combined by `or`
-    /// @return the same on every rank @note Collective
+    /// @return the same on every rank
+    /// @note Collective
     virtual Status meet(const Status& mine, std::int64_t detail, std::span<std::int64_t> any) = 0;
     /// Combines words by the minimum. @return the same on every rank @note Collective
     virtual Status least(std::span<std::int64_t> words) = 0;
@@ -48,7 +49,7 @@ public:
     }
 };
 
-/// Assigns a failure to `kept` unless that holds one already.
+/// Assigns a failure to `kept`, unless `kept` is a failure already.
 inline void keep_first(Status& kept, Status status) {
     if (kept.ok() && !status.ok()) kept = std::move(status);
 }

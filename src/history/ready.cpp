@@ -17,7 +17,8 @@ using detail::failure;
 
 namespace {
 
-/// Finds the place of an attribute's word among those that are possible; 0 without the attribute.
+/// Finds the position of an attribute's word among the possible words; 0 if there is no such
+/// attribute.
 Status take_word(const std::vector<Attribute>& attributes, std::string_view name,
                  std::span<const std::string_view> words, std::size_t& place) {
     const auto same = [&](const Attribute& a) { return a.name == name; };
@@ -32,7 +33,7 @@ Status take_word(const std::vector<Attribute>& attributes, std::string_view name
                    detail::joined(words, ", "));
 }
 
-/// Takes the attributes that are not written out of the list.
+/// Removes from the list the attributes that are not written, and uses them.
 Status take_special(std::vector<Attribute>& attributes, DeclaredField& field) {
     constexpr std::array<std::string_view, 3> missing{"none", "fixed", "varying"};
     constexpr std::array<std::string_view, 2> kinds{"intensive", "flux"};
@@ -254,7 +255,8 @@ Status History::make_variable(Stream& stream, const StreamField& about) {
     return {};
 }
 
-/// Declares the decompositions of what is written. @note Collective
+/// Declares the decompositions of the elements that are written.
+/// @note Collective
 Status History::declare_all() {
     Status status;
     for (Taken& t : taken_)
@@ -264,7 +266,8 @@ Status History::declare_all() {
 }
 
 /// Checks that all ranks made the same declarations, and agrees on the stamp (time and random
-/// numbers) for the files. @note Collective
+/// numbers) for the files.
+/// @note Collective
 Status History::agree_on_declarations(const Status& mine) {
     const std::int64_t hash = declarations_hash();
     std::array<std::int64_t, 5> words{hash, ~hash, 0, 0, 0};

@@ -49,7 +49,7 @@ void History::drop_records(const std::vector<Due>& due) {
         for (const auto& variable : one.stream->variables()) variable->end_record();
 }
 
-/// Checks that all required variables were sent, and with the same samples on all ranks.
+/// Checks that all required variables were sent, with the same samples on all ranks.
 Status History::check_samples(const std::vector<Due>& due) {
     Status mine;
     std::vector<std::int64_t> words;
@@ -94,7 +94,7 @@ Status History::find_differences(const std::vector<Due>& due, std::span<const st
     return mine;
 }
 
-/// Checks variables without samples; the result is the same on every rank.
+/// Checks variables without samples. The result is the same on every rank.
 Status History::check_unsent(const std::vector<Due>& due, std::span<const std::int64_t> words) {
     std::vector<std::string> never, unsent;
     sent_in_record_.clear();

@@ -51,7 +51,7 @@ bool has_number(tw_type type, double number) {
     });
 }
 
-/// Returns the keys of a field in which those that `over` has replace those of `base`.
+/// Returns the keys of a field: those of `over`, and those of `base` that `over` lacks.
 FieldKeys merged(FieldKeys base, const FieldKeys& over) {
     const auto take = [](auto& value, const auto& other) {
         if (other) value = other;
@@ -150,7 +150,7 @@ private:
                                              selector.group ? "@" : "", selector.text));
     }
 
-    /// Returns the names that a selector matches; a plain name even if no field has it.
+    /// Returns the names that a selector matches. A plain name is returned even if no field has it.
     std::vector<std::string> named(const Selector& selector) {
         if (selector.group) return group(selector.text);
         if (!selector.glob()) return {selector.text};

@@ -20,7 +20,7 @@ struct DeclaredField {
     std::vector<std::int64_t> shape;
     Missing missing = Missing::none;
     Value missing_value{};
-    bool has_axes = false;        ///< of longitude and latitude
+    bool has_axes = false;        ///< has dimensions of longitude and latitude
     bool has_centres = false;     ///< longitudes and latitudes of its elements are declared
     std::int64_t horizontal = 0;  ///< number of its horizontal elements, for maps; 0: not known
 };
@@ -33,8 +33,8 @@ struct StreamField {
     Statistic statistic;
     std::optional<Inner> inner;
     tw_type type = TW_FLOAT;  ///< type in the file
-    FieldKeys keys;  ///< keys of the field, merged from the stream and from all streams, for the
-                     ///< attributes
+    FieldKeys keys;           ///< keys for attributes: those of the stream and those for all
+                              ///< streams
 };
 
 struct ResolvedStream {
@@ -43,8 +43,9 @@ struct ResolvedStream {
 };
 
 /**
- * Applies selectors and overrides, and checks what needs the declared fields: selectors that match
- * nothing, unknown fields, weights with other dimensions, regions without coordinates, levels.
+ * Applies selectors and overrides, and makes the checks that need the declared fields: selectors
+ * that match nothing, unknown fields, weights with other dimensions, regions without coordinates,
+ * levels.
  * @param warnings  receives missing fields, where the configuration says so
  * @return problems, empty if all is right
  */

@@ -239,7 +239,8 @@ Status History::save(tw_restart restart) {
     return status;
 }
 
-/// Reads the sums. @note Collective
+/// Reads the arrays of the state.
+/// @note Collective
 Status History::load_arrays(tw_file file, const json& state) {
     Status status;
     for (const auto& stream : streams_) {
@@ -299,7 +300,8 @@ Status History::read_state(tw_file file, json& state) const {
     return {};
 }
 
-/// Sets the numbers from a state that was checked. A stream that the state lacks begins now. Local.
+/// Sets the numbers from a state that was checked. A stream that is not in the state begins now.
+/// Local.
 void History::take_state(const json& state) {
     if (state.contains("time")) previous_ = state.at("time").get<Time>();
     for (const auto& stream : streams_) {

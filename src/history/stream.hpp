@@ -32,7 +32,7 @@ public:
     /// Begins the stream at a time between two steps of a history that is running already (after a
     /// restart).
     void begin_at(Time time);
-    /// Returns that time.
+    /// Returns the time of begin_at().
     std::optional<Time> late_begin() const { return late_begin_; }
     /// Begins the step that was planned.
     void begin_step();

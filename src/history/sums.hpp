@@ -19,10 +19,10 @@ struct SumArrays {
     bool whole = false;                    ///< sums of integers
     bool least = false, greatest = false;  ///< extremes in the samples' type
     bool weights = false;                  ///< weights of the valid samples
-    bool counts = false;  ///< their numbers, as long as all samples have the weight 1
+    bool counts = false;  ///< numbers of valid samples, as long as all samples have the weight 1
 
     explicit SumArrays(const Statistic& statistic);
-    std::int64_t bytes(tw_type type) const;  ///< an element
+    std::int64_t bytes(tw_type type) const;  ///< Returns the bytes of these arrays for one element.
 };
 
 std::int64_t type_size(tw_type type);
@@ -42,9 +42,9 @@ public:
 
     std::int64_t elements() const { return elements_; }
     std::int64_t bytes() const;
-    /// Tests if the weights of valid samples are no numbers any more.
+    /// Tests if the weights of valid samples are no longer equal to the numbers of samples.
     bool weighs() const { return used_.counts && !counting_; }
-    /// Makes numbers of samples weights.
+    /// Turns numbers of samples into weights.
     void weigh();
     /// Appends the arrays of the state.
     void list_arrays(const std::string& prefix, std::vector<StateArray>& arrays);
@@ -88,7 +88,7 @@ private:
     std::int64_t elements_;
     SumArrays used_;
     bool nan_missing_;  ///< every NaN is missing
-    bool counting_;     ///< the weights are still numbers of samples
+    bool counting_;     ///< the weights are still equal to numbers of samples
     std::vector<double> sum_, squares_, weights_;
     std::vector<std::int32_t> counts_;
     std::vector<std::int64_t> whole_;

@@ -45,7 +45,8 @@ void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
     const auto each = [&](auto value) {
         for (std::int64_t i = 0; i < count; ++i) found[i] = value(i);
     };
-    // Call with the weight of the element, or with the common one if there is no array of weights.
+    // Call with the weight of the element, or with the common weight if there is no array of
+    // weights.
     const auto weighted = [&](auto value) {
         if (used_.weights)
             with_weights(*this, first, [&](const auto* own) {

@@ -18,7 +18,7 @@
 
 namespace thalweg::history {
 
-/// An error in the text. line 0: it belongs to no line.
+/// An error in the text. Line 0: the error belongs to no line.
 struct Problem {
     std::int64_t line = 0;
     std::string text;
@@ -62,12 +62,12 @@ struct Levels {
     std::vector<double> nearest;
 };
 
-/// The keys of a field, in a stream or for all streams. A key that is absent leaves the stream's
-/// value.
+/// The keys of a field, in one stream or for all streams. If a key is absent, the stream's value
+/// applies.
 struct FieldKeys {
     std::int64_t line = 0;
     std::string name;
-    std::string of;  ///< name of the model's field; empty: `name`
+    std::string of;  ///< name of the model's field; empty: same as `name`
     std::optional<Op> op;
     std::optional<FileType> type;
     std::optional<std::string> weight;
@@ -83,7 +83,7 @@ struct StreamTable {
     std::string name;
     Selectors fields;
     Every every = Every::window;
-    Duration duration;  ///< of Every::window
+    Duration duration;  ///< length of Every::window
     Op op = Op::mean;
     std::string path;  ///< template of the path; never empty
     std::optional<Date> from, to;
@@ -95,7 +95,7 @@ struct StreamTable {
     Anchor anchor;
     bool drop_partial = false, initial = false, next_file = false, write_open = false;
     std::optional<Duration> sample;
-    std::vector<Time> hours;  ///< since midnight
+    std::vector<Time> hours;  ///< times since midnight
     std::optional<Inner> inner;
     std::string weight;  ///< name of the weight field; empty: none
     bool counts = false;
@@ -111,7 +111,7 @@ struct StreamTable {
     /// Line number of each key.
     std::map<std::string, std::int64_t, std::less<>> lines;
 
-    /// Returns the line of a key, or the stream's.
+    /// Returns the line of a key; the line of the stream if the key is absent.
     std::int64_t line_of(std::string_view key) const;
 };
 
@@ -124,7 +124,7 @@ struct IndexRange {
 struct RegionTable {
     std::int64_t line = 0;
     std::string name;
-    // The region is given by exactly one of these four.
+    // A region is given by exactly one of these four members.
     std::vector<IndexRange> index;
     std::optional<std::array<double, 4>> box;   ///< west, east, south, north
     std::vector<std::array<double, 2>> points;  ///< longitude, latitude
@@ -134,7 +134,7 @@ struct RegionTable {
     std::vector<std::string> names;  ///< name of each point
     std::string list_var;
     std::int64_t base = 0;           ///< index of the first element in the list
-    std::vector<std::int64_t> list;  ///< when the file has been read
+    std::vector<std::int64_t> list;  ///< set when the file has been read
 
     /// Tests if the elements are picked one by one.
     bool picks() const { return index.empty() && !box; }
@@ -169,7 +169,7 @@ struct Table {
     const StreamTable* stream(std::string_view name) const;
 };
 
-/// The run that a configuration is read for.
+/// The run for which a configuration is read.
 struct RunTimes {
     Calendar calendar = Calendar::standard;
     Time start = 0;
@@ -180,24 +180,24 @@ struct RunTimes {
 using CheckSettings = std::function<Status(const std::string&)>;
 
 /**
- * Reads a configuration and checks all that needs no declared field: keys, types, dates, durations,
- * boundaries, paths, operations, names of groups, regions and maps.
- * @param name      of the file, for messages
- * @param settings  may be null: the files' settings are not checked
+ * Reads a configuration and makes all checks that need no declared field: keys, types, dates,
+ * durations, boundaries, paths, operations, names of groups, regions and maps.
+ * @param name name of the file, for messages
+ * @param settings may be null: the files' settings are not checked
  * @return problems, empty if all is right; then `table` is complete
  */
 std::vector<Problem> parse_table(std::string_view text, std::string_view name, const RunTimes& run,
                                  const CheckSettings& settings, Table& table);
 
 /// Returns the rules by which a stream's windows are formed.
-/// @param inner  inner operation of one field; null: that of the stream
+/// @param inner  inner operation of one field; null: the stream's inner operation
 WindowRules window_rules(const Table& table, const StreamTable& stream, const RunTimes& run,
                          const std::optional<Inner>& inner);
 
 /// Returns the unit in which the dates of a stream's files differ.
 Unit file_unit(const StreamTable& stream);
 
-/// Returns the boundaries of a stream's files, if it begins new ones.
+/// Returns the boundaries between a stream's files; none if the stream has one file.
 std::optional<Boundaries> file_boundaries(const StreamTable& stream, const RunTimes& run);
 
 }  // namespace thalweg::history

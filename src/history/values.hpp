@@ -9,7 +9,7 @@
 
 namespace thalweg::history {
 
-/// Elements that are converted at a time: they stay in the nearest cache.
+/// Number of elements that are converted together: they fit into the first-level cache.
 inline constexpr std::int64_t piece = 1024;
 
 template <class T>

@@ -54,7 +54,7 @@ namespace {
 std::int64_t add_to_log(std::int64_t log, Time now, double weight) {
     const std::int64_t words[] = {log, now, std::bit_cast<std::int64_t>(weight)};
     const std::string_view bytes(reinterpret_cast<const char*>(words), sizeof words);
-    return static_cast<std::int64_t>(detail::hash_of(bytes) | 1);  // not 0
+    return static_cast<std::int64_t>(detail::hash_of(bytes) | 1);  // or 1: never 0
 }
 
 }  // namespace
@@ -216,7 +216,7 @@ void Variable::end_step() {
 
 Status Variable::compute(std::vector<char>& values) const {
     values.resize(chosen_->elements * detail::size_of(about_.type));
-    if (!sums_) return {};  // this rank holds no elements, so it need not send the field
+    if (!sums_) return {};  // a rank that holds no elements need not send the field
     return sums_->result(0, chosen_->elements, about_.type, fill_, values.data());
 }
 

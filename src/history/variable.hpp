@@ -17,13 +17,13 @@
 
 namespace thalweg::history {
 
-/// The numbers of a variable that go into a restart; those of the samples are the same on all ranks
-/// that hold elements.
+/// The numbers of a variable that a restart keeps. The numbers about samples are the same on all
+/// ranks that hold elements.
 struct VariableState {
     std::int64_t log = 0;     ///< hash of the times and weights of the window's samples
-    std::int64_t ever = 0;    ///< 1: it was sent since the history's start
-    std::int64_t failed = 0;  ///< bits by code: what went wrong with the window's samples
-    std::int64_t wanted = 0;  ///< 1: the window has had a step whose sample is taken
+    std::int64_t ever = 0;    ///< 1: the variable was sent since the history's start
+    std::int64_t failed = 0;  ///< failures of the window's samples, one bit for each code
+    std::int64_t wanted = 0;  ///< 1: the window has had a step whose sample is used
     DurationWeight weight, inner_weight;
     StateNumbers numbers;
 
@@ -32,9 +32,9 @@ struct VariableState {
     static VariableState from_words(const Words& words);
 };
 
-/// A weight field's values of a step, for the elements of a variable.
+/// The values of a weight field in a step, for the elements of a variable.
 struct Weights {
-    Field* field = nullptr;                ///< null: there is none
+    Field* field = nullptr;                ///< null: there is no weight field
     std::shared_ptr<const Chosen> chosen;  ///< elements of the weight field
     /// Position in the weight field of each of the variable's elements; empty: the same position.
     std::vector<std::int64_t> places;
@@ -56,8 +56,8 @@ public:
     const Chosen& chosen() const { return *chosen_; }
     tw_decomposition target() const { return target_; }
     void set_target(tw_decomposition target) { target_ = target; }
-    /// Keeps the pick that the elements come from.
-    /// @param names  of coordinates that no longer are those of the dimensions
+    /// Keeps the pick from which the elements come.
+    /// @param names  coordinates whose dimensions the pick replaces
     void set_pick(const Pick& pick, std::vector<std::string> names);
     const Pick& pick() const { return pick_; }
     /// Returns the attributes of the field that apply to the elements.
@@ -69,7 +69,7 @@ public:
     bool instant() const { return about_.statistic.op == Op::instant || once(); }
     /// Tests if this rank holds elements of the variable, which it must send.
     bool held() const { return chosen_->elements > 0; }
-    /// Returns the bytes that are kept from step to step now.
+    /// Returns the bytes that are kept between steps at present.
     std::int64_t bytes() const;
 
     /// Begins a step: ends the windows that ended before it.
@@ -91,7 +91,7 @@ public:
     /// Returns a hash of the times and weights of a due record's samples; 0 if it has none.
     /// @param before  the record's window ended before the step
     std::int64_t record_log(bool before) const { return before ? before_->log : state_.log; }
-    /// Tests if a sample was wanted for the record.
+    /// Tests if some sample was wanted for the record.
     bool record_wanted(bool before) const { return before ? before_->wanted : state_.wanted != 0; }
     /// Notes that the samples of this window cannot be used.
     void fail(Status why) {
@@ -99,7 +99,7 @@ public:
     }
     /// Ends an inner window that is not complete.
     void end_inner(Time begin, Time end);
-    /// Returns what went wrong with these samples.
+    /// Returns the failure of these samples.
     Status record_failure(bool before) const { return before ? before_->failure : failure_; }
     bool ever() const { return state_.ever != 0; }
     void set_ever() { state_.ever = 1; }
@@ -115,10 +115,10 @@ public:
 
     VariableState state() const;
     void set_state(const VariableState& state);
-    /// Counts nothing before a time: the stream was not there.
+    /// Ignores the time before `time`, when the stream did not exist.
     void begin_at(Time time);
     std::vector<StateArray> arrays();
-    /// Keeps the state in the form that it has on ranks with elements.
+    /// Keeps the state in the form that it has on ranks that hold elements.
     void weigh(std::int64_t bits) {
         if (sums_) sums_->weigh(bits);
     }
@@ -152,7 +152,7 @@ private:
     Status failure_;
     Value fill_{};
     std::optional<Before> before_;
-    /// Weights of this step: as sent, and for the variable's elements.
+    /// Weights of this step: as sent, and for each element of the variable.
     std::vector<double> weight_sent_, weight_;
     bool weights_ready_ = false;
     /// Copy of a row whose stride in bytes is no multiple of the element size.
@@ -167,7 +167,7 @@ Status match_weights(const Chosen& chosen, Weights& weights);
 double number_of(tw_type type, const char* data);
 /// Returns a number as a value of a type.
 Value value_of(tw_type type, double number);
-/// Returns the fill value of a type: 1e20 for float and double, else netCDF's default.
+/// Returns the fill value of a type: 1e20 for float and double, otherwise netCDF's default.
 Value fill_of(tw_type type);
 
 }  // namespace thalweg::history

@@ -91,7 +91,7 @@ Status pass(const WindowRules& rules, const Boundaries& boundaries, std::optiona
     return {};
 }
 
-/// Returns the end of the step that a sample represents; the begin if the length of steps is not
+/// Returns the end of the step that a sample represents; its begin if the length of steps is not
 /// known.
 Time step_end(const WindowRules& rules, Time time) {
     return rules.edge == Edge::end ? time : time + rules.step;
@@ -125,7 +125,7 @@ void take_instant(const WindowRules& rules, std::optional<Time> previous, Time n
         step.used && !begins && rules.every == Every::window && !rules.boundaries.has(now);
 }
 
-/// Takes a step of a stream with a record a step.
+/// Takes a step of a stream that writes one record per step.
 void take_each(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
     const bool known = rules.edge == Edge::end || rules.step > 0;
     if (!known && previous && after_begin(rules, *previous) && (!rules.to || now <= *rules.to))

@@ -33,7 +33,8 @@ struct WindowRules {
     Time step = 0;   ///< length of the model's step; 0: unknown
     std::optional<Time> from, to;
     std::optional<Boundaries> sample;  ///< use only the first sample at or after each of these
-    std::vector<Time> hours;           ///< likewise, times of the day
+                                       ///< times
+    std::vector<Time> hours;           ///< likewise for these times of the day
     std::optional<Boundaries> inner;   ///< windows of the inner operation
 
     /// Returns the time at which the first window begins.
@@ -57,9 +58,9 @@ struct Window {
 struct Step {
     /// Windows that ended before this step, as no step ended exactly with them.
     std::optional<Window> inner_before, before;
-    bool used = false;  ///< the step's samples are added
-    Window window;      ///< window to which the samples belong
-    Window inner;       ///< inner window to which they belong, if the stream has one
+    bool used = false;                      ///< the step's samples are added
+    Window window;                          ///< window to which the samples belong
+    Window inner;                           ///< inner window of the samples, if the stream has one
     bool inner_ends = false, ends = false;  ///< this step completes the inner window, or the window
     bool crossed = false;  ///< a window's boundary lies inside the step, which causes one warning
 };
@@ -67,7 +68,8 @@ struct Step {
 /**
  * Finds the use of a step's samples.
  * @param previous  time of the step before; none for the first step of the history
- * @return TW_OK, TW_EARG: the step covers a whole window; names the window, not the stream
+ * @return TW_OK, TW_EARG: the step covers a whole window; the text names the window, but not the
+ *     stream
  */
 Status take_step(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step);
 
@@ -78,18 +80,19 @@ std::optional<Window> open_window(const WindowRules& rules, Time last,
                                   std::optional<Window>& inner);
 
 /// Returns the number k of a file's period (b(k-1), b(k)] to which a record belongs.
-/// @param begin  begin of the stream; an instant at it belongs to the period that begins there
+/// @param begin  begin of the stream; an instant at this time belongs to the period that begins
+///               there
 /// @param next  an instant at the end of a period belongs to the next one
 std::int64_t file_period(const Boundaries& files, const Window& record, Time begin, bool next);
 
-/// The weights of the samples of one field in one stream: each stands for the time since the one
-/// before.
+/// The weights of the samples of one field in one stream. Each sample stands for the time since the
+/// sample before.
 struct DurationWeight {
     Time previous = 0;  ///< time of the field's previous sample; at first the stream's begin
     Time unit = 0;      ///< duration of the window's first sample; 0: there is none yet
 
-    /// Returns the weight of a sample: the time since the one before in units of the window's first
-    /// one.
+    /// Returns the weight of a sample: the time since the sample before, in units of the duration
+    /// of the window's first sample.
     /// @param begin  begin of the window
     double next(Time begin, Time now);
     void end_window() { unit = 0; }
