@@ -76,7 +76,7 @@ Folder assumed_folder(const FileSystem& system) {
             break;
         case Sharing::parallel:
             folder.create = folder.rename = 2e-3;
-            folder.call = 2e-5;  // a call copies into the client's cache
+            folder.call = 2e-5;  // a call only copies to this node's cache
             folder.request = 5e-4;
             folder.lock = 1e-3;
             folder.locks = 16;

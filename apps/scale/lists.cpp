@@ -119,7 +119,7 @@ private:
         });
     }
 
-    std::vector<std::vector<float>> values_;  ///< by group
+    std::vector<std::vector<float>> values_;  ///< one list for each group
 };
 
 }  // namespace

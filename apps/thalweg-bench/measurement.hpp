@@ -91,8 +91,8 @@ Memory memory_now(bool with_shares);
 /// The increase of memory from `before` to the peak, without program code.
 /// @param open memory, with shares, at a time when shared memory was in use, if known
 struct Growth {
-    std::int64_t whole = 0;  ///< with each shared page counted fully
-    std::int64_t fair = 0;   ///< with each shared page divided by the number of its users
+    std::int64_t whole = 0;  ///< bytes; a shared page counts fully
+    std::int64_t fair = 0;   ///< bytes; a shared page counts as its fraction for each of its users
 };
 Growth growth(const Memory& before, const Memory& open, const Memory& after);
 

@@ -21,7 +21,7 @@ Names attributes_of(const Reader& file, const std::string& variable);
 
 struct AttributeValue {
     Type type = Type::none;    ///< type of the values; `none` if they cannot be read
-    std::vector<char> values;  ///< in the machine's byte order
+    std::vector<char> values;  ///< values in the machine's byte order
     bool operator==(const AttributeValue&) const = default;
 };
 AttributeValue attribute_of(const Reader& file, const std::string& variable,

@@ -24,7 +24,6 @@ struct CommonVariable {
     Variable variable;                ///< the variable according to the first file
     std::vector<std::int64_t> shape;  ///< lengths up to which values are compared; only the record
                                       ///< dimension's can differ
-                                      ///< differ
     bool record = false;              ///< the first dimension is the record dimension
 };
 

@@ -75,10 +75,11 @@ tw_status tw_history_field(tw_history history, const char* name, tw_type type, c
                            tw_decomposition decomposition, const char* attributes, tw_field* field);
 
 /**
- * Ends the declarations, checks the configuration against them and reserves the memory of running
- * means and others.
+ * Ends the declarations, checks the configuration against them and allocates the memory for running
+ * means and other statistics.
  * @return TW_OK, TW_ESETTING (the text has all errors), TW_EMISMATCH (the declarations differ
- *         between ranks), TW_ENOMEM, TW_ESTATE, as tw_open (a list of a region)
+ *         between ranks), TW_ENOMEM, TW_ESTATE, or an error of tw_open (a file that lists
+ *         the elements of a region)
  * @note Collective
  */
 tw_status tw_history_ready(tw_history history);

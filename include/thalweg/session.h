@@ -43,14 +43,14 @@ tw_status tw_init(MPI_Comm comm, const char* settings, tw_session* session);
  *                    not in the component
  * @param serves      nonzero if this rank is a server; at least one is
  * @param settings    as in tw_init, for all sessions; the setting "servers" must not be given.
- * Files are written by the servers with the setting "service=servers"
+ *                    The servers write files with the setting "service=servers"
  * @param sessions    receives n handles, NULL for components in which this rank is not. After an
  *                    error none can be used for more than tw_error_message; free each with
  *                    tw_finalize in either case
  * @return TW_OK, or an error of tw_init, the same on every rank: TW_EARG (a component has no ranks,
- *         or others than its communicator; a rank of a component serves; no rank serves),
- *         TW_EMISMATCH (n differs), TW_ESETTING, TW_ENOMEM, TW_EMPI. Where this rank has no
- * session, tw_error_message(NULL) returns the text
+ *         or its communicator has other ranks; a rank of a component serves; no rank serves),
+ *         TW_EMISMATCH (n differs), TW_ESETTING, TW_ENOMEM, TW_EMPI. If this rank has no
+ *         session, tw_error_message(NULL) returns the text
  * @note Collective over comm
  */
 tw_status tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], int serves,

@@ -51,8 +51,8 @@ public:
     Status finish(bool good);
     /// Closes the storage. @param good  true if all data were written
     Status close(bool good);
-    /// Adds the measurements of this file's outputs to those of the session, for its next file.
-    /// Local.
+    /// Adds the measurements of this file's outputs to those of the session, so that its next file
+    /// can use them. Local.
     void note_end() { watch_->note_end(figures()); }
 
     /// Returns the number of records that this rank knows of after sync(). At least one rank knows

@@ -17,7 +17,7 @@ namespace thalweg::detail {
 
 /// The elements that a rank wants of a variable (of one record).
 struct Section {
-    Box box;       ///< from the first wanted element to the last one; empty if there is none
+    Box box;       ///< smallest box with all wanted elements; empty if there is none
     Index step{};  ///< distance from one wanted element to the next; 1 or more
 };
 

@@ -65,7 +65,7 @@ private:
 
     const Definitions& definitions_;
     Order order_;
-    std::vector<View> views_;   ///< the same numbers on all ranks
+    std::vector<View> views_;   ///< views; each has the same index on all ranks
     std::vector<int> view_of_;  ///< index of each variable's view
     std::vector<FillValue> fills_;
 };

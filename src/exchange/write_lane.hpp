@@ -103,7 +103,7 @@ private:
     std::int64_t pieces_ = 0;
     std::int64_t group_ = 1;      ///< number of pieces of a group
     bool open_ = false;           ///< the first pieces need no release, as nothing is to be filled
-    std::vector<Held> held_;      ///< in ascending order
+    std::vector<Held> held_;      ///< pieces that this rank packs, in ascending order
     std::size_t next_ = 0;        ///< position in held_
     std::vector<Extent> recent_;  ///< piece in each slot; empty if there is none
 };

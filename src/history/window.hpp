@@ -34,7 +34,8 @@ struct WindowRules {
     std::optional<Time> from, to;
     std::optional<Boundaries> sample;  ///< use only the first sample at or after each of these
                                        ///< times
-    std::vector<Time> hours;           ///< likewise for these times of the day
+    std::vector<Time> hours;           ///< use only the first sample at or after each of these
+                                       ///< times of the day
     std::optional<Boundaries> inner;   ///< windows of the inner operation
 
     /// Returns the time at which the first window begins.

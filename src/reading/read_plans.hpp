@@ -17,11 +17,11 @@ namespace thalweg::detail {
 /// file order; each request has the indices of its places.
 struct ReadSelection {
     Space space;
-    std::vector<PlaceSource> sources;  ///< by index of the place
+    std::vector<PlaceSource> sources;  ///< source of each place
     struct Run {
         std::size_t first = 0, count = 0;
     };
-    std::vector<Run> places;  ///< by index of the request
+    std::vector<Run> places;  ///< places of each request
 };
 
 /// The preparation of a call on one rank. All memory for it is allocated before the ranks agree,
@@ -32,8 +32,8 @@ struct ReadTask {
     /// Boxes that are needed of each place; set if the plan does not exist yet.
     std::vector<std::vector<WantedBox>> boxes;
     std::vector<Delivery> deliveries;
-    std::vector<std::size_t> request_of;  ///< by index of the delivery
-    std::vector<std::int64_t> misfits;    ///< by index of the request
+    std::vector<std::size_t> request_of;  ///< index of each delivery's request
+    std::vector<std::int64_t> misfits;    ///< number of misfits of each request
 
     /// After reading, adds to each request the number of values that did not fit its type.
     void count_misfits();

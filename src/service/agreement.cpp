@@ -40,7 +40,7 @@ struct Words {
     std::span<std::int64_t> rest;
 };
 
-/// Depends on the records and how they are held, but not on the order of the calls.
+/// Returns a hash of the records and their holdings. It does not depend on the order of the calls.
 std::int64_t hash_of_records(const Batch& batch) {
     std::uint64_t sum = 0;
     for (const auto& [key, parts] : batch.parts)

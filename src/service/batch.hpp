@@ -103,7 +103,7 @@ public:
                (record >= first && record <= put.last() && (record - first) % put.step == 0);
     }
 
-    std::vector<Put> puts;              ///< by variable
+    std::vector<Put> puts;              ///< state of each variable
     std::vector<std::int64_t> misfits;  ///< number of values that did not fit, by variable
     std::map<Key, std::vector<WaitingPart>> parts;
     std::int64_t waiting = 0;  ///< bytes of the parts that are not from tw_put

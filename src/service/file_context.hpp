@@ -25,7 +25,7 @@ struct FileContext {
     std::string data_path;
     /// Identity of data_path, to compare between nodes; unset for a set of files.
     FileIdentity claimed;
-    AskedFileSystem file_system;  ///< of data_path
+    AskedFileSystem file_system;  ///< file system of data_path
     int serial;                   ///< number of the file in its session, the same on every rank
     FileOptions options;          ///< final values once the definitions have ended
     Definitions definitions;

@@ -30,7 +30,8 @@ public:
     }
 
 private:
-    static constexpr double burst = 0.010;  ///< in seconds
+    static constexpr double burst = 0.010;  ///< seconds by which a transfer may be ahead of its
+                                            ///< rate
     double rate_ = 0;                       ///< bytes a second; 0: no limit
     double free_ = 0;                       ///< time until which the rate is used up by the bytes
                                             ///< so far

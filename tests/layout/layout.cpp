@@ -17,7 +17,7 @@ namespace {
 Space random_space(Random& random, std::int64_t longest) {
     Space space;
     const std::int64_t n = random.between(1, 6);
-    std::vector<std::int64_t> lengths;  // by dimension
+    std::vector<std::int64_t> lengths;  // length of each dimension
     for (int d = 0; d < 5; ++d) lengths.push_back(random.between(1, longest));
     for (std::int64_t i = 0; i < n; ++i) {
         Place p;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double mib = 1 << 20;
 
-/// 1024 ranks on 32 nodes, and 32 MiB of levels by rows by columns in stripes of 1 MiB.
+/// 1024 ranks on 32 nodes write a field of 32 MiB (levels, rows, columns) in stripes of 1 MiB.
 class WorkOfAStep : public testing::Test {
 protected:
     WorkOfAStep() {

@@ -87,10 +87,11 @@ struct Servers {
     std::vector<Target> targets;
     std::map<std::string, Station> clients;  ///< writes and reads of each node, by the node's name
     Station metadata;
-    std::map<long, Flight> flights;  ///< by process
+    std::map<long, Flight> flights;  ///< flight of each process
     StorageCounts& counts = *scale_storage();
-    std::map<std::string, Striping> striping;                    ///< by file name
-    std::map<std::pair<std::string, std::int64_t>, Lock> locks;  ///< by file and stripe
+    std::map<std::string, Striping> striping;                    ///< striping of each file, by its
+                                                                 ///< name
+    std::map<std::pair<std::string, std::int64_t>, Lock> locks;  ///< lock of each file's stripe
 
     Servers() {
         const Machine& m = machine();

@@ -17,8 +17,7 @@ struct StreamEstimate {
     std::int64_t bytes = 0;         ///< size in bytes of all files
     std::int64_t memory = 0;        ///< memory in bytes for sums and similar values on all ranks
     bool at_most = false;  ///< sizes are upper limits, because a region or a selection of levels
-                           ///< may have
-                           ///< fewer elements
+                           ///< may have fewer elements
 };
 
 /// Follows the steps of a run.

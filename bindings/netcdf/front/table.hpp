@@ -125,7 +125,7 @@ struct Table {
 
 /// A program's call that creates or opens a file.
 struct Call {
-    std::string path;  ///< as the program passed it, without leading blanks
+    std::string path;  ///< path as the program passed it, without leading blanks
     int mode = 0;      ///< mode of the program with all its bits
     /// NC_FORMAT_*, from the mode or nc_set_default_format; 0 if the file is opened.
     int format = 0;

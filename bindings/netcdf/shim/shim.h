@@ -22,7 +22,7 @@ struct thalweg_netcdf {
     void* handle;     /* handle from dlopen */
     const char* path; /* path of its file */
     int index;        /* number of the library, from 0 to thalweg_most_libraries - 1 */
-    int slot;         /* mode bit of the slot in which the table is registered; 0: none */
+    int slot;         /* mode bit of the user-defined format (UDF) that the table is; 0: none */
     int version;      /* version of the dispatch table */
 };
 

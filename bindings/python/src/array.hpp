@@ -29,7 +29,7 @@ private:
     struct Release {
         void operator()(Py_buffer* buffer) const;
     };
-    // on the heap, because a buffer may contain pointers into itself
+    // allocated on the heap, because a buffer may contain pointers into itself
     std::unique_ptr<Py_buffer, Release> buffer_;
 };
 

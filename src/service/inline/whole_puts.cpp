@@ -7,7 +7,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// A rank's answers about one variable, combined over the ranks by the maximum.
+/// A rank's report on one variable. Reports are combined over the ranks by the maximum.
 struct Report {
     static constexpr std::int64_t nothing = INT64_MIN;
     std::int64_t record = nothing, minus_record = nothing;
@@ -32,7 +32,7 @@ std::int64_t only_key(const std::vector<WaitingPart>& parts) {
     return parts.size() == 1 ? parts.front().holding->key : 0;
 }
 
-/// Returns this rank's answers for each variable.
+/// Returns this rank's report on each variable.
 std::vector<Report> report_of(const Batch& batch, int rank) {
     std::vector<Report> reports(batch.puts.size());
     for (const auto& [key_of_parts, parts] : batch.parts) {

@@ -65,7 +65,7 @@ private:
     const FileContext& file_;
     Batch& batch_;
     Publisher& publisher_;
-    std::vector<Queued> queued_;  ///< by variable, for tw_put
+    std::vector<Queued> queued_;  ///< queued data of each variable, for tw_put
     std::vector<UnitPart::Entry> boxes_;
     std::int64_t box_bytes_ = 0;
     std::int64_t description_ = 0;  ///< bytes of box_bytes_ that describe boxes

@@ -78,7 +78,7 @@ private:
     Storage& storage_;
     std::int64_t piece_;
     BetweenPieces* pause_;
-    std::vector<FillValue> fill_;  ///< by variable
+    std::vector<FillValue> fill_;  ///< fill value of each variable
     std::vector<char> buffer_;
 };
 

@@ -55,7 +55,7 @@ private:
     const Definitions& definitions_;
     std::span<const ChunkGrid> grids_;
     std::span<const std::vector<StoredFilter>> filters_;
-    std::vector<Part> parts_;  ///< by variable
+    std::vector<Part> parts_;  ///< part of each variable
     Compressor compressor_;
     std::vector<char> chunk_;
 };

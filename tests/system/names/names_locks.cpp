@@ -126,7 +126,7 @@ void a_tile_in_use() {
     }
 }
 
-/// HDF5 locks a file while it writes it.
+/// HDF5 locks a file that it writes.
 void locked() {
     check::step("a locked netCDF-4 file");
     const std::string path = root + "/locked.nc";
