@@ -39,7 +39,7 @@ struct OverlapRow {
 
 struct OverlapMeasurement {
     double compute_seconds = 0;  ///< seconds of computing in a step
-    /// Seconds of a step's output without computing, from which the pace follows.
+    /// Seconds of a step's output without computing. They determine the computing between outputs.
     double io_seconds = 0;
     Workload workload;
     std::int64_t step_bytes = 0;

@@ -136,7 +136,7 @@ TEST_F(Model, AllWritersMeetInTheBlocksOfEachPiece) {
     EXPECT_NEAR(cost().lock, 8 * 2 * 0.002, 1e-12);  // blocks pass on four servers at the same time
     work.requests = 8;
     EXPECT_NEAR(cost().lock, 8 * 2 * 0.002, 1e-12);
-    work.requests = 16;  // pieces have two blocks each, and wait one after another
+    work.requests = 16;  // each piece has two blocks, which the writers get in turn
     EXPECT_NEAR(cost().lock, 16 * 2 * 0.002, 1e-12);
 }
 

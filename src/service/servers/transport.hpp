@@ -15,7 +15,7 @@ enum class MessageKind : std::int64_t {
     // Commands from the first model rank to the first server, which passes them on to the others.
     // All but the last kind are answered by `reply`.
     open_file,    ///< create a file from this description
-    finish_file,  ///< wait until all marks so far are passed
+    finish_file,  ///< wait until the writers have passed all marks so far
     count_file,   ///< publish the record count; passed on only if each server has a file of its own
     close_file,
     end_session,

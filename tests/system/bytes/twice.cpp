@@ -159,7 +159,7 @@ void written_and_read(const std::string& settings) {
     expect(path, records + 1, true);
 }
 
-/// Reads a restart by the same names, and by position into (b, a).
+/// Reads a restart by names, and by position into a variable with the dimensions (b, a).
 void restarts() {
     const std::string path = folder + "/restart.nc";
     const Part rows(0);

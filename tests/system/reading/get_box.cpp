@@ -91,7 +91,7 @@ Contents write_file(const std::string& path, std::uint64_t seed) {
     }
     if (oracle == nullptr) return c;
     oracle->enddef();
-    // All records exist in the file, whichever variables have them.
+    // Without a record variable, the file has no records.
     if (std::none_of(c.variables.begin(), c.variables.end(), [&](const FileVariable& v) {
             return !v.shape.empty() && v.shape[0] == c.dims[0];
         }))
