@@ -1,4 +1,4 @@
-/* From the descriptors of Fortran arrays and texts to what C has instead.
+/* Converts the descriptors of Fortran arrays and texts to C's addresses, extents and strides.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

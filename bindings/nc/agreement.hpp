@@ -1,5 +1,5 @@
-// The values that the ranks of a file exchange while the program goes on: each collective put
-// posts some that nobody waits for before the eighth put after it.
+// The values that the ranks of a file exchange while the program continues. Each collective put
+// posts some values; ranks wait for them only in the eighth put after it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,5 +1,6 @@
 // A decomposition as netCDF programs know it: lengths without names, and the elements of each rank.
-// The library's decompositions have names; they are made when a variable first uses the grid.
+// The library's decompositions have names of dimensions, so they are made when a variable first
+// uses the grid.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,5 +1,5 @@
-// Memory that the ranks of a session share if all are on one node, in which each says how far it is
-// in a file. A file has a lane of it.
+// Memory that the ranks of a session share if all are on one node. Each file has a lane of it, in
+// which each rank shows its progress.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

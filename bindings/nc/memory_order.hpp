@@ -1,4 +1,5 @@
-// The order of a program's array in memory, whose elements may be anywhere: those of a memory map.
+// The order of the elements of a program's array in memory. With a memory map, they may be
+// anywhere.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

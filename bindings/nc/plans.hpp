@@ -1,6 +1,6 @@
-// Batches that were agreed on before. A model puts the same sections in each record: if every rank
-// has again what it had in a batch, its calls are made again, one or more records later, and the
-// ranks need not compare them.
+// Batches on which the ranks have agreed before. A model puts the same sections in each record. If
+// every rank has the same puts as in an earlier batch, one or more records later, the calls of that
+// batch are repeated, and the ranks need not compare their puts.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

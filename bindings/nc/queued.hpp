@@ -1,7 +1,6 @@
-// A file whose puts wait in a queue until a joint call of the ranks: a put is local, and all that
-// was put before a joint call is written as one batch. Ranks join when they sync, close, read
-// together or change definitions of a file that has data, and in a collective put when the queues
-// are full.
+// A file whose puts wait in a queue until a joint call of the ranks: a put is local, and all puts
+// before a joint call are written as one batch. Ranks join when they sync, close, read together or
+// change definitions of a file that has data, and in a collective put when the queues are full.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

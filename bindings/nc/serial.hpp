@@ -1,6 +1,6 @@
-// Writes with netCDF-C on one rank what the library cannot write: definitions in a file that has
-// data, and netCDF-4 files that exist already or have definitions beyond the library. The root
-// writes the parts that the others send.
+// Writes with netCDF-C, on one rank, files that the library cannot write: definitions in a file
+// that has data, and netCDF-4 files that exist already or have definitions beyond the library. The
+// root writes the parts that the others send.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,5 +1,5 @@
 // Sessions of the library, one per group of ranks. They outlive the files, because programs open
-// many in turn, and end with MPI_Finalize, or with a process that does without MPI. Sessions with
+// many in turn, and end with MPI_Finalize, or, without MPI, with the process. Sessions with
 // servers, for asynchronous I/O, belong to one user and end with it.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// The rules for what a program asks for the storage of a netCDF-4 variable, with netCDF's codes.
+// Checks a program's requests for the storage of a netCDF-4 variable, with netCDF's codes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,5 +1,5 @@
-// The C functions that declare decompositions. A decomposition that was declared before is found
-// again by its content, so that plans made for it serve once more.
+// The C functions that declare decompositions. If a decomposition was declared before, the
+// functions find it by its content, so that the plans made for it can be used again.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// The order of dimensions and the base of indices in texts: those of the program's language.
+// Texts use the order of dimensions and the base of indices of the program's language.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Numbers as bytes, for messages.
+// Converts 64-bit numbers to the bytes of messages, and back.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// The part of MPI that the library uses, behind an owning class; a serial twin stands in for it
-// where there is one rank (and in unit tests).
+// The part of MPI that the library uses, behind an owning class. A serial class replaces it for a
+// single rank, and in unit tests.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

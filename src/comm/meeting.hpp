@@ -1,8 +1,8 @@
 // Meetings, in which all ranks of a session find out if they are in the same call: ranks in
 // different calls get an error, instead of waiting for each other.
 //
-// Every collective call of a session or of its files begins with one meeting. A rank contributes a
-// fixed number of words, whatever the call, so that all calls can meet.
+// Every collective call of a session or of its files begins with one meeting. A rank contributes
+// the same number of words in every call, so that ranks in different calls can meet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

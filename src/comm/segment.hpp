@@ -1,5 +1,5 @@
-// Memory that one process makes alone and others of its machine map when they need it. No process
-// waits for another, and the memory does not outlive them.
+// Shared memory that one process allocates by itself, and that other processes of its machine map
+// when they need it. No process waits for another. The memory is freed when the last process ends.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,6 +1,6 @@
-// Sleeps until another rank of the node changes a word in shared memory.
-// A rank that waits in MPI spins, and where ranks outnumber cores it takes the processor from
-// those it waits for; a rank that waits here sleeps in the kernel.
+// Sleeps until another rank of the node changes a word in shared memory. A rank that waits in MPI
+// spins: if there are more ranks than cores, it takes the processor from the ranks that it waits
+// for. A rank that waits here sleeps in the kernel.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

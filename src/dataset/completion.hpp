@@ -1,4 +1,4 @@
-// Writing beside a complete file: the rest of its checksums, and its line in the manifest.
+// Writes the files beside a complete file: the rest of its checksums, and its line in the manifest.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

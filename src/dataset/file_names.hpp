@@ -1,5 +1,5 @@
-// The names of a file while it is written: claimed when it is created, given to it when it is
-// complete.
+// The names of a file that is written. The final name is claimed when the file is created; the file
+// gets it when it is complete.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,6 +1,6 @@
 // The settings `zarr_references` and `zarr_stream` of a file: the paths of its Zarr references, and
-// the times at which they are written. Rank 0 makes them from the file itself, when it is complete
-// or readable while it is written.
+// the times at which they are written. Rank 0 makes the references from the file: when it is
+// complete, or while it is written, as soon as it is readable.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

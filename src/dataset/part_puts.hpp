@@ -1,5 +1,5 @@
-// Puts with explicit places: sections of any variable, and records by any decomposition. Checks
-// them, and passes them to the service of the file as parts.
+// Puts that name their place in the file: sections of any variable, and records by any
+// decomposition. Checks them, and passes them to the service of the file as parts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

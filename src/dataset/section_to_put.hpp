@@ -1,4 +1,5 @@
-// The section of a variable that tw_put_box is given: checked, and as one held part of each record.
+// Checks the section of a variable that is passed to tw_put_box, and converts it to a held part of
+// each record.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// A number by which ranks see, without comparing what they hold, that together they hold each
-// element of a space exactly once.
+// Computes a number that shows if the ranks together hold each element of a space exactly once. The
+// ranks need not compare their elements.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

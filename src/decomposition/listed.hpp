@@ -1,4 +1,4 @@
-// The dimensions of a decomposition that a list of indices runs over.
+// The dimensions of a decomposition that a list of indices covers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

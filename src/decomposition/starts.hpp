@@ -1,5 +1,5 @@
-// The indices at which the blocks of all ranks begin: the lines of a process grid that is not
-// known.
+// The indices at which the blocks of all ranks begin. They show the lines of the model's process
+// grid, which the library does not know.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

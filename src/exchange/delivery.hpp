@@ -1,4 +1,4 @@
-// Copies from what was read of a place to the array of the rank that wants it.
+// Copies elements of a place that were read into the array of the rank that wants them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// The holding of a variable by this rank: its decomposition, order of dimensions and boxes. Shared
-// by variables that are held alike, and by all parts that are put.
+// The holding of a variable by this rank: its decomposition, order of dimensions and boxes.
+// Variables that ranks hold in the same way share it, and so do all parts that are put.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

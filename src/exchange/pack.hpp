@@ -1,5 +1,6 @@
-// The packed form of a part: the boxes of its holding one behind the other (Holding::packed), each
-// dense in file order, in the type and byte order of the file. Copies, queues and messages have it.
+// The packed form of a part: the boxes of its holding, one after another (Holding::packed), each
+// dense in file order, in the type and byte order of the file. Copies, queues and messages use this
+// form.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
 // The plan of an exchange, computed without MPI: the elements of a rank's boxes in a piece of a
-// space, and the writers that a rank meets.
+// space, and the writers in whose shares a rank has elements.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

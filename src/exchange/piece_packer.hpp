@@ -1,8 +1,9 @@
-// Packs a rank's parts of the pieces of one pass over a space: into a slot, in file order; or for
-// another node, one part after the other.
+// Packs a rank's parts of the pieces of one pass over a space: into a slot, in file order; or into
+// a message for another node, one part after another.
 //
-// A message to another node has sections, one of each rank that has elements of the piece: place in
-// the node and bytes, and its parts in the order of for_places and for_frames.
+// A message to another node has a section for each rank that has elements of the piece: the rank's
+// place in the node, the bytes of the section, and the rank's parts in the order of for_places and
+// for_frames.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,10 +1,11 @@
 // The engine run backwards: streams data read from a file, in pieces, to the ranks that want them.
 //
 // Every reader's share is a stream of pieces; a few slots of node-shared memory per stream hold the
-// pieces under way. The reader reads a piece into its slot, and all ranks of its node take what
-// they want straight from there. Another node gets one message with the elements that its ranks
-// want of the piece, each once; it lands in a slot of that node, from where they take it. If lists
-// and boxes have so much in common that this would be more than the piece, the piece is sent.
+// pieces on their way. The reader reads a piece into its slot, and all ranks of its node take their
+// elements from there. Another node gets one message with the elements of the piece that its ranks
+// want, each once. The message is received into a slot of that node, from which its ranks take
+// their elements. If this message would be larger than the piece, because lists and boxes overlap,
+// the whole piece is sent.
 //
 // Pieces that were read ahead, from the beginning of the stream on, are taken from memory of their
 // reader that its node shares.

@@ -1,6 +1,6 @@
-// Reading straight: each rank reads the elements that it wants itself, with no exchange. Long runs
-// of the file are read as fast as long ranges of equal shares, and go to the array from the cache
-// of the processor that has read them.
+// Reading straight: each rank reads its own elements, with no exchange. Long runs of the file are
+// read as fast as equal shares of it, and are copied to the array while they are in the cache of
+// the processor that has read them.
 //
 // Buffers: file -> buffer (file order and byte order) -> kernel -> [model array]
 // SPDX-License-Identifier: Apache-2.0

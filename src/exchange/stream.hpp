@@ -1,10 +1,10 @@
 // The engine: streams a space of the file, in pieces, from the ranks that hold it to the writers.
 //
 // Every writer's share is a stream of pieces; a few slots of node-shared memory per stream hold the
-// pieces under way. All ranks of the writer's node pack their elements of a piece straight to their
-// place in its slot; when all have, the writer writes it, and the slot is free for a later piece.
-// Other nodes' ranks first combine what they have of a piece in an outgoing slot of their own node;
-// one of them sends it whole, and the writer unpacks it into the piece's slot.
+// pieces on their way. All ranks of the writer's node pack their elements of a piece directly into
+// its slot. When all have packed, the writer writes the piece, and the slot is free for a later
+// one. The ranks of another node first combine their elements of a piece in an outgoing slot of
+// their node. One of these ranks sends the slot, and the writer unpacks it into the piece's slot.
 //
 // Buffers: [model array] -> slot (shared, file order and byte order) -> kernel
 //      or: [model array] -> outgoing slot -> message -> receive buffer -> slot -> kernel

@@ -1,5 +1,5 @@
-// The elements of a file's variables that ranks hold, in the order of the file, and the writers
-// that they meet.
+// The elements of a file's variables that ranks hold, in the order of the file, and the writers in
+// whose shares they lie.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// The C functions of histories. What they do to files they do by the other C functions, outside of
-// which they run; the ranks agree in calls of their own.
+// The C functions of histories. They use the other C functions to read and write files, and have
+// their own agreements of the ranks.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>

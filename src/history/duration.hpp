@@ -1,4 +1,4 @@
-// Durations, and the boundaries that they cut time into.
+// Durations, and the boundaries at which they divide time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

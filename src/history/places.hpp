@@ -1,4 +1,4 @@
-// Elements of one part that another part has, too.
+// Finds elements of one part in another part.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The agreements of the ranks that a history makes: none but at records.
+// The agreements of the ranks in a history. Steps without records make none.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

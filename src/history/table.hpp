@@ -1,4 +1,4 @@
-// The configuration of a history, as its TOML text says it: every value is checked by itself.
+// The configuration of a history, read from its TOML text. Every value is checked by itself.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

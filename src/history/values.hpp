@@ -1,4 +1,4 @@
-// Values of any type, as sums take and give them.
+// Values of any type, as input and results of sums.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,6 +1,6 @@
 // The windows of a stream: which samples they take, which records a step completes, and in which
-// file a record lies. Pure functions of the times of a step and of the step before it, so that no
-// state of theirs has to survive a restart but that time.
+// file a record lies. These are pure functions of the times of a step and of the step before it. So
+// a restart needs no state of theirs except that time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

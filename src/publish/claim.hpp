@@ -1,4 +1,5 @@
-// The claim on a file that is being written: its names, its lock, and what was there before.
+// The claim on a file that is being written: its names, its lock, and the existing file that it
+// replaces.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Completes what a killed run has left.
+// Completes the files that a killed run has left.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

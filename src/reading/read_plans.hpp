@@ -1,5 +1,5 @@
-// Plans of reads, from the requests to the arrays: what is read, and by whom. Plans are kept for
-// reuse.
+// Plans of reads: the data to read for the requests, the ranks that read them, and the arrays that
+// receive them. Plans are kept for reuse.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

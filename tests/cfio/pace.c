@@ -1,4 +1,4 @@
-/* How long the clients of a CFIO program wait, and how much is written.
+/* Measures how long the clients of a CFIO program wait, and how much is written.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

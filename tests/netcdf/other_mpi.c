@@ -1,4 +1,4 @@
-/* A program of another MPI, which is not one: nothing but names is there.
+/* A stand-in for a program of another MPI: it has only the names of an MPI.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <netcdf.h>

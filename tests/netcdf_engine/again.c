@@ -1,5 +1,5 @@
-/* Files that are opened again, while they are written or later, and calls that only some ranks make
- * rightly: netCDF-C's codes, and its data.
+/* Files that are opened again, while they are written or later, and calls that are right on some
+ * ranks only, with the codes and data that netCDF-C gives.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

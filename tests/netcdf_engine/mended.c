@@ -1,4 +1,5 @@
-/* Calls in an unusual order, or that only some ranks make: netCDF-C's codes, and its data.
+/* Calls in an unusual order, or that only some ranks make: with the codes and data that netCDF-C
+ * gives.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

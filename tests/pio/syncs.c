@@ -1,5 +1,5 @@
-/* Tests the cost of PIOc_sync: it writes what there is to write, and nothing for data that nobody
- * reads.
+/* Tests the cost of PIOc_sync: it writes the data that were put, and does nothing for data that
+ * nobody reads.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "system.h"

@@ -1,4 +1,4 @@
-// The bytes of a file.
+// Reads the bytes of a file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The files that have come to the table.
+// The files of calls that have reached the dispatch table.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

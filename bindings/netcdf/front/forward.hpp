@@ -1,5 +1,5 @@
-// Entries of the table for files that the real library has, where no function of netCDF has the
-// same arguments.
+// Entries of the table for files that the real library has, if no function of netCDF has the same
+// arguments.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

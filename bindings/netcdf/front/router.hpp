@@ -1,4 +1,5 @@
-// The tables that are registered in netCDF libraries: each chooses for every file who has it.
+// The tables that are registered in netCDF libraries. Each decides for every file if the engine or
+// the real library has it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,5 +1,5 @@
-// The dispatch table of netCDF-C for user-defined formats, and the seam between the front, which
-// registers one, and the engine, which writes the files that it takes.
+// The dispatch table of netCDF-C for user-defined formats, and the interface between the front,
+// which registers such a table, and the engine, which writes the files that the front takes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,4 @@
-// A file of a program that calls PnetCDF: its rules, with its codes.
+// A file of a program that calls PnetCDF, with PnetCDF's rules and codes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,5 @@
-// After "NetCDF Classic Format Specification" and "CDF-5 File Format Specification".
+// Computes addresses by the "NetCDF Classic Format Specification" and the "CDF-5 File Format
+// Specification".
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "pnetcdf/engine/places.hpp"

@@ -1,4 +1,4 @@
-// The places of a classic file's header and data.
+// The addresses of the header and data in a classic file.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

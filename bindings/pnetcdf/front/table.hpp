@@ -1,4 +1,5 @@
-// Functions for PnetCDF's names: each finds who has the file, and calls the engine or the real one.
+// Functions for PnetCDF's names. Each finds out who has the file, and calls the engine or the real
+// PnetCDF.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,6 +1,6 @@
 // Service inline: writes parts that not all ranks have put alike, such as sections. Each rank sends
-// every writer the elements of its share; the writer merges them with those in the file. In a round
-// all ranks together send at most as much as the setting `staging` allows each.
+// every writer the elements of its share; the writer merges them with the elements in the file. In
+// a round all ranks together send at most as much as the setting `staging` allows each.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

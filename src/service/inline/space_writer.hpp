@@ -1,5 +1,6 @@
-// Service inline: writes a space of the file with all ranks together, by the exchange or each its
-// own boxes. A plan is made for the decompositions by which the variables are put, and kept.
+// Service inline: writes a space of the file with all ranks together, either by an exchange, or
+// each rank its own boxes. A plan is made for the decompositions by which the variables are put,
+// and kept.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Service inline: memory for packed copies of what is put, until the ranks meet.
+// Service inline: memory for packed copies of data that are put, until the ranks meet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Services with units: a model rank publishes what it has put, and others write it.
+// Services with units: a model rank publishes the data that it has put, and writers write them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The servers of a session, and what they share with the other ranks.
+// The servers of a session, and the memory and communicators that they share with the model ranks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

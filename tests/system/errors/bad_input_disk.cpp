@@ -1,4 +1,4 @@
-// Full disks, sessions and reading.
+// Tests wrong input and full disks in sessions and reading.
 // SPDX-License-Identifier: Apache-2.0
 #include "bad_input.hpp"
 
