@@ -72,7 +72,7 @@ contains
   pure integer function name_end(names, first)
     character(len=*), intent(in) :: names
     integer, intent(in) :: first
-    ! Not as a literal, in which LLVM's preprocessor doubles it.
+    ! LLVM's preprocessor doubles a backslash in a literal, so this is none.
     character, parameter :: backslash = achar(92)
     integer :: next
     next = first

@@ -63,7 +63,7 @@ module thalweg_decomposition
   !>   indices  global index of each position of the list, from 1, with the first listed dimension
   !>            fastest: (i, j) has the index i + (j - 1) * nlon; 0 marks a hole: the position
   !>            exists in memory but not in the file
-  !>   shared   whether an index may occur more than once, on any ranks: for reading only
+  !>   shared   .true.: an index may occur more than once, on any ranks: for reading only
   !> The integers must all be of kind int32 or all of kind int64.
   !> Errors: TW_EARG, TW_EEXISTS (a dimension named twice), TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an
   !> index occurs twice, on one rank or on two), TW_EMISMATCH, TW_ENOMEM. Collective.
@@ -319,7 +319,7 @@ contains
 
   !> call tw_free_decomposition(decomposition [, ierr]): frees a decomposition. Variables, restarts
   !> and reads that use it keep what they need of it. Calls with the handle or a copy of it return
-  !> TW_EHANDLE after this. What is not freed is freed by tw_finalize.
+  !> TW_EHANDLE after this. tw_finalize frees all other decompositions.
   !> Errors: TW_EHANDLE. Local.
   subroutine tw_free_decomposition(decomposition, ierr)
     type(tw_decomposition), intent(inout) :: decomposition

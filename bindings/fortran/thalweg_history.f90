@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Histories: files of instants, means and others, as a configuration asks for them: part of module
+!> Histories: files of instants, means and others, as a configuration requests them: part of module
 !> thalweg. See docs/history.md.
 module thalweg_history
   use, intrinsic :: iso_c_binding
@@ -34,7 +34,7 @@ module thalweg_history
     !> dimension or name it in an attribute. It is copied, and written once a file.
     !>   dims           names in file order, fastest first; '' for a scalar
     !>   array          as for tw_put
-    !>   decomposition  without it every rank has all of it
+    !>   decomposition  of the array; without it, every rank has the whole array
     !>   attributes     'units=degrees_north; standard_name=latitude'
     !> Errors: TW_EARG, TW_EEXISTS, TW_ESHAPE, TW_ETYPE, TW_EHANDLE, TW_ESTATE. Local; the same
     !> arguments on every rank, except for the array.
@@ -51,8 +51,8 @@ module thalweg_history
 
     !> call tw_send(field, array [, weight] [, ierr])
     !>
-    !> Sends this rank's part of a field, for the time of the last tw_history_time. What no stream
-    !> wants is ignored.
+    !> Sends this rank's part of a field, for the time of the last tw_history_time. Fields that no
+    !> stream uses are ignored.
     !>   array   as for tw_put, of the field's type
     !>   weight  in place of the step's length: 0 adds nothing; the same on every rank
     !> Errors: TW_ETYPE, TW_ESHAPE, TW_EARG, TW_EHANDLE, TW_ESTATE (before tw_history_time, or sent
@@ -154,7 +154,7 @@ contains
   !> declares a field.
   !>   type           TW_FLOAT, ...: type of the arrays that are sent
   !>   dims           names in file order, fastest first, without time: 'lon lat lev'
-  !>   decomposition  which rank holds what; without it every rank has all of it
+  !>   decomposition  of the field; without it, every rank has the whole field
   !>   attributes     'units=K; standard_name=air_temperature; missing=varying; missing_value=1e20'
   !> Errors: as tw_history_coordinate. Local; the same arguments on every rank.
   function tw_history_field(h, name, type, dims, decomposition, attributes, ierr) result(field)
@@ -214,8 +214,8 @@ contains
     call check(c_end_step(h%handle), h%session, 'tw_history_end_step', ierr)
   end subroutine tw_history_end_step
 
-  !> Makes what the history has written so far safe, and registers all of its state in a restart:
-  !> call it before each tw_restart_write. Collective.
+  !> Syncs the records that the history has written so far, and registers its state in a restart.
+  !> Must be called before each tw_restart_write. Collective.
   subroutine tw_history_save(h, restart, ierr)
     type(tw_history), intent(in) :: h
     type(tw_restart), intent(in) :: restart

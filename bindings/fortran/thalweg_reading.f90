@@ -69,7 +69,7 @@ module thalweg_reading
     !>
     !> Reads this rank's part of a variable, whatever the order of its dimensions in the file.
     !>   array          as for tw_put; halos are left unchanged unless tw_fill_halo was called
-    !>   decomposition  what each rank reads; without it every rank reads the whole variable
+    !>   decomposition  elements that each rank reads; without it every rank reads the whole variable
     !>   record         from 1 (the default); ignored for variables without record dimension
     !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EBOUNDS (no such record), TW_ERANGE, TW_EIO,
     !> TW_EHANDLE (the decomposition was never created). Collective.
@@ -150,8 +150,8 @@ contains
     call check(c_read(file%handle), file%session, 'tw_read', ierr)
   end subroutine tw_read
 
-  !> Starts reading in the background what tw_get_deferred has requested so far; the next tw_read
-  !> fills the arrays. Errors: TW_EMISMATCH, TW_ENOMEM. Collective.
+  !> Starts to read, in the background, all data that tw_get_deferred has requested so far. The next
+  !> tw_read fills the arrays. Errors: TW_EMISMATCH, TW_ENOMEM. Collective.
   subroutine tw_prefetch(file, ierr)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(out), optional :: ierr

@@ -39,7 +39,7 @@ module thalweg_restart
     !>                  with the attribute target or asynchronous; and not a dummy argument that
     !>                  is contiguous, of explicit shape or of assumed size, which may be a copy
     !>                  (see tw_put_deferred). No two names may share an array
-    !>   decomposition  which rank holds what; its dimensions are those of the variable, in any
+    !>   decomposition  elements that each rank holds; has the variable's dimensions, in any
     !>                  order. Without it the array is replicated, and rank 0's values are written;
     !>                  its dimensions must come from other decompositions or tw_restart_file
     !>   flags          TW_REQUIRED (default), or a sum of TW_OPTIONAL, TW_COPIED, TW_BY_POSITION.

@@ -52,14 +52,14 @@ module thalweg_session
   !>   comm           all ranks of the components, and the servers; type(MPI_Comm) or integer
   !>   components(:)  the communicator of each component's ranks, of comm's type; MPI_COMM_NULL where this
   !>                  rank is not in the component
-  !>   serves         whether this rank is a server; at least one is
+  !>   serves         .true. if this rank is a server; at least one is
   !>   ios(:)         receives as many sessions; those of components in which this rank is not are
   !>                  tw_session()
   !>   settings       as in tw_init, for all sessions; 'servers' must not be given. Files are written by the
   !>                  servers with 'service=servers'
   !> After an error no session can be used for more than tw_error_message; each must be freed with
   !> tw_finalize, if it is not tw_session().
-  !> Errors: TW_EARG (a component has no ranks, or others than its communicator; a rank of a component
+  !> Errors: TW_EARG (a component has no ranks, or its communicator has other ranks; a rank of a component
   !> serves; no rank serves; the arrays differ in size), TW_EMISMATCH, TW_ESETTING, TW_ENOMEM, TW_EMPI; the
   !> same on every rank. Collective over comm.
   interface tw_init_components
@@ -281,7 +281,7 @@ contains
     call check(status, io%handle, 'tw_inq_role', ierr)
   end function tw_inq_role
 
-  !> Whether this rank is a server: tw_inq_role(io) == TW_SERVER. Errors: TW_EHANDLE. Local.
+  !> .true. if this rank is a server: tw_inq_role(io) == TW_SERVER. Errors: TW_EHANDLE. Local.
   function tw_is_server(io, ierr) result(server)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr

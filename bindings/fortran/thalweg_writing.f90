@@ -123,8 +123,8 @@ module thalweg_writing
     !> their values; in a new one, they get the fill value. In one step, a rank must put a record of
     !> a variable either with tw_put or with tw_put_record and tw_put_box, not with both.
     !>   array          as for tw_put; can be reused when the call returns
-    !>   decomposition  which rank holds what, by name or by position (see tw_decompose); without
-    !>                  it, every rank holds all of it, and rank 0's values are written
+    !>   decomposition  elements that each rank holds, by name or position (see tw_decompose); without
+    !>                  it, every rank holds the whole variable, and rank 0's values are written
     !>   record         from 1; ignored for variables without record dimension
     !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP, TW_ERANGE, TW_EFORMAT,
     !> TW_ESTATE, TW_ECLOSED, TW_ENOMEM, TW_EHANDLE (the decomposition was never created), or an
@@ -331,7 +331,7 @@ contains
   !>                  decomposition has are defined with its lengths. If the last name of a variable
   !>                  with a decomposition is neither defined nor in the decomposition, it becomes
   !>                  the record (unlimited) dimension, unless the file already has one.
-  !>   decomposition  which rank holds what; its dimensions are those of the variable without the
+  !>   decomposition  elements that each rank holds; has the variable's dimensions without the
   !>                  record dimension: by name, in any order, or by position (see tw_decompose).
   !>                  Without it the variable is replicated: every
   !>                  rank holds all of it, and rank 0's values are written.
@@ -451,7 +451,7 @@ contains
   !>   path    the final name or the temporary one, path.part or path.part.N
   !>   longer  TW_KEEP_LONGER (default), or TW_REPLACE_LONGER to replace a file even if it has more
   !>           records
-  !>   text    receives what was done, or the error
+  !>   text    receives a description of the changes, or of the error
   !> Errors: TW_ENOTFOUND, TW_EFORMAT (the run was killed before the definitions were written, or
   !> the file is damaged), TW_EEXISTS (the file of the final name has more records), TW_EINUSE (a
   !> run is still writing it), TW_EIO; after an error nothing has been changed. Local: one process

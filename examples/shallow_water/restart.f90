@@ -20,7 +20,7 @@ module restart
 
 contains
 
-  !> What this rank holds: its rows and layers of the cells.
+  !> Declares the rows and layers of the cells that this rank holds.
   subroutine open_restart(self, io, p)
     type(restart_t), intent(out) :: self
     type(tw_session), intent(in) :: io
