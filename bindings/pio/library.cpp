@@ -131,12 +131,10 @@ int fail(const char* call, const Iosystem* system, const std::string& path, cons
     if (handler != PIO_INTERNAL_ERROR) return error.code;
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const bool named = path.empty() || error.text.find(path) != std::string::npos;
     char name[NC_MAX_NAME + 1] = "";
     PIOc_strerror(error.code, name);
-    std::fprintf(stderr, "thalweg: rank %d: %s failed: %s%s%s (%d: %s)\n", rank, call,
-                 named ? "" : path.c_str(), named ? "" : ": ", error.text.c_str(), error.code,
-                 name);
+    std::fprintf(stderr, "thalweg: rank %d: %s failed%s%s: %s (%d: %s)\n", rank, call,
+                 path.empty() ? "" : " on ", path.c_str(), error.text.c_str(), error.code, name);
     std::fflush(stderr);
     // Wait, because launchers may drop output that they have not forwarded when a rank aborts.
     usleep(200000);
