@@ -35,13 +35,7 @@ struct Fields {
         OK(send(u, second));
         OK(tw_history_end_step(history));
     }
-    void save(const std::string& path) const {
-        tw_restart restart = nullptr;
-        OK(tw_restart_new(session, nullptr, &restart));
-        OK(tw_history_save(history, restart));
-        OK(tw_restart_write(restart, path.c_str()));
-        OK(tw_restart_free(&restart));
-    }
+    void save(const std::string& path) const { histories::save(history, path); }
     int load(const std::string& path) const {
         tw_file file = nullptr;
         OK(tw_open(session, path.c_str(), nullptr, &file));

@@ -47,7 +47,16 @@ inline std::string in_folder(std::string config, const std::string& folder) {
     return config;
 }
 
-/// A model that holds two elements on each rank, with a halo.
+/// Writes the state of a history into a restart. Collective.
+inline void save(tw_history history, const std::string& path) {
+    tw_restart restart = nullptr;
+    OK(tw_restart_new(session, nullptr, &restart));
+    OK(tw_history_save(history, restart));
+    OK(tw_restart_write(restart, path.c_str()));
+    OK(tw_restart_free(&restart));
+}
+
+/// Holds two elements a rank, with a halo.
 class Model {
 public:
     explicit Model(const char* attributes) : attributes_(attributes) {}

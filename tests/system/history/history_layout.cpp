@@ -25,7 +25,7 @@ name = "whole"
 every = "1 day"
 type = "double"
 fields = ["T"]
-path = "FOLDER/whole.nc"
+path = "whole.nc"
 [[stream]]
 name = "box"
 every = "12 hours"
@@ -34,13 +34,13 @@ type = "double"
 fields = ["T"]
 region = "seam"
 levels = { dim = "z", nearest = [310, 90] }
-path = "FOLDER/box.nc"
+path = "box.nc"
 [[stream]]
 name = "turned"
 every = "1 day"
 fields = ["T"]
 region = "west"
-path = "FOLDER/turned.nc"
+path = "turned.nc"
 [region.seam]
 box = [350, 10, -90, 1.5]
 [region.west]
@@ -50,9 +50,7 @@ box = [-10, 10, -90, 1.5]
 class Layout {
 public:
     Layout(const std::string& folder, tw_decomposition d, const char* dims) : d_(d) {
-        std::string text = streams;
-        for (std::size_t at; (at = text.find("FOLDER")) != std::string::npos;)
-            text.replace(at, 6, folder);
+        const std::string text = in_folder(streams, folder);
         OK(tw_history_open(session, text.c_str(), "standard", "2000-01-01", nullptr, &history));
         std::vector<double> lon(nx), lat(ny), bounds(2 * nx);
         for (std::int64_t i = 0; i < nx; ++i) {

@@ -29,7 +29,7 @@ anchor = "start"
 fields = ["T", "V"]
 region = "sites"
 type = "double"
-path = "FOLDER/sites.nc"
+path = "sites.nc"
 field.weighted = { of = "T", weight = "W" }
 [[stream]]
 name = "one"
@@ -39,7 +39,7 @@ type = "double"
 fields = ["T"]
 region = "one"
 levels = { dim = "z", index = [2, 0] }
-path = "FOLDER/one.nc"
+path = "one.nc"
 [[stream]]
 name = "section"
 every = "2 hours"
@@ -48,14 +48,14 @@ op = "max"
 type = "double"
 fields = ["T"]
 region = "section"
-path = "FOLDER/section.nc"
+path = "section.nc"
 [[stream]]
 name = "whole"
 every = "2 hours"
 anchor = "start"
 type = "double"
 fields = ["V"]
-path = "FOLDER/whole.nc"
+path = "whole.nc"
 [region.sites]
 points = [[45, 0], [-61, 29], [299, 31], [0, 90]]
 names = ["between", "A", "B", "pole"]
@@ -92,9 +92,7 @@ public:
         for (std::int64_t c = cells; setup.lists && c-- > 0;)
             if (c % size_ == rank_ && c != setup.land) mine_.push_back(c);
         if (setup.lists) mine_.insert(mine_.begin() + 1, -1);
-        std::string text = configuration;
-        for (std::size_t at; (at = text.find("FOLDER")) != std::string::npos;)
-            text.replace(at, 6, setup.folder);
+        const std::string text = in_folder(configuration, setup.folder);
         OK(tw_history_open(session, text.c_str(), "noleap", "2000-01-01", nullptr, &history_));
         volume_ = decompose(true);
         surface_ = decompose(false);
@@ -108,13 +106,7 @@ public:
         send(v_, false, [&](std::int64_t, std::int64_t c) { return value_of(n, 0, c) + 0.5; });
         OK(tw_history_end_step(history_));
     }
-    void save(const std::string& path) {
-        tw_restart restart = nullptr;
-        OK(tw_restart_new(session, nullptr, &restart));
-        OK(tw_history_save(history_, restart));
-        OK(tw_restart_write(restart, path.c_str()));
-        OK(tw_restart_free(&restart));
-    }
+    void save(const std::string& path) { histories::save(history_, path); }
     void load(const std::string& path) {
         tw_file file = nullptr;
         OK(tw_open(session, path.c_str(), nullptr, &file));

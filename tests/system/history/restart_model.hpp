@@ -24,7 +24,7 @@ name = "mean"
 every = "10 hours"
 anchor = "start"
 fields = ["T", "M", "S"]
-path = "FOLDER/mean.nc"
+path = "mean.nc"
 [[stream]]
 name = "max"
 every = "1 day"
@@ -32,7 +32,7 @@ op = "max"
 fields = ["T", "M"]
 new_file = "2 days"
 anchor = "start"
-path = "FOLDER/max_{start:YYYYMMDD}.nc"
+path = "max_{start:YYYYMMDD}.nc"
 file = { format = "netcdf4" }
 [[stream]]
 name = "std"
@@ -42,21 +42,21 @@ op = "std"
 fields = ["M"]
 files = "variable"
 type = "double"
-path = "FOLDER/{variable}_std.nc"
+path = "{variable}_std.nc"
 [[stream]]
 name = "inner"
 every = "2 days"
 anchor = "start"
 inner = { op = "max", every = "1 day" }
 fields = ["T"]
-path = "FOLDER/inner.nc"
+path = "inner.nc"
 [[stream]]
 name = "weighted"
 every = "2 days"
 anchor = "start"
 weight = "W"
 fields = ["T"]
-path = "FOLDER/weighted.nc"
+path = "weighted.nc"
 [[stream]]
 name = "now"
 every = "5 hours"
@@ -66,7 +66,7 @@ fields = ["T"]
 region = "middle"
 levels = { dim = "z", index = [2, 0] }
 records = 4
-path = "FOLDER/now_{start:YYYYMMDDhh}.nc"
+path = "now_{start:YYYYMMDDhh}.nc"
 [region.middle]
 index = { x = [5, 17] }
 )";
@@ -82,9 +82,7 @@ struct Run {
 inline std::string configuration_in(const std::string& folder, bool few) {
     std::string text = configuration;
     text.replace(text.find("OPEN"), 4, few ? "2" : "512");
-    for (std::size_t at; (at = text.find("FOLDER")) != std::string::npos;)
-        text.replace(at, 6, folder);
-    return text;
+    return in_folder(std::move(text), folder);
 }
 
 inline double value_of(int step, std::int64_t z, std::int64_t x) {
