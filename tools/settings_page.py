@@ -21,7 +21,8 @@ SEE = {
     "format": "[netCDF-4](netcdf4.md)",
     "writers": "[writers and file systems](methods.md#writers-and-file-systems)",
     "files": "[a file for each tile](methods.md#a-file-for-each-tile), "
-    "[a file for each variable](files.md#a-file-for-each-variable)",
+    "[a file for each variable](files.md#a-file-for-each-variable), "
+    "[a Zarr store](zarr.md#a-zarr-store-of-netcdf-files)",
     "read_ahead": "[reading ahead](reading.md#reading-ahead-in-the-background)",
     "common_records": "[sets of tiles](reading.md#sets-of-tiles)",
     "service": "[services](services.md)",
@@ -30,7 +31,6 @@ SEE = {
     "watchdog": "[where a run stands](#where-a-run-stands)",
     "publish": "[after a killed run](recovery.md)",
     "close": "[closing without waiting](services.md#closing-without-waiting)",
-    "zarr_shards": "[a Zarr store](zarr.md#a-zarr-store-of-netcdf-files)",
     "zarr_references": "[Zarr](zarr.md)",
     "zarr_stream": "[a stream of files](zarr.md#a-stream-of-files)",
     "checksums": "[checksums](recovery.md#checksums)",

@@ -159,7 +159,7 @@ def cmaq(lab, ranks, workload="cmaq-ca"):
     found = {method: [] for method in methods}
     for stripes in (2, 5, 11, 20, 40):
         for method, points in found.items():
-            settings = f"method={method}; stripe_count={stripes}; stripe_size=1MiB"
+            settings = f"method={method}; stripes={stripes}:1MiB"
             took = lab.step(ranks, workload, settings, steps=1, variables=24)
             points.append((stripes, 1e3 * took))
         curve.rows.append([stripes, *(f"{points[-1][1]:.0f}" for points in found.values())])

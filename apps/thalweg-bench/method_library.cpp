@@ -23,9 +23,9 @@ public:
     }
 
     Library(const Context& context, const std::string& method_settings) : context_(context) {
-        // Remove settings from the environment, which would override those of the method.
-        for (const char* name : {"THALWEG_METHOD", "THALWEG_STORAGE", "THALWEG_PNETCDF_MODE",
-                                 "THALWEG_FORMAT", "THALWEG_DEFLATE", "THALWEG_SHUFFLE"})
+        // Settings in the environment would override those of the method.
+        for (const char* name : {"THALWEG_METHOD", "THALWEG_STORAGE", "THALWEG_FORMAT",
+                                 "THALWEG_DEFLATE", "THALWEG_SHUFFLE"})
             unsetenv(name);
         const std::string settings =
             method_settings + "; " + context.options.settings + "; " + context.settings;
@@ -141,11 +141,11 @@ std::unique_ptr<Method> make_serial(const Context& context) {
 }
 
 std::unique_ptr<Method> make_direct(const Context& context) {
-    return make_classic(context, "method=direct; storage=pnetcdf; pnetcdf_mode=blocking");
+    return make_classic(context, "method=direct; storage=pnetcdf-blocking");
 }
 
 std::unique_ptr<Method> make_direct_nonblocking(const Context& context) {
-    return make_classic(context, "method=direct; storage=pnetcdf; pnetcdf_mode=nonblocking");
+    return make_classic(context, "method=direct; storage=pnetcdf");
 }
 
 std::unique_ptr<Method> make_slabs(const Context& context) {
@@ -168,7 +168,7 @@ std::unique_ptr<Method> make_rows(const Context& context) {
 }
 
 std::unique_ptr<Method> make_rows_pnetcdf(const Context& context) {
-    return make_classic(context, "method=rows; storage=pnetcdf; pnetcdf_mode=blocking");
+    return make_classic(context, "method=rows; storage=pnetcdf-blocking");
 }
 
 std::unique_ptr<Method> make_columns(const Context& context) {
@@ -176,7 +176,7 @@ std::unique_ptr<Method> make_columns(const Context& context) {
 }
 
 std::unique_ptr<Method> make_columns_pnetcdf(const Context& context) {
-    return make_classic(context, "method=columns; storage=pnetcdf; pnetcdf_mode=blocking");
+    return make_classic(context, "method=columns; storage=pnetcdf-blocking");
 }
 
 std::unique_ptr<Method> make_tiles(const Context& context) {
@@ -184,7 +184,7 @@ std::unique_ptr<Method> make_tiles(const Context& context) {
 }
 
 std::unique_ptr<Method> make_tiles_pnetcdf(const Context& context) {
-    return make_classic(context, "method=tiles; storage=pnetcdf; pnetcdf_mode=blocking");
+    return make_classic(context, "method=tiles; storage=pnetcdf-blocking");
 }
 
 }  // namespace thalweg::bench

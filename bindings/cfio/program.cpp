@@ -24,8 +24,8 @@ bool usable(int x, int y, int ratio) {
 
 // Programs written for CFIO expect no log, so turn it off.
 std::string settings_of(const Roles& roles) {
-    return "service=servers; server_ranks=last; close=later; log=off; servers=" +
-           std::to_string(roles.servers);
+    return "service=servers; close=later; log=off; servers=" + std::to_string(roles.servers) +
+           ":last";
 }
 
 const char* settings_of(int cmode) {

@@ -6,18 +6,17 @@
 namespace thalweg::detail {
 
 Status VariableFiles::against(const char* other) const {
-    return failure(TW_ESETTING, "{}: {} is not possible with files=variable", file_.path, other);
+    return failure(TW_ESETTING, "{}: {} is not possible with files={}", file_.path, other,
+                   file_.options.shards ? "zarr" : "variable");
 }
 
 Status VariableFiles::check() const {
     const FileOptions& o = file_.options;
-    if (!o.by_variable && o.shards)
-        return failure(TW_ESETTING, "{}: zarr_shards=yes needs files=variable", file_.path);
     if (!o.by_variable) return {};
     if (o.append) return against("mode=append");
     if (o.references != "no") return against("zarr_references");
     if (!o.stream.empty()) return against("zarr_stream");
-    if (o.stripe_count >= 0 || o.stripe_size >= 0) return against("stripe_count or stripe_size");
+    if (o.stripe_count >= 0 || o.stripe_size >= 0) return against("stripes");
     if (o.storage != "auto" && o.storage != "posix")
         return against(fmt::format("storage={}", o.storage).c_str());
     if (is_netcdf4(format_of(o.format))) return against(fmt::format("format={}", o.format).c_str());

@@ -1,4 +1,4 @@
-// The settings `files=variable` and `zarr_shards` of a file.
+// The settings `files=variable` and `files=zarr` of a file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -11,7 +11,7 @@ namespace thalweg::detail {
 namespace {
 
 std::unique_ptr<Watchdog> watchdog_of(const Settings& settings, int rank) {
-    return Watchdog::make(settings.number("watchdog"), settings.number("watchdog_abort"), rank);
+    return Watchdog::make(settings.number("watchdog"), settings.second_number("watchdog"), rank);
 }
 
 /// Makes the communicator of a session, and reads its settings, which must be the same on all
@@ -60,13 +60,13 @@ Status set_servers_aside(int servers, int node_size, tw_session session,
     int number = servers;
     if (servers < 0)
         status = number_of_servers(*world, *session, number);
-    else if (const std::string& text = session->settings.text("servers"); text != "0")
+    else if (session->settings.number("servers") != 0)
         status = failure(TW_ESETTING,
                          "servers={}: leave the setting out, as the arguments of "
                          "tw_init_components say which ranks serve",
-                         text);
+                         session->settings.text("servers"));
     if (!status.ok() || number <= 0) return status;
-    const bool last = servers > 0 || session->settings.text("server_ranks") == "last";
+    const bool last = servers > 0 || session->settings.text("servers").ends_with(":last");
     session->servers = Servers::make(std::move(world), node_size, number, last, status);
     if (!status.ok()) return status;
     session->start_trace(session->servers->all());
@@ -87,7 +87,7 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     Status mine = alone([&] { return use_settings(session, world->rank()); });
     const Standing standing(session->watchdog.get(), "tw_init");
     const int node_size = session->settings.number("node_size");
-    if (servers >= 0 || session->settings.text("servers") != "0") {
+    if (servers >= 0 || session->settings.number("servers") != 0) {
         if (status = agree(*world, mine); !status.ok()) return status;
         status = set_servers_aside(servers, node_size, session, world);
         if (!status.ok() || !world) return status;
@@ -99,9 +99,9 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     if (!session->servers) session->start_trace(*session->team);
     session->model = session->team->duplicate();
     with_reserve([&] {
-        // Change the environment only if necessary, because other threads of the program may read
-        // it.
-        if (session->settings.text("storage") == "pnetcdf") prepare_mpi_io();
+        // Change the environment only where this is necessary, as programs may read it on other
+        // threads.
+        if (session->settings.text("storage").starts_with("pnetcdf")) prepare_mpi_io();
         session->meetings = std::make_unique<Meeting>(*session->team);
         session->watch_mpi();
     });

@@ -7,10 +7,8 @@
 namespace thalweg::detail {
 
 Status number_of_servers(Comm& world, tw_session_impl& session, int& number) {
-    if (session.settings.text("servers") != "auto") {
-        number = session.settings.number("servers");
-        return {};
-    }
+    number = session.settings.number("servers");
+    if (number >= 0) return {};
     int nodes = 1;
     {
         Status status;

@@ -47,14 +47,11 @@ const std::vector<SettingRow>& setting_table() {
          true},
         {"method", "auto", "auto|record|slabs|rows|columns|tiles|direct|serial",
          "which rank writes which part of the file; auto is record", true},
-        {"storage", "auto", "auto|posix|pnetcdf|netcdf4|memory",
+        {"storage", "auto", "auto|posix|pnetcdf|pnetcdf-blocking|netcdf4|memory",
          "how the data are written to the file; auto is netcdf4 for the netCDF-4 formats, else "
-         "posix, or pnetcdf on NFS with several nodes, with a warning; memory discards the data, "
-         "to measure everything but the disk",
-         true},
-        {"pnetcdf_mode", "nonblocking", "nonblocking|blocking",
-         "with storage=pnetcdf: nonblocking requests, completed by one collective call per round, "
-         "or one collective call per variable",
+         "posix, or pnetcdf on NFS with several nodes, with a warning; pnetcdf makes requests, "
+         "which one collective call per round completes, pnetcdf-blocking one collective call per "
+         "variable; memory discards the data, to measure everything but the disk",
          true},
         {"format", "auto", "auto|cdf1|cdf2|cdf5|netcdf4|netcdf4-classic",
          "netCDF format; auto is CDF-2, which every reader supports, or CDF-5 if CDF-2 cannot hold "
@@ -83,23 +80,19 @@ const std::vector<SettingRow>& setting_table() {
          "first rank that writes (with 2/node, within each node), STRIDE the distance from one to "
          "the next; without it they are spread evenly",
          true},
-        {"stripe_count", "auto", auto_integers,
-         "stripe count of a new file on Lustre, and the MPI-IO hint striping_factor; auto keeps "
-         "the directory's default",
-         true, 1, INT32_MAX},
-        {"stripe_size", "auto", auto_sizes,
-         "stripe size of a new file on Lustre, and the MPI-IO hint striping_unit; auto keeps the "
-         "directory's default",
-         true, 1, most_bytes},
+        {"stripes", "auto", "auto, a number, or COUNT:SIZE such as 8:4MiB or auto:4MiB",
+         "stripe count and stripe size of a new file on Lustre, and the MPI-IO hints "
+         "striping_factor and striping_unit; auto keeps the directory's default",
+         true},
         {"tiles", "auto", "auto, or MxN such as 4x2",
          "with method=tiles: M parts along the fastest dimension, N along the next one; auto makes "
          "one tile per writer",
          true},
-        {"files", "one", "one|tiles|variable",
+        {"files", "one", "one|tiles|variable|zarr",
          "tiles: with method=tiles, one file per tile, NAME.0000 and so on, which thalweg combine "
          "joins; variable: the path is a folder, in which each variable has a file of its own, "
-         "with its "
-         "coordinates",
+         "with its coordinates; zarr: this folder, when it is closed, is also a Zarr store "
+         "(version 3), of which each file is a shard",
          true},
         {"readers", "auto", "auto, a number, or a number per node such as 2/node",
          "number of ranks that read; auto is 4/node on parallel file systems (Lustre, GPFS, "
@@ -135,14 +128,11 @@ const std::vector<SettingRow>& setting_table() {
          "ranks; auto is servers if there are any, else inline, and background once the run shows "
          "that it pays, where processors and memory are free",
          true},
-        {"servers", "0", auto_integers,
-         "number of dedicated server ranks, from 1 to all but one, spread over the nodes; on them "
-         "tw_init returns when all other ranks have called tw_finalize; auto: one on each node, on "
-         "a parallel file system as many as make 64 in all, at most one rank of 16",
-         false, 0, INT32_MAX},
-        {"server_ranks", "spread", "spread|last",
-         "which ranks become servers: the last ranks of every node in turn, or the last ranks of "
-         "all",
+        {"servers", "0", "auto or a number, also followed by :last",
+         "number of dedicated server ranks, from 1 to all but one: the last ranks of every node "
+         "in turn, or, with :last, the last ranks of all; on them tw_init returns when all other "
+         "ranks have called tw_finalize; auto: one on each node, on a parallel file system as many "
+         "as make 64 in all, at most one rank of 16",
          false},
         {"queue", "auto", auto_sizes,
          "with service background or servers: memory limit, per rank and file, for steps not yet "
@@ -152,14 +142,10 @@ const std::vector<SettingRow>& setting_table() {
          "limit in bytes per second for all writers, or all readers, of a file together; 0: no "
          "limit",
          true, 0, most_rate},
-        {"watchdog", "0", integers,
+        {"watchdog", "0", "seconds, or two numbers such as 30:600",
          "seconds after which a call that has not returned reports what its rank is waiting for; "
-         "0: never",
-         false, 0, INT32_MAX},
-        {"watchdog_abort", "0", integers,
-         "seconds after which a call that has not returned reports and aborts its process, so that "
-         "the launcher ends the job; 0: never",
-         false, 0, INT32_MAX},
+         "0: never; and those after which it aborts its process, so that the launcher ends the job",
+         false},
         {"header_pad", "4KiB", sizes,
          "free space after the header, for attributes set after the definitions end", true, 0,
          most_header_pad},
@@ -174,10 +160,6 @@ const std::vector<SettingRow>& setting_table() {
         {"close", "wait", "wait|later",
          "with service background or servers: tw_close waits until the file is complete, or "
          "returns at once",
-         true},
-        {"zarr_shards", "no", flags,
-         "with files=variable: when it is closed, make the folder a Zarr store (version 3), of "
-         "which each file is a shard",
          true},
         {"zarr_references", "no", "no, yes or a path",
          "write Zarr references (kerchunk JSON) to the file: yes: beside it as NAME.json; a path: "
@@ -277,6 +259,23 @@ bool parse_integer(const std::string& text, std::int64_t& number) {
     return error == std::errc() && rest == end;
 }
 
+/// Tests a value that may have a second part behind a colon.
+bool allowed_with_second(const std::string& name, const std::string& value) {
+    const auto colon = value.find(':');
+    const std::string first = value.substr(0, colon);
+    const bool alone = colon == std::string::npos;
+    const std::string second = alone ? "" : value.substr(colon + 1);
+    std::int64_t number = 0;
+    const auto is_number = [&](const std::string& text, std::int64_t least) {
+        return parse_integer(text, number) && number >= least && number <= INT32_MAX;
+    };
+    if (name == "watchdog") return is_number(first, 0) && (alone || is_number(second, 1));
+    if (name == "servers")
+        return (first == "auto" || is_number(first, 0)) && (alone || second == "last");
+    return (first == "auto" || is_number(first, 1)) &&
+           (alone || (parse_size(second, number) && number >= 1 && number <= most_bytes));
+}
+
 bool allowed(const SettingRow& row, const std::string& value) {
     const std::string name = row.name;
     std::int64_t number = 0;
@@ -287,6 +286,8 @@ bool allowed(const SettingRow& row, const std::string& value) {
                number >= row.least && number <= row.most;
     }
     if (row.values == flags) return value == "yes" || value == "no";
+    if (name == "watchdog" || name == "servers" || name == "stripes")
+        return allowed_with_second(name, value);
     if (name == "writers" || name == "readers")
         return value == "auto" || parse_writers(value).number > 0;
     if (name == "tiles") return value == "auto" || parse_tiles(value).x > 0;
@@ -510,9 +511,16 @@ Status Settings::for_file(const std::string& call, Settings& settings) const {
 const std::string& Settings::text(const char* name) const { return values_.at(name).text; }
 
 std::int64_t Settings::number(const char* name) const {
-    std::int64_t value = -1;
-    if (!parse_size(text(name), value)) return -1;
-    return value;
+    const std::string& value = text(name);
+    std::int64_t number = -1;
+    return parse_size(value.substr(0, value.find(':')), number) ? number : -1;
+}
+
+std::int64_t Settings::second_number(const char* name) const {
+    const std::string& value = text(name);
+    const auto colon = value.find(':');
+    std::int64_t number = -1;
+    return colon != std::string::npos && parse_size(value.substr(colon + 1), number) ? number : -1;
 }
 
 bool Settings::flag(const char* name) const { return text(name) == "yes"; }

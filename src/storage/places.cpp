@@ -35,7 +35,7 @@ std::unique_ptr<Places> open_places(const std::string& path, Status& status) {
     if (std::filesystem::is_directory(path, error)) {
         status = failure(TW_EUNSUPPORTED,
                          "{}: is a directory; give netCDF files. A folder that is written with "
-                         "files=variable needs no references with zarr_shards=yes",
+                         "files=zarr needs no references",
                          OfFile{path});
         return nullptr;
     }

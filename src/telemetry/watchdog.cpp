@@ -96,7 +96,7 @@ private:
     /// Ends the process without calling MPI, which may be the cause of the hang. The launcher then
     /// ends the job.
     [[noreturn]] static void end(const Standing& s) {
-        std::fprintf(stderr, "thalweg: rank %d ends the job (setting watchdog_abort)\n",
+        std::fprintf(stderr, "thalweg: rank %d ends the job (setting watchdog)\n",
                      s.watchdog_->rank_);
         std::fflush(nullptr);
         std::abort();

@@ -76,7 +76,7 @@ if $every; then
     # One rank or two ranks are servers.
     same 5 2 'service=servers; servers=1'
     served servers
-    same 6 1 'service=servers; servers=2; server_ranks=last'
+    same 6 1 'service=servers; servers=2:last'
     served servers
     same 7 1 'service=servers; servers=2; node_size=3'
     served servers
@@ -85,7 +85,7 @@ if $every; then
     served servers
     unset THALWEG_SERVICE THALWEG_SERVERS THALWEG_SUMMARY
 fi
-same 7 1 "storage=${THALWEG_TEST_STORAGE:-pnetcdf}; pnetcdf_mode=blocking; node_size=2"
+same 7 1 "storage=${THALWEG_TEST_STORAGE:-pnetcdf-blocking}; node_size=2"
 if $every; then same 7 1 "storage=${THALWEG_TEST_STORAGE:-pnetcdf}"; fi
 grep '^mass: ' log.txt
 echo "the same file on 1 to 16 ranks, with every service"

@@ -12,7 +12,7 @@ from hosts import Hosts, enter
 from jobs import Job, check_file, require
 
 SERVERS = "service=servers; servers=2"
-APART = "service=servers; servers=2; server_ranks=last"  # both on the last host
+APART = "service=servers; servers=2:last"  # both on the last host
 SERVICES = ("service=inline", "service=background", SERVERS, APART)
 
 # Seconds in which a job ends after a host has died: the launcher tests silent connections after 2
@@ -85,14 +85,14 @@ def watchdog(args) -> None:
     for settings in ("service=inline", "service=background", SERVERS):
         with Hosts(2) as hosts:
             path = hosts.shared / "history.nc"
-            settings += "; watchdog=2; watchdog_abort=5"
+            settings += "; watchdog=2:5"
             job = Job(hosts, [2, 2], args.model, path, settings, steps=1000, pace=50)
             job.wait_for(3)
             model = hosts.processes(1, Path(args.model).name)[0]
             hosts.run(1, ["kill", "-STOP", str(model)])
             require(job.wait(DEAD) != 0, f"{job.what}: ended well\n{job.output()}")
             print(f"{job.what}: a process is stopped, {job.seconds:.1f} s", flush=True)
-            for text in ("for 2 s: waiting for", "ends the job (setting watchdog_abort)"):
+            for text in ("for 2 s: waiting for", "ends the job (setting watchdog)"):
                 require(text in job.output(), f"{job.what}: not said: {text}\n{job.output()}")
             recover(args, path, job.committed())
 

@@ -54,7 +54,7 @@ def writing(model: str) -> None:
             "service=inline",
             "service=background",
             "service=servers; servers=2",
-            "service=servers; servers=2; server_ranks=last",
+            "service=servers; servers=2:last",
             "storage=netcdf4",
             "storage=netcdf4; deflate=1",
         ):

@@ -14,7 +14,7 @@ from jobs import Job, check_file, require
 
 RECORD = "method=record"
 # A server on the last host: files of rank 0's paths are created by another host.
-SERVERS = "service=servers; servers=2; server_ranks=last"
+SERVERS = "service=servers; servers=2:last"
 
 
 def unshared_folder(model: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings files=variable and zarr_shards: each file is a valid netCDF file, and the folder
+"""The settings files=variable and files=zarr: each file is a valid netCDF file, and the folder
 a Zarr store with the same values."""
 
 import subprocess
@@ -139,12 +139,12 @@ def test_random(io, folder, seed):
         "service": ["inline", "background"][seed % 2],
         "format": "cdf1" if seed % 2 else "cdf5",
         "method": ["auto", "slabs", "serial", "record"][seed % 4],
-        "zarr_shards": seed % 4 > 0,
+        "files": "zarr" if seed % 4 > 0 else "variable",
         "writers": "auto" if seed % 3 else 2,
     }
     path = folder / "history"
-    variables, values = write(io, path, seed, files="variable", **settings)
-    on_root(lambda: check(path, variables, values, settings["zarr_shards"]))
+    variables, values = write(io, path, seed, **settings)
+    on_root(lambda: check(path, variables, values, settings["files"] == "zarr"))
     check_read(io, path, variables, values)
 
 
@@ -160,7 +160,7 @@ def test_servers(comm, folder):
             start=io.rank * 30 // io.size,
             count=(io.rank + 1) * 30 // io.size - io.rank * 30 // io.size,
         )
-        with io.create(path, files="variable", zarr_shards=True, service="servers") as f:
+        with io.create(path, files="zarr", service="servers") as f:
             f.define_dim("time", None)
             f.define("time", "f8", "time")
             f.define("T", "f4", "time x", x)
@@ -182,7 +182,7 @@ def test_names(io, folder):
     names = ["t", "T", "a b", "50%", "zarr.json", "c", "x" * 250, "X" * 250, "größe", "__m"]
     names += ["t.nc", "zarr.json.part", "T%n1"]
     path = folder / "names"
-    with io.create(path, files="variable", zarr_shards=True) as f:
+    with io.create(path, files="zarr") as f:
         for name in names:
             f.define(name, "f8", "")
         for k, name in enumerate(names):
@@ -211,17 +211,13 @@ def test_names(io, folder):
         {"storage": "netcdf4"},
         {"zarr_references": True},
         {"zarr_stream": "s.json"},
-        {"stripe_count": 2},
+        {"stripes": 2},
     ],
 )
 def test_refused(io, folder, settings):
     error = fails("TW_ESETTING", lambda: io.create(folder / "a", files="variable", **settings))
     assert "files=variable" in str(error)
     assert WORLD.bcast(list(folder.iterdir())) == []
-
-
-def test_shards_need_files(io, folder):
-    fails("TW_ESETTING", lambda: io.create(folder / "a", zarr_shards=True))
 
 
 def test_no_variables(io, folder):
@@ -268,7 +264,7 @@ def test_other_folders(io, folder):
     on_root(prepare)
     error = fails("TW_EFORMAT", lambda: io.open(folder / "output"))
     assert "atmosphere.nc" in str(error) and "'a1'" in str(error)
-    with io.create(folder / "lost", files="variable", zarr_shards=True) as f:
+    with io.create(folder / "lost", files="zarr") as f:
         f.define("a", "f8", "")
         f.define("b", "f8", "")
         f["a"] = f["b"] = 1.0
@@ -301,7 +297,7 @@ def test_chunks(io, folder):
     bytes."""
     shapes = {"cut": (1200, 2000), "prime": (1009, 2503)}
     path = folder / "chunks"
-    with io.create(path, files="variable", zarr_shards=True) as f:
+    with io.create(path, files="zarr") as f:
         f.define_dim("time", None)
         for name, (ny, nx) in shapes.items():
             first, n = rows(ny)
@@ -335,7 +331,7 @@ def test_one_record_variable(io, folder, dtype):
     first, n = rows(3)
     cells = io.decompose(x=3, start=first, count=n)
     values = np.arange(21, dtype=dtype).reshape(7, 3)
-    with io.create(path, files="variable", zarr_shards=True) as f:
+    with io.create(path, files="zarr") as f:
         f.define_dim("time", None)
         f.define("v", dtype, "time x", cells)
         for record in values:
@@ -356,7 +352,7 @@ def test_fill_values(io, folder):
     path = folder / "fill"
     first, n = rows(6)
     cells = io.decompose(x=6, start=first, count=n)
-    with io.create(path, files="variable", zarr_shards=True) as f:
+    with io.create(path, files="zarr") as f:
         f.define_dim("time", None)
         for name, fill in fills.items():
             f.define(name, name, "time x", cells, _FillValue=np.dtype(name).type(fill))

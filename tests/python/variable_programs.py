@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that write a Zarr store of netCDF files (zarr_shards), killed while they do."""
+"""Programs that write a Zarr store of netCDF files (files=zarr), killed while they do."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ WRITE = """
 import sys, numpy as np, thalweg as tw
 io = tw.Session()
 x = io.decompose(x=3000)
-with io.create("history", files="variable", zarr_shards=True, publish=sys.argv[1]) as f:
+with io.create("history", files="zarr", publish=sys.argv[1]) as f:
     f.define_dim("time", None)
     f.define("time", "f8", "time")
     f.define("T", "f4", "time x", x)

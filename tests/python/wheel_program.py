@@ -18,7 +18,7 @@ N = 20000  # elements per rank: chunks are too large to be copied into the refer
 FILES = {
     "cdf5.nc": {"format": "cdf5", "zarr_references": True},
     "netcdf4.nc": {"format": "netcdf4", "deflate": 1, "zarr_references": True},
-    "store": {"files": "variable", "zarr_shards": True},
+    "store": {"files": "zarr"},
 }
 
 

@@ -175,9 +175,28 @@ TEST_F(Sources, NumbersHaveLimits) {
             expect_words(refused(name + "=" + std::to_string(bad)),
                          {name.c_str(), "it must be", " from ", " to "});
     }
-    EXPECT_EQ(numbers, 14);
+    EXPECT_EQ(numbers, 9);
     expect_words(refused("buffer=0"), {"a size in bytes", "from 1 to 1TiB"});
-    expect_words(refused("watchdog=2147483648"), {"an integer from 0 to 2147483647"});
+    expect_words(refused("node_size=2147483648"), {"an integer from 0 to 2147483647"});
+}
+
+TEST_F(Sources, NumbersWithASecondPart) {
+    Settings s = read("watchdog=30; servers=auto; stripes=8");
+    EXPECT_EQ(s.number("watchdog"), 30);
+    EXPECT_EQ(s.second_number("watchdog"), -1);
+    EXPECT_EQ(s.number("servers"), -1);
+    EXPECT_EQ(s.number("stripes"), 8);
+    s = read("watchdog=0:600; servers=2:last; stripes=auto:4MiB");
+    EXPECT_EQ(s.number("watchdog"), 0);
+    EXPECT_EQ(s.second_number("watchdog"), 600);
+    EXPECT_EQ(s.number("servers"), 2);
+    EXPECT_EQ(s.number("stripes"), -1);
+    EXPECT_EQ(s.second_number("stripes"), 4 << 20);
+    for (const char* bad :
+         {"watchdog=auto", "watchdog=-1", "watchdog=2147483648", "watchdog=30:", "watchdog=30:0",
+          "watchdog=1:2:3", "servers=-1", "servers=2:", "servers=2:first", "servers=last",
+          "stripes=0", "stripes=2:", "stripes=2:0", "stripes=2:2TiB", "stripes=1KiB"})
+        expect_words(refused(bad), {"it must be"});
 }
 
 TEST_F(Sources, ConfigurationFilesThatCannotBeRead) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "random.hpp"
+#include "system/pnetcdf.hpp"
 
 /// Chooses the smallest length of a contiguous run that ranks read themselves.
 inline void draw_straight(Random& random) {
@@ -26,8 +27,9 @@ public:
         RandomSettings s;
         s.set("method",
               {"auto", "serial", "direct", "slabs", "rows", "columns", "tiles", "record", "record"})
-            .set("storage", {"auto", "posix", "posix", PNETCDF}, 80)
-            .set("pnetcdf_mode", {"blocking", "nonblocking"}, 50)
+            .set("storage",
+                 {"auto", "auto", "posix", "posix", "posix", "posix", PNETCDF, PNETCDF_BLOCKING},
+                 80)
             .set("writers", {"auto", "1", "2", "3", "1/node", "2/node"}, 60)
             .set("piece", {"auto", "1", "4096", "64KiB", "1MiB"}, 25)
             .set("alignment", {"auto", "1", "512", "4096", "64KiB"}, 25)

@@ -13,9 +13,10 @@ from runs import FILES, KINDS, STEPS, Runs, check_data
 
 # Builds without PnetCDF set it to posix.
 STORAGE = os.environ.get("THALWEG_TEST_STORAGE", "pnetcdf")
+BLOCKING = os.environ.get("THALWEG_TEST_STORAGE", "pnetcdf-blocking")
 MORE = {
     "pnetcdf": (3, 0, {"storage": STORAGE}),
-    "pnetcdf_blocking": (3, 0, {"storage": STORAGE, "pnetcdf_mode": "blocking"}),
+    "pnetcdf_blocking": (3, 0, {"storage": BLOCKING}),
     "netcdf4": (3, 0, {"format": "netcdf4", "deflate": "1"}),
     "tile_files": (4, 0, {"method": "tiles", "tiles": "2x2", "files": "tiles"}),
 }

@@ -16,9 +16,8 @@ std::string variable_name(int v) { return "v" + std::to_string(v); }
 class Library : public Writer {
 public:
     explicit Library(const Context& context) : context_(context) {
-        // Remove settings from the environment, which would override those of the method.
-        for (const char* name :
-             {"THALWEG_METHOD", "THALWEG_STORAGE", "THALWEG_PNETCDF_MODE", "THALWEG_FORMAT"})
+        // Settings in the environment would override those of the method.
+        for (const char* name : {"THALWEG_METHOD", "THALWEG_STORAGE", "THALWEG_FORMAT"})
             unsetenv(name);
         const std::string settings = "format=" + context.options.format + "; " +
                                      context.options.settings + "; " + context.settings;

@@ -89,12 +89,12 @@ Status create_striped(const std::string& path, bool fresh, std::int64_t count, s
         Open* const open = lustre.find<Open>("llapi_file_open");
         if (!system.lustre) {
             said = fmt::format(
-                "the file system is {}, not Lustre: stripe_count and stripe_size are used only as "
+                "the file system is {}, not Lustre: the setting stripes is used only as "
                 "hints for MPI-IO",
                 system.name);
         } else if (open == nullptr) {
             said =
-                "liblustreapi not found: stripe_count and stripe_size are used only as hints for "
+                "liblustreapi not found: the setting stripes is used only as hints for "
                 "MPI-IO";
         } else {
             // A file's stripes cannot be changed, so remove an old file first.
@@ -107,8 +107,7 @@ Status create_striped(const std::string& path, bool fresh, std::int64_t count, s
                 ::close(fd);
                 return {};
             }
-            said =
-                fmt::format("Lustre rejected stripe_count and stripe_size: {}", std::strerror(-fd));
+            said = fmt::format("Lustre rejected the setting stripes: {}", std::strerror(-fd));
         }
     }
     const int fd =

@@ -235,9 +235,9 @@ std::string choose_settings(const Case& c, Random& random, bool servers, bool fi
     if (steps) settings.set("staging", {"0"}, 20);
     settings.set("queue", {steps ? "4KiB" : "1MiB"}, 20);
     if (c.netcdf4())
-        settings.set("storage", {"auto", "netcdf4"}).leave_out("pnetcdf_mode");
+        settings.set("storage", {"auto", "netcdf4"});
     else if (!steps || !c.tiles.empty())  // PnetCDF takes no boxes
-        settings.set("storage", {"auto", "posix"}).leave_out("pnetcdf_mode");
+        settings.set("storage", {"auto", "posix"});
     if (!c.tiles.empty()) settings.leave_out("writers");
     const bool tiles = !c.tiles.empty() && (first || random.percent(50));
     if (tiles)

@@ -11,6 +11,7 @@
 #include "append.hpp"
 #include "append_file.hpp"
 #include "system/compare.hpp"
+#include "system/pnetcdf.hpp"
 
 using namespace append_file;  // NOLINT: functions for the file that the tests continue
 
@@ -464,9 +465,8 @@ void appended_calls(tw_session its_session, MPI_Comm comm, const std::string& it
     definitions();
     whereabouts();
     others();
-    for (const char* settings :
-         {"method=record; writers=2", "method=direct", "storage=" PNETCDF,
-          "storage=" PNETCDF "; pnetcdf_mode=blocking", "service=background", "durable=yes"})
+    for (const char* settings : {"method=record; writers=2", "method=direct", "storage=" PNETCDF,
+                                 "storage=" PNETCDF_BLOCKING, "service=background", "durable=yes"})
         meanwhile(settings);
     for (const char* settings : {"method=record", "service=background", "durable=yes"})
         for (const char* created : {"format=netcdf4", "format=netcdf4-classic; deflate=1"})

@@ -19,6 +19,7 @@
 #include "dataset.hpp"
 #include "system/check.hpp"
 #include "system/compare.hpp"
+#include "system/pnetcdf.hpp"
 #include "thalweg/thalweg.h"
 
 namespace {
@@ -47,7 +48,7 @@ struct Choices {
 
 Choices inline_choices(int ranks) {
     return {{"auto", "serial", "direct", "slabs", "rows", "columns", "tiles"},
-            {"posix", PNETCDF "; pnetcdf_mode=blocking", PNETCDF "; pnetcdf_mode=nonblocking"},
+            {"posix", PNETCDF_BLOCKING, PNETCDF},
             {"auto", "1", "3", "2/node", std::to_string(ranks)},
             4};  // has no factor in common with the number of writers, so that all pairs occur
 }
@@ -101,8 +102,7 @@ int main(int argc, char** argv) {
             tw_session session = nullptr;
             std::string own = "node_size=" + node_size + "; buffer=" + buffer;
             if (servers > 0)
-                own += "; servers=" + std::to_string(servers) +
-                       "; server_ranks=" + (buffer == "8MiB" ? "spread" : "last");
+                own += "; servers=" + std::to_string(servers) + (buffer == "8MiB" ? "" : ":last");
             check::step("tw_init %s", own.c_str());
             CHECK(tw_init(MPI_COMM_WORLD, own.c_str(), &session) == TW_OK);
             MPI_Comm model = MPI_COMM_NULL;

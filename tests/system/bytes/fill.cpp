@@ -14,6 +14,7 @@
 
 #include "system/calls.hpp"
 #include "system/oracle.hpp"
+#include "system/pnetcdf.hpp"
 #include "system/values.hpp"
 
 namespace {
@@ -301,8 +302,7 @@ int main(int argc, char** argv) {
                 steps(folder, std::string("format=cdf5; method=") + method, true);
             steps(folder, "format=cdf1", false);
             steps(folder, "format=cdf5; storage=" PNETCDF, true);
-            steps(folder, "format=cdf2; method=direct; storage=" PNETCDF "; pnetcdf_mode=blocking",
-                  false);
+            steps(folder, "format=cdf2; method=direct; storage=" PNETCDF_BLOCKING, false);
             steps(folder, "format=cdf5; service=background", true);
             for (const char* more :
                  {"", "; method=direct", "; deflate=1", "; deflate=1; chunks=x=2",

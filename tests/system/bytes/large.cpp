@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
     const std::int64_t columns = std::stoll(check::option(argc, argv, "--columns", "46357"));
     const std::string folder = check::make_folder("large");
     std::vector<std::string> sets{"method=record", "method=slabs; node_size=2",
-                                  "storage=" PNETCDF "; pnetcdf_mode=nonblocking; method=direct"};
+                                  "storage=" PNETCDF "; method=direct"};
     if (check::has_flag(argc, argv, "--settings"))
         sets = {check::option(argc, argv, "--settings", "")};
     for (const std::string& set : sets) {

@@ -55,8 +55,8 @@ void judge(bool before) {
     CHECK(tw_init(MPI_COMM_WORLD, "log=off; method=columns", &session) == TW_OK);
     std::string text;
     CHECK(write(session, "wanted.nc", "storage=posix", text) == TW_OK);
-    for (const char* mode : {"blocking", "nonblocking"}) {
-        const std::string settings = std::string("storage=pnetcdf; pnetcdf_mode=") + mode;
+    for (const char* storage : {"pnetcdf-blocking", "pnetcdf"}) {
+        const std::string settings = std::string("storage=") + storage;
         const int code = write(session, "got.nc", settings.c_str(), text);
         if (code == TW_OK) {
             CHECK(content_of("got.nc") == content_of("wanted.nc"));

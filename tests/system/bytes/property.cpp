@@ -476,7 +476,7 @@ std::string session_settings(std::uint64_t seed, long servers, bool last) {
     std::string text = "log=error; node_size=" + std::to_string(random.below(4));
     if (servers > 0) {
         text += "; servers=" + std::to_string(servers);
-        if (random.percent(30) || last) text += "; server_ranks=last";
+        if (random.percent(30) || last) text += ":last";
     }
     if (random.percent(30)) text += "; method=slabs";
     if (random.percent(60))

@@ -354,9 +354,7 @@ int main(int argc, char** argv) {
                 ways.emplace_back("service=background; format=cdf1; header_pad=0");
                 ways.emplace_back("durable=yes; publish=live; writers=3");
                 ways.emplace_back("writers=2:1:3; service=background");
-                ways.emplace_back(
-                    "writers=1/node:1; stripe_count=2; "
-                    "stripe_size=64KiB; storage=" PNETCDF);
+                ways.emplace_back("writers=1/node:1; stripes=2:64KiB; storage=" PNETCDF);
             }
             for (const std::string& way : ways)
                 for (const std::string& t : tiles) {

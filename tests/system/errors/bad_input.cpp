@@ -8,6 +8,7 @@
 // mistake: file, variable, rank, value.
 
 #include "bad_input.hpp"
+#include "system/pnetcdf.hpp"
 
 using namespace bad_input;  // NOLINT: the groups of tests that this program runs
 
@@ -51,9 +52,8 @@ int main(int argc, char** argv) {
                                   "method=slabs; writers=3; node_size=3",
                                   "method=serial",
                                   "method=direct",
-                                  "storage=" PNETCDF "; pnetcdf_mode=blocking",
-                                  "storage=" PNETCDF
-                                  "; pnetcdf_mode=nonblocking; method=direct; node_size=1"};
+                                  "storage=" PNETCDF_BLOCKING,
+                                  "storage=" PNETCDF "; method=direct; node_size=1"};
     if (check::has_flag(argc, argv, "--settings"))
         sets = {check::option(argc, argv, "--settings", "")};
     for (const std::string& set : sets) {

@@ -119,7 +119,7 @@ std::vector<Service> services() {
     if (ranks > 2) all.push_back({"node_size=2", "service=inline"});
     if (ranks > 2) all.push_back({"node_size=2", "service=background"});
     if (ranks > 1) all.push_back({"servers=1", "service=servers"});
-    if (ranks > 2) all.push_back({"servers=2; node_size=2; server_ranks=last", "service=servers"});
+    if (ranks > 2) all.push_back({"servers=2:last; node_size=2", "service=servers"});
     if (ranks > 4) all.push_back({"servers=3; node_size=2", "service=servers"});
     return all;
 }

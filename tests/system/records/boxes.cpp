@@ -29,10 +29,10 @@ std::vector<Service> services() {
     std::vector<Service> all{{"", "service=background"}};
     const int ranks = check::state.size;
     if (ranks > 1) all.push_back({"servers=1", "service=servers"});
-    if (ranks > 2) all.push_back({"servers=2; node_size=2; server_ranks=last", "service=servers"});
+    if (ranks > 2) all.push_back({"servers=2:last; node_size=2", "service=servers"});
     if (ranks > 3) all.push_back({"servers=2; node_size=2", "service=servers"});
     if (ranks > 4) all.push_back({"servers=3; node_size=2", "service=servers"});
-    if (ranks > 4) all.push_back({"servers=3; node_size=3; server_ranks=last", "service=servers"});
+    if (ranks > 4) all.push_back({"servers=3:last; node_size=3", "service=servers"});
     return all;
 }
 

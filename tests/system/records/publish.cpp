@@ -21,6 +21,7 @@
 
 #include "system/check.hpp"
 #include "system/look.hpp"
+#include "system/pnetcdf.hpp"
 #include "thalweg/thalweg.h"
 
 namespace {
@@ -164,8 +165,7 @@ int main(int argc, char** argv) {
             check::has_flag(argc, argv, "--again"));
     const std::string root = check::make_folder("publish");
     for (const std::string storage :
-         {"storage=posix", "storage=" PNETCDF "; pnetcdf_mode=blocking",
-          "storage=" PNETCDF "; pnetcdf_mode=nonblocking", "storage=netcdf4",
+         {"storage=posix", "storage=" PNETCDF_BLOCKING, "storage=" PNETCDF, "storage=netcdf4",
           "storage=netcdf4; deflate=1", "storage=netcdf4; deflate=1; service=background"})
         for (const std::string method : {"record", "direct"})
             for (const std::string durable : {"no", "yes"})

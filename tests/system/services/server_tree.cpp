@@ -41,8 +41,8 @@ struct Shape {
     int servers = 1, node_size = 0;
     bool last = false;  ///< the last ranks are servers
     std::string settings() const {
-        return check::text("log=off; service=servers; servers=%d; node_size=%d; server_ranks=%s",
-                           servers, node_size, last ? "last" : "spread");
+        return check::text("log=off; service=servers; servers=%d%s; node_size=%d", servers,
+                           last ? ":last" : "", node_size);
     }
     int rank_of(int server) const { return check::state.size - servers + server; }  // if last
 };

@@ -51,7 +51,7 @@ void sessions_in_turn() {
     for (int k = 0; k < 3; ++k) {
         std::string settings;
         if (k != 1 && check::state.size > 1) settings = "servers=1";
-        if (k == 2 && check::state.size > 2) settings = "servers=2; server_ranks=last";
+        if (k == 2 && check::state.size > 2) settings = "servers=2:last";
         Model model(MPI_COMM_WORLD, settings);
         if (model) {
             History h(model, path_of("turn.nc"), "service=auto", 23, 41, k);

@@ -33,8 +33,7 @@ inline std::vector<Service> all_services() {
     if (check::state.size > 3) all.push_back({"servers=2; node_size=2", "service=servers"});
     // some nodes have no server
     if (check::state.size > 4) all.push_back({"servers=1; node_size=2", "service=servers"});
-    if (check::state.size > 4)
-        all.push_back({"servers=2; node_size=2; server_ranks=last", "service=servers"});
+    if (check::state.size > 4) all.push_back({"servers=2:last; node_size=2", "service=servers"});
     return all;
 }
 
