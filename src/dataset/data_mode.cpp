@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/data_mode.hpp"
 
+#include <utility>
+
 #include "base/clock.hpp"
 #include "base/reserve.hpp"
 #include "base/trace.hpp"
@@ -36,19 +38,23 @@ Status DataMode::begin(const RankResources& resources, const FileOptions& asked,
         storage_open_ = !target_.storage->opens_alone();
     }
     service_ = make_service(file_, target_, batch_, status);
+    storage_open_ = storage_open_ || service_;
     if (status.ok() && file_.in_files() && names.on_several_nodes())
         status = file_.team.agree(alone([&] { return names.check_begun(); }));
     if (!status.ok()) return status;
     parts_.emplace(file_, batch_, *service_);
-    storage_open_ = begun_ = true;
+    begun_ = true;
     return {};
 }
 
 Status DataMode::put(const std::string& name, const tw_array& array, bool deferred) {
     Stopwatch watch(file_.figures.put);
     Span span("put");
-    Part part;
+    PartsToPut puts;
+    Part& part = puts.part;
     part.variable = -1;
+    puts.deferred = deferred;
+    puts.by_put = true;
     Status status = file_.find_variable(name, array.type, part.variable);
     if (status.ok()) {
         const int at = part.variable;
@@ -63,7 +69,7 @@ Status DataMode::put(const std::string& name, const tw_array& array, bool deferr
         batch_[part.variable].form = part.array.dense ? Form::either : part.array.form;
         file_.use_netcdf_byte_rule(part.variable, part.array.type);
     }
-    return service_->put(std::move(status), part, deferred);
+    return service_->put(status, puts);
 }
 
 Status DataMode::check(int variable, const tw_array& array, ArrayView& view) const {
@@ -145,17 +151,10 @@ Status DataMode::hand_over(DefineMode& definitions) {
     return status.ok() ? misfit : status;
 }
 
-Status DataMode::finish(bool good) {
-    if (!service_) return {};
-    Status written = service_->finish(good || handed_over_);
-    return written.ok() ? written : file_.keep(std::move(written));
-}
-
 Status DataMode::close(bool good) {
-    if (!storage_open_) return {};
-    Status closed = service_ ? service_->close(good) : target_.storage->close(batch_.record, {});
-    storage_open_ = false;
-    return file_.team.agree(closed);
+    if (!std::exchange(storage_open_, false)) return {};
+    return file_.team.agree(service_ ? service_->close(good || handed_over_, good)
+                                     : target_.storage->close(batch_.record, {}));
 }
 
 }  // namespace thalweg::detail

@@ -40,25 +40,21 @@ public:
     /// @note Collective
     Status fill(std::span<const int> variables) { return service_->fill(variables); }
 
-    /// Does all work that the ranks must do together before the file can be completed. With a
-    /// service other than inline, the writers have all data after this, but may still be writing
-    /// them.
-    /// @note Collective, as are the next two functions
+    /// Does everything that the ranks must do together before the file can be completed. With a
+    /// service, the writers then have all data, and may still be writing.
+    /// @note Collective, as is the next function
     Status hand_over(DefineMode& definitions);
-    /// Waits until all data are written; after an error, only until the steps are written that all
-    /// ranks have ended.
-    /// @param good  there was no error so far
-    Status finish(bool good);
-    /// Closes the storage. @param good  true if all data were written
+    /// Waits until everything is written or, after an error, the steps that all ranks have ended;
+    /// closes the storage. @param good  no error so far
     Status close(bool good);
     /// Adds the measurements of this file's outputs to those of the session, so that its next file
     /// can use them. Local.
     void note_end() { watch_->note_end(figures()); }
 
-    /// Returns the number of records that this rank knows of after sync(). At least one rank knows
-    /// of all records.
-    std::int64_t records() const { return service_->records(); }
-    /// Returns how a variable is stored, if this rank knows it.
+    /// Returns the file's number of records that this rank knows after sync(). At least one rank
+    /// knows all.
+    std::int64_t records() const { return batch_.boxed ? batch_.file_records : batch_.record; }
+    /// Returns the storage of a variable, if this rank knows it.
     std::optional<VariableStorage> stored(int variable) const {
         return target_.storage ? target_.storage->stored(variable) : std::nullopt;
     }

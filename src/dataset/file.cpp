@@ -215,8 +215,6 @@ Status File::complete(Status status) {
     const Span span("close");
     const auto good = [&] { return status.ok() || status.code == TW_ERANGE; };
     if (data_) {
-        Status written = data_->finish(good());
-        if (good() && !written.ok()) status = std::move(written);
         Status closed = data_->close(good());
         if (good() && !closed.ok()) status = std::move(closed);
     }

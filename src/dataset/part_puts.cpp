@@ -72,7 +72,7 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
     puts.records = section.empty ? 0 : section.records;
     puts.step = section.step;
     if (section.empty) {
-        Status status = service_.put_parts(puts);
+        Status status = service_.put({}, puts);
         if (status.ok()) batch_.boxed = batch_.given = true;
         return status;
     }
@@ -137,7 +137,7 @@ Status PartPuts::put_parts(PartsToPut& puts) {
                        "tw_end_step before tw_put_box or tw_put_record (rank {})",
                        file_.path, OfVariable{v.name}, OfRank{file_.team.rank()});
     file_.use_netcdf_byte_rule(puts.part.variable, puts.part.array.type);
-    return service_.put_parts(puts);
+    return service_.put({}, puts);
 }
 
 }  // namespace thalweg::detail

@@ -41,6 +41,8 @@ struct PartsToPut {
     std::int64_t step = 1;     ///< distance from record to record
     std::int64_t bytes = 0;    ///< distance between the arrays of two records
     bool deferred = false;     ///< the arrays do not change until they are written
+    /// Put by tw_put: one part with the declared holding, of the record of the open step.
+    bool by_put = false;
 
     std::int64_t last() const { return part.record + (records - 1) * step; }
 };
@@ -111,8 +113,10 @@ public:
     /// Sections or records were put: by this rank or, if the ranks agree before they publish, by
     /// any rank.
     bool boxed = false;
-    bool given = false;             ///< this rank has named the records of its puts
-    std::int64_t file_records = 0;  ///< records of the file after this rank's puts are written
+    bool given = false;  ///< this rank has named the records of its puts
+    /// Records of the file after this rank's puts are written. After a sync of records or sections
+    /// at least one rank knows all.
+    std::int64_t file_records = 0;
 
 private:
     const FileContext& file_;

@@ -26,15 +26,13 @@ class Service {
 public:
     virtual ~Service() = default;
 
-    /// Puts a part that the caller has checked. Local, unless a step is too large for the buffers.
-    /// A rank whose own check failed calls it, too, and gets its error back.
-    /// @param part      part with the declared holding and the record of the open step
-    /// @param deferred  the array does not change until the step ends
-    virtual Status put(Status checked, const Part& part, bool deferred) = 0;
-    /// Puts parts of any record and holding; a put that is refused changes nothing. Local.
-    /// @return also an error of a writer, which the file keeps; or the error for values that did
-    ///     not fit, which the next agreement returns on all ranks
-    virtual Status put_parts(const PartsToPut& put) = 0;
+    /// Puts parts; a put that is refused changes nothing. Local, unless the parts are by_put and a
+    /// step is too large for the buffers.
+    /// @param checked  outcome of the caller's checks; a rank whose own check failed calls it, too,
+    ///     and gets its error back
+    /// @return also an error of a writer, which becomes the file's own; or the error for values
+    ///     that did not fit, which the next agreement returns on all ranks
+    virtual Status put(const Status& checked, const PartsToPut& put) = 0;
 
     /// Agrees with all ranks before a close; see agree_on().
     /// @note Collective, as are the functions up to close()
@@ -47,17 +45,13 @@ public:
     virtual Status fill(std::span<const int> variables) = 0;
     /// Writes everything left, when no step is open: boxes, fixed-size variables, fill values.
     virtual Status write_rest(const Agreed& agreed) = 0;
-    /// Waits until everything is written.
-    /// @param good  false: an error has occurred, so only the steps that all ranks have ended are
-    ///              written, as far as possible
-    virtual Status finish(bool good) = 0;
-    /// Completes the file under its present name. After an error, leaves the file as it is.
-    virtual Status close(bool good) = 0;
+    /// Waits until everything is written, and completes the file under its present name; after an
+    /// error, leaves it as it is.
+    /// @param all   false: after an error, waits only for the steps that all ranks have ended
+    /// @param good  no error so far
+    virtual Status close(bool all, bool good) = 0;
 
-    /// Returns the file's number of records that this rank knows after sync(). At least one rank
-    /// knows all.
-    virtual std::int64_t records() const = 0;
-    /// Tests if finish() would not wait on this rank. Local.
+    /// Tests if close() has nothing to wait for on this rank. Local.
     virtual bool finished() const { return true; }
     virtual void add_figures(FileFigures& figures) const = 0;
 };

@@ -130,8 +130,7 @@ void Rank::close() {
         agreed.put.assign(agreed.put.size(), 0);
     }
     ok(service_->write_rest(agreed));
-    ok(service_->finish(true));
-    ok(service_->close(true));
+    ok(service_->close(true, true));
 }
 
 /// Defines the variables of the plan, each with its own decomposition. Some variables have a part
@@ -299,7 +298,10 @@ void Rank::put(int i, const Variable& v, bool deferred) {
     const std::int64_t record = v.record ? batch_->record : 0;
     std::vector<double> values =
         values_at(i, elements_of(v, dealt, team_->rank(), case_.ranks), version_);
-    Part part;
+    PartsToPut puts;
+    puts.by_put = true;
+    puts.deferred = deferred;
+    Part& part = puts.part;
     part.variable = i;
     part.record = record;
     part.holding = file_->holdings[static_cast<std::size_t>(i)];
@@ -309,7 +311,7 @@ void Rank::put(int i, const Variable& v, bool deferred) {
     const Decomposition& d = *part.holding->decomposition;
     const bool copy = d.replicated && team_->rank() > 0;
     ok(check_dense(d, copy ? d.stored : n, part.array));
-    ok(service_->put({}, part, deferred));
+    ok(service_->put({}, puts));
     if (deferred) kept_.push_back(std::move(values));
     for (int r = 0; r < case_.ranks; ++r) note(i, v, record, elements_of(v, dealt, r, case_.ranks));
 }

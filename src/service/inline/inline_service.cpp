@@ -93,9 +93,14 @@ Status InlineService::stage(const Part& part, bool deferred, StagingMemory& memo
     return {};
 }
 
-Status InlineService::put(Status checked, const Part& part, bool deferred) {
+Status InlineService::put(const Status& checked, const PartsToPut& put) {
+    if (put.by_put) return put_in_step(checked, put.part, put.deferred);
+    return checked.ok() ? put_parts(put) : checked;
+}
+
+Status InlineService::put_in_step(const Status& checked, const Part& part, bool deferred) {
     // Ranks whose own check failed join the collective put.
-    if (immediate_ && !deferred) return put_now(std::move(checked), part);
+    if (immediate_ && !deferred) return put_now(checked, part);
     if (!checked.ok()) return checked;
     batch_.misfits[part.variable] = 0;
     WaitingPart waiting;
@@ -111,7 +116,7 @@ Status InlineService::put(Status checked, const Part& part, bool deferred) {
 }
 
 /// Writes a variable at once. @note Collective
-Status InlineService::put_now(Status checked, const Part& part) {
+Status InlineService::put_now(const Status& checked, const Part& part) {
     Agreed agreed;
     const int variable = part.variable;
     if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
@@ -274,7 +279,8 @@ Status InlineService::fill(std::span<const int> variables) {
                 writer_.set(writer_.spaces().of(false).place_of(v), Action::fill);
         written = writer_.write(0, batch_.misfits);
     }
-    return finish_write(file_, target_, std::move(written), {}, records(), false);
+    const std::int64_t records = boxed_ ? progress_.records : batch_.record;
+    return finish_write(file_, target_, std::move(written), {}, records, false);
 }
 
 Status InlineService::agree_to_close(Agreed& agreed) {
@@ -404,7 +410,7 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     return status;
 }
 
-Status InlineService::close(bool good) {
+Status InlineService::close(bool, bool good) {
     return target_.storage->close(progress_.records, good ? file_.late : LateAttributes{});
 }
 

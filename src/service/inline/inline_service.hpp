@@ -22,19 +22,16 @@ public:
     /// @note Collective; the status is the same on every rank
     Status begin(Status mine);
 
-    Status put(Status checked, const Part& part, bool deferred) override;
-    Status put_parts(const PartsToPut& put) override;
+    Status put(const Status& checked, const PartsToPut& put) override;
     Status agree_to_close(Agreed& agreed) override;
     Status end_step() override;
     Status sync(bool durable) override;
     Status fill(std::span<const int> variables) override;
-    std::int64_t records() const override { return boxed_ ? progress_.records : batch_.record; }
     Status write_rest(const Agreed& agreed) override {
         if (is_complete(agreed)) return {};
         return write(agreed, Ends::file, file_.options.durable);
     }
-    Status finish(bool) override { return {}; }
-    Status close(bool good) override;
+    Status close(bool all, bool good) override;
     /// Tests if all puts are in the file, so that another service may continue it. Local.
     bool is_at_rest() const;
     /// Prepares for another service: fills the elements of fixed-size variables that were never
@@ -47,7 +44,9 @@ public:
 private:
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
     void begin_records();
-    Status put_now(Status checked, const Part& part);
+    Status put_in_step(const Status& checked, const Part& part, bool deferred);
+    Status put_parts(const PartsToPut& put);
+    Status put_now(const Status& checked, const Part& part);
     Status write_now(const Part& part);
     Status merge_now(const Part& part);
     Status stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,

@@ -47,7 +47,12 @@ Status QueueService::agree(Call call, int variable, const Status& mine, Agreed& 
     return status;
 }
 
-Status QueueService::put(Status checked, const Part& part, bool deferred) {
+Status QueueService::put(const Status& checked, const PartsToPut& put) {
+    if (put.by_put) return put_in_step(checked, put.part, put.deferred);
+    return checked.ok() ? put_parts(put) : checked;
+}
+
+Status QueueService::put_in_step(const Status& checked, const Part& part, bool deferred) {
     const int variable = part.variable;
     if (in_parts_ && !deferred) {
         // Ranks whose own check failed take part in the agreement.
@@ -212,6 +217,7 @@ Status QueueService::check_room(const Part& part, std::int64_t records) {
     return fits ? Status{} : no_room_for_boxes(v);
 }
 
+/// Packs parts at once, also deferred arrays.
 Status QueueService::put_parts(const PartsToPut& put) {
     if (Status s = poll(); !s.ok() || put.records == 0) return s;
     if (Status s = check_room(put.part, put.records); !s.ok()) return s;
@@ -357,6 +363,7 @@ Status QueueService::sync(bool durable) {
     Status mine = queue_rest(UnitKind::fixed, agreed);
     Status status = drain(durable);
     if (!status.ok()) return file_.keep(std::move(status));
+    if (batch_.boxed) batch_.note_records(publisher_->records());
     unit_.gather();
     return agree_on_misfits(std::move(mine));
 }
@@ -388,8 +395,12 @@ void QueueService::finish_steps() {
     (void)drain(false);
 }
 
-Status QueueService::close(bool good) {
-    return publisher_->close(good, good ? file_.late : LateAttributes{});
+Status QueueService::close(bool all, bool good) {
+    if (!all) finish_steps();
+    const Status written = all ? file_.keep(drain(file_.options.durable)) : Status{};
+    good = good && written.ok();
+    const Status closed = publisher_->close(good, good ? file_.late : LateAttributes{});
+    return written.ok() ? closed : written;
 }
 
 void QueueService::add_figures(FileFigures& f) const {

@@ -22,22 +22,13 @@ public:
                  bool holds_step, std::int64_t least);
     ~QueueService() override;
 
-    Status put(Status checked, const Part& part, bool deferred) override;
-    /// Packs the parts at once, even deferred arrays.
-    Status put_parts(const PartsToPut& put) override;
+    Status put(const Status& checked, const PartsToPut& put) override;
     Status agree_to_close(Agreed& agreed) override;
     Status end_step() override;
     Status sync(bool durable) override;
     Status fill(std::span<const int> variables) override;
-    std::int64_t records() const override {
-        return batch_.boxed ? publisher_->records() : batch_.record;
-    }
     Status write_rest(const Agreed& agreed) override;
-    Status finish(bool good) override {
-        if (!good) finish_steps();
-        return good ? drain(file_.options.durable) : Status{};
-    }
-    Status close(bool good) override;
+    Status close(bool all, bool good) override;
     bool finished() const override { return publisher_->unit_queue().drained(); }
     void add_figures(FileFigures& figures) const override;
 
@@ -48,6 +39,8 @@ private:
         return file_.failed;
     }
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
+    Status put_in_step(const Status& checked, const Part& part, bool deferred);
+    Status put_parts(const PartsToPut& put);
     Status check_room(const Part& part, std::int64_t records);
     Status put_part(const Part& part);
     Status drain(bool durable);
