@@ -176,7 +176,7 @@ Status find_part(history::History& of, history::Declaration& declaration, std::i
     if (form && form->listed && form->listed->shared)
         return failure(TW_EOVERLAP, "its decomposition was made with TW_LIST_SHARED");
     if (form) declaration.serial = form->serial;
-    status = of.find_part(declaration, n, part);
+    status = of.declared().find_part(declaration, n, part);
     if (status.ok() && !form) form = replicate(session->rank, part.dims, part.shape);
     return status;
 }
@@ -322,7 +322,7 @@ tw_status tw_history_coordinate(tw_history handle, const char* name, const char*
         std::vector<history::SentBox> boxes;
         Status status = find_part(h, declaration, n, handle->session, part, form);
         if (status.ok()) status = find_boxes(*form, array, boxes);
-        if (status.ok()) status = h.add_coordinate(declaration, std::move(part), boxes);
+        if (status.ok()) status = h.declared().add_coordinate(declaration, std::move(part), boxes);
         return named("tw_history_coordinate", name, std::move(status));
     });
 }
@@ -339,9 +339,10 @@ tw_status tw_history_field(tw_history handle, const char* name, tw_type type, co
         Status status = field == nullptr
                             ? failure(TW_EARG, "the pointer for the field's handle is null")
                             : find_part(h, declaration, -1, handle->session, part, form);
-        if (status.ok()) status = h.add_field(declaration, std::move(part), made);
+        if (status.ok()) status = h.declared().add_field(declaration, std::move(part), made);
         if (status.ok()) {
             made->form = std::move(form);
+            made->history = &h;
             *field = made;
         }
         return named("tw_history_field", name, std::move(status));

@@ -24,43 +24,21 @@ History::History(Ranks& ranks, Table table, const RunTimes& run, std::string set
 
 History::~History() = default;
 
-std::deque<Field> History::release_fields() {
-    for (Field& field : fields_) {
-        Field closed;
-        closed.declared.name = field.declared.name;
-        field = std::move(closed);
-    }
-    return std::move(fields_);
-}
-
 std::int64_t History::memory() const {
     std::int64_t bytes = 0;
-    for (const Variable* variable : all_variables()) bytes += variable->bytes();
+    for (const Variable* variable : variables_of(streams_)) bytes += variable->samples().bytes();
     return bytes;
-}
-
-std::vector<Variable*> History::all_variables() const {
-    std::vector<Variable*> all;
-    for (const auto& stream : streams_)
-        for (const auto& variable : stream->variables()) all.push_back(variable.get());
-    return all;
-}
-
-std::vector<Output*> History::all_outputs() const {
-    std::vector<Output*> all;
-    for (const auto& stream : streams_)
-        for (const auto& output : stream->outputs()) all.push_back(output.get());
-    return all;
 }
 
 Status History::set_time(double seconds) {
     Status status = detail::alone([&] { return begin_step(seconds); });
-    if (status.ok() || (ready_ && !in_step_)) lost_ = status;
+    if (status.ok() || (declared_.ended() && !in_step_)) lost_ = status;
     return status;
 }
 
 Status History::begin_step(double seconds) {
-    if (!ready_) return failure(TW_ESTATE, "history: tw_history_ready has not been called");
+    if (!declared_.ended())
+        return failure(TW_ESTATE, "history: tw_history_ready has not been called");
     lost_time_ = previous_.value_or(context_.run.start);
     Time since = 0;
     if (Status status = parse_seconds(seconds, since); !status.ok()) return status;
@@ -76,8 +54,8 @@ Status History::begin_step(double seconds) {
     for (const auto& stream : streams_)
         if (Status status = stream->plan_step(previous_, now); !status.ok()) return status;
     for (const auto& stream : streams_) stream->begin_step();
-    const auto wants = [](const Variable* variable) { return variable->wants(); };
-    for (Field& field : fields_)
+    const auto wants = [](const Variable* variable) { return variable->samples().wants(); };
+    for (Field& field : declared_.fields())
         field.wanted = std::any_of(field.users.begin(), field.users.end(), wants) ||
                        std::any_of(field.weighed.begin(), field.weighed.end(), wants);
     length_ = now - previous_.value_or(context_.run.start);
@@ -108,19 +86,19 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
     const bool first = field.boxes_sent == 0;
     const bool last = whole || field.boxes_sent + 1 == all;
     for (Variable* variable : field.users)
-        if (variable->wants())
-            if (Status status = variable->check_weight(); !status.ok()) return status;
+        if (variable->samples().wants())
+            if (Status status = variable->samples().check_weight(); !status.ok()) return status;
     field.boxes_sent = whole ? std::max(field.part.boxes, 1) : field.boxes_sent + 1;
     if (!whole) field.sent_boxes[boxes.front().box] = true;
     for (Variable* variable : field.weighed)
-        if (variable->wants()) variable->take_weights(boxes, last);
+        if (variable->samples().wants()) variable->samples().take_weights(boxes, last);
     for (Variable* variable : field.users)
-        if (variable->wants()) variable->take(boxes, weight, now_, first, last);
+        if (variable->samples().wants()) variable->samples().take(boxes, weight, now_, first, last);
     return {};
 }
 
 /// Returns the records that are due at the end of the step.
-std::vector<History::Due> History::find_due() const {
+std::vector<Due> History::find_due() const {
     std::vector<Due> due;
     for (const auto& stream : streams_) {
         const Step& step = stream->step();
@@ -153,27 +131,26 @@ Status History::end_step() {
     if (!in_step_)
         return failure(TW_ESTATE, "history: tw_history_end_step was called before tw_history_time");
     const std::vector<Due> due = find_due();
-    for (Field& field : fields_) {
+    for (Field& field : declared_.fields()) {
         if (field.boxes_sent > 0 && field.boxes_sent < field.part.boxes)
             for (Variable* variable : field.users)
-                if (variable->wants())
-                    variable->fail(failure(TW_EMISSING,
-                                           "field '{}': rank {} has sent {} of its {} boxes",
-                                           OfVariable{field.declared.name}, OfRank{ranks_.rank()},
-                                           field.boxes_sent, field.part.boxes));
+                if (variable->samples().wants())
+                    variable->samples().fail(
+                        failure(TW_EMISSING, "field '{}': rank {} has sent {} of its {} boxes",
+                                OfVariable{field.declared.name}, OfRank{ranks_.rank()},
+                                field.boxes_sent, field.part.boxes));
         field.boxes_sent = 0;
         std::fill(field.sent_boxes.begin(), field.sent_boxes.end(), false);
         field.wanted = 0;
     }
-    for (Variable* variable : all_variables()) variable->end_step();
+    for (Variable* variable : variables_of(streams_)) variable->samples().end_step();
     in_step_ = false;
     previous_ = now_;
-    return due.empty() ? Status{} : write_records(due);
+    return due.empty() ? Status{} : records_.write(due, now_);
 }
 
-/// Returns the windows that are open when the history ends and must be written. Warns of other open
-/// windows.
-std::vector<History::Due> History::find_open() {
+/// Returns the windows that are open when the history ends and are to be written; warns of others.
+std::vector<Due> History::find_open() {
     std::vector<Due> due;
     if (!previous_) return due;
     for (const auto& stream : streams_) {
@@ -183,7 +160,7 @@ std::vector<History::Due> History::find_open() {
         if (stream->table().every == Every::run || stream->table().write_open) {
             for (const auto& variable : stream->variables()) {
                 (void)open_window(variable->rules(), *previous_, inner);
-                if (inner) variable->end_inner(window->begin, inner->end);
+                if (inner) variable->samples().end_inner(window->begin, inner->end);
             }
             due.push_back({stream.get(), *window});
         } else if (!saved_ && ranks_.rank() == 0) {
@@ -196,6 +173,26 @@ std::vector<History::Due> History::find_open() {
     return due;
 }
 
+Status History::save(tw_restart restart) {
+    const Status mine = in_step_ ? failure(TW_ESTATE, "history: the step has not ended") : Status{};
+    SavedState state(ranks_, context_, streams_, choices_);
+    Status status = state.save(restart, mine, previous_);
+    saved_ = status.ok();
+    return status;
+}
+
+Status History::load(tw_file file) {
+    Status mine;
+    if (!declared_.ended() || in_step_ || previous_)
+        mine = failure(TW_ESTATE,
+                       "history: tw_history_load belongs between tw_history_ready and the first "
+                       "tw_history_time");
+    SavedState state(ranks_, context_, streams_, choices_);
+    Status status = state.load(file, std::move(mine), records_, previous_);
+    saved_ = saved_ || status.ok();
+    return status;
+}
+
 Status History::close() {
     const std::array<std::int64_t, 3> times{in_step_, now_, previous_.value_or(-1)};
     const std::string_view bytes(reinterpret_cast<const char*>(times.data()), sizeof times);
@@ -203,10 +200,10 @@ Status History::close() {
     if (status.ok()) {
         if (in_step_) status = end_step();
         const std::vector<Due> due = find_open();
-        if (!due.empty()) keep_first(status, write_records(due));
+        if (!due.empty()) keep_first(status, records_.write(due, now_));
     }
-    for (Output* output : all_outputs()) keep_first(status, output->close(false));
-    for (Taken& taken : taken_)
+    for (Output* output : outputs_of(streams_)) keep_first(status, output->close(false));
+    for (Taken& taken : choices_.all())
         for (tw_decomposition* d : {&taken.target, &taken.restart})
             if (*d != nullptr) (void)tw_free_decomposition(d);
     return ranks_.meet(status, 0, {});

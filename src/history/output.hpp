@@ -20,8 +20,7 @@ struct FileContext {
     Ranks* ranks = nullptr;
     const Table* table = nullptr;
     RunTimes run;
-    std::string settings;  ///< settings for tw_create of all files
-    std::map<std::string, Coordinate> coordinates;
+    std::string settings;         ///< settings for tw_create of all files
     std::set<std::string> paths;  ///< paths of the files begun so far
     std::int64_t uses = 0;        ///< number of times that a file was used
     std::int64_t opened = 0;      ///< number of open files

@@ -1,9 +1,7 @@
-// The records of a history: the ranks agree on their samples, then write them.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include "history/records.hpp"
 
 #include "base/log.hpp"
-#include "history/history.hpp"
 
 namespace thalweg::history {
 
@@ -12,7 +10,7 @@ using detail::failure;
 namespace {
 
 /// Calls visit(variable, its two words, Due::before) for each variable of the records that are due.
-template <class Due, class Words, class Visit>
+template <class Words, class Visit>
 void for_words(const std::vector<Due>& due, Words&& words, Visit&& visit) {
     std::size_t at = 0;
     for (const Due& one : due)
@@ -30,8 +28,8 @@ std::string quoted_list(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Status History::write_records(const std::vector<Due>& due) {
-    Status status = check_samples(due);
+Status Records::write(const std::vector<Due>& due, Time now) {
+    Status status = check_samples(due, now);
     if (!status.ok()) {
         drop_records(due);
         return status;
@@ -43,31 +41,30 @@ Status History::write_records(const std::vector<Due>& due) {
     return ranks_.meet(status, 0, {});
 }
 
-/// Drops the records that are due, so that the next windows begin.
-void History::drop_records(const std::vector<Due>& due) {
+void drop_records(const std::vector<Due>& due) {
     for (const Due& one : due)
-        for (const auto& variable : one.stream->variables()) variable->end_record();
+        for (const auto& variable : one.stream->variables()) variable->samples().end_record();
 }
 
-/// Checks that all required variables were sent, with the same samples on all ranks.
-Status History::check_samples(const std::vector<Due>& due) {
+/// Checks that all required variables were sent, and with the same samples on all ranks.
+Status Records::check_samples(const std::vector<Due>& due, Time now) {
     Status mine;
     std::vector<std::int64_t> words;
     for (const Due& one : due)
         for (const auto& variable : one.stream->variables()) {
-            const std::int64_t log = variable->record_log(one.before);
+            const std::int64_t log = variable->samples().record_log(one.before);
             words.push_back(variable->held() ? log : 0);
             words.push_back(variable->held() ? ~log : 0);
-            keep_first(mine, variable->record_failure(one.before));
+            keep_first(mine, variable->samples().record_failure(one.before));
         }
-    if (Status status = ranks_.meet(mine, now_, words); !status.ok()) return status;
+    if (Status status = ranks_.meet(mine, now, words); !status.ok()) return status;
     if (Status status = find_differences(due, words); !status.ok()) return status;
-    return check_unsent(due, words);
+    return check_unsent(due, words, now);
 }
 
 /// Finds variables whose samples differ between ranks.
 /// @note Collective if there are any
-Status History::find_differences(const std::vector<Due>& due, std::span<const std::int64_t> words) {
+Status Records::find_differences(const std::vector<Due>& due, std::span<const std::int64_t> words) {
     bool alike = true;
     Status mine;
     const auto find_unsent = [&](const Variable& variable, std::int64_t all, std::int64_t none,
@@ -75,7 +72,7 @@ Status History::find_differences(const std::vector<Due>& due, std::span<const st
         if ((all & none) == 0) return;
         alike = false;
         const std::string& name = variable.field().declared.name;
-        if (variable.held() && variable.record_log(before) == 0)
+        if (variable.held() && variable.samples().record_log(before) == 0)
             keep_first(mine,
                        failure(TW_EMISSING, "field '{}' was sent by some ranks, but not by rank {}",
                                OfVariable{name}, OfRank{ranks_.rank()}));
@@ -94,39 +91,40 @@ Status History::find_differences(const std::vector<Due>& due, std::span<const st
     return mine;
 }
 
-/// Checks variables without samples. The result is the same on every rank.
-Status History::check_unsent(const std::vector<Due>& due, std::span<const std::int64_t> words) {
+/// Checks variables without samples; the result is the same on every rank.
+Status Records::check_unsent(const std::vector<Due>& due, std::span<const std::int64_t> words,
+                             Time now) {
     std::vector<std::string> never, unsent;
     sent_in_record_.clear();
     const auto check = [&](Variable& variable, std::int64_t all, std::int64_t none, bool before) {
         const std::string& name = variable.field().declared.name;
         if (all != 0 || none == 0) {
-            variable.set_ever();
+            variable.samples().set_ever();
             sent_in_record_.insert({&variable, before});
             return;
         }
-        if (!variable.record_wanted(before))
+        if (!variable.samples().record_wanted(before))
             return;  // no time of `hours` or `sample` lies in the window
-        if (!variable.ever()) {
+        if (!variable.samples().ever()) {
             never.push_back(name);
             return;
         }
         unsent.push_back(name);
-        if (!table_.unsent_error && ranks_.rank() == 0 && warned_.insert(&variable).second)
+        if (!context_.table->unsent_error && ranks_.rank() == 0 && warned_.insert(&variable).second)
             detail::log::warn(
                 "history: field '{}' was not sent in the window before {}; its record "
                 "has the fill value",
-                name, date_text(context_.run.calendar, now_));
+                name, date_text(context_.run.calendar, now));
     };
     for_words(due, words, check);
     if (!never.empty()) return failure(TW_EMISSING, "history: never sent: {}", quoted_list(never));
-    if (table_.unsent_error && !unsent.empty())
+    if (context_.table->unsent_error && !unsent.empty())
         return failure(TW_EMISSING, "history: not sent in the window before {}: {}",
-                       date_text(context_.run.calendar, now_), quoted_list(unsent));
+                       date_text(context_.run.calendar, now), quoted_list(unsent));
     return {};
 }
 
-Status History::write_record(const Due& due) {
+Status Records::write_record(const Due& due) {
     const auto& [stream_of, window, before] = due;
     Stream& stream = *stream_of;
     Status status;
@@ -135,7 +133,7 @@ Status History::write_record(const Due& due) {
         keep_first(status, output->prepare(window));
         for (Variable* variable : output->variables()) {
             if (sent_in_record_.count({variable, before}) == 0) continue;
-            Status result = variable->result(values_);
+            Status result = variable->samples().result(values_);
             if (result.code == TW_ERANGE)
                 reword(result, "stream '{}': variable '{}': {}", stream.table().name,
                        OfVariable{variable->name()}, result.text);
@@ -147,13 +145,11 @@ Status History::write_record(const Due& due) {
     return status;
 }
 
-/// Closes the file that has been unused for longest, while as many are open as the configuration
-/// permits.
-Status History::limit_open() {
+Status Records::limit_open() {
     Status status;
-    while (context_.opened >= table_.max_open) {
+    while (context_.opened >= context_.table->max_open) {
         Output* oldest = nullptr;
-        for (Output* output : all_outputs())
+        for (Output* output : outputs_of(streams_))
             if (output->is_open() && (!oldest || output->last_use() < oldest->last_use()))
                 oldest = output;
         if (oldest == nullptr) break;

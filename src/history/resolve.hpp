@@ -20,9 +20,8 @@ struct DeclaredField {
     std::vector<std::int64_t> shape;
     Missing missing = Missing::none;
     Value missing_value{};
-    bool has_axes = false;        ///< has dimensions of longitude and latitude
-    bool has_centres = false;     ///< longitudes and latitudes of its elements are declared
-    std::int64_t horizontal = 0;  ///< number of its horizontal elements, for maps; 0: not known
+    bool has_axes = false;     ///< of longitude and latitude
+    bool has_centres = false;  ///< longitudes and latitudes of its elements are declared
 };
 
 /// One variable of a stream.

@@ -50,7 +50,7 @@ Status Stream::plan_step(std::optional<Time> previous, Time now) {
 void Stream::begin_step() {
     auto own = steps_.begin() + 1;
     for (const auto& variable : variables_)
-        variable->begin_step(variable->about().inner ? *own++ : steps_.front());
+        variable->samples().begin_step(variable->about().inner ? *own++ : steps_.front());
     if (step().crossed && !warned_ && context_.ranks->rank() == 0)
         detail::log::warn(
             "history: stream '{}': a step of the model crosses the boundary of a window; it "
@@ -58,6 +58,20 @@ void Stream::begin_step() {
             "to the window of its end",
             table_.name);
     warned_ = warned_ || step().crossed;
+}
+
+std::vector<Variable*> variables_of(const Streams& streams) {
+    std::vector<Variable*> all;
+    for (const auto& stream : streams)
+        for (const auto& variable : stream->variables()) all.push_back(variable.get());
+    return all;
+}
+
+std::vector<Output*> outputs_of(const Streams& streams) {
+    std::vector<Output*> all;
+    for (const auto& stream : streams)
+        for (const auto& output : stream->outputs()) all.push_back(output.get());
+    return all;
 }
 
 }  // namespace thalweg::history

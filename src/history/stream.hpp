@@ -52,4 +52,8 @@ private:
     bool warned_ = false;
 };
 
+using Streams = std::vector<std::unique_ptr<Stream>>;
+std::vector<Variable*> variables_of(const Streams& streams);
+std::vector<Output*> outputs_of(const Streams& streams);
+
 }  // namespace thalweg::history

@@ -1,23 +1,15 @@
-// The elements of fields and coordinates that a stream takes: levels and regions.
 // SPDX-License-Identifier: Apache-2.0
+#include "history/choices.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "history/history.hpp"
+#include "history/pick.hpp"
 
 namespace thalweg::history {
 
 using detail::failure;
-
-bool is_east(const std::string& units) {
-    return units.rfind("degree", 0) == 0 &&
-           (units.find("east") != std::string::npos || units.find("_E") != std::string::npos);
-}
-bool is_north(const std::string& units) {
-    return units.rfind("degree", 0) == 0 &&
-           (units.find("north") != std::string::npos || units.find("_N") != std::string::npos);
-}
 
 namespace {
 
@@ -88,30 +80,9 @@ void make_monotonic(const std::vector<double>& longitudes, const Integers& chose
 
 }  // namespace
 
-/// Tests if two of these dimensions are axes of longitude and latitude.
-bool History::has_axes(const std::vector<std::string>& dims) const {
-    bool east = false, north = false;
-    for (const std::string& dim : dims)
-        if (const Coordinate* c = axis(dim)) {
-            east |= is_east(text_of(c->attributes, "units"));
-            north |= is_north(text_of(c->attributes, "units"));
-        }
-    return east && north;
-}
-
-const Coordinate* History::axis(const std::string& dim) const {
-    const auto found = context_.coordinates.find(dim);
-    if (found == context_.coordinates.end() || found->second.dims != std::vector{dim} ||
-        !found->second.part.replicated)
-        return nullptr;
-    return &found->second;
-}
-
-/// Finds the elements that a stream selects along each of these dimensions of a field or
-/// coordinate.
-Status History::find_choice(const StreamTable& stream, const std::vector<std::string>& dims,
-                            const Pick& pick, Choice& choice) const {
-    const auto& shape = lengths_;
+Status Choices::find(const StreamTable& stream, const std::vector<std::string>& dims,
+                     const Pick& pick, Choice& choice) const {
+    const auto& shape = declared_.lengths();
     choice.pick = restricted(pick, dims);
     if (stream.levels && std::count(pick.dims.begin(), pick.dims.end(), stream.levels->dim) != 0)
         return failure(TW_ESETTING,
@@ -120,8 +91,8 @@ Status History::find_choice(const StreamTable& stream, const std::vector<std::st
                        stream.name, stream.levels->dim);
     if (stream.levels && shape.count(stream.levels->dim) != 0 &&
         std::count(dims.begin(), dims.end(), stream.levels->dim) != 0)
-        choice.along[stream.levels->dim] =
-            levels_of(*stream.levels, shape.at(stream.levels->dim), axis(stream.levels->dim));
+        choice.along[stream.levels->dim] = levels_of(*stream.levels, shape.at(stream.levels->dim),
+                                                     declared_.axis(stream.levels->dim));
     if (!stream.map.empty())
         return failure(TW_EUNSUPPORTED, "stream '{}': maps are not supported yet", stream.name);
     if (!stream.region.empty()) {
@@ -132,7 +103,7 @@ Status History::find_choice(const StreamTable& stream, const std::vector<std::st
                     choice.along[range.dim].push_back(i);
         if (region.box) {
             for (const std::string& dim : dims) {
-                const Coordinate* c = axis(dim);
+                const Coordinate* c = declared_.axis(dim);
                 if (c == nullptr) continue;
                 const std::string units = text_of(c->attributes, "units");
                 const std::vector<double> values = numbers_of(*c);
@@ -173,11 +144,11 @@ Status History::find_choice(const StreamTable& stream, const std::vector<std::st
 
 /// Makes the chosen longitudes, or their bounds, increase if the region is a box, which may cross
 /// the seam.
-void History::turn_eastward(const StreamTable& stream, const Coordinate& c, const Choice& choice,
+void Choices::turn_eastward(const StreamTable& stream, const Coordinate& c, const Choice& choice,
                             std::vector<char>& data) const {
     if (c.dims.empty()) return;
     const RegionTable& region = table_.regions.at(stream.region);
-    const Coordinate* along = axis(c.dims.front());
+    const Coordinate* along = declared_.axis(c.dims.front());
     if (along == nullptr || !is_east(text_of(along->attributes, "units"))) return;
     if (&c != along && text_of(along->attributes, "bounds") != c.name) return;
     const Integers& chosen = choice.along.at(c.dims.front());
@@ -186,17 +157,35 @@ void History::turn_eastward(const StreamTable& stream, const Coordinate& c, cons
     if (c.type == TW_FLOAT) make_monotonic<float>(numbers_of(*along), chosen, west, data);
 }
 
-std::vector<WrittenCoordinate> History::coordinates_of(const StreamTable& stream,
-                                                       const std::vector<Variable*>& variables) {
+Taken& Choices::take(int serial, const Part& part, const Choice& choice) {
+    const auto same = [&](const Taken& t) {
+        return t.serial == serial && t.dims == part.dims && t.shape == part.shape &&
+               t.choice == choice;
+    };
+    const auto found = std::find_if(taken_.begin(), taken_.end(), same);
+    if (found != taken_.end()) return *found;
+    taken_.push_back({serial,
+                      part.dims,
+                      part.shape,
+                      choice,
+                      std::make_shared<const Chosen>(choose(part, choice)),
+                      {},
+                      {}});
+    return taken_.back();
+}
+
+std::vector<WrittenCoordinate> Choices::coordinates_of(const StreamTable& stream,
+                                                       const std::vector<Variable*>& variables,
+                                                       const Coordinate* stations) {
     std::vector<WrittenCoordinate> all;
-    for (const Coordinate* c : needed_coordinates(context_.coordinates, variables)) {
+    for (const Coordinate* c : needed_coordinates(declared_.coordinates(), variables)) {
         Pick pick;
         for (const Variable* variable : variables)
             if (pick.dims.empty()) pick = restricted(variable->pick(), c->dims);
         Choice choice;
         // Cannot fail: the fields' choices were found before.
-        (void)find_choice(stream, c->part.dims, pick, choice);
-        Taken& t = taken(c->serial, c->part, choice);
+        (void)find(stream, c->part.dims, pick, choice);
+        Taken& t = take(c->serial, c->part, choice);
         auto& kept = coordinate_data_[{c, &t}];
         if (!kept) {
             // The positions in `t` may be those of a field with the same decomposition, whose list
@@ -216,9 +205,9 @@ std::vector<WrittenCoordinate> History::coordinates_of(const StreamTable& stream
         }
         all.push_back({c, picked_dims(c->dims, pick), t.chosen, data, &t.target});
     }
-    if (const auto names = station_names_.find(stream.region); names != station_names_.end()) {
-        const Coordinate& c = names->second;
-        const Taken& t = taken(0, c.part, {});
+    if (stations != nullptr) {
+        const Coordinate& c = *stations;
+        const Taken& t = take(0, c.part, {});
         all.push_back(
             {&c, c.dims, t.chosen, std::make_shared<std::vector<char>>(c.data), &t.target});
     }

@@ -1,9 +1,9 @@
-// The state of a history in restarts: numbers as one attribute, sums as variables.
 // SPDX-License-Identifier: Apache-2.0
+#include "history/saved_state.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
-#include "history/history.hpp"
 #include "index/types.hpp"
 #include "thalweg/thalweg.h"
 
@@ -81,12 +81,13 @@ std::string difference(const std::vector<std::pair<std::string, std::string>>& n
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> History::describe(Stream& of) const {
+std::vector<std::pair<std::string, std::string>> SavedState::describe(Stream& of) const {
     const StreamTable& stream = of.table();
     std::vector<std::pair<std::string, std::string>> keys;
-    keys.emplace_back("time_units", table_.time_units.text);
-    keys.emplace_back("time", table_.time + " " + table_.bounds + " " + table_.bounds_dim);
-    keys.emplace_back("samples", table_.edge == Edge::end ? "end" : "begin");
+    keys.emplace_back("time_units", context_.table->time_units.text);
+    keys.emplace_back("time", context_.table->time + " " + context_.table->bounds + " " +
+                                  context_.table->bounds_dim);
+    keys.emplace_back("samples", context_.table->edge == Edge::end ? "end" : "begin");
     static const char* const every[] = {"", "step", "once", "run"};
     static const char* const anchors[] = {"calendar", "start", ""};
     const auto number = [](auto value) { return std::to_string(static_cast<std::int64_t>(value)); };
@@ -132,25 +133,24 @@ std::vector<std::pair<std::string, std::string>> History::describe(Stream& of) c
                 f.statistic.min_valid, f.statistic.ddof, static_cast<int>(f.type),
                 hex(std::span(f.statistic.missing_value).first(size)),
                 hex(std::span(variable->fill()).first(file_size)), shape,
-                choice_text(taken_of_.at(variable.get())->choice)));
+                choice_text(choices_.of(*variable).choice)));
     }
     return keys;
 }
 
 /// Collects the numbers of all variables from the ranks that hold elements. @note Collective
-Status History::gather_states(std::vector<VariableState>& states) {
+Status SavedState::gather(const Status& mine, std::vector<VariableState>& states) {
     constexpr std::size_t n = std::tuple_size_v<VariableState::Words>, failed_word = n - 1;
-    const std::vector<Variable*> variables = all_variables();
+    const std::vector<Variable*> variables = variables_of(streams_);
     std::vector<std::int64_t> words(2 * n * variables.size(), 0);
     for (std::size_t v = 0; v < variables.size(); ++v) {
-        const VariableState::Words own = variables[v]->state().to_words();
+        const VariableState::Words own = variables[v]->samples().state().to_words();
         words[2 * (n * v + failed_word)] = own[failed_word];
         for (std::size_t i = 0; i < failed_word && variables[v]->held(); ++i) {
             words[2 * (n * v + i)] = own[i];
             words[2 * (n * v + i) + 1] = ~own[i];
         }
     }
-    const Status mine = in_step_ ? failure(TW_ESTATE, "history: the step has not ended") : Status{};
     if (Status status = ranks_.meet(mine, 0, words); !status.ok()) return status;
     for (std::size_t v = 0; v < variables.size(); ++v) {
         VariableState::Words all{};
@@ -168,21 +168,21 @@ Status History::gather_states(std::vector<VariableState>& states) {
 }
 
 /// Declares the decompositions of the state. @note Collective
-Status History::declare_for_restart() {
+Status SavedState::declare() {
     Status status;
-    for (Taken& t : taken_)
+    for (Taken& t : choices_.all())
         if (t.restart == nullptr)
-            keep_first(status, ranks_.status(
-                                   declare(ranks_.session(), renamed(t.chosen->part), &t.restart)));
+            keep_first(status, ranks_.status(history::declare(
+                                   ranks_.session(), renamed(t.chosen->part), &t.restart)));
     return status;
 }
 
-Status History::save_arrays(tw_restart restart, tw_file file) {
+Status SavedState::save_arrays(tw_restart restart, tw_file file) {
     Status status;
     for (std::size_t s = 0; s < streams_.size(); ++s)
         for (std::size_t v = 0; v < streams_[s]->variables().size(); ++v) {
             Variable& variable = *streams_[s]->variables()[v];
-            const Taken& t = *taken_of_.at(&variable);
+            const Taken& t = choices_.of(variable);
             const Part part = renamed(t.chosen->part);
             std::vector<std::string> dims = part.dims;
             if (part.replicated)
@@ -190,7 +190,7 @@ Status History::save_arrays(tw_restart restart, tw_file file) {
                     const tw_status code = tw_def_dim(file, part.dims[d].c_str(), part.shape[d]);
                     if (code != TW_EEXISTS) keep_first(status, ranks_.status(code));
                 }
-            for (const StateArray& array : variable.arrays())
+            for (const StateArray& array : variable.samples().arrays())
                 keep_first(status, ranks_.status(tw_restart_add(
                                        restart, array_name(ranks_.number(), s, v, array).c_str(),
                                        array.type, joined_names(dims).c_str(), t.restart,
@@ -199,18 +199,18 @@ Status History::save_arrays(tw_restart restart, tw_file file) {
     return status;
 }
 
-Status History::save(tw_restart restart) {
+Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Time> previous) {
     std::vector<VariableState> states;
-    if (Status status = gather_states(states); !status.ok()) return status;
+    if (Status status = gather(mine, states); !status.ok()) return status;
     Status status;
-    for (Output* output : all_outputs()) keep_first(status, output->sync());
-    keep_first(status, declare_for_restart());
+    for (Output* output : outputs_of(streams_)) keep_first(status, output->sync());
+    keep_first(status, declare());
     if (status = ranks_.meet(status, 0, {}); !status.ok()) return status;
-    const Status mine = detail::alone([&]() -> Status {
+    const Status saved_here = detail::alone([&]() -> Status {
         json all;
         all["calendar"] = calendar_name(context_.run.calendar);
         all["start"] = date_text(context_.run.calendar, context_.run.start);
-        if (previous_) all["time"] = *previous_;
+        if (previous) all["time"] = *previous;
         auto state = states.begin();
         for (std::size_t s = 0; s < streams_.size(); ++s) {
             Stream& stream = *streams_[s];
@@ -219,7 +219,7 @@ Status History::save(tw_restart restart) {
             one["variables"] = one["outputs"] = json::array();
             if (stream.late_begin()) one["begin"] = *stream.late_begin();
             for (const auto& variable : stream.variables()) {
-                variable->weigh(state->numbers.weighs);
+                variable->samples().weigh(state->numbers.weighs);
                 one["variables"].push_back((state++)->to_words());
             }
             for (const auto& [key, value] : describe(stream)) one["definition"][key] = value;
@@ -234,14 +234,11 @@ Status History::save(tw_restart restart) {
         keep_first(saved, save_arrays(restart, file));
         return saved;
     });
-    status = ranks_.meet(mine, 0, {});
-    saved_ = status.ok();
-    return status;
+    return ranks_.meet(saved_here, 0, {});
 }
 
-/// Reads the arrays of the state.
-/// @note Collective
-Status History::load_arrays(tw_file file, const json& state) {
+/// Reads the sums. @note Collective
+Status SavedState::load_arrays(tw_file file, const json& state) {
     Status status;
     for (const auto& stream : streams_) {
         const auto found = state.at("streams").find(stream->table().name);
@@ -249,8 +246,8 @@ Status History::load_arrays(tw_file file, const json& state) {
         const auto number = found->at("number").get<std::size_t>();
         for (std::size_t v = 0; v < stream->variables().size(); ++v) {
             Variable& variable = *stream->variables()[v];
-            const Taken& t = *taken_of_.at(&variable);
-            for (const StateArray& array : variable.arrays())
+            const Taken& t = choices_.of(variable);
+            for (const StateArray& array : variable.samples().arrays())
                 keep_first(status, ranks_.status(tw_get(
                                        file, array_name(ranks_.number(), number, v, array).c_str(),
                                        t.restart, 0, array.type, array.data, t.chosen->elements)));
@@ -260,11 +257,7 @@ Status History::load_arrays(tw_file file, const json& state) {
 }
 
 /// Reads the text of a state, and checks that it belongs to this history. Local.
-Status History::read_state(tw_file file, json& state) const {
-    if (!ready_ || in_step_ || previous_)
-        return failure(TW_ESTATE,
-                       "history: tw_history_load belongs between tw_history_ready and the first "
-                       "tw_history_time");
+Status SavedState::read(tw_file file, json& state) const {
     const std::string name = attribute_name(ranks_.number());
     tw_type type{};
     std::int64_t n = 0;
@@ -300,49 +293,49 @@ Status History::read_state(tw_file file, json& state) const {
     return {};
 }
 
-/// Sets the numbers from a state that was checked. A stream that is not in the state begins now.
-/// Local.
-void History::take_state(const json& state) {
-    if (state.contains("time")) previous_ = state.at("time").get<Time>();
+/// Sets the numbers from a state that was checked. A stream that the state lacks begins now. Local.
+void SavedState::take(const json& state, std::optional<Time>& previous) {
+    if (state.contains("time")) previous = state.at("time").get<Time>();
     for (const auto& stream : streams_) {
         const auto found = state.at("streams").find(stream->table().name);
         if (found == state.at("streams").end()) {
-            if (previous_) stream->begin_at(*previous_);
+            if (previous) stream->begin_at(*previous);
             continue;
         }
         if (found->contains("begin")) stream->begin_at(found->at("begin").get<Time>());
         for (std::size_t v = 0; v < stream->variables().size(); ++v)
-            stream->variables()[v]->set_state(VariableState::from_words(
+            stream->variables()[v]->samples().set_state(VariableState::from_words(
                 found->at("variables").at(v).get<VariableState::Words>()));
     }
-    saved_ = true;
 }
 
 /// Continues the files. @note Collective
-Status History::resume_outputs(const json& state) {
+Status SavedState::resume_outputs(const json& state, Records& records) {
     Status status;
     for (const auto& stream : streams_) {
         const auto found = state.at("streams").find(stream->table().name);
         if (found == state.at("streams").end()) continue;
         for (std::size_t o = 0; o < stream->outputs().size() && status.ok(); ++o) {
-            keep_first(status, limit_open());
+            keep_first(status, records.limit_open());
             keep_first(status, stream->outputs()[o]->resume(output_of(found->at("outputs").at(o))));
         }
     }
     return status;
 }
 
-Status History::load(tw_file file) {
+Status SavedState::load(tw_file file, Status mine, Records& records,
+                        std::optional<Time>& previous) {
     json state;
-    const Status mine = detail::alone([&]() -> Status {
-        if (Status status = read_state(file, state); !status.ok()) return status;
-        take_state(state);
-        return {};
-    });
+    if (mine.ok())
+        mine = detail::alone([&]() -> Status {
+            if (Status status = read(file, state); !status.ok()) return status;
+            take(state, previous);
+            return {};
+        });
     if (Status status = ranks_.meet(mine, 0, {}); !status.ok()) return status;
-    Status status = declare_for_restart();
+    Status status = declare();
     keep_first(status, load_arrays(file, state));
-    if (status.ok()) status = resume_outputs(state);
+    if (status.ok()) status = resume_outputs(state, records);
     return ranks_.meet(status, 0, {});
 }
 

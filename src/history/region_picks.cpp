@@ -1,13 +1,15 @@
-// The elements that regions of points and lists pick.
 // SPDX-License-Identifier: Apache-2.0
+#include "history/region_picks.hpp"
+
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
+#include <set>
 #include <sstream>
 
-#include "history/centres.hpp"
-#include "history/history.hpp"
 #include "history/places.hpp"
+#include "history/variable.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::history {
@@ -16,13 +18,7 @@ using detail::failure;
 
 namespace {
 
-bool is_subset(const std::vector<std::string>& some, const std::vector<std::string>& all) {
-    return std::all_of(some.begin(), some.end(), [&](const std::string& name) {
-        return std::count(all.begin(), all.end(), name) != 0;
-    });
-}
-
-/// Reads lines with a longitude, a latitude and a name. Either all lines have names, or none.
+/// Reads lines of a longitude, a latitude and, in all or none, a name.
 Status read_points(const std::string& path, const std::string& text, RegionTable& region) {
     region.points.clear();
     region.names.clear();
@@ -50,8 +46,8 @@ Status read_points(const std::string& path, const std::string& text, RegionTable
     return {};
 }
 
-/// Returns names as an array of text that every rank has as a whole.
-Coordinate station_names(const std::vector<std::string>& names) {
+/// Returns names as an array of text that every rank has all of.
+Coordinate names_of_stations(const std::vector<std::string>& names) {
     Coordinate c;
     c.name = "station_name";
     c.type = TW_CHAR;
@@ -72,43 +68,17 @@ Coordinate station_names(const std::vector<std::string>& names) {
 
 }  // namespace
 
-/// Finds the longitudes and latitudes of a field: the variables that its attribute names, or its
-/// axes.
-History::Centres History::centres(const Field& field) const {
-    Centres found;
-    std::vector<std::string> names = split_dims(text_of(field.attributes, "coordinates").c_str());
-    names.insert(names.end(), field.declared.dims.begin(), field.declared.dims.end());
-    for (const std::string& name : names) {
-        const auto declared = context_.coordinates.find(name);
-        if (declared == context_.coordinates.end()) continue;
-        const Coordinate& c = declared->second;
-        if (c.type == TW_CHAR || c.dims.empty() || !is_subset(c.dims, field.declared.dims))
-            continue;
-        const std::string units = text_of(c.attributes, "units");
-        if (is_east(units) && found.longitude == nullptr) found.longitude = &c;
-        if (is_north(units) && found.latitude == nullptr) found.latitude = &c;
-    }
-    if (!found.complete()) return {};
-    for (const std::string& dim : field.declared.dims)
-        if (std::count(found.longitude->dims.begin(), found.longitude->dims.end(), dim) != 0 ||
-            std::count(found.latitude->dims.begin(), found.latitude->dims.end(), dim) != 0)
-            found.dims.push_back(dim);
-    return found;
-}
-
-const History::RegionPick* History::pick_of(const StreamTable& stream, const Field& field) const {
+const RegionPick* RegionPicks::of(const StreamTable& stream, const Field& field) const {
     const auto same = [&](const RegionPick& one) {
         return one.region->name == stream.region && one.field->serial == field.serial &&
                one.field->declared.dims == field.declared.dims &&
-               one.field->part.dims == field.part.dims && one.centres == centres(field);
+               one.field->part.dims == field.part.dims && one.centres == declared_.centres(field);
     };
     const auto found = std::find_if(picks_.begin(), picks_.end(), same);
     return found == picks_.end() ? nullptr : &*found;
 }
 
-/// Lists the regions of points and of lists, each with the fields from which it picks elements.
-/// Local.
-Status History::list_picks(const std::vector<ResolvedStream>& resolved) {
+Status RegionPicks::list(const std::vector<ResolvedStream>& resolved) {
     picks_.clear();
     for (const ResolvedStream& one : resolved) {
         const StreamTable& stream = table_.streams[one.table];
@@ -117,15 +87,16 @@ Status History::list_picks(const std::vector<ResolvedStream>& resolved) {
         if (!region.picks()) continue;
         const std::string dim = region.list_file.empty() ? "station" : region.name;
         for (const std::string& name : {table_.time, table_.bounds, table_.bounds_dim})
-            if (dim == name || lengths_.count(dim) != 0 || context_.coordinates.count(dim) != 0)
+            if (dim == name || declared_.lengths().count(dim) != 0 ||
+                declared_.coordinates().count(dim) != 0)
                 return failure(TW_ESETTING,
                                "stream '{}': region '{}' makes a dimension '{}', a name that the "
                                "model or the history uses",
                                stream.name, region.name, dim);
         for (const StreamField& about : one.fields) {
-            const Field& field = fields_[about.declared];
-            if (pick_of(stream, field) != nullptr) continue;
-            RegionPick made{&region, &field, centres(field), {dim, {}, {}}};
+            const Field& field = declared_.fields()[about.declared];
+            if (of(stream, field) != nullptr) continue;
+            RegionPick made{&region, &field, declared_.centres(field), {dim, {}, {}}};
             made.pick.dims = made.centres.dims;
             for (int d = 0; d < field.part.nd() && !made.centres.complete(); ++d)
                 if (field.part.lists(d)) made.pick.dims.push_back(field.part.dims[d]);
@@ -141,7 +112,7 @@ Status History::list_picks(const std::vector<ResolvedStream>& resolved) {
 }
 
 /// Reads the files of points and lists. @note Collective
-Status History::read_regions() {
+Status RegionPicks::read_regions() {
     station_names_.clear();
     std::set<std::string> done;
     for (const RegionPick& one : picks_) {
@@ -158,12 +129,13 @@ Status History::read_regions() {
             status.text = fmt::format("region '{}': {}", region.name, status.text);
             return status;
         }
-        if (!region.names.empty()) station_names_.emplace(region.name, station_names(region.names));
+        if (!region.names.empty())
+            station_names_.emplace(region.name, names_of_stations(region.names));
     }
     return {};
 }
 
-Status History::read_list(RegionTable& region) {
+Status RegionPicks::read_list(RegionTable& region) {
     tw_file file = nullptr;
     const char* var = region.list_var.c_str();
     Status status =
@@ -186,8 +158,8 @@ Status History::read_list(RegionTable& region) {
     return status;
 }
 
-/// Finds the centres of the elements of a field that this rank holds.
-Status History::find_centres(const RegionPick& one, std::vector<Centre>& found) const {
+/// Finds the centres of the elements that this rank holds of a field.
+Status RegionPicks::find_centres(const RegionPick& one, std::vector<Centre>& found) const {
     const Field& field = *one.field;
     Choice surface;
     for (const std::string& dim : field.declared.dims)
@@ -209,16 +181,15 @@ Status History::find_centres(const RegionPick& one, std::vector<Centre>& found) 
     for_elements(part, [&](std::int64_t i, const auto& at) {
         std::int64_t index = 0;
         for (const std::string& dim : one.pick.dims)
-            index = index * lengths_.at(dim) + at.find(dim)->second;
+            index = index * declared_.lengths().at(dim) + at.find(dim)->second;
         if (is_place(degrees[0][i], degrees[1][i]))
             found.push_back(centre_of(degrees[0][i], degrees[1][i], index));
     });
     return {};
 }
 
-/// Finds the elements of all ranks that are nearest to points.
-/// @note Collective
-Status History::find_nearest(std::vector<Integers>& indices) {
+/// Finds the elements that are nearest to points, of all ranks. @note Collective
+Status RegionPicks::find_nearest(std::vector<Integers>& indices) {
     std::vector<std::vector<Centre>> centres(picks_.size());
     Integers
         words;  // squares of distances; they are not negative, so their bits have the same order
@@ -252,8 +223,7 @@ Status History::find_nearest(std::vector<Integers>& indices) {
     return {};
 }
 
-/// Finds the elements of all picks. @note Collective
-Status History::find_picks() {
+Status RegionPicks::find() {
     if (picks_.empty()) return {};
     if (Status status = read_regions(); !status.ok()) return status;
     std::vector<Integers> indices(picks_.size());
@@ -261,7 +231,7 @@ Status History::find_picks() {
     for (std::size_t p = 0; p < picks_.size(); ++p) {
         const RegionTable& region = *picks_[p].region;
         std::int64_t elements = 1;
-        for (const std::string& dim : picks_[p].pick.dims) elements *= lengths_.at(dim);
+        for (const std::string& dim : picks_[p].pick.dims) elements *= declared_.lengths().at(dim);
         for (const std::int64_t index : region.list) indices[p].push_back(index - region.base);
         for (const std::int64_t index : indices[p]) {
             if (index == std::numeric_limits<std::int64_t>::max())
@@ -277,7 +247,7 @@ Status History::find_picks() {
             Integers at;
             std::int64_t rest = index;
             for (std::size_t d = picks_[p].pick.dims.size(); d-- > 0;) {
-                const std::int64_t length = lengths_.at(picks_[p].pick.dims[d]);
+                const std::int64_t length = declared_.lengths().at(picks_[p].pick.dims[d]);
                 at.insert(at.begin(), rest % length);
                 rest /= length;
             }
@@ -287,9 +257,7 @@ Status History::find_picks() {
     return {};
 }
 
-/// Checks that two fields of a file do not pick different elements of the same dimensions.
-Status History::check_picks(const StreamTable& stream, const RegionPick& one,
-                            const RegionPick& other) const {
+Status check_picks(const StreamTable& stream, const RegionPick& one, const RegionPick& other) {
     if (&one == &other || stream.file_per_variable ||
         restricted(one.pick, other.pick.dims) == restricted(other.pick, one.pick.dims))
         return {};
@@ -300,8 +268,12 @@ Status History::check_picks(const StreamTable& stream, const RegionPick& one,
                    other.field->declared.name);
 }
 
-/// Returns the coordinates whose dimension is replaced by one of stations.
-std::vector<std::string> History::names_beside(const RegionPick& one) const {
+const Coordinate* RegionPicks::station_names(const std::string& region) const {
+    const auto found = station_names_.find(region);
+    return found == station_names_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> RegionPicks::names_beside(const RegionPick& one) const {
     std::vector<std::string> names;
     const auto add = [&](const std::string& name) {
         if (std::count(names.begin(), names.end(), name) == 0) names.push_back(name);
@@ -311,8 +283,8 @@ std::vector<std::string> History::names_beside(const RegionPick& one) const {
         add(one.centres.latitude->name);
     }
     for (const std::string& dim : one.pick.dims)
-        if (const auto found = context_.coordinates.find(dim);
-            found != context_.coordinates.end() && is_subset(found->second.dims, one.pick.dims))
+        if (const auto found = declared_.coordinates().find(dim);
+            found != declared_.coordinates().end() && is_subset(found->second.dims, one.pick.dims))
             add(dim);
     if (station_names_.count(one.region->name) != 0) add("station_name");
     return names;

@@ -1,0 +1,53 @@
+// The records of a history: the ranks agree on their samples, then write them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "history/stream.hpp"
+
+namespace thalweg::history {
+
+/// A record that is due.
+struct Due {
+    Stream* stream;
+    Window window;
+    bool before = false;  ///< the window ended before the step
+};
+
+/// Drops records that are due, so that the next windows begin.
+void drop_records(const std::vector<Due>& due);
+
+class Records {
+public:
+    Records(Ranks& ranks, const FileContext& context, Streams& streams)
+        : ranks_(ranks), context_(context), streams_(streams) {}
+
+    /// Takes memory for the values of the largest variable. @param bytes  of this rank's elements
+    void reserve(std::int64_t bytes) { values_.reserve(bytes); }
+    /// @param now  time of the step @note Collective
+    Status write(const std::vector<Due>& due, Time now);
+    /// Closes the file that has been unused for longest, while as many are open as the
+    /// configuration permits.
+    /// @note Collective
+    Status limit_open();
+
+private:
+    Status check_samples(const std::vector<Due>& due, Time now);
+    Status find_differences(const std::vector<Due>& due, std::span<const std::int64_t> words);
+    Status check_unsent(const std::vector<Due>& due, std::span<const std::int64_t> words, Time now);
+    Status write_record(const Due& due);
+
+    Ranks& ranks_;
+    const FileContext& context_;
+    Streams& streams_;
+    /// Variables for which a warning was printed that they were not sent.
+    std::set<const Variable*> warned_;
+    std::set<std::pair<const Variable*, bool>> sent_in_record_;  ///< with Due::before
+    std::vector<char> values_;
+};
+
+}  // namespace thalweg::history

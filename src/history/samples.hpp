@@ -1,0 +1,137 @@
+// The samples of a variable: those of its open window, and of a window that ended before the step.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "history/accumulator.hpp"
+#include "history/field.hpp"
+#include "history/window.hpp"
+
+namespace thalweg::history {
+
+/// The numbers of a variable that go into a restart; those of the samples are the same on all ranks
+/// that hold elements.
+struct VariableState {
+    std::int64_t log = 0;     ///< hash of the times and weights of the window's samples
+    std::int64_t ever = 0;    ///< 1: it was sent since the history's start
+    std::int64_t failed = 0;  ///< bits by code: what went wrong with the window's samples
+    std::int64_t wanted = 0;  ///< 1: the window has had a step whose sample is taken
+    DurationWeight weight, inner_weight;
+    StateNumbers numbers;
+
+    using Words = std::array<std::int64_t, 13>;
+    Words to_words() const;
+    static VariableState from_words(const Words& words);
+};
+
+/// A weight field's values of a step, for the elements of a variable.
+struct Weights {
+    Field* field = nullptr;                ///< null: there is none
+    std::shared_ptr<const Chosen> chosen;  ///< elements of the weight field
+    /// Position in the weight field of each of the variable's elements; empty: the same position.
+    std::vector<std::int64_t> places;
+};
+
+/// The values of a weight field in the present step.
+class StepWeights {
+public:
+    explicit StepWeights(Weights weights) : weights_(std::move(weights)) {}
+    const Field* field() const { return weights_.field; }
+    /// Tests if the weights have been sent in this step, if there is a field of them.
+    bool ready() const { return weights_.field == nullptr || ready_; }
+    /// Keeps boxes until the step ends. @param last  these are the last boxes
+    void take(std::span<const SentBox> boxes, bool last);
+    void end_step();
+    /// Returns the weight of each of the variable's elements; empty without a field.
+    const std::vector<double>& values() const { return values_; }
+
+private:
+    Weights weights_;
+    std::vector<double> sent_, values_;
+    bool ready_ = false;
+};
+
+class Samples {
+public:
+    Samples(const Variable& variable, Weights weights);
+
+    const Field* weight_field() const { return weights_.field(); }
+    /// Returns the bytes that are kept from step to step now.
+    std::int64_t bytes() const;
+    /// Begins a step: ends the windows that ended before it.
+    void begin_step(const Step& step);
+    bool wants() const { return step_.used; }
+    /// @return TW_OK, TW_ESTATE: the weight field has not been sent in this step
+    Status check_weight() const;
+    /// Adds boxes of a sample.
+    /// @param own_weight  weight sent by the model; null: derived from the step's length
+    /// @param first, last  these are the first, or the last, boxes of the sample
+    void take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
+              bool last);
+    void take_weights(std::span<const SentBox> boxes, bool last) { weights_.take(boxes, last); }
+    /// Ends a step, and the inner windows that end with it.
+    void end_step();
+
+    /// Returns a hash of the times and weights of a due record's samples; 0 if it has none.
+    /// @param before  the record's window ended before the step
+    std::int64_t record_log(bool before) const { return before ? before_->log : state_.log; }
+    /// Tests if a sample was wanted for the record.
+    bool record_wanted(bool before) const { return before ? before_->wanted : state_.wanted != 0; }
+    /// Notes that the samples of this window cannot be used.
+    void fail(Status why) {
+        if (failure_.ok()) failure_ = std::move(why);
+    }
+    /// Ends an inner window that is not complete.
+    void end_inner(Time begin, Time end);
+    /// Returns what went wrong with these samples.
+    Status record_failure(bool before) const { return before ? before_->failure : failure_; }
+    bool ever() const { return state_.ever != 0; }
+    void set_ever() { state_.ever = 1; }
+    /// Computes the values of the record, dense in the order of the chosen part.
+    /// @return TW_OK, TW_ERANGE
+    Status result(std::vector<char>& values);
+    /// Begins the next window.
+    void end_record();
+
+    VariableState state() const;
+    void set_state(const VariableState& state);
+    /// Counts nothing before a time.
+    void begin_at(Time time) { state_.weight.previous = state_.inner_weight.previous = time; }
+    std::vector<StateArray> arrays();
+    /// Keeps the state in the form that it has on ranks with elements.
+    void weigh(std::int64_t bits) {
+        if (sums_) sums_->weigh(bits);
+    }
+
+private:
+    /// State of a record that is due at the end of the step, although its window ended before the
+    /// step.
+    struct Before {
+        std::int64_t log = 0;
+        bool wanted = false;
+        Status failure, status;
+        std::vector<char> values;
+    };
+
+    Status compute(std::vector<char>& values) const;
+    void reset();
+    void add(const SentBox& box);
+
+    const Variable& variable_;
+    StepWeights weights_;
+    /// For an instant, exists only between the sample and the end of the record.
+    std::optional<Accumulator> sums_;
+    VariableState state_;
+    Step step_;
+    Status failure_;
+    std::optional<Before> before_;
+    /// Copy of a row whose stride in bytes is no multiple of the element size.
+    std::vector<char> row_;
+};
+
+}  // namespace thalweg::history

@@ -1,0 +1,47 @@
+// The state of a history in restarts: numbers as one attribute, sums as variables.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "history/choices.hpp"
+#include "history/records.hpp"
+
+namespace thalweg::history {
+
+class SavedState {
+public:
+    SavedState(Ranks& ranks, const FileContext& context, Streams& streams, Choices& choices)
+        : ranks_(ranks), context_(context), streams_(streams), choices_(choices) {}
+
+    /// @param mine      this rank's own failure so far
+    /// @param previous  time of the last step that has ended
+    /// @note Collective
+    Status save(tw_restart restart, const Status& mine, std::optional<Time> previous);
+    /// @param previous  receives the time of the last step that had ended
+    /// @note Collective
+    Status load(tw_file file, Status mine, Records& records, std::optional<Time>& previous);
+
+private:
+    /// Lists the properties of a stream that must be the same after a restart, as keys and values.
+    std::vector<std::pair<std::string, std::string>> describe(Stream& stream) const;
+    Status gather(const Status& mine, std::vector<VariableState>& states);
+    Status declare();
+    Status save_arrays(tw_restart restart, tw_file file);
+    Status read(tw_file file, nlohmann::json& state) const;
+    void take(const nlohmann::json& state, std::optional<Time>& previous);
+    Status load_arrays(tw_file file, const nlohmann::json& state);
+    Status resume_outputs(const nlohmann::json& state, Records& records);
+
+    Ranks& ranks_;
+    const FileContext& context_;
+    Streams& streams_;
+    Choices& choices_;
+};
+
+}  // namespace thalweg::history
