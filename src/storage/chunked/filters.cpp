@@ -14,31 +14,30 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Shuffles elements of `size` bytes. The size is a template argument so that the compiler can
-/// vectorize the inner loop.
-template <int size>
+/// Moves byte k of every element together, or with `back` to its element again. A constant `size`,
+/// in bytes, lets the compiler vectorize the inner loop.
+template <int size, bool back>
 void shuffle_elements(const char* from, std::int64_t elements, char* to) {
     constexpr std::int64_t block = 1024;
     for (std::int64_t begin = 0; begin < elements; begin += block) {
         const std::int64_t n = elements - begin < block ? elements - begin : block;
         for (int k = 0; k < size; ++k) {
-            const char* source = from + begin * size + k;
-            char* target = to + k * elements + begin;
-            for (std::int64_t i = 0; i < n; ++i) target[i] = source[i * size];
+            const std::int64_t joined = begin * size + k, split = k * elements + begin;
+            const char* source = from + (back ? split : joined);
+            char* target = to + (back ? joined : split);
+            for (std::int64_t i = 0; i < n; ++i)
+                target[back ? i * size : i] = source[back ? i : i * size];
         }
     }
 }
 
-template <int size>
-void unshuffle_elements(const char* from, std::int64_t elements, char* to) {
-    constexpr std::int64_t block = 1024;
-    for (std::int64_t begin = 0; begin < elements; begin += block) {
-        const std::int64_t n = elements - begin < block ? elements - begin : block;
-        for (int k = 0; k < size; ++k) {
-            const char* source = from + k * elements + begin;
-            char* target = to + begin * size + k;
-            for (std::int64_t i = 0; i < n; ++i) target[i * size] = source[i];
-        }
+template <bool back>
+void shuffle_any(const char* from, std::int64_t elements, std::int64_t element, char* to) {
+    switch (element) {
+        case 2: return shuffle_elements<2, back>(from, elements, to);
+        case 4: return shuffle_elements<4, back>(from, elements, to);
+        case 8: return shuffle_elements<8, back>(from, elements, to);
+        default: std::memcpy(to, from, elements * element);
     }
 }
 
@@ -58,21 +57,11 @@ std::vector<StoredFilter> applied(const std::vector<StoredFilter>& filters, std:
 }  // namespace
 
 void shuffle(const char* from, std::int64_t elements, std::int64_t element, char* to) {
-    switch (element) {
-        case 2: return shuffle_elements<2>(from, elements, to);
-        case 4: return shuffle_elements<4>(from, elements, to);
-        case 8: return shuffle_elements<8>(from, elements, to);
-        default: std::memcpy(to, from, elements * element);
-    }
+    shuffle_any<false>(from, elements, element, to);
 }
 
 void unshuffle(const char* from, std::int64_t elements, std::int64_t element, char* to) {
-    switch (element) {
-        case 2: return unshuffle_elements<2>(from, elements, to);
-        case 4: return unshuffle_elements<4>(from, elements, to);
-        case 8: return unshuffle_elements<8>(from, elements, to);
-        default: std::memcpy(to, from, elements * element);
-    }
+    shuffle_any<true>(from, elements, element, to);
 }
 
 /// Computes the sum of 16-bit words, each with its high byte first (RFC 1146). An odd byte at the
