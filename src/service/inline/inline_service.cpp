@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "exchange/pack.hpp"
 #include "storage/chunked/chunk_grid.hpp"
@@ -55,10 +54,6 @@ Status InlineService::agree(Call call, int variable, const Status& mine, Agreed&
 
 /// Prepares to write sections and records: some rank has put one, so any step may contain more.
 void InlineService::begin_records() {
-    with_reserve([&] {
-        writer_.make_room();
-        together_.make_room();
-    });
     target_.storage->begin_boxes();
     boxed_ = batch_.boxed = true;
     progress_.records = std::max(batch_.record, file_.existing.kept);
@@ -205,7 +200,6 @@ Status InlineService::check_room(const Part& part, std::int64_t records) {
 }
 
 Status InlineService::put_part(const Part& part, bool deferred) {
-    together_.make_room();
     WaitingPart* const old = replaced_by(part);
     WaitingPart made;
     char* copy = old != nullptr ? const_cast<char*>(old->packed) : nullptr;
@@ -259,16 +253,13 @@ Status InlineService::sync(bool durable) {
 }
 
 /// Prepares a write of fill values, before which the ranks do not agree on puts. @note Collective
-Status InlineService::prepare_fills() {
+void InlineService::prepare_fills() {
     writer_.prepare();
-    return file_.keep(file_.team.agree(alone([&]() -> Status {
-        writer_.make_room();
-        return {};
-    })));
+    file_.team.barrier();
 }
 
 Status InlineService::fill(std::span<const int> variables) {
-    if (Status ready = prepare_fills(); !ready.ok()) return ready;
+    prepare_fills();
     Status written;
     if (rest_) {  // after this, the writers know which variables have been filled
         written = alone([&] { return rest_->fill(variables); });
@@ -427,7 +418,7 @@ bool InlineService::is_at_rest() const {
 Status InlineService::end_at_rest(std::int64_t& records) {
     records = progress_.records;
     if (boxed_) return {};
-    if (Status ready = prepare_fills(); !ready.ok()) return ready;
+    prepare_fills();
     together_.clear();
     Status written = together_.write(progress_.records, true);
     return finish_write(file_, target_, std::move(written), batch_.take_misfits(false),

@@ -58,7 +58,7 @@ private:
     Status write(const Agreed& agreed, Ends ends, bool durable);
     std::int64_t records_after(const Agreed& agreed, Ends ends) const;
     bool is_complete(const Agreed& agreed) const;
-    Status prepare_fills();
+    void prepare_fills();
     Status begin_rest();
     Status pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t& records);
     Status write_parts(Ends ends, std::int64_t& records);

@@ -133,12 +133,6 @@ Status SpaceWriter::choose(std::span<const Chosen> chosen) {
     return {};
 }
 
-void SpaceWriter::make_room() {
-    const std::size_t places = std::max(spaces_.fixed.places.size(), spaces_.record.places.size());
-    actions_.reserve(places);
-    parts_.reserve(places);
-}
-
 void SpaceWriter::begin_pass(bool records) {
     records_ = records;
     with_reserve([&] {

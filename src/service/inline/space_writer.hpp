@@ -38,9 +38,6 @@ public:
     /// @note Collective; the status is the same on every rank
     Status choose(std::span<const Chosen> chosen);
 
-    /// Takes memory for begin_pass(), so that it does not use memory reserved for emergencies.
-    /// @throw std::bad_alloc
-    void make_room();
     /// Begins a pass over one space of the file. Its places are skipped unless set() gives them
     /// another action.
     void begin_pass(bool records);

@@ -8,14 +8,8 @@
 
 namespace thalweg::detail {
 
-void Together::make_room() {
-    const std::size_t parts = batch_.parts.size() + 1 + batch_.puts.size();
-    puts_.reserve(parts);
-    chosen_.reserve(parts);
-}
-
 Status Together::find(const Agreed& agreed, Ends ends, bool merges, bool& rest) {
-    with_reserve([&] { make_room(); });
+    with_reserve([&] { puts_.reserve(batch_.parts.size() + batch_.puts.size()); });
     if (Status s = find_whole_puts(file_, batch_, agreed, puts_, rest); !s.ok()) return s;
     with_reserve([&] {
         puts_.reserve(puts_.size() + batch_.puts.size());

@@ -18,9 +18,6 @@ public:
     Together(FileContext& file, Batch& batch, SpaceWriter& writer, Progress& progress)
         : file_(file), batch_(batch), writer_(writer), progress_(progress) {}
 
-    /// Takes memory for one more part of this rank. Local. @throw std::bad_alloc
-    void make_room();
-
     /**
      * Finds the puts that the ranks can write together, and plans their exchange.
      * @param merges  the storage can merge: parts that leave out elements are written over the
