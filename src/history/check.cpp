@@ -11,12 +11,11 @@ namespace thalweg::history {
 std::string path_of(const StreamTable& stream) {
     std::string path = stream.path;
     const std::string every = stream.every == Every::window ? duration_text(stream.duration) : "";
-    const std::array<std::pair<std::string_view, std::string_view>, 5> values{
+    const std::array<std::pair<std::string_view, std::string_view>, 4> values{
         {{"{stream}", stream.name},
          {"{op}", op_name(stream.op)},
          {"{every}", every},
-         {"{region}", stream.region},
-         {"{map}", stream.map}}};
+         {"{region}", stream.region}}};
     for (const auto& [name, value] : values) {
         auto place = path.find(name);
         for (; place != std::string::npos; place = path.find(name, place + value.size()))
@@ -101,11 +100,6 @@ void check_references(const Table& table, Problems& problems) {
     for (const StreamTable& stream : table.streams) {
         check_groups(table, stream.fields, fmt::format("stream '{}'", stream.name), problems);
         check_name(stream, "region", stream.region, table.regions, problems);
-        check_name(stream, "map", stream.map, table.maps, problems);
-        if (!stream.region.empty() && !stream.map.empty())
-            problems.push_back(
-                {stream.line_of("map"),
-                 fmt::format("stream '{}': 'region' and 'map' exclude each other", stream.name)});
     }
     check_streams(table, problems);
 }

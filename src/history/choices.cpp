@@ -93,8 +93,6 @@ Status Choices::find(const StreamTable& stream, const std::vector<std::string>& 
         std::count(dims.begin(), dims.end(), stream.levels->dim) != 0)
         choice.along[stream.levels->dim] = levels_of(*stream.levels, shape.at(stream.levels->dim),
                                                      declared_.axis(stream.levels->dim));
-    if (!stream.map.empty())
-        return failure(TW_EUNSUPPORTED, "stream '{}': maps are not supported yet", stream.name);
     if (!stream.region.empty()) {
         const RegionTable& region = table_.regions.at(stream.region);
         for (const IndexRange& range : region.index)

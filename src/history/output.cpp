@@ -37,7 +37,6 @@ std::string Output::path_of(const Window& record) const {
     const std::string every = duration_text(stream_.duration);
     values.every = every;
     values.region = stream_.region;
-    values.map = stream_.map;
     values.calendar = context_.run.calendar;
     values.op = op_name(stream_.op);
     if (stream_.file_per_variable) {

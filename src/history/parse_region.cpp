@@ -94,24 +94,4 @@ void parse_region(const toml::table& table, const std::string& name, const RunTi
     parsed.regions.emplace(name, std::move(region));
 }
 
-void parse_map(const toml::table& table, const std::string& name, const RunTimes& run,
-               Problems& problems, Table& parsed) {
-    Keys keys(table, fmt::format("map '{}'", name), run, problems);
-    MapTable map;
-    map.line = line_of(table);
-    map.name = name;
-    if (!keys.text("file", map.file) && !keys.has("file")) keys.fail("file", "'file' is missing");
-    constexpr std::array<std::string_view, 3> words{"renormalize", "zero", "propagate"};
-    if (const auto word = keys.word("missing", words)) map.missing = words[*word];
-    keys.number("min_fraction", map.min_fraction, 0, 1);
-    if (const toml::table* const names = keys.table("names"); names != nullptr) {
-        Keys own(*names, fmt::format("map '{}': names", name), run, problems);
-        for (const char* dim : {"lat", "lon"})
-            if (std::string text; own.text(dim, text)) map.names.emplace(dim, text);
-        own.finish();
-    }
-    keys.finish();
-    parsed.maps.emplace(name, std::move(map));
-}
-
 }  // namespace thalweg::history

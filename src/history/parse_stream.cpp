@@ -303,9 +303,10 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     stream.ddof = static_cast<int>(ddof);
     keys.flag("interval", stream.interval);
     keys.text("region", stream.region);
-    keys.text("map", stream.map);
     parse_levels(keys, stream.levels);
-    if (keys.find("vertical") != nullptr) keys.fail("vertical", "'vertical' is not supported yet");
+    for (const std::string_view key : {"vertical", "map"})
+        if (keys.find(key) != nullptr)
+            keys.fail(key, fmt::format("'{}' is not supported yet", key));
     parse_settings(keys, settings, stream.settings);
     keys.attributes("attributes", stream.attributes);
     keys.integer("sync", stream.sync, 0, INT64_MAX);

@@ -94,8 +94,8 @@ Status check_path(std::string_view path) {
     std::vector<Piece> pieces;
     if (!split(path, pieces))
         return detail::failure(TW_ESETTING, "'{}' has a brace without its counterpart", path);
-    const std::vector<std::string> known{"stream", "variable", "op",  "every", "region",
-                                         "map",    "start",    "end", "last"};
+    const std::vector<std::string> known{"stream", "variable", "op",  "every",
+                                         "region", "start",    "end", "last"};
     for (const Piece& piece : pieces) {
         if (!piece.placeholder) continue;
         const auto [name, format] = name_and_format(piece.text);
@@ -163,8 +163,7 @@ std::string fill_path(std::string_view path, const PathValues& values) {
                 : name == "variable" ? values.variable
                 : name == "op"       ? values.op
                 : name == "every"    ? values.every
-                : name == "region"   ? values.region
-                                     : values.map;
+                                     : values.region;
     }
     return text;
 }

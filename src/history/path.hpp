@@ -12,7 +12,7 @@ namespace thalweg::history {
 
 /// Values for the placeholders of a template.
 struct PathValues {
-    std::string_view stream, variable, op, every, region, map;
+    std::string_view stream, variable, op, every, region;
     Calendar calendar = Calendar::standard;
     Time begin = 0, end = 0;  ///< nominal period of the file
     /// Unit of new_file, which determines the form of a date without a format.

@@ -112,7 +112,6 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(Stream& of
     for (const Time hour : stream.hours) hours += std::to_string(hour / one_second) + " ";
     keys.emplace_back("hours", hours);
     keys.emplace_back("region", stream.region);
-    keys.emplace_back("map", stream.map);
     std::string fields;
     for (const auto& variable : of.variables()) fields += variable->name() + " ";
     keys.emplace_back("fields", fields);

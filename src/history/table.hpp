@@ -102,7 +102,7 @@ struct StreamTable {
     double min_valid = 0;
     int ddof = 0;
     bool interval = false;
-    std::string region, map;  ///< names of a region and a map; empty: none
+    std::string region;  ///< name of a region; empty: none
     std::optional<Levels> levels;
     std::string settings;  ///< settings for tw_create: "zstd=3; format=netcdf4"
     std::vector<Attribute> attributes;
@@ -140,14 +140,6 @@ struct RegionTable {
     bool picks() const { return index.empty() && !box; }
 };
 
-struct MapTable {
-    std::int64_t line = 0;
-    std::string name, file;
-    std::string missing = "renormalize";
-    double min_fraction = 0;
-    std::map<std::string, std::string> names;
-};
-
 /// The whole configuration.
 struct Table {
     std::string name;  ///< name of the configuration file, for messages
@@ -164,7 +156,6 @@ struct Table {
     std::vector<StreamTable> streams;
     std::map<std::string, FieldKeys, std::less<>> fields;
     std::map<std::string, RegionTable, std::less<>> regions;
-    std::map<std::string, MapTable, std::less<>> maps;
 
     const StreamTable* stream(std::string_view name) const;
 };
@@ -180,10 +171,10 @@ struct RunTimes {
 using CheckSettings = std::function<Status(const std::string&)>;
 
 /**
- * Reads a configuration and makes all checks that need no declared field: keys, types, dates,
- * durations, boundaries, paths, operations, names of groups, regions and maps.
- * @param name name of the file, for messages
- * @param settings may be null: the files' settings are not checked
+ * Reads a configuration and checks all that needs no declared field: keys, types, dates, durations,
+ * boundaries, paths, operations, names of groups and regions.
+ * @param name      of the file, for messages
+ * @param settings  may be null: the files' settings are not checked
  * @return problems, empty if all is right; then `table` is complete
  */
 std::vector<Problem> parse_table(std::string_view text, std::string_view name, const RunTimes& run,

@@ -70,9 +70,6 @@ points = [[11.07, 47.98], [262.5, 36.6]]
 names = ["a", "b"]
 [region.index]
 index = { lon = [0, 9], lat = [1, 2] }
-[map.one]
-file = "map.nc"
-missing = "zero"
 )toml"};
 
 /// Replaces parts of the text by words that have a meaning in a configuration.

@@ -75,14 +75,11 @@ every = "1 month"
 anchor = "1850-01-01"
 fields = ["tas", "pr", "psl", "rsut"]
 files = "variable"
-map = "one_degree"
 path = "cmip/{variable}_mon_X-1_historical_r1i1p1f1_{start:YYYYMM}-{last:YYYYMM}.nc"
 new_file = "10 years"
 file = { format = "netcdf4-classic", deflate = 1, shuffle = "yes" }
 attributes = { frequency = "mon", realm = "atmos" }
 field.sithick = { weight = "siconc", cell_methods = "area: time: mean where sea_ice (mask=siconc)" }
-[map.one_degree]
-file = "map_ne30pg2_to_1x1_traave.nc"
 )toml";
 
 RunTimes run_of(Calendar calendar = Calendar::noleap) {
@@ -127,7 +124,6 @@ TEST(Table, Examples) {
     EXPECT_EQ(sea.regions.at("strait").list_var, "denmark_strait");
     const Table cmor = table_of(cmip);
     EXPECT_EQ(cmor.attributes.size(), 4u);
-    EXPECT_EQ(cmor.maps.at("one_degree").missing, "renormalize");
 }
 
 struct Wrong {
@@ -177,7 +173,7 @@ TEST(Table, WrongKeysOfAStream) {
         {"min_valid = 1.5", "5: stream 'daily': 'min_valid': expected a number from 0 to 1"},
         {"ddof = 1", "5: stream 'daily': 'ddof' needs weights = \"count\""},
         {"region = \"x\"", "5: stream 'daily': 'region': there is no [region.x]"},
-        {"map = \"x\"", "5: stream 'daily': 'map': there is no [map.x]"},
+        {"map = \"x\"", "5: stream 'daily': 'map' is not supported yet"},
         {"levels = { dim = \"lev\" }", "5: stream 'daily': levels: expected one of 'index'"},
         {"levels = { index = [0] }", "5: stream 'daily': levels: 'dim' is missing"},
         {"levels = { dim = \"lev\", range = [2, 1] }", "5: stream 'daily': levels: 'range'"},
@@ -218,9 +214,7 @@ TEST(Table, WrongKeysOfAStream) {
         {"[region.a]\nlist_file = \"x.nc\"",
          "6: region 'a': 'list_file' and 'list_var' must be given"},
         {"[region.a]\nmask = \"x\"\nbox = [0, 1, 0, 1]", "6: region 'a': 'mask' is not supported"},
-        {"[map.a]\nmissing = \"zero\"", "5: map 'a': 'file' is missing"},
-        {"[map.a]\nfile = \"x\"\nmin_fraction = 2",
-         "7: map 'a': 'min_fraction': expected a number"},
+        {"[map.a]\nmissing = \"zero\"", "5: 'map' is not a key"},
         {"x = ", "5: "},
         {"x = 1\nx = 2", "6: "},
     };
@@ -272,7 +266,7 @@ TEST(Table, Dates) {
 }
 
 TEST(Path, Placeholders) {
-    PathValues values{"daily", "tas", "mean", "1 day", "", "", Calendar::standard, 0, 0, Unit::day};
+    PathValues values{"daily", "tas", "mean", "1 day", "", Calendar::standard, 0, 0, Unit::day};
     values.begin = time_of(Calendar::standard, {2000, 1, 1, 0});
     values.end = time_of(Calendar::standard, {2001, 1, 1, 0});
     EXPECT_EQ(fill_path("{variable}_{stream}_{op}.nc", values), "tas_daily_mean.nc");

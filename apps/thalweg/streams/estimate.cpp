@@ -69,7 +69,6 @@ public:
             values.op = op_name(stream_.op);
             values.every = every;
             values.region = stream_.region;
-            values.map = stream_.map;
             values.calendar = run_.calendar;
             values.begin = periods_ ? periods_->at(file - 1) : record.begin;
             values.end = periods_ ? periods_->at(file) : record.end;
