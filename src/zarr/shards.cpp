@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <string>
 
 #include "base/text.hpp"
 #include "index/box.hpp"
@@ -17,13 +19,43 @@
 #include "zarr/cut.hpp"
 #include "zarr/metadata.hpp"
 #include "zarr/reference_file.hpp"
-#include "zarr/shard_index.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
-/// Describes the array in a file with a single variable.
+/// Returns the CRC-32C checksum (Castagnoli) of the bytes.
+std::uint32_t crc32c(std::span<const char> bytes) {
+    static const auto table = [] {
+        std::array<std::uint32_t, 256> made{};
+        for (std::uint32_t i = 0; i < made.size(); ++i) {
+            made[i] = i;
+            for (int bit = 0; bit < 8; ++bit)
+                made[i] = (made[i] >> 1) ^ ((made[i] & 1) != 0 ? 0x82F63B78u : 0u);
+        }
+        return made;
+    }();
+    std::uint32_t crc = ~0u;
+    for (const char c : bytes)
+        crc = (crc >> 8) ^ table[(crc ^ static_cast<unsigned char>(c)) & 255];
+    return ~crc;
+}
+
+/// Encodes the offset and size of each chunk, followed by a checksum; all little-endian.
+std::string shard_index(std::span<const ChunkPlace> chunks) {
+    std::string index;
+    const auto add = [&](std::uint64_t value, int bytes) {
+        for (int i = 0; i < bytes; ++i) index += static_cast<char>(value >> (8 * i) & 255);
+    };
+    for (const ChunkPlace& chunk : chunks) {
+        add(static_cast<std::uint64_t>(chunk.offset), 8);
+        add(static_cast<std::uint64_t>(chunk.bytes), 8);
+    }
+    add(crc32c(index), 4);
+    return index;
+}
+
+/// The array of a file with only one variable.
 struct Shard {
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> chunk;  ///< chunk lengths in the shard
