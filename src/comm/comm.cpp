@@ -131,7 +131,8 @@ Status agree(Comm& comm, const Status& mine) {
     return status;
 }
 
-Status broadcast_outcome(Comm& comm, const Status& mine, std::vector<char>& bytes, int root) {
+Status outcome_of(const Comm& comm, const Status& mine, std::vector<char>& bytes, int root,
+                  const std::function<void(std::vector<char>&)>& broadcast) {
     constexpr std::size_t head = sizeof mine.code;
     std::vector<char> told;
     with_reserve([&] {
@@ -144,7 +145,7 @@ Status broadcast_outcome(Comm& comm, const Status& mine, std::vector<char>& byte
             told.insert(told.end(), error.begin(), error.end());
         }
     });
-    comm.broadcast(told, root);
+    broadcast(told);
     Status status;
     std::memcpy(&status.code, told.data(), head);
     with_reserve([&] {
@@ -155,6 +156,11 @@ Status broadcast_outcome(Comm& comm, const Status& mine, std::vector<char>& byte
     });
     if (!status.ok()) name_rank(comm, root, status);
     return status;
+}
+
+Status broadcast_outcome(Comm& comm, const Status& mine, std::vector<char>& bytes, int root) {
+    const auto broadcast = [&](std::vector<char>& told) { comm.broadcast(told, root); };
+    return outcome_of(comm, mine, bytes, root, std::ref(broadcast));
 }
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -143,6 +144,10 @@ std::unique_ptr<Comm> make_own_comm();
 /// Broadcasts the root's failure or, if it has none, its bytes; in one message if they are few.
 /// @note Collective; the status is the same on every rank
 Status broadcast_outcome(Comm& comm, const Status& mine, std::vector<char>& bytes, int root = 0);
+
+/// Does the same by the given broadcast of the root's bytes.
+Status outcome_of(const Comm& comm, const Status& mine, std::vector<char>& bytes, int root,
+                  const std::function<void(std::vector<char>&)>& broadcast);
 
 /// Returns the status of the lowest rank that failed, the same on every rank; the text names that
 /// rank. If there is no memory for the text, returns only the code.

@@ -7,7 +7,6 @@
 #include <new>
 #include <numeric>
 
-#include "base/free_memory.hpp"
 #include "base/reserve.hpp"
 #include "base/waiting.hpp"
 #include "base/work.hpp"
@@ -279,33 +278,10 @@ public:
 
     std::unique_ptr<Memory> share(std::size_t bytes) override {
         const Waiting all(all_ranks);
-        if (size_ == 1) return make_private_memory(bytes);
-        std::unique_ptr<Segment> segment;
-        SegmentName name;  // 0 bytes: there is no segment
-        Status ignored;    // the caller returns its own status
-        const auto take = [&](auto&& act) {
-            (void)alone([&]() -> Status {
-                segment = act();
-                return {};
-            });
+        const auto unite = [&](std::span<std::int64_t> words) {
+            all_reduce(words, Reduce::bit_or);
         };
-        if (rank_ == 0) take([&] { return Segment::make(bytes, false, ignored); });
-        if (segment) name = segment->name();
-        broadcast(&name, sizeof name, 0);
-        if (name.bytes == 0) return nullptr;
-        bytes = name.bytes;
-        if (rank_ != 0) take([&] { return Segment::map(name, ignored); });
-        // Pages may be missing even if they were mapped, so each rank touches its part.
-        const auto begin_of = [&](int rank) { return bytes / size_ * rank; };
-        const std::size_t begin = begin_of(rank_);
-        const std::size_t end = rank_ + 1 < size_ ? begin_of(rank_ + 1) : bytes;
-        const Status there = alone([&]() -> Status {
-            const bool have =
-                segment && (!free_memory().strict || segment->touch(begin, end - begin));
-            return have ? Status{} : out_of_memory();
-        });
-        if (!all_have(there.ok())) return nullptr;
-        return segment;
+        return share_segment(rank_, size_, bytes, std::ref(unite));
     }
 
     MPI_Request start_send(const void* data, std::size_t bytes, int to, int tag) override {

@@ -159,6 +159,37 @@ Segment::~Segment() {
     munmap(data_, size_);
 }
 
+std::unique_ptr<Memory> share_segment(int place, int ranks, std::size_t bytes,
+                                      const std::function<void(std::span<std::int64_t>)>& unite) {
+    if (ranks == 1) return make_private_memory(bytes);
+    std::unique_ptr<Segment> segment;
+    Status ignored;  // the caller returns its own status
+    const auto take = [&](auto&& act) {
+        (void)alone([&]() -> Status {
+            segment = act();
+            return {};
+        });
+    };
+    SegmentName name{0, 0, 0, 0};  // 0 bytes: there is no segment
+    if (place == 0) take([&] { return Segment::make(bytes, false, ignored); });
+    if (segment) name = segment->name();
+    unite({reinterpret_cast<std::int64_t*>(&name), sizeof name / sizeof(std::int64_t)});
+    if (name.bytes == 0) return nullptr;
+    bytes = name.bytes;
+    if (place != 0) take([&] { return Segment::map(name, ignored); });
+    // Pages may be missing even if they were mapped, so each rank touches its part.
+    const std::size_t begin = bytes / ranks * place;
+    const std::size_t end = place + 1 < ranks ? bytes / ranks * (place + 1) : bytes;
+    const Status there = alone([&]() -> Status {
+        const bool have = segment && (!free_memory().strict || segment->touch(begin, end - begin));
+        return have ? Status{} : out_of_memory();
+    });
+    std::int64_t lacks = there.ok() ? 0 : 1;
+    unite({&lacks, 1});
+    if (lacks != 0) return nullptr;
+    return segment;
+}
+
 std::vector<SegmentName> share_names(Comm& node, const SegmentName& mine) {
     std::vector<SegmentName> names;
     const Status room = alone([&]() -> Status {

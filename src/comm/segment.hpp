@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "comm/comm.hpp"
@@ -42,6 +44,17 @@ private:
     bool own_ = false;   ///< memory of this process, shared by its Segment objects
     SegmentName name_;
 };
+
+/**
+ * Makes a segment that all ranks of a node map.
+ * @param bytes  those of the node's first rank count
+ * @param unite  combines words of the node's ranks by bitwise or. Given by std::ref, which takes no
+ *               memory
+ * @return null, on all of them alike, if there is not enough memory
+ * @note Collective over the node
+ */
+std::unique_ptr<Memory> share_segment(int place, int ranks, std::size_t bytes,
+                                      const std::function<void(std::span<std::int64_t>)>& unite);
 
 /// Gathers the names of the segments of a node's ranks, sorted by place in the node. Throws
 /// NoMemoryAnywhere on all of them if one has no memory.

@@ -4,13 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <functional>
 #include <new>
 
 #include "base/log.hpp"
 #include "base/processors.hpp"
 #include "base/reserve.hpp"
 #include "base/waiting.hpp"
+#include "comm/segment.hpp"
 
 namespace thalweg::detail {
 
@@ -167,6 +170,18 @@ void Team::reduce_on_node(std::span<std::int64_t> values, Reduce op) {
     reduce_rows(values, op, false);
 }
 
+void Team::barrier_on_node() {
+    std::int64_t nothing = 0;
+    reduce_on_node({&nothing, 1}, Reduce::sum);
+}
+
+std::unique_ptr<Memory> Team::share_on_node(std::size_t bytes) {
+    const auto unite = [&](std::span<std::int64_t> words) {
+        reduce_on_node(words, Reduce::bit_or);
+    };
+    return share_segment(node().rank(), node().size(), bytes, std::ref(unite));
+}
+
 void Team::reduce_rows(std::span<std::int64_t> values, Reduce op, bool several) {
     for (std::size_t i = 0; i < values.size(); i += row_words)
         reduce_row(values.subspan(i, std::min<std::size_t>(row_words, values.size() - i)), op,
@@ -188,6 +203,25 @@ Status Team::agree(const Status& mine) {
     std::int64_t failed = mine.ok() ? 0 : 1;
     all_reduce({&failed, 1}, Reduce::max);
     return failed ? detail::agree(*world_, mine) : Status{};
+}
+
+Status Team::broadcast_outcome(const Status& mine, std::vector<char>& bytes) {
+    const auto broadcast = [&](std::vector<char>& told) {
+        struct {
+            std::int64_t size = 0;
+            std::array<char, (row_words - 1) * sizeof(std::int64_t)> first{};
+        } head;
+        const std::size_t most = head.first.size();
+        if (rank() == 0) {
+            head.size = std::ssize(told);
+            std::copy_n(told.begin(), std::min(most, told.size()), head.first.begin());
+        }
+        all_reduce({&head.size, row_words}, Reduce::bit_or);
+        const std::size_t size = head.size;
+        if (size > most) return world_->broadcast(told, 0);
+        with_reserve([&] { told.assign(head.first.begin(), head.first.begin() + head.size); });
+    };
+    return outcome_of(*world_, mine, bytes, 0, std::ref(broadcast));
 }
 
 }  // namespace thalweg::detail

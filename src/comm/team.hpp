@@ -41,6 +41,12 @@ public:
     using Act = std::function<void(std::span<std::int64_t>)>;
     /// Combines words over the ranks of this node, without MPI. @note Collective over the node
     void reduce_on_node(std::span<std::int64_t> values, Reduce op);
+    void barrier_on_node();
+    /// Allocates memory that the ranks of this node share, without MPI. The number of bytes is that
+    /// of the node's first rank.
+    /// @return null, on all of them alike, if there is not enough
+    /// @note Collective over the node
+    std::unique_ptr<Memory> share_on_node(std::size_t bytes);
     /**
      * Combines words, and lets one rank change the result before any other rank gets it. Costs no
      * more than a reduction and a broadcast if that rank is the first of its node.
@@ -58,6 +64,10 @@ public:
     std::unique_ptr<Comm> duplicate();
     /// Does the same as agree(Comm&, ...), by one all_reduce if no rank failed. @note Collective
     Status agree(const Status& mine);
+    /// Broadcasts rank 0's failure or, if it has none, its bytes; by one all_reduce if they are
+    /// few.
+    /// @note Collective; the status is the same on every rank
+    Status broadcast_outcome(const Status& mine, std::vector<char>& bytes);
 
     static constexpr int row_words = RowOfWords::size;
 
