@@ -26,12 +26,12 @@ int processor_quota(const std::string& root = "");
 /// without it.
 int model_threads();
 
-/// The processors that the ranks of a run do not use. The same on all ranks.
+/// The processors that the ranks of a node do not use.
 struct FreeProcessors {
-    /// Number of processors that the ranks of a node may use but do not compute on, on the node
-    /// with the fewest.
+    /// Number of processors on which nothing computes, among those that the ranks of the node may
+    /// use.
     int number = 0;
-    /// Some rank may use only the processors on which it computes.
+    /// The rank is bound: it may use no more processors than it computes on.
     bool bound = false;
 };
 

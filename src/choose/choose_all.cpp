@@ -25,7 +25,7 @@ bool chooses_service(const FileContext& file) {
 
 RankResources own_resources(const FileContext& file) {
     if (!chooses_service(file)) return {};
-    return {file.team, queue_bytes(file), file.session.outputs};
+    return {file.team, queue_bytes(file), file.session.outputs, file.session.processors};
 }
 
 void choose_all(FileContext& file, const RankResources& resources, const FileOptions& asked,
@@ -36,10 +36,8 @@ void choose_all(FileContext& file, const RankResources& resources, const FileOpt
     around.servers = file.session.port() != nullptr;
     around.existing = file.existing.is;
     if (chooses_service(file)) {
-        std::optional<FreeProcessors>& processors = file.session.processors;
-        if (!processors) processors = find_processors(file.team);
         around.outputs = resources.outputs();
-        around.room = resources.room(*processors);
+        around.room = resources.room();
     }
     Choice choice;
     const auto take = [&] {

@@ -20,9 +20,8 @@ RankResources own_resources(const FileContext& file);
 /**
  * Chooses storage, method, writers and service, and stores them in the file's options.
  * @param resources    own_resources() of all ranks, combined
- * @param asked   options as the user has set them
- * @param target  receives the storage, which is not open yet
- * @note Collective
+ * @param asked   the options before anything was chosen
+ * @param target  receives the storage, not opened yet
  */
 void choose_all(FileContext& file, const RankResources& resources, const FileOptions& asked,
                 Target& target, ChosenAll& chosen);

@@ -44,13 +44,12 @@ FreeProcessors find_processors(Team& team) {
     ProcessorMask usable{};
     std::copy_n(node.any.begin(), usable.size(), usable.begin());
     const std::int64_t busy = std::max(node.sums[0], neighbours * threads);
-    std::int64_t least[] = {std::min<std::int64_t>(count(usable), quota) - busy,
-                            count(own) - threads};
-    team.all_reduce(least, Reduce::min);
-    return {static_cast<int>(std::max<std::int64_t>(0, least[0])), least[1] < 1};
+    const std::int64_t free = std::min<std::int64_t>(count(usable), quota) - busy;
+    return {static_cast<int>(std::max<std::int64_t>(0, free)), count(own) - threads < 1};
 }
 
-RankResources::RankResources(const Team& team, std::int64_t queue, const OutputTimes& outputs) {
+RankResources::RankResources(const Team& team, std::int64_t queue, const OutputTimes& outputs,
+                             const FreeProcessors& processors) {
     std::int64_t memory = 0;
     (void)alone([&]() -> Status {
         memory = free_memory().bytes;
@@ -59,6 +58,8 @@ RankResources::RankResources(const Team& team, std::int64_t queue, const OutputT
     const std::array<std::int64_t, 4> times = words_of(outputs);
     most_ = {queue * std::ssize(team.topology().members),
              -memory,
+             -processors.number,
+             processors.bound ? 1 : 0,
              times[0],
              times[1],
              times[2],
@@ -66,18 +67,18 @@ RankResources::RankResources(const Team& team, std::int64_t queue, const OutputT
     sums_ = {queue};
 }
 
-Room RankResources::room(const FreeProcessors& processors) const {
+Room RankResources::room() const {
     Room room;
-    room.processors = processors.number;
-    room.bound = processors.bound;
-    // The queues of a node need at most the size of the largest queue on each of its ranks, and at
-    // most the sum over all ranks of the run.
+    room.processors = static_cast<int>(-most_[2]);
+    room.bound = most_[3] != 0;
+    // The queues of a node take at most as much as if all its ranks had the largest queue, and at
+    // most the sum over all ranks.
     room.queues = std::min(most_[0], sums_[0]);
     room.memory = -most_[1];
     return room;
 }
 
-OutputTimes RankResources::outputs() const { return times_of(most_.data() + 2); }
+OutputTimes RankResources::outputs() const { return times_of(most_.data() + 4); }
 
 OutputTimes agree_on(Team& team, const OutputTimes& mine) {
     std::array<std::int64_t, 4> words = words_of(mine);

@@ -19,32 +19,34 @@ struct Room {
     std::int64_t memory = INT64_MAX, queues = 0;
 };
 
-/// Finds the processors that the ranks do not use. Their number is constant, so a run does this
-/// once.
-/// @note Collective
+/// Finds the processors that the ranks of this node do not use, and tests if this rank is bound.
+/// They do not change, so a session does this once.
+/// @note Collective over the node
 FreeProcessors find_processors(Team& team);
 
 /// A rank's contribution to the choices for a file, as integers that all ranks combine.
 class RankResources {
 public:
     RankResources() = default;
-    /// Sets the contribution of this rank.
-    /// @param queue    size of its queue in bytes
-    /// @param outputs  measurements of its outputs so far
-    RankResources(const Team& team, std::int64_t queue, const OutputTimes& outputs);
+    /// Sets the words of this rank.
+    /// @param queue       bytes of its queue
+    /// @param outputs     its outputs so far
+    /// @param processors  those of its node
+    RankResources(const Team& team, std::int64_t queue, const OutputTimes& outputs,
+                  const FreeProcessors& processors);
 
     /// most() returns the integers that are combined by the maximum; sums() those that are added
     /// up.
     std::span<std::int64_t> most() { return most_; }
     std::span<std::int64_t> sums() { return sums_; }
 
-    Room room(const FreeProcessors& processors) const;
-    /// Returns the times of outputs on the slowest rank, and the computing time on the rank that
+    Room room() const;
+    /// Returns the times of outputs of the slowest rank, and the computing time of the rank that
     /// computed least.
     OutputTimes outputs() const;
 
 private:
-    std::array<std::int64_t, 6> most_{};
+    std::array<std::int64_t, 8> most_{};
     std::array<std::int64_t, 1> sums_{};
 };
 

@@ -16,14 +16,15 @@ Reader::Reader(Team& team, SessionResources& session, std::string path, int seri
       plans_(file_),
       read_caches_(file_) {}
 
-/// Chooses the readers. One rank asks the file system, so that all ranks make the same choice.
-Status Reader::choose_readers() {
+/// Chooses the readers. One rank asks the file system, so that all choose alike.
+/// @param mine  this rank's own failure so far
+Status Reader::choose_readers(const Status& mine) {
     Team& team = file_.team;
     bool parallel = false;
     Status status = alone([&]() -> Status {
         plans_.reserve();
         parallel = team.rank() == 0 && file_system_at(file_.path).sharing == Sharing::parallel;
-        return {};
+        return mine;
     });
     team.world().broadcast(&parallel, sizeof parallel, 0);
     const auto choose = [&]() -> Status {
@@ -38,8 +39,7 @@ Status Reader::open() {
     Stopwatch watch(file_.figures.open);
     Status status;
     file_.arena = file_.session.arena(status);
-    if (!status.ok()) return status;
-    if (status = choose_readers(); !status.ok()) return status;
+    if (status = choose_readers(status); !status.ok()) return status;
     file_.source = open_source(file_.team.world(), file_.path, file_.reads(), status);
     if (status.ok())
         status =

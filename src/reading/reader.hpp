@@ -50,7 +50,7 @@ public:
     void leave();
 
 private:
-    Status choose_readers();
+    Status choose_readers(const Status& mine);
     Status perform(Call call, std::span<const ReadRequest> requests, Status mine);
 
     ReadContext file_;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/processors.hpp"
@@ -71,7 +70,9 @@ public:
     /// be null.
     std::unique_ptr<Memory> spare_copies;
     /// Returns the node's memory for exchanges.
-    /// @note Collective
+    /// @param status  this rank's own failure so far; the caller lets the ranks agree
+    /// @return null, on all ranks of the node alike, if there is not enough
+    /// @note Collective over the node
     virtual Memory* arena(Status& status) = 0;
     /// Returns the threads that write in the background.
     /// @note Collective
@@ -82,8 +83,8 @@ public:
     virtual Port* port() = 0;
     /// Returns the object with which ranks check that they are in the same call.
     virtual Meeting& meeting() = 0;
-    /// Measured free processors, for service=auto; unset before the measurement.
-    std::optional<FreeProcessors> processors;
+    /// Free processors, for service=auto.
+    FreeProcessors processors;
     /// Times that this rank spent on the output of files that are closed.
     OutputTimes outputs;
     /// Returns the seconds that the model has spent outside the library's calls so far.

@@ -2,6 +2,7 @@
 #include "session/begin.hpp"
 
 #include "base/log.hpp"
+#include "choose/room.hpp"
 #include "session/outputs.hpp"
 #include "session/server_number.hpp"
 #include "storage/pnetcdf/mpi_io.hpp"
@@ -98,6 +99,7 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     session->rank = session->team->rank();
     if (!session->servers) session->start_trace(*session->team);
     session->model = session->team->duplicate();
+    session->processors = find_processors(*session->team);
     with_reserve([&] {
         // Change the environment only where this is necessary, as programs may read it on other
         // threads.

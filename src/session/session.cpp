@@ -53,11 +53,12 @@ Memory* tw_session_impl::arena(Status& status) {
     std::int64_t bytes = wanted;
     if (team->topology().node_rank == 0)
         bytes = std::min(wanted, std::max(least, free_memory().bytes / 2));
-    memory = team->node().share(bytes);
+    memory = team->share_on_node(bytes);
     while (!memory && bytes > 0) {
+        if (team->topology().node_rank != 0) bytes = 0;
         bytes = bytes / 2 >= least ? bytes / 2 : 0;
-        team->node().broadcast(&bytes, sizeof bytes, 0);
-        if (bytes > 0) memory = team->node().share(bytes);
+        team->reduce_on_node({&bytes, 1}, Reduce::bit_or);
+        if (bytes > 0) memory = team->share_on_node(bytes);
     }
     const auto check = [&]() -> Status {
         if (!memory)
@@ -73,8 +74,8 @@ Memory* tw_session_impl::arena(Status& status) {
                 members, got, wanted, team->rank());
         return {};
     };
-    status = team->agree(alone(check));
-    if (!status.ok()) memory.reset();
+    const Status had = alone(check);
+    if (status.ok()) status = had;
     return memory.get();
 }
 

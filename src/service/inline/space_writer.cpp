@@ -51,9 +51,10 @@ Status SpaceWriter::make_plan(std::span<const Chosen> chosen, Status mine) {
     Team& team = file_.team;
     const bool direct = options.method == "direct";
     const std::int64_t members = team.topology().members.size();
-    Status status;
+    Status status = std::move(mine);
     Memory* arena = file_.session.arena(status);
-    if (!status.ok()) return status;
+    Memory nothing;  // a rank without memory takes part in the plan until all ranks know
+    if (arena == nullptr) arena = &nothing;
     std::vector<Space> both;
     with_reserve([&] {
         plan = change(chosen);
@@ -69,7 +70,6 @@ Status SpaceWriter::make_plan(std::span<const Chosen> chosen, Status mine) {
         plan->direct =
             std::make_unique<Direct>(team, file_.packers, file_.definitions, target_.order, budget);
     });
-    status = std::move(mine);
     plan->stream = Stream::make(
         team, file_.packers, *arena, *layout_, target_.writers, file_.definitions, plan->holdings,
         both, target_.order,
@@ -129,7 +129,7 @@ Status SpaceWriter::choose(std::span<const Chosen> chosen) {
         return s;
     // Another plan may have overwritten the control words of this one.
     plans_.front()->stream->prepare();
-    file_.team.barrier();
+    file_.team.barrier_on_node();
     return {};
 }
 
@@ -149,7 +149,7 @@ Status SpaceWriter::write(std::int64_t record, std::span<std::int64_t> misfits) 
     Plan& plan = *plans_.front();
     if (used_) {  // this is a second pass without an agreement in between
         plan.stream->prepare();
-        file_.team.barrier();
+        file_.team.barrier_on_node();
     }
     used_ = true;
     const Space& space = spaces_.of(records_);
