@@ -240,8 +240,8 @@ Status declare(tw_session session, Call call, const char* dims, Describe&& descr
     std::copy_n(any.begin(), 2, draft.told->alike.begin());
     std::shared_ptr<const Decomposition> found = draft.known;
     if (serial == 0 || !are_alike(std::span(any).last(2))) {
-        Comm& world = session->team->world();
-        if (Status s = judge(world, *draft.told, draft.own, *draft.made); !s.ok()) return s;
+        if (Status s = judge(*session->team, *draft.told, draft.own, *draft.made); !s.ok())
+            return s;
         found = draft.made;
         with_reserve([&] { session->known.emplace(draft.hash.value(), found); });
     }

@@ -253,10 +253,10 @@ namespace {
 
 /// Finds indices that two ranks hold.
 /// @note Collective; the status is the same on every rank
-Status find_listed_twice(Comm& comm, const Declaration& all, const Decomposition& d) {
+Status find_listed_twice(Team& team, const Declaration& all, const Decomposition& d) {
     Duplicate twice;
     Status status =
-        find_duplicate(comm, *d.listed->list, volume(listed_shape(d)), all.most[0], twice);
+        find_duplicate(team, *d.listed->list, volume(listed_shape(d)), all.most[0], twice);
     if (!status.ok() || twice.global < 0) return status;
     return failure(TW_EOVERLAP,
                    "list over ({}): {} is held by rank {}, at position {}, and by rank {}, "
@@ -268,9 +268,9 @@ Status find_listed_twice(Comm& comm, const Declaration& all, const Decomposition
 
 }  // namespace
 
-Status judge(Comm& comm, const Declaration& all, const Status& mine, Decomposition& d) {
-    if (!are_alike(all.alike)) return compare(comm, d);
-    if (all.most[1] != 0) return agree(comm, mine);
+Status judge(Team& team, const Declaration& all, const Status& mine, Decomposition& d) {
+    if (!are_alike(all.alike)) return compare(team.world(), d);
+    if (all.most[1] != 0) return team.agree(mine);
     if (d.listed && d.listed->shared) return {};
     const std::int64_t listed = d.listed ? volume(listed_shape(d)) : 0;
     const std::span<const std::int64_t> space =
@@ -278,8 +278,8 @@ Status judge(Comm& comm, const Declaration& all, const Status& mine, Decompositi
     d.whole = all.sums.held == volume(d.shape) &&
               Cover::is_all(all.sums.cover_low, all.sums.cover_high, space);
     if (d.whole) return {};
-    return d.listed ? find_listed_twice(comm, all, d)
-                    : agree(comm, find_overlap(comm, d, all.sums.blocks));
+    return d.listed ? find_listed_twice(team, all, d)
+                    : team.agree(find_overlap(team.world(), d, all.sums.blocks));
 }
 
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,

@@ -18,7 +18,9 @@
 
 namespace thalweg::detail {
 
-/// Ways in which a read treats the halo along a dimension.
+class Team;
+
+/// Treatments of the halo along a dimension by a read.
 enum class Edge : char { keep, clip, periodic };
 
 /// Name of each dimension in a decomposition whose dimensions are matched by position.
@@ -98,12 +100,12 @@ struct Declaration {
 };
 
 /**
- * Checks that the ranks have declared the same decomposition, and that no element is held twice.
- * @param all   combination of all ranks' declarations
- * @param mine  error of this rank; see Declaration
- * @note Collective over comm; the status is the same on every rank
+ * Compares what the ranks have declared, and looks for elements that are held twice or not at all.
+ * @param all   words of all ranks, combined
+ * @param mine  see Declaration
+ * @note Collective; the status is the same on every rank
  */
-Status judge(Comm& comm, const Declaration& all, const Status& mine, Decomposition& decomposition);
+Status judge(Team& team, const Declaration& all, const Status& mine, Decomposition& decomposition);
 
 /// Makes a decomposition in which each rank has all elements. Rank 0 counts as their holder.
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,

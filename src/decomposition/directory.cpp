@@ -113,8 +113,9 @@ std::vector<Packet> packets_of(const IndexList& list, std::int64_t total, std::i
 
 }  // namespace
 
-Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, std::int64_t most_runs,
+Status find_duplicate(Team& team, const IndexList& list, std::int64_t total, std::int64_t most_runs,
                       Duplicate& found) {
+    Comm& comm = team.world();
     const std::int64_t ranks = comm.size();
     const std::int64_t rounds = most_runs / runs_of_round + 1;
     Status status;
@@ -142,8 +143,8 @@ Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, std
         });
     }
     std::int64_t first[] = {found.global < 0 ? ranks : comm.rank(), status.ok() ? 1 : 0};
-    comm.all_reduce(first, Reduce::min);
-    if (first[1] == 0) return agree(comm, status);
+    team.all_reduce(first, Reduce::min);
+    if (first[1] == 0) return team.agree(status);
     const auto finder = static_cast<int>(first[0]);
     if (finder == ranks) return {};
     comm.broadcast(&found, sizeof found, finder);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "comm/comm.hpp"
+#include "comm/team.hpp"
 #include "decomposition/index_list.hpp"
 
 namespace thalweg::detail {
@@ -23,7 +23,7 @@ struct Duplicate {
  * @param found      receives, on all ranks, the duplicate that the lowest rank has found
  * @note Collective; the status is the same on every rank
  */
-Status find_duplicate(Comm& comm, const IndexList& list, std::int64_t total, std::int64_t most_runs,
+Status find_duplicate(Team& team, const IndexList& list, std::int64_t total, std::int64_t most_runs,
                       Duplicate& found);
 
 }  // namespace thalweg::detail

@@ -84,6 +84,9 @@ TEST_F(Lists, WhatIsSharedMustBeSoOnAllRanks) {
 /// Every rank generates the lists of all ranks, so that it knows the expected result.
 TEST_F(Lists, ADuplicateIfAndOnlyIfThereIsOne) {
     Random random(11);
+    Status made;
+    const std::unique_ptr<Team> team = Team::make(comm_->duplicate(), 0, made);
+    ASSERT_TRUE(made.ok());
     for (int k = 0; k < 100; ++k) {
         const std::int64_t total = random.between(1, 2000);
         std::vector<int> seen(static_cast<std::size_t>(total), 0);
@@ -103,7 +106,7 @@ TEST_F(Lists, ADuplicateIfAndOnlyIfThereIsOne) {
         std::int64_t twice = -1;
         ASSERT_TRUE(compress(mine, total, total, false, list, twice).ok());
         Duplicate found;
-        ASSERT_TRUE(find_duplicate(*comm_, list, total, total, found).ok());
+        ASSERT_TRUE(find_duplicate(*team, list, total, total, found).ok());
         const bool any = std::any_of(seen.begin(), seen.end(), [](int n) { return n > 1; });
         EXPECT_EQ(found.global >= 0, any);
         if (!any) continue;

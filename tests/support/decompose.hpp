@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "comm/team.hpp"
 #include "decomposition/decomposition.hpp"
 
 namespace thalweg::detail {
@@ -35,7 +36,9 @@ Status declare(Comm& comm, Decomposition&& given, Check&& check, Take&& take,
     comm.all_reduce(told->alike, Reduce::bit_or);
     comm.all_reduce(told->most, Reduce::max);
     comm.all_reduce(told->sum_words(), Reduce::sum);
-    Status status = judge(comm, *told, own, *d);
+    Status status;
+    const std::unique_ptr<Team> team = Team::make(comm.duplicate(), 0, status);
+    if (status.ok()) status = judge(*team, *told, own, *d);
     if (status.ok()) made = std::move(d);
     return status;
 }
