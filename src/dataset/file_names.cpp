@@ -71,7 +71,7 @@ Status FileNames::tell(Take&& take) {
         told = to_bytes(taken, path);
         return {};
     });
-    status = broadcast_outcome(file_.team.world(), status, told);
+    status = file_.team.broadcast_outcome(status, told);
     if (!status.ok()) return status;
     with_reserve([&] {
         Taken taken;

@@ -90,7 +90,7 @@ Status from_first_rank(const FileContext& file, Describe&& describe) {
     Status mine;
     if (file.team.rank() == 0) mine = describe();
     std::vector<char> none;
-    return broadcast_outcome(file.team.world(), mine, none);
+    return file.team.broadcast_outcome(mine, none);
 }
 
 /// Returns the error for puts with and without halos. It does not name the wrong rank: if boxes
