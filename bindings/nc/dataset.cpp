@@ -76,7 +76,15 @@ void Dataset::create(Format format, bool clobber) {
                 throw Error{NC_EEXIST, path_ + ": the file exists"};
         });
     const std::string settings = settings_ + "; format=" + name_of(format_);
-    check(tw_create(session_.handle(), path_.c_str(), settings.c_str(), &file_));
+    const auto make = [&] {
+        return tw_create(session_.handle(), path_.c_str(), settings.c_str(), &file_);
+    };
+    int status = make();
+    if (status == TW_EMISMATCH) {  // the names differ: that of the root counts
+        path_ = broadcast(comm(), root_, path_);
+        status = make();
+    }
+    check(status);
 }
 
 void Dataset::open(bool writable) {

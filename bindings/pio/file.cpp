@@ -26,10 +26,9 @@ Format format_of(int iotype, int mode) {
 
 std::unique_ptr<File> File::create(Session& session, const Writers& writers,
                                    const std::string& name, int iotype, int mode) {
-    const std::string path = broadcast(session.comm(), writers.first, name);
     if (iotype < PIO_IOTYPE_PNETCDF || iotype > PIO_IOTYPE_NETCDF4P)
-        throw Error{-500, path + ": there is no I/O type " + std::to_string(iotype)};
-    std::unique_ptr<File> file(new File(session, writers, path));
+        throw Error{-500, name + ": there is no I/O type " + std::to_string(iotype)};
+    std::unique_ptr<File> file(new File(session, writers, name));
     file->Dataset::create(format_of(iotype, mode), (mode & NC_NOCLOBBER) == 0);
     return file;
 }

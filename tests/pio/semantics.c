@@ -86,6 +86,10 @@ static void codes_are_those_of_netcdf(void) {
     IS(PIOc_closefile(ncid), NC_EBADID);
     IS(PIOc_createfile(ios, &id, &pnetcdf, "codes.nc", PIO_NOCLOBBER), NC_EEXIST);
     IS(PIOc_createfile(ios, &id, &bad, "bad.nc", PIO_CLOBBER), PIO_EBADIOTYPE);
+    OK(PIOc_createfile(ios, &id, &pnetcdf, rank == 0 ? "first.nc" : "other.nc", PIO_CLOBBER));
+    OK(PIOc_closefile(id));
+    OK(PIOc_openfile(ios, &id, &pnetcdf, "first.nc", PIO_NOWRITE));
+    OK(PIOc_closefile(id));
     CHECK(PIOc_createfile(ios, &id, &pnetcdf, "no/such/folder/x.nc", PIO_CLOBBER) != 0);
     OK(PIOc_openfile(ios, &id, &pnetcdf, "codes.nc", PIO_NOWRITE));
     IS(PIOc_redef(id), NC_EPERM);
