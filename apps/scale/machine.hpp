@@ -23,8 +23,10 @@ struct Machine {
     double run = 5e-9;       ///< seconds that a run of an index list takes in addition to its
                              ///< elements
     double jitter = 0.05;    ///< largest random fraction by which copying takes longer
-    double wake = 5e-6;      ///< seconds until a rank that sleeps on shared memory runs again after
-                             ///< it is woken
+    double wake = 5e-6;      ///< seconds until a rank that sleeps on shared memory runs again
+    double futex = 1.5e-6;   ///< seconds of a call that wakes
+    double rouse = 5e-6;     ///< seconds of that call for each rank that sleeps
+    double update = 0.1e-6;  ///< seconds of a change of a cache line that several ranks change
     // Storage: object servers with targets, over which the stripes of a file are distributed.
     double servers = 0;       ///< number of servers; 0: writing takes only the time of the calls
     double targets = 0;       ///< storage targets, on all servers together

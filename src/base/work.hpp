@@ -21,6 +21,13 @@ void charge_poll(int n);
 inline void charge_poll(int) {}
 #endif
 
+/// Informs a simulation that a rank changes a word of shared memory that other ranks change, too.
+#ifdef THALWEG_SIMULATED
+void charge_update(const void* word);
+#else
+inline void charge_update(const void*) {}
+#endif
+
 /// Informs a simulation that a box of elements is copied between arrays, messages or buffers.
 /// @param count  number of elements along each dimension
 /// @return true if the caller must copy the data; a simulation may keep none

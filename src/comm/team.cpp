@@ -13,6 +13,7 @@
 #include "base/processors.hpp"
 #include "base/reserve.hpp"
 #include "base/waiting.hpp"
+#include "base/work.hpp"
 #include "comm/segment.hpp"
 
 namespace thalweg::detail {
@@ -118,6 +119,7 @@ void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, i
     const std::uint32_t complete = control.complete.load(std::memory_order_acquire);
     const std::uint32_t turn = control.turn.load(std::memory_order_acquire);
     std::memcpy(row(place), values.data(), bytes);
+    charge_update(&control.arrived);
     const bool last = control.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
                       static_cast<std::uint32_t>(members);
     const bool acts = act != nullptr && actor == rank();

@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "base/work.hpp"
+
 namespace thalweg::detail {
 
 namespace {
@@ -90,6 +92,7 @@ void WriteLane::join() {
             last = h.k / group_;
             control_.holders[last].fetch_add(1, std::memory_order_relaxed);
         }
+    charge_update(control_.joined);
     const std::uint32_t before = control_.joined->fetch_add(1, std::memory_order_acq_rel);
     if (before + 1 == members() && !mine) wake_all(*control_.joined);
 }
@@ -147,6 +150,7 @@ char* WriteLane::take_room(std::int64_t k, std::int64_t bytes) {
 
 void WriteLane::announce(std::int64_t k) {
     Word& packed = words(k).packed;
+    charge_update(&packed);
     const std::uint32_t before = packed.fetch_add(1, std::memory_order_acq_rel);
     // The last holder sees that all other holders have entered, as each enters before it packs.
     const std::uint32_t holders = control_.holders[k / group_].load(std::memory_order_relaxed);

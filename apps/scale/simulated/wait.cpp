@@ -55,7 +55,12 @@ void wake_all(Word& word) {
     std::vector<sg4::SemaphorePtr> bells;
     const auto [begin, end] = sleepers().equal_range(&word);
     for (auto s = begin; s != end; ++s) bells.emplace_back(s->second);
-    for (const auto& bell : bells) bell->release();
+    const scale::Machine& m = scale::machine();
+    if (m.futex > 0) sg4::this_actor::sleep_for(m.futex);
+    for (const auto& bell : bells) {
+        if (m.rouse > 0) sg4::this_actor::sleep_for(m.rouse);
+        bell->release();
+    }
 }
 
 void ring(Word& word) {

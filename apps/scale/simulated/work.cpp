@@ -59,6 +59,18 @@ void charge(double of_copy) {
 
 }  // namespace
 
+/// Lets the time of a change pass: ranks that change words of one cache line at a time take turns.
+void charge_update(const void* word) {
+    const double seconds = scale::machine().update;
+    if (seconds == 0) return;
+    const scale::HeapPause pause;
+    static std::map<std::uintptr_t, double> free_from;  // by cache line
+    const double now = simgrid::s4u::Engine::get_clock();
+    double& from = free_from[reinterpret_cast<std::uintptr_t>(word) / 64];
+    from = std::max(from, now) + seconds;
+    charge(from - now);
+}
+
 bool charge_copy(std::span<const std::int64_t> count) {
     const double rate = scale::machine().copy;
     double elements = 1;
