@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/reserve.hpp"
+#include "comm/mapping.hpp"
 #include "exchange/pieces.hpp"
 #include "exchange/stream_pass.hpp"
 
@@ -92,6 +93,7 @@ Status Stream::place_lanes(Memory& arena, std::span<const Space> spaces,
 /// one costs several times the copy into them. Each rank touches a part. A writer will read all of
 /// its own pages, so it touches them all.
 void Stream::touch_slots(Memory& arena, std::span<const Space> spaces) const {
+    constexpr std::size_t most_mapped = std::size_t(9) << 20;
     const std::size_t members = team_.topology().members.size();
     const std::size_t place = team_.topology().node_rank;
     for (const WriteLane& lane : lanes_.all) {
@@ -112,6 +114,8 @@ void Stream::touch_slots(Memory& arena, std::span<const Space> spaces) const {
         const std::size_t part = (end - begin) / members;
         (void)(lane.mine ? arena.touch(begin, end - begin)
                          : arena.touch(begin + part * place, part));
+        // On a node with few ranks, each of them uses most of these pages.
+        if (!lane.mine && end - begin <= most_mapped) map_pages(arena.data() + begin, end - begin);
         arena.touched = end;
     }
 }
