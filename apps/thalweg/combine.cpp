@@ -188,7 +188,7 @@ Status Set::write(const std::string& output) {
     Output out(comm_, output, whole_.definitions);
     StorageOptions options;
     options.format = whole_.format;
-    options.header_pad = whole_.free;
+    options.spacing.header_pad = whole_.free;
     if (Status status = out.create(options); !status.ok()) return status;
     return out.finish(alone([&] { return copy(out); }), whole_.records);
 }

@@ -145,6 +145,11 @@ std::vector<std::string> DefineMode::lines() const {
     if (source_)
         lines.push_back(fmt::format("first record {}, {} kept", wording.index(file_.existing.first),
                                     file_.existing.kept));
+    if (const Spacing& s = file_.options.spacing; s != Spacing{})
+        lines.push_back(
+            fmt::format("{} bytes after the header, variables at {}, {} bytes after "
+                        "them, records at {}",
+                        s.header_pad, s.var_align, s.var_pad, s.record_align));
     for (const auto& [variable, attribute] : file_.late)
         lines.push_back(describe(variable < 0 ? "" : file_.variable(variable).name, attribute));
     return lines;

@@ -75,7 +75,16 @@ Status File::define(Definitions definitions, Holdings holdings) {
 
 Status File::set_variable(const std::string& variable, const std::string& settings) {
     Status s = check_defining("tw_set_var was called");
-    return s.ok() ? detail::set_variable(file_.definitions, file_.path, variable, settings) : s;
+    if (!s.ok()) return s;
+    if (!variable.empty())
+        return detail::set_variable(file_.definitions, file_.path, variable, settings);
+    Spacing spacing = file_.options.spacing;
+    s = set_spacing(settings, spacing);
+    if (s.ok())
+        file_.options.spacing = spacing;
+    else
+        s.text = file_.path + ": " + s.text;
+    return s;
 }
 
 Status File::set_record(std::int64_t record, int later) {

@@ -68,7 +68,7 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
     // first page, with zeros in place of the header.
     constexpr std::int64_t most_page = 4096;
     const bool header_is_apart =
-        node_of[storage.keeper] == node_of[0] && options.header_pad >= most_page;
+        node_of[storage.keeper] == node_of[0] && options.spacing.header_pad >= most_page;
     storage.is_there = storage.is_there && (file.team.topology().nodes == 1 || header_is_apart);
     storage.alone = target.storage->opens_alone() && options.service == "inline";
     Comm& world = file.team.world();

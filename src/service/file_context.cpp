@@ -95,7 +95,7 @@ Status FileContext::enter(Call call, int i, const Status& mine, const MeetingWor
 StorageOptions FileContext::storage_options() const {
     StorageOptions o;
     o.format = format;
-    o.header_pad = options.header_pad;
+    o.spacing = options.spacing;
     o.blocking = options.pnetcdf_blocking;
     o.stripe_count = options.stripe_count;
     o.stripe_size = options.stripe_size;

@@ -339,7 +339,8 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.straight = tested("THALWEG_TEST_STRAIGHT", o.straight);
     o.buffer = s.number("buffer");
     o.staging = s.number("staging");
-    o.header_pad = s.number("header_pad");
+    o.spacing.header_pad = s.number("header_pad");
+    o.pnetcdf_blocking = s.text("pnetcdf_mode") == "blocking";
     o.first_attributes = s.text("attributes") == "first";
     o.append = s.text("mode") == "append";
     o.references = s.text("zarr_references");

@@ -15,6 +15,7 @@
 #include "storage/placement.hpp"
 #include "storage/posix/file_system.hpp"
 #include "storage/source.hpp"
+#include "storage/spacing.hpp"
 #include "storage/throttle.hpp"
 #include "storage/write_counts.hpp"
 
@@ -75,9 +76,8 @@ struct Existing {
 
 struct StorageOptions {
     Format format = Format::cdf2;
-    std::int64_t header_pad = 4096;
-    /// With storage=pnetcdf: make one collective call for each variable, instead of one for each
-    /// round of pieces.
+    Spacing spacing = {};
+    /// Pnetcdf: one collective call for each variable instead of one for each round.
     bool blocking = false;
     double rate = 0;             ///< limit on this rank's rate of writing, in bytes per second; 0:
                                  ///< none

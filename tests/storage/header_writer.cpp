@@ -84,7 +84,7 @@ void put(int id, int variable, const std::vector<Attribute>& attributes) {
 
 /// Makes the file by PnetCDF, and returns the offsets of its data.
 void make_with_pnetcdf(const std::string& path, const Definitions& d, Format format,
-                       std::int64_t pad, FileMap& map) {
+                       const Spacing& s, FileMap& map) {
     const int mode = format == Format::cdf1   ? 0
                      : format == Format::cdf2 ? NC_64BIT_OFFSET
                                               : NC_64BIT_DATA;
@@ -103,7 +103,7 @@ void make_with_pnetcdf(const std::string& path, const Definitions& d, Format for
                   NC_NOERR);
         put(id, at, v.attributes);
     }
-    ASSERT_EQ(ncmpi__enddef(id, pad, 4, 0, 4), NC_NOERR);
+    ASSERT_EQ(ncmpi__enddef(id, s.header_pad, s.var_align, s.var_pad, s.record_align), NC_NOERR);
     MPI_Offset value = 0;
     ASSERT_EQ(ncmpi_inq_recsize(id, &value), NC_NOERR);
     map.record_bytes = value;
@@ -115,11 +115,11 @@ void make_with_pnetcdf(const std::string& path, const Definitions& d, Format for
 }
 
 void expect_as_pnetcdf(const std::string& path, const Definitions& d, Format format,
-                       std::int64_t pad) {
+                       const Spacing& spacing) {
     FileMap theirs, ours;
-    ASSERT_NO_FATAL_FAILURE(make_with_pnetcdf(path, d, format, pad, theirs));
+    ASSERT_NO_FATAL_FAILURE(make_with_pnetcdf(path, d, format, spacing, theirs));
     std::vector<char> bytes;
-    const Status status = compose_header(path, d, format, pad, ours, bytes);
+    const Status status = compose_header(path, d, format, spacing, ours, bytes);
     ASSERT_TRUE(status.ok()) << status.text;
     const std::string file = content_of(path);
     ASSERT_LE(bytes.size(), file.size());
@@ -132,8 +132,10 @@ TEST_P(HeaderWriter, WritesWhatPnetcdfWrites) {
     Random random(11);
     for (int i = 0; i < 200 && !HasFailure(); ++i) {
         SCOPED_TRACE(i);
+        const auto pick = [&](std::vector<std::int64_t> values) { return random.pick(values); };
         expect_as_pnetcdf(path_, random_definitions(random, GetParam()), GetParam(),
-                          random.pick(std::vector<std::int64_t>{0, 1, 100, 4096}));
+                          {pick({0, 1, 100, 4096}), pick({4, 4, 100, 512, 1023}),
+                           pick({0, 0, 7, 5000}), pick({4, 4, 10, 1024})});
     }
 }
 
@@ -152,10 +154,10 @@ TEST_P(HeaderWriter, WritesLargeVariablesAsPnetcdf) {
     large.shape = {side, side};
     large.record = true;
     d.variables = {small, large};
-    expect_as_pnetcdf(path_, d, GetParam(), 4096);
-    d.variables[1].record = false;  // make it the last fixed-size variable
+    expect_as_pnetcdf(path_, d, GetParam(), {4096});
+    d.variables[1].record = false;  // the last fixed-size one
     d.variables[1].dims = {1, 2};
-    expect_as_pnetcdf(path_, d, GetParam(), 4096);
+    expect_as_pnetcdf(path_, d, GetParam(), {4096});
 }
 #endif
 
@@ -166,7 +168,7 @@ TEST_P(HeaderWriter, IsReadByNetcdf) {
         const Definitions d = random_definitions(random, GetParam());
         FileMap map;
         std::vector<char> bytes;
-        ASSERT_TRUE(compose_header(path_, d, GetParam(), 10, map, bytes).ok());
+        ASSERT_TRUE(compose_header(path_, d, GetParam(), {10}, map, bytes).ok());
         std::ofstream(path_, std::ios::binary).write(bytes.data(), std::ssize(bytes));
         int id = 0, dims = 0, variables = 0, attributes = 0, unlimited = 0;
         ASSERT_EQ(nc_open(path_.c_str(), NC_NOWRITE, &id), NC_NOERR);
@@ -200,12 +202,12 @@ TEST(HeaderWriterOffsets, BeyondTwoGibAreRefusedInCdf1) {
     }
     FileMap map;
     std::vector<char> bytes;
-    const Status status = compose_header("f.nc", d, Format::cdf1, 0, map, bytes);
+    const Status status = compose_header("f.nc", d, Format::cdf1, {0}, map, bytes);
     EXPECT_EQ(status.code, TW_EFORMAT);
     EXPECT_NE(status.text.find("variable 'c' begins beyond the 2 GiB"), std::string::npos);
-    EXPECT_TRUE(compose_header("f.nc", d, Format::cdf2, 0, map, bytes).ok());
+    EXPECT_TRUE(compose_header("f.nc", d, Format::cdf2, {0}, map, bytes).ok());
     d.variables.pop_back();
-    EXPECT_TRUE(compose_header("f.nc", d, Format::cdf1, 0, map, bytes).ok());
+    EXPECT_TRUE(compose_header("f.nc", d, Format::cdf1, {0}, map, bytes).ok());
 }
 
 TEST(HeaderWriterNames, AreUtf8InNormalFormC) {
@@ -231,7 +233,7 @@ TEST(HeaderWriterNames, ThatAreTheSameInTheFileAreRefused) {
     d.dims = {{"caf\xc3\xa9", 3}, {"cafe\xcc\x81", 4}};
     FileMap map;
     std::vector<char> bytes;
-    const Status status = compose_header("f.nc", d, Format::cdf2, 0, map, bytes);
+    const Status status = compose_header("f.nc", d, Format::cdf2, {0}, map, bytes);
 #ifdef THALWEG_HAVE_UTF8PROC
     EXPECT_EQ(status.code, TW_EEXISTS) << status.text;
 #else

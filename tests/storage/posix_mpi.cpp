@@ -66,7 +66,7 @@ protected:
     void SetUp() override {
         unlink(path_.c_str());
         options_.format = GetParam();
-        options_.header_pad = 100;
+        options_.spacing.header_pad = 100;
         const Status status = storage_->create(*comm_, path_, definitions_, options_, true, map_);
         ASSERT_TRUE(status.ok()) << status.text;
     }

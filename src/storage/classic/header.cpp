@@ -78,14 +78,14 @@ Status move_and_write(const std::string& path, std::int64_t begin, std::int64_t 
 Status create_classic_header(const std::string& path, const Definitions& d,
                              const StorageOptions& options, FileMap& map) {
     std::vector<char> bytes;
-    Status status = compose_header(path, d, options.format, options.header_pad, map, bytes);
+    Status status = compose_header(path, d, options.format, options.spacing, map, bytes);
     return status.ok() ? write_header(path, O_CREAT | O_TRUNC, bytes) : status;
 }
 
 Status lay_out_classic(const std::string& path, const Definitions& d, const StorageOptions& options,
                        FileMap& map) {
     std::vector<char> bytes;
-    return compose_header(path, d, options.format, options.header_pad, map, bytes);
+    return compose_header(path, d, options.format, options.spacing, map, bytes);
 }
 
 Status add_attributes(const std::string& path, const Definitions& d, const FileMap& map,

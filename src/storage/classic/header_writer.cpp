@@ -17,6 +17,14 @@ namespace {
 
 constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + 3) / 4 * 4; }
 
+/// Moves an offset behind free bytes to a multiple of an alignment and of 4; false if it would
+/// overflow.
+bool advance(std::int64_t& offset, std::int64_t free, std::int64_t alignment) {
+    if (__builtin_add_overflow(offset, free, &offset)) return false;
+    const std::int64_t unit = padded(std::max<std::int64_t>(alignment, 1));
+    return !__builtin_add_overflow(offset, (unit - offset % unit) % unit, &offset);
+}
+
 std::int64_t bytes_of(const Variable& v) { return v.elements() * v.element(); }
 
 /// Writes one header. The length of the header does not depend on the offsets in it, so it is
@@ -152,16 +160,18 @@ Status check_names(const std::string& path, const Definitions& d) {
     return status;
 }
 
-/// Computes the data offsets for a header that ends, with its reserved bytes, at `begin`. Returns
-/// false if an offset would overflow.
-bool place(const Definitions& d, std::int64_t begin, FileMap& map) {
+/// Computes the places of the data after a header; false if an offset would overflow.
+bool place(const Definitions& d, std::int64_t begin, const Spacing& spacing, FileMap& map) {
     map = {};
-    begin = padded(begin);
+    if (!advance(begin, spacing.header_pad, spacing.var_align)) return false;
     const auto records = std::count_if(d.variables.begin(), d.variables.end(),
                                        [](const Variable& v) { return v.record; });
     map.offset.resize(d.variables.size());
     for (const bool record : {false, true}) {
-        if (record && records > 0) map.record_begin = begin;
+        if (record && records > 0) {
+            if (!advance(begin, spacing.var_pad, spacing.record_align)) return false;
+            map.record_begin = begin;
+        }
         for (std::size_t i = 0; i < d.variables.size(); ++i) {
             const Variable& v = d.variables[i];
             if (v.record != record) continue;
@@ -190,12 +200,12 @@ std::vector<char> record_count(Format format, std::int64_t records) {
 }
 
 Status compose_header(const std::string& path, const Definitions& definitions, Format format,
-                      std::int64_t header_pad, FileMap& map, std::vector<char>& bytes) {
+                      const Spacing& spacing, FileMap& map, std::vector<char>& bytes) {
     FileMap nowhere;
     nowhere.offset.resize(definitions.variables.size());
     Status status = compose_header_for(path, definitions, format, nowhere, bytes);
     if (!status.ok()) return status;
-    if (!place(definitions, std::ssize(bytes) + header_pad, map))
+    if (!place(definitions, std::ssize(bytes), spacing, map))
         return failure(TW_EFORMAT, "{}: the variables are too large for any format", OfFile{path});
     return compose_header_for(path, definitions, format, map, bytes);
 }

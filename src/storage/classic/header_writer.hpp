@@ -10,16 +10,15 @@
 namespace thalweg::detail {
 
 /**
- * Computes the data offsets that nc__enddef(ncid, header_pad, 4, 0, 4) of netCDF-C would choose:
- * `header_pad` free bytes after the header, the fixed-size variables in their order, then the
- * records. The header's record count is 0.
+ * Lays a file out as nc__enddef of netCDF-C does: the header, the fixed-size variables in their
+ * order, then the records. The header's record count is 0.
  * @param path   for error texts
  * @param map    receives the offsets of the data
  * @param bytes  receives the header
  * @return TW_OK; TW_EFORMAT (too large for the format); TW_EARG, TW_EEXISTS (names)
  */
 Status compose_header(const std::string& path, const Definitions& definitions, Format format,
-                      std::int64_t header_pad, FileMap& map, std::vector<char>& bytes);
+                      const Spacing& spacing, FileMap& map, std::vector<char>& bytes);
 
 /// Composes the header of a file whose data offsets must not change. The header may become longer
 /// than the space before the data.
