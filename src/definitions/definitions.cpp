@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -224,14 +225,14 @@ Status check_format(const Definitions& d, Format format) {
     constexpr std::int64_t gib2 = std::int64_t(1) << 31;
     const std::int64_t limit = (format == Format::cdf1 ? gib2 : 2 * gib2) - 4;
     for (const Dimension& dim : d.dims)
-        if (dim.length > gib2 - 4)
+        if (dim.length > limit)
             return failure(
                 TW_EFORMAT,
                 "dimension '{}' has length {}, which is too large for format {}; use cdf5",
                 dim.name, dim.length, name_of(format));
     const bool has_records =
         std::any_of(d.variables.begin(), d.variables.end(), [](auto& v) { return v.record; });
-    std::int64_t begin = 1 << 16;  // offset of the data, with a guess of the header's size
+    std::int64_t begin = 32;  // no header is shorter; its length is checked when it is written
     for (int pass = 0; pass < 2; ++pass) {
         const bool record = pass == 1;
         const Variable* last = nullptr;
@@ -260,7 +261,10 @@ Status check_format(const Definitions& d, Format format) {
 }
 
 Format choose_format(const Definitions& d) {
-    return check_format(d, Format::cdf2).ok() ? Format::cdf2 : Format::cdf5;
+    // Some readers take the length of a dimension of CDF-2 for a signed number.
+    const bool signed_lengths = std::all_of(
+        d.dims.begin(), d.dims.end(), [](const Dimension& dim) { return dim.length <= INT32_MAX; });
+    return signed_lengths && check_format(d, Format::cdf2).ok() ? Format::cdf2 : Format::cdf5;
 }
 
 }  // namespace thalweg::detail

@@ -153,6 +153,10 @@ TEST(CheckFormat, NamesTheFormatThatCan) {
     EXPECT_NE(larger.text.find("use cdf5"), std::string::npos) << larger.text;
     Definitions d = definitions_of({{1024}, {}});
     d.dims.push_back({"long", 2 * gib});
+    EXPECT_EQ(check_format(d, Format::cdf1).code, TW_EFORMAT);
+    EXPECT_TRUE(check_format(d, Format::cdf2).ok());
+    EXPECT_EQ(choose_format(d), Format::cdf5);  // not every reader takes so many for CDF-2
+    d.dims.push_back({"longer", 4 * gib});
     EXPECT_EQ(check_format(d, Format::cdf2).code, TW_EFORMAT);
     EXPECT_TRUE(check_format(d, Format::cdf5).ok());
 }
