@@ -76,7 +76,7 @@ Status parse_fill(const std::string& text, tw_type type, FillValue& value) {
 
 Status choose_fill(Variable& v) {
     const auto arguments = v.settings.find("fill");
-    if (arguments == v.settings.end()) return {};
+    if (arguments == v.settings.end() || arguments->second == "none") return {};
     FillValue value;
     if (const Status status = parse_fill(arguments->second, v.type, value); !status.ok())
         return failure(TW_ESETTING, "variable '{}' of type {}: setting 'fill' is '{}'; {}",
@@ -85,6 +85,11 @@ Status choose_fill(Variable& v) {
     for (const Attribute& a : v.attributes)
         if (const Status status = check_fill(v, a); !status.ok()) return status;
     return {};
+}
+
+bool stays_hole(const Variable& v) {
+    const auto fill = v.settings.find("fill");
+    return fill != v.settings.end() && fill->second == "none" && !v.record;
 }
 
 Status check_fill(const Variable& v, const Attribute& a) {

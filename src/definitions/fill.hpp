@@ -18,6 +18,9 @@ Status parse_fill(const std::string& text, tw_type type, FillValue& value);
 /// @return TW_OK, TW_ESETTING
 Status choose_fill(Variable& variable);
 
+/// Tests if a fixed-size variable that was never put stays a hole in a classic file ("fill=none").
+bool stays_hole(const Variable& variable);
+
 /// If the attribute is _FillValue, checks that it agrees with the setting `fill`.
 /// @return TW_OK, TW_ESETTING
 Status check_fill(const Variable& variable, const Attribute& attribute);

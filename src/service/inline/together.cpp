@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/reserve.hpp"
+#include "definitions/fill.hpp"
 
 namespace thalweg::detail {
 
@@ -111,7 +112,7 @@ Status Together::write_space(bool records, std::int64_t record, bool fill) {
         const int v = places[i].variable;
         const bool is_there =
             records ? batch_[v].written && record == batch_.record : progress_.filled[v] != 0;
-        if (!is_there) writer_.set(i, Action::fill);
+        if (!is_there && !stays_hole(file_.variable(v))) writer_.set(i, Action::fill);
     }
     for (const WholePut& p : puts_) {
         if (p.record != record || batch_.is_record(p.variable) != records) continue;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "definitions/fill.hpp"
 #include "exchange/copy.hpp"
 #include "exchange/delivery.hpp"
 #include "exchange/dense.hpp"
@@ -235,6 +236,7 @@ Status BoxComposer::fill_fixed(const UnitPart& unit) {
         const std::size_t v = p.variable;
         const std::uint64_t word = unit.head.kind == UnitKind::fill ? unit.put[v / 64] : -1;
         if (((word >> (v % 64)) & 1) == 0) continue;
+        if (unit.head.kind != UnitKind::fill && stays_hole(out_.variable(p.variable))) continue;
         if (Status s = fill_untouched(p.variable, 0); !s.ok()) return s;
     }
     return {};

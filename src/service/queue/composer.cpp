@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/trace.hpp"
+#include "definitions/fill.hpp"
 
 namespace thalweg::detail {
 
@@ -99,7 +100,8 @@ Status Composer::write_fixed(std::span<const UnitPart> unit_parts, UnitKind kind
     for (const Place& p : out_.spaces().fixed.places) {
         const std::size_t v = p.variable;
         const bool named = was_put(p.variable), data = named && kind != UnitKind::fill;
-        const bool fills = kind == UnitKind::last || (named && kind == UnitKind::fill);
+        const bool fills = (kind == UnitKind::last && !stays_hole(out_.variable(p.variable))) ||
+                           (named && kind == UnitKind::fill);
         actions.push_back(data ? Action::data : fills && !filled_[v] ? Action::fill : Action::skip);
         wanted.push_back(actions.back() != Action::skip);
         if (wanted.back()) filled_[v] = 1;
