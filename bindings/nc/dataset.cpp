@@ -260,10 +260,10 @@ int Dataset::def_var(std::string name, nc_type type, std::vector<int> dims) {
 // files after several renames.
 void Dataset::add_rename(Edit::Kind kind, int id, const std::string& old, const std::string& name) {
     if (state_ == State::defining) return;
-    if (!edits_.empty() && edits_.back().kind == kind && edits_.back().id == id)
-        edits_.back().new_name = name;
-    else
+    if (edits_.empty() || edits_.back().kind != kind || edits_.back().id != id)
         edits_.push_back({kind, id, old, name, {}});
+    edits_.back().new_name = name;
+    if (edits_.back().name == name) edits_.pop_back();
 }
 
 void Dataset::rename_dim(int dimid, std::string name) {
@@ -365,12 +365,23 @@ void Dataset::define_all(bool adopted) {
     for (const Variable& v : table_.variables) {
         check(tw_def_var(file_, v.name.c_str(), static_cast<tw_type>(v.type),
                          joined(table_.names(v)).c_str(), nullptr));
-        const std::string settings = adopted || !is_netcdf4() ? "" : settings_of(table_, v);
+        std::string settings = adopted || !is_netcdf4() ? "" : settings_of(table_, v);
+        if (!adopted && !is_netcdf4() && v.storage.no_fill) settings = "fill=none";
         if (!settings.empty()) check(tw_set_var(file_, v.name.c_str(), settings.c_str()));
         put(v.name, v.attributes);
     }
+    if (!adopted && !is_netcdf4() && spacing_) {
+        Index words[] = {spacing_->header_pad, spacing_->var_align, spacing_->var_pad,
+                         spacing_->record_align};
+        share(session_.comm(), root_, words, 4);
+        const std::string list =
+            "header_pad=" + std::to_string(words[0]) + "; var_align=" + std::to_string(words[1]) +
+            "; var_pad=" + std::to_string(words[2]) + "; record_align=" + std::to_string(words[3]);
+        check(tw_set_var(file_, "", list.c_str()));
+    }
     check(tw_enddef(file_));
     variables_in_file_ = table_.variables.size();
+    if (!adopted) laid_out();
 }
 
 void Dataset::hand_over() {

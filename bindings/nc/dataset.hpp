@@ -14,6 +14,7 @@
 #include <thalweg/thalweg.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "grid.hpp"
 #include "serial.hpp"
 #include "session.hpp"
+#include "storage/spacing.hpp"
 #include "table.hpp"
 
 namespace thalweg::nc {
@@ -65,6 +67,8 @@ public:
     // contains the variable.
     Storage& storage(int varid);
     int set_fill(int mode);
+    // Sets the places of the data in a new classic file; those of the root count.
+    void set_spacing(const detail::Spacing& spacing) { spacing_ = spacing; }
 
     // Makes the attributes on all ranks equal to those of the root.
     // @note Collective, if attributes were put since the last call
@@ -101,6 +105,7 @@ protected:
     bool shares_attributes_ = true;    // inquiries return the root's attributes
     bool dirty_ = false;               // data were put since the last sync
     int fill_mode_ = NC_NOFILL;
+    std::optional<detail::Spacing> spacing_;  // that the program wants of a new classic file
     Table table_;
     tw_file file_ = nullptr;
     std::unique_ptr<Serial> serial_;  // stays open while the file is read between two writes
@@ -136,8 +141,9 @@ protected:
     void begin_writing();
     void begin_reading();
     void end_step();
-    void handed_over(int status);  // handles the status of passing a step to the library
-    virtual void step_ended() {}   // called when the file contains all data that were put
+    void handed_over(int status);  // status of passing a step to the library
+    virtual void step_ended() {}   // called when the file contains what was put
+    virtual void laid_out() {}     // called when the header of a new file has been written
     virtual void edits_begin() {}  // called before the file is replaced to change its definitions
     void keep_late(const Error& error);
     // Errors and data of some ranks, of which the others may not know.

@@ -12,7 +12,6 @@
 #include <new>
 #include <utility>
 
-#include "base/hash.hpp"
 #include "ranks.hpp"
 #include "types.hpp"
 
@@ -20,33 +19,8 @@ namespace thalweg::nc {
 
 namespace {
 
-constexpr std::size_t most_entries = 1 << 16;  // largest number of entries in the queue of a
-                                               // session with one rank
-constexpr int different_dimensions = -253, different_variables = -259, different_calls = -250;
-
-template <class T>
-void append(std::string& text, const T& value) {
-    text.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-Index hash_of_dimensions(const Table& table) {
-    std::string text;
-    for (const Dimension& d : table.dimensions) {
-        text += d.name + '\n';
-        append(text, d.unlimited ? Index{-1} : d.length);
-    }
-    return static_cast<Index>(detail::hash_of(text) >> 1U);
-}
-
-Index hash_of_variables(const Table& table) {
-    std::string text;
-    for (const Variable& v : table.variables) {
-        text += v.name + '\n';
-        append(text, v.type);
-        for (const int d : v.dims) append(text, d);
-    }
-    return static_cast<Index>(detail::hash_of(text) >> 1U);
-}
+constexpr std::size_t most_entries = 1 << 16;  // most entries queued in a session of one rank
+constexpr int different_calls = -250;
 
 // Copies the elements of a box that are part of a section to the section's values. Both have the
 // same dimensions.
@@ -104,23 +78,6 @@ Index QueuedFile::records() {
 
 // ---- joint calls --------------------------------------------------------------------------------
 
-// Reads are collective calls, too, so hash each definition that is already in the file only once.
-void QueuedFile::hash_definitions() {
-    const std::size_t n = table_.dimensions.size() + table_.variables.size();
-    if (state_ != State::defining && edits_.empty() && hashed_ == n) return;
-    hash_of_dimensions_ = hash_of_dimensions(table_);
-    hash_of_variables_ = hash_of_variables(table_);
-    hashed_ = state_ == State::defining || !edits_.empty() ? 0 : n;
-}
-
-void QueuedFile::check_definitions(const Index* hashes) const {
-    const auto differ = [&](int i) { return hashes[2 * i] != -hashes[2 * i + 1]; };
-    if (differ(0))
-        throw Error{different_dimensions, path_ + ": the ranks have defined different dimensions"};
-    if (differ(1))
-        throw Error{different_variables, path_ + ": the ranks have defined different variables"};
-}
-
 int QueuedFile::join(Reason reason, int varid) {
     constexpr Index none = std::numeric_limits<Index>::max();
     const bool full = reason == Reason::full;
@@ -157,7 +114,7 @@ int QueuedFile::join(Reason reason, int varid) {
         if (apart_)
             throw Error{different_calls, path_ + ": the ranks are in different collective calls"};
         const bool failed = least[11] != 0;
-        if (!failed) check_definitions(&least[4]);
+        if (!failed) settle_definitions(&least[4], least[3] < 0);
         if (least[3] < 0 && !failed) {
             write_queue();
             if (least[2] == 0) commit();
@@ -443,21 +400,23 @@ void QueuedFile::close() {
 void QueuedFile::abort() {
     close_alone();
     if (writable_ && state_ == State::defining && !ended_once_) return discard();
-    if (define_) {
-        const auto remove_late = [](auto& list, std::size_t kept) {
-            std::size_t i = 0;
-            list.remove_if([&](const auto&) { return i++ >= kept; });
-        };
-        remove_late(table_.variables, kept_variables_);
-        remove_late(table_.dimensions, kept_dimensions_);
-        edits_.clear();
-        fresh_.clear();
-        define_ = false;
-    }
+    if (define_) undo_definitions();
     close();
 }
 
-// Removes a new file. The library can only complete a file, so complete it before.
+void QueuedFile::undo_definitions() {
+    const auto remove_late = [](auto& list, std::size_t kept) {
+        std::size_t i = 0;
+        list.remove_if([&](const auto&) { return i++ >= kept; });
+    };
+    remove_late(table_.variables, kept_variables_);
+    remove_late(table_.dimensions, kept_dimensions_);
+    edits_.clear();
+    fresh_.clear();
+    define_ = false;
+}
+
+// The library can end a new file only by completing it.
 void QueuedFile::discard() {
     table_ = {};
     fresh_.clear();

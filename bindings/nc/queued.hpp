@@ -32,8 +32,9 @@ public:
     // Removes a new file whose definitions never ended. Closes any other file, without the
     // definitions made since redef.
     void abort();
-    void discard();  // removes a new file that has no data
-    // Writes what the ranks have queued, and lets all ranks know if the file has data.
+    void undo_definitions();  // since redef
+    void discard();           // removes a new file that has no data
+    // Writes what the ranks have queued, and lets all know if the file has data.
     // @note Collective
     void write_puts() { join(Reason::leave); }
     // Writes what the ranks have put, in the call in which all ranks wait for their requests.
@@ -96,10 +97,11 @@ protected:
     // Reads without the other ranks.
     void get_alone(int varid, const Section& section, void* values);
 
+    const Index number_;  // position among the files of the session
+
 private:
     enum class Reason { full = 1, edit, sync, read, close, leave, wait };
 
-    Index number_;  // position of the file among all files of the session
     Reductions reductions_;
     Queue queue_;
     Plans plans_;
@@ -123,7 +125,10 @@ private:
     //   called this for another reason and must wait for it once more
     int join(Reason reason, int varid = -1);
     void hash_definitions();
-    void check_definitions(const Index* hashes) const;
+    // Takes the root's definitions if those of the ranks differ in names, or before there are data;
+    // else throws PnetCDF's code.
+    // @note Collective if the hashes differ
+    void settle_definitions(const Index* hashes, bool data);
     void write_queue();
     void commit();
     [[noreturn]] void fail(const Error& error);

@@ -47,8 +47,11 @@ int enddef(int ncid, std::size_t header_free, std::size_t fixed_align, std::size
             if (file.is_classic() && static_cast<std::ptrdiff_t>(n) < 0)
                 throw Error{NC_EINVAL, file.path() + ": a negative alignment"};
         if (file.is_classic() &&
-            (header_free > 0 || fixed_align > 1 || fixed_free > 0 || record_align > 1))
-            inform(file.comm(), file.path() + ": the alignments of nc__enddef are ignored");
+            (header_free > 0 || fixed_align > 1 || fixed_free > 0 || record_align > 1)) {
+            const auto words = [](std::size_t n) { return static_cast<std::int64_t>(n); };
+            file.set_spacing(
+                {words(header_free), words(fixed_align), words(fixed_free), words(record_align)});
+        }
         file.enddef();
     });
 }
