@@ -53,7 +53,9 @@ def check_property(first, last):
     for seed in range(first, last):
         with tempfile.TemporaryDirectory() as folder:
             plain, _ = run([program("property"), str(seed), "plain.nc"], folder)
-            taken, err = run([program("property"), str(seed), "taken.nc"], folder, preload=True)
+            service = {"THALWEG_SERVICE": "background"} if seed % 3 == 0 else {}
+            command = [program("property"), str(seed), "taken.nc"]
+            taken, err = run(command, folder, preload=True, **service)
             same(plain, taken, f"seed {seed}")
             taken_files(err)
             dumps = [run([program("property"), "dump", f], folder)[0] for f in FILES]
@@ -89,6 +91,53 @@ def check_fortran(name):
         same(*dumps, f"{name}: the files differ")
 
 
+def check_places():
+    """Tests that places told before there are data are those of PnetCDF for the closed file."""
+    with tempfile.TemporaryDirectory() as folder:
+        plain, _ = run([program("places"), "make"], folder)
+        for settings in ({}, {"THALWEG_HEADER_PAD": "64KiB"}, {"THALWEG_SERVICE": "background"}):
+            taken, err = run([program("places"), "make"], folder, preload=True, **settings)
+            taken_files(err)
+            hole = (Path(folder) / "h.nc").stat()
+            assert hole.st_size > 64 << 20 > 64 * hole.st_blocks * 512, hole
+            inside = [line for line in taken.splitlines() if line.startswith("inside")]
+            there, _ = run([program("places"), "show"], folder)
+            same("\n".join(inside), there.strip(), f"places with {settings}")
+            same(*(as_asked(text) for text in (plain, taken)), f"asked places with {settings}")
+        # A file of another format has no such places.
+        out, _ = run([program("places"), "make"], folder, preload=True, THALWEG_FORMAT="netcdf4")
+        assert "inside a.nc: -214" in out, out
+
+
+def as_asked(text):
+    """The lines that do not depend on room for late attributes."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith("inside a.nc"))
+
+
+def check_killed():
+    """Tests that a file whose ranks are killed is there for the next open, with what was synced."""
+    for calls in (1, 6, 9, 16, 17, 30, 47):
+        for service in ("inline", "background"):
+            with tempfile.TemporaryDirectory() as folder:
+                environment = {**os.environ, "LD_PRELOAD": SHIM, "THALWEG_SERVICE": service}
+                words = [program("killed"), "write", str(calls), str(calls)]
+                done = subprocess.run(
+                    [*LAUNCHER, "-n", RANKS, *words], cwd=folder, env=environment,
+                    capture_output=True, text=True, timeout=60, check=False,
+                )  # fmt: skip
+                assert done.returncode != 0, "no rank was killed"
+                synced = [int(n) for n in re.findall(r"synced (\d+)", done.stdout)]
+                out, _ = run([program("killed"), "read"], folder, preload=True)
+                found = re.search(r"open (-?\d+) records (\d+) wrong (\d+)", out)
+                what = f"killed after {calls} calls, {service}: {out}"
+                assert found and found[3] == "0", what
+                if synced:
+                    assert found[1] == "0" and int(found[2]) >= synced[-1], what
+                    # PnetCDF itself finds the completed file.
+                    plain, _ = run([program("killed"), "read"], folder)
+                    assert plain == out, f"{what}{plain}"
+
+
 def check_choices():
     with tempfile.TemporaryDirectory() as folder:
         command = [program("property"), "3", "a.nc"]
@@ -115,6 +164,10 @@ if CASE == "property":
     check_property(1, 12)
 elif CASE == "rows":
     check_rows()
+elif CASE == "killed":
+    check_killed()
+elif CASE == "places":
+    check_places()
 elif CASE == "choices":
     check_choices()
 else:

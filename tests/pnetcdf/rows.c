@@ -301,6 +301,97 @@ static void files(void) {
     SAY(ncmpi_open(MPI_COMM_WORLD, ".", 0, MPI_INFO_NULL, &id));
 }
 
+/* A second id of a file has a mode, requests and a buffer of its own. */
+static void second_ids(void) {
+    MPI_Offset s[2] = {4 * rank, 0}, c[2] = {4, 0}, n = 0;
+    int reader = -1, writer = -1, k = 0;
+    float back[4] = {0};
+    fresh("d.nc", NC_64BIT_DATA);
+    SAY(ncmpi_enddef(id));
+    SAY(ncmpi_put_vara_float_all(id, v, s, c, x));
+    SAY(ncmpi_sync(id));
+    SAY(ncmpi_open(MPI_COMM_WORLD, rank ? "./d.nc" : "d.nc", NC_NOWRITE, MPI_INFO_NULL, &reader));
+    SAY(ncmpi_put_vara_float_all(reader, v, s, c, x));
+    SAY(ncmpi_iput_vara_float(reader, v, s, c, x, &k));
+    SAY(ncmpi_redef(reader));
+    SAY(ncmpi_enddef(reader));
+    SAY(ncmpi_put_att_text(reader, v, "a", 1, "b"));
+    SAY(ncmpi_del_att(reader, v, "a"));
+    SAY(ncmpi_rename_var(reader, v, "z"));
+    SAY(ncmpi_rename_dim(reader, d, "z"));
+    SAY(ncmpi_set_fill(reader, NC_FILL, &k));
+    SAY(ncmpi_fill_var_rec(reader, w, 0));
+    SAY(ncmpi_get_vara_float_all(reader, v, s, c, back));
+    say("got", (long long)back[3]);
+    SAY(ncmpi_begin_indep_data(reader));
+    SAY(ncmpi_get_vara_float_all(reader, v, s, c, back));
+    SAY(ncmpi_put_vara_float_all(id, v, s, c, x + 4));
+    SAY(ncmpi_end_indep_data(reader));
+    SAY(ncmpi_get_vara_float_all(reader, v, s, c, back));
+    say("got", (long long)back[3]);
+    SAY(ncmpi_iput_vara_float(id, v, s, c, x, &k));
+    SAY(ncmpi_inq_nreqs(reader, &k));
+    say("requests", k);
+    SAY(ncmpi_wait_all(id, NC_REQ_ALL, NULL, NULL));
+    SAY(ncmpi_buffer_attach(id, 100));
+    SAY(ncmpi_inq_buffer_size(reader, &n));
+    SAY(ncmpi_buffer_detach(id));
+    SAY(ncmpi_inq_put_size(reader, &n));
+    say("put", n);
+    SAY(ncmpi_redef(id));
+    SAY(ncmpi_enddef(reader));
+    SAY(ncmpi_put_att_text(id, v, "units", 1, "m"));
+    SAY(ncmpi_enddef(id));
+    SAY(ncmpi_open(MPI_COMM_WORLD, "d.nc", NC_WRITE, MPI_INFO_NULL, &writer));
+    SAY(ncmpi_put_vara_float_all(writer, v, s, c, x + 8));
+    SAY(ncmpi_close(writer));
+    SAY(ncmpi_get_vara_float_all(reader, v, s, c, back));
+    say("got", (long long)back[3]);
+    SAY(ncmpi_close(id));
+    SAY(ncmpi_put_vara_float_all(reader, v, s, c, x));
+    SAY(ncmpi_get_vara_float_all(reader, v, s, c, back));
+    say("got", (long long)back[3]);
+    SAY(ncmpi_close(reader));
+    SAY(ncmpi_close(reader));
+}
+
+/* Names that differ between ranks, the order of errors, the longest dimensions. */
+static void definitions(void) {
+    MPI_Offset s[1] = {4 * rank}, c[1] = {4}, n = 0;
+    int k = 0;
+    float back[4] = {0};
+    SAY(ncmpi_create(MPI_COMM_WORLD, "e.nc", NC_64BIT_OFFSET, MPI_INFO_NULL, &id));
+    SAY(ncmpi_def_dim(id, rank ? "m" : "n", 4 * ranks, &d));
+    SAY(ncmpi_def_var(id, rank ? "vv" : "v", NC_FLOAT, 1, &d, &v));
+    SAY(ncmpi_def_var(id, "x", -100, -1, NULL, &k));
+    SAY(ncmpi_del_att(id, 55, ""));
+    SAY(ncmpi_enddef(id));
+    SAY(ncmpi_def_dim(id, NULL, -1, &k));
+    SAY(ncmpi_put_vara_float_all(id, v, s, c, x));
+    SAY(ncmpi_rename_var(id, v, "z"));
+    SAY(ncmpi_rename_var(id, v, "v"));
+    SAY(ncmpi_sync(id));
+    SAY(ncmpi_rename_var(id, v, "z"));
+    SAY(ncmpi_rename_var(id, v, "v"));
+    SAY(ncmpi_close(id));
+    SAY(ncmpi_open(MPI_COMM_WORLD, "e.nc", NC_NOWRITE, MPI_INFO_NULL, &id));
+    SAY(ncmpi_inq_varid(id, "v", &v));
+    SAY(ncmpi_get_vara_float_all(id, v, s, c, back));
+    say("got", (long long)back[3]);
+    SAY(ncmpi_close(id));
+    for (int cdf2 = 0; cdf2 < 2; cdf2++) {
+        const MPI_Offset longest = cdf2 ? 4294967292 : 2147483644;
+        SAY(ncmpi_create(MPI_COMM_WORLD, "f.nc", cdf2 ? NC_64BIT_OFFSET : 0, MPI_INFO_NULL, &id));
+        SAY(ncmpi_def_dim(id, "long", longest + 1, &d));
+        SAY(ncmpi_def_dim(id, "long", longest, &d));
+        SAY(ncmpi_close(id));
+        SAY(ncmpi_open(MPI_COMM_WORLD, "f.nc", NC_NOWRITE, MPI_INFO_NULL, &id));
+        SAY(ncmpi_inq_dimlen(id, 0, &n));
+        say("long", n);
+        SAY(ncmpi_close(id));
+    }
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -311,6 +402,8 @@ int main(int argc, char** argv) {
     attributes();
     arguments();
     files();
+    second_ids();
+    definitions();
     MPI_Finalize();
     return 0;
 }

@@ -59,8 +59,8 @@ bool is_predefined(MPI_Datatype datatype) {
     return combiner == MPI_COMBINER_NAMED;
 }
 
-// Returns the type of a datatype's elements. Throws if the elements have different types, or an
-// unknown type.
+}  // namespace
+
 int element_of(MPI_Datatype datatype) {
     int numbers = 0, addresses = 0, types = 0, combiner = 0;
     MPI_Type_get_envelope(datatype, &numbers, &addresses, &types, &combiner);
@@ -94,8 +94,6 @@ int element_of(MPI_Datatype datatype) {
     return found;
 }
 
-}  // namespace
-
 Array::Array(const DataCall& call, int type, const Shape& count, Index elements)
     : at_(call.values), type_(call.type), n_(elements), count_(count) {
     if (call.map != nullptr && !count.empty()) {
@@ -112,7 +110,7 @@ void Array::set_datatype(const DataCall& call, int type) {
         type_ = type;
         return;
     }
-    if (call.bufcount == -1 && call.kind != Kind::varn) {
+    if (call.bufcount == -1 && call.kind != Kind::varn && call.kind != Kind::vard) {
         type_ = type_of(call.buftype);
         if (type_ == NC_NAT) throw Error{NC_EBADTYPE, "a derived datatype needs a count"};
         return;

@@ -15,6 +15,9 @@
 
 namespace thalweg::pnetcdf::engine {
 
+// Returns the type of a datatype's elements. Throws if there are several, or an unknown one.
+int element_of(MPI_Datatype datatype);
+
 class Array {
 public:
     Array() = default;

@@ -11,7 +11,7 @@
 namespace thalweg::pnetcdf::engine {
 
 int File::put_att(int varid, const char* name, int type, Index n, const void* values, int memory) {
-    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    need_write();
     table_.attributes_of(varid);
     if (name == nullptr || *name == '\0') throw Error{NC_EBADNAME, path_ + ": a name is empty"};
     const auto refuse = [&](int code, const char* what) {
@@ -46,8 +46,7 @@ int File::get_att(int varid, const char* name, void* values, int memory) {
 }
 
 void File::del_att(int varid, const std::string& name) {
-    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
-    if (!define_) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    need_define();
     Dataset::del_att(varid, name);
 }
 
@@ -84,12 +83,16 @@ int ncmpi_get_att_text(File& file, int varid, const char* name, char* values) {
 }
 
 int ncmpi_del_att(File& file, int varid, const char* name) {
-    return on(file, [&] { file.del_att(varid, checked(name)); });
+    return on(file, [&] {
+        file.need_define();
+        file.table().attributes_of(varid);
+        file.del_att(varid, checked(name));
+    });
 }
 
 int ncmpi_rename_att(File& file, int varid, const char* name, const char* new_name) {
     return on(file, [&] {
-        if (!file.is_writable()) throw Error{NC_EPERM, file.path() + " is open for reading"};
+        file.need_write();
         file.table().attributes_of(varid);
         file.rename_att(varid, checked(name), checked(new_name));
     });

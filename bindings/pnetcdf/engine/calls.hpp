@@ -18,9 +18,9 @@ namespace thalweg::pnetcdf::engine {
 // @note Collective over the communicator of the call
 int begin(Call& call, std::shared_ptr<File>* file);
 
-// Closes a file, or aborts it. @return PnetCDF's code
+// Closes or aborts an id of a file. @return PnetCDF's code
 // @note Collective
-int end(std::shared_ptr<File>& file, bool abort);
+int end(std::shared_ptr<File>& file, Handle& handle, bool abort);
 
 namespace calls {
 

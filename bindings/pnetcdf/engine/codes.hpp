@@ -35,6 +35,7 @@ enum {
     no_space = -224,
     over_quota = -225,
     no_start = -226,
+    other_file_type = -230,
     strict_cdf2 = -232,
     no_record_variable = -233,
     not_filled = -234,

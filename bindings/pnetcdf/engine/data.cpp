@@ -43,7 +43,7 @@ int File::data(const DataCall& call) {
 int File::data(const SeveralCall& call) {
     const DataCall& each = call.each;
     check_mode(each);
-    const std::size_t before = requests_.size();
+    const std::size_t before = handle_->requests.size();
     int code = NC_NOERR;
     Error error;
     for (int i = 0; i < call.n && error.code == 0; i++) {
@@ -63,12 +63,13 @@ int File::data(const SeveralCall& call) {
         });
     }
     if (error.code != 0 && (!each.together || session_.ranks() == 1)) {
-        requests_.resize(before);
+        handle_->requests.resize(before);
         throw error;
     }
     std::vector<Request> mine;
-    for (std::size_t i = before; i < requests_.size(); i++) mine.push_back(std::move(requests_[i]));
-    requests_.resize(before);
+    for (std::size_t i = before; i < handle_->requests.size(); i++)
+        mine.push_back(std::move(handle_->requests[i]));
+    handle_->requests.resize(before);
     if (error.code != 0) mine.clear();
     const int ended = finish(mine, each.together, {}, nullptr);
     if (error.code != 0) throw error;
@@ -90,7 +91,7 @@ int File::convert_to(const Selection& s, char* to) {
 // have.
 void File::push(const Selection& s, const char* values, bool together) {
     const auto bytes = static_cast<Index>(size_of(variable_of(s.varid).type));
-    const bool one = together && s.parts.size() == 1;
+    const bool one = together && s.is_one();
     for (const Entry& part : s.parts) {
         Entry entry = part;
         entry.collective = one;
@@ -99,7 +100,7 @@ void File::push(const Selection& s, const char* values, bool together) {
         QueuedFile::put(std::move(entry));
     }
     if (together && !one) put_nothing(s.varid);
-    put_ += s.elements * bytes;
+    handle_->put += s.elements * bytes;
 }
 
 int File::put_together(const DataCall& call) {
@@ -111,7 +112,7 @@ int File::put_together(const DataCall& call) {
         const Variable& v = variable_of(s.varid);
         const bool same = s.array.is_dense() && s.array.type() == v.type;
         values = static_cast<const char*>(s.array.at());
-        if (s.elements > 0 && !(same && s.parts.size() == 1 && writes_at_once(v))) {
+        if (s.elements > 0 && !(same && s.is_one() && writes_at_once(v))) {
             char* const own =
                 QueuedFile::take(s.elements * static_cast<Index>(size_of(v.type)), size_of(v.type));
             code = convert_to(s, own);
@@ -143,7 +144,7 @@ int File::put_alone(const Selection& s) {
 // Copies the elements that were read into the program's array.
 int File::deliver(const Selection& s, const char* read) {
     const Variable& v = variable_of(s.varid);
-    got_ += s.elements * static_cast<Index>(size_of(v.type));
+    handle_->got += s.elements * static_cast<Index>(size_of(v.type));
     if (s.array.is_dense())
         return convert(v.type, read, s.array.type(), s.array.at(), s.elements, "", any_sign());
     std::string converted(static_cast<std::size_t>(s.elements) * size_of(s.array.type()), '\0');

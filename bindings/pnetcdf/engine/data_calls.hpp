@@ -47,6 +47,7 @@ struct DataCall {
     void* values = nullptr;
     MPI_Offset bufcount = 0;
     MPI_Datatype buftype = MPI_DATATYPE_NULL;
+    MPI_Datatype filetype = MPI_DATATYPE_NULL;  // of vard
     int* request = nullptr;
 
     bool puts() const { return verb == Verb::put || verb == Verb::iput || verb == Verb::bput; }
@@ -103,7 +104,9 @@ private:
             c.pieces = std::get<1>(given);
             c.starts = std::get<2>(given);
             c.counts = std::get<3>(given);
-        } else if constexpr (kind != Kind::vard) {
+        } else if constexpr (kind == Kind::vard) {
+            c.filetype = std::get<1>(given);
+        } else {
             if constexpr (indices >= 1) c.start = std::get<1>(given);
             if constexpr (indices >= 2) c.count = std::get<2>(given);
             if constexpr (indices >= 3) c.stride = std::get<3>(given);

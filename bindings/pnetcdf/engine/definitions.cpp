@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "pnetcdf/engine/calls.hpp"
 #include "types.hpp"
@@ -12,7 +13,7 @@
 namespace thalweg::pnetcdf::engine {
 
 int File::def_dim(const std::string& name, Index length) {
-    if (!define_) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    need_define();
     std::string checked = name;
     check_name(checked);
     const Index most = format_ == Format::cdf1   ? 0x7ffffffc
@@ -34,20 +35,19 @@ int File::def_var(const std::string& name, int type, std::vector<int> dims) {
     if (type > NC_DOUBLE && format_ != Format::cdf5)
         throw Error{strict_cdf2, path_ + ": variable " + name + ": the format has no such type"};
     const int id = Dataset::def_var(name, type, std::move(dims));
-    table_.variable(id).storage.no_fill = fill_mode_ == NC_NOFILL;
+    table_.variable(id).storage.no_fill = handle_->fill_mode == NC_NOFILL;
     return id;
 }
 
 int File::set_fill(int mode) {
-    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
-    if (!define_) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
-    const int old = Dataset::set_fill(mode);
+    need_define();
+    Dataset::set_fill(mode);
     for (Variable& v : table_.variables) v.storage.no_fill = mode == NC_NOFILL;
-    return old;
+    return std::exchange(handle_->fill_mode, mode);
 }
 
 void File::def_var_fill(int varid, bool no_fill, const void* value) {
-    if (!define_) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    need_define();
     Variable& v = variable_of(varid);
     v.storage.no_fill = no_fill;
     if (no_fill || value == nullptr) return;
@@ -58,12 +58,12 @@ void File::def_var_fill(int varid, bool no_fill, const void* value) {
 
 // Each rank writes fill values to a part of the record.
 void File::fill_record(int varid, Index record) {
-    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    need_write();
     if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
     const Variable& v = variable_of(varid);
     if (!table_.is_record(v))
         throw Error{no_record_variable, path_ + ": variable " + v.name + " has no records"};
-    if (independent_) throw Error{is_independent, path_ + " is in independent data mode"};
+    if (handle_->independent) throw Error{is_independent, path_ + " is in independent data mode"};
     if (v.storage.no_fill && v.attributes.get(fill_attribute) == nullptr)
         throw Error{not_filled, path_ + ": variable " + v.name + " is not filled"};
     Section s;
@@ -119,12 +119,13 @@ int ncmpi__enddef(File& file, MPI_Offset header_free, MPI_Offset align, MPI_Offs
             throw Error{NC_ENOTINDEFINE, file.path() + " is not in define mode"};
         for (const MPI_Offset n : {header_free, align, fixed_free, record_align})
             if (n < 0) throw Error{NC_EINVAL, file.path() + ": a negative alignment"};
-        file.enddef();
+        file.enddef({header_free, align, fixed_free, record_align});
     });
 }
 
 int ncmpi_def_dim(File& file, const char* name, MPI_Offset length, int* id) {
     return on(file, [&] {
+        file.need_define();
         const int made = file.def_dim(text_of(name), length);
         if (id != nullptr) *id = made;
     });
@@ -132,9 +133,9 @@ int ncmpi_def_dim(File& file, const char* name, MPI_Offset length, int* id) {
 
 int ncmpi_def_var(File& file, const char* name, nc_type type, int n, const int* dims, int* id) {
     return on(file, [&] {
-        if (!file.in_define_mode())
-            throw Error{NC_ENOTINDEFINE, file.path() + " is not in define mode"};
+        file.need_define();
         const std::string checked = text_of(name);
+        if (size_of(type) == 0) throw Error{NC_EBADTYPE, checked + ": there is no such type"};
         if (n < 0 || (n > 0 && dims == nullptr))
             throw Error{NC_EINVAL, checked + ": the dimensions are missing"};
         const int made = file.def_var(checked, type, std::vector<int>(dims, dims + n));
@@ -143,12 +144,16 @@ int ncmpi_def_var(File& file, const char* name, nc_type type, int n, const int* 
 }
 
 int ncmpi_rename_dim(File& file, int id, const char* name) {
-    return on(file, [&] { file.rename_dim(id, text_of(name)); });
+    return on(file, [&] {
+        file.need_write();
+        file.rename_dim(id, text_of(name));
+    });
 }
 
 int ncmpi_rename_var(File& file, int id, const char* name) {
     return on(file, [&] {
-        if (file.is_writable()) file.variable_of(id);
+        file.need_write();
+        file.variable_of(id);
         file.rename_var(id, text_of(name));
     });
 }

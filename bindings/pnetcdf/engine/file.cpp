@@ -11,13 +11,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "pnetcdf/engine/calls.hpp"
+#include "ranks.hpp"
 #include "types.hpp"
 
 namespace thalweg::pnetcdf::engine {
@@ -70,13 +73,7 @@ void check_there(const std::string& path, bool writable) {
     if (!classic) leave("it is no classic file");
 }
 
-bool is_strict() {
-    const char* const relax = std::getenv("PNETCDF_RELAX_COORD_BOUND");
-    return relax != nullptr && *relax == '0';
-}
-
-// Creates or opens a file. If the library cannot do so, stores in `call` the reason why PnetCDF
-// must.
+// Makes a file, or says why PnetCDF has to.
 template <class Make>
 std::shared_ptr<File> make(Call& call, Make action) try {
     return action();
@@ -96,7 +93,6 @@ std::shared_ptr<File> File::create(Call& call) {
         const bool clobber = (call.mode & NC_NOCLOBBER) == 0;
         on_rank(call.comm, 0, [&] { check_place(path, clobber); });
         std::shared_ptr<File> file(new File(session, path));
-        file->keep(call);
         file->Dataset::create(format_of(call.format), true);
         return file;
     });
@@ -111,24 +107,45 @@ std::shared_ptr<File> File::open(Call& call) {
         session.check(tw_wait(session.handle(), 0));
         on_rank(call.comm, 0, [&] { check_there(path, writable); });
         std::shared_ptr<File> file(new File(session, path));
-        file->keep(call);
         file->Dataset::open(writable);
-        file->fill_mode_ = NC_NOFILL;
         file->placed_by_program_ = false;
         return file;
     });
 }
 
-void File::keep(const Call& call) {
-    call_ = call;
-    if (call.info != MPI_INFO_NULL) MPI_Info_dup(call.info, &hints_);
-    strict_bounds_ = is_strict();
+Handle::Handle(const Call& call)
+    : path(call.path), writable(call.create || (call.mode & NC_WRITE) != 0), defines(call.create) {
+    if (call.info != MPI_INFO_NULL) MPI_Info_dup(call.info, &hints);
+    const char* const more = std::getenv("PNETCDF_HINTS");
+    std::istringstream list(more == nullptr ? "" : more);
+    for (std::string item; std::getline(list >> std::ws, item, ';');) {
+        const std::size_t equals = item.find('=');
+        if (equals == std::string::npos || equals == 0 || equals > MPI_MAX_INFO_KEY ||
+            equals + 1 == item.size())
+            continue;
+        if (hints == MPI_INFO_NULL) MPI_Info_create(&hints);
+        MPI_Info_set(hints, item.substr(0, equals).c_str(), item.substr(equals + 1).c_str());
+    }
 }
 
-File::~File() {
+Handle::~Handle() {
     int ended = 0;
     MPI_Finalized(&ended);
-    if (hints_ != MPI_INFO_NULL && ended == 0) MPI_Info_free(&hints_);
+    if (hints != MPI_INFO_NULL && ended == 0) MPI_Info_free(&hints);
+}
+
+bool File::is_strict() {
+    const char* const relax = std::getenv("PNETCDF_RELAX_COORD_BOUND");
+    return relax != nullptr && *relax == '0';
+}
+
+void File::need_write() const {
+    if (!handle_->writable) throw Error{NC_EPERM, path_ + " is open for reading"};
+}
+
+void File::need_define() const {
+    need_write();
+    if (!handle_->defines) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
 }
 
 Variable& File::variable_of(int varid) {
@@ -142,31 +159,73 @@ Index File::length_of(int dimid) {
 }
 
 Places File::places() {
-    if (placed_by_program_) return places_of(table_, format());
+    if (placed_by_program_) {
+        for (const char* const setting : {"THALWEG_FORMAT", "THALWEG_FILES"})
+            if (std::getenv(setting) != nullptr)
+                throw Error{not_supported, path_ + ": " + setting +
+                                               " is set, so that the places of the data are not "
+                                               "those of PnetCDF"};
+        return is_new() || places_.begin.empty() ? places_of(table_, format(), spacing()) : places_;
+    }
     return read_places(access(path_.c_str(), R_OK) == 0 ? path_ : path_ + ".part");
+}
+
+// The root's attributes count, which may be longer than those of this rank.
+void File::laid_out() {
+    places_ = places_of(table_, format(), spacing());
+    share(comm(), root_, &places_.extent, 1);
+    share(comm(), root_, places_.begin.data(), places_.begin.size());
 }
 
 // ---- modes --------------------------------------------------------------------------------------
 
 void File::redef() {
-    if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    need_write();
     if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
     QueuedFile::redef();
-    independent_ = false;
+    handle_->defines = true;
+    handle_->independent = false;
 }
 
-void File::enddef() {
-    if (!define_) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
-    if (!is_new() && !edits_.empty()) placed_by_program_ = false;
+Index File::hint(const char* name) const {
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int found = 0;
+    if (handle_->hints != MPI_INFO_NULL)
+        MPI_Info_get(handle_->hints, name, MPI_MAX_INFO_VAL, value, &found);
+    return found == 0 ? 0 : std::max(std::atoll(value), 0LL);
+}
+
+void File::set_places(const detail::Spacing& asked) {
+    if (!is_new()) {
+        placed_by_program_ = placed_by_program_ && edits_.empty();
+        return;
+    }
+    constexpr Index usual = 512;
+    const auto first = [](Index a, Index b) { return a > 0 ? a : b; };
+    const Index header = hint("nc_header_align_size"), vars = hint("nc_var_align_size");
+    detail::Spacing s = asked;
+    s.var_align = first(std::max(header, vars), first(asked.var_align, usual));
+    s.record_align = first(hint("nc_record_align_size"), asked.record_align);
+    set_spacing(s);
+    if (format_ != Format::cdf1) return;
+    for (const Index begin : places_of(table_, format(), s).begin)
+        if (begin > INT32_MAX)
+            throw Error{NC_EVARSIZE,
+                        path_ + ": a variable begins beyond 2 GiB; use CDF-2 or CDF-5"};
+}
+
+void File::enddef(const detail::Spacing& asked) {
+    if (!handle_->defines) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    set_places(asked);
     QueuedFile::enddef();
-    independent_ = false;
+    handle_->defines = handle_->independent = false;
 }
 
 // After this call, independent gets see all data that any rank has put before.
 void File::begin_independent() {
     if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
-    if (independent_) return;
-    independent_ = true;
+    if (handle_->independent) return;
+    handle_->independent = true;
     if (!writable_) return;
     write_puts();
     if (!is_new()) Dataset::sync();
@@ -174,26 +233,35 @@ void File::begin_independent() {
 
 void File::end_independent() {
     if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
-    if (!independent_) return;
-    independent_ = false;
+    if (!handle_->independent) return;
+    handle_->independent = false;
     if (writable_) write_puts();
 }
 
 void File::sync_records() {
     if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
-    if (writable_ && independent_) write_puts();
+    if (writable_ && handle_->independent) write_puts();
 }
 
-int File::end(bool abort) {
-    const bool left = !requests_.empty();
+int File::end(bool abort, bool last) {
+    const bool left = !handle_->requests.empty();
     if (left && !abort)
         std::fprintf(stderr, "thalweg: %s: rank %d closes it with %d requests, which are dropped\n",
                      path_.c_str(), session_.rank(), pending());
-    requests_.clear();
-    if (abort)
+    handle_->requests.clear();
+    if (!last) {
+        if (handle_->defines && abort) undo_definitions();
+        if (handle_->defines && !abort) enddef();
+    } else if (abort) {
         QueuedFile::abort();
-    else
-        QueuedFile::close();
+    } else {
+        const Error places = error_of([&] {
+            if (handle_->defines) set_places(usual_spacing());
+        });
+        const Error closing = error_of([&] { QueuedFile::close(); });
+        if (places.code != 0) throw places;
+        if (closing.code != 0) throw closing;
+    }
     return left && !abort ? requests_pending : NC_NOERR;
 }
 
@@ -207,9 +275,12 @@ int begin(Call& call, std::shared_ptr<File>* file) {
     });
 }
 
-int end(std::shared_ptr<File>& file, bool abort) {
-    const int code = on(*file, [&] { return file->end(abort); });
-    // Keep the file: closing it is collective, and the other ranks make other calls.
+int end(std::shared_ptr<File>& file, Handle& handle, bool abort) {
+    const int code = on(*file, [&] {
+        file->use(handle);
+        return file->end(abort, file.use_count() == 1);
+    });
+    // The end of a file is collective, and the other ranks are elsewhere.
     if (file->is_mixed()) new std::shared_ptr<File>(file);
     file.reset();
     return code;

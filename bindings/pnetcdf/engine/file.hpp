@@ -26,6 +26,9 @@ struct Selection {
     std::vector<Entry> parts;  // without values; the parts follow each other in the array
     Index elements = 0;
     Array array;
+
+    // Tests if all is one part of the variable of the call.
+    bool is_one() const { return parts.size() == 1 && parts.front().varid == varid; }
 };
 
 // A request that is not completed yet.
@@ -38,31 +41,57 @@ struct Request {
     std::unique_ptr<char[]> own;   // copy of the values
 };
 
+// What belongs to one id of a file. Several ids may have the same file.
+struct Handle {
+    explicit Handle(const Call& call);
+    ~Handle();
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+
+    std::string path;                // as given
+    MPI_Info hints = MPI_INFO_NULL;  // a copy: the program frees its own
+    bool writable;
+    bool defines;              // this id is in define mode
+    bool independent = false;  // this id is in independent data mode
+    int fill_mode = NC_NOFILL;
+    std::vector<Request> requests;
+    Index buffer = -1;       // attached bytes; -1: none
+    Index put = 0, got = 0;  // bytes
+};
+
 class File : public QueuedFile {
 public:
     // @note create and open are collective over the communicator of the call
     static std::shared_ptr<File> create(Call& call);
     static std::shared_ptr<File> open(Call& call);
 
-    ~File() override;
-
-    const Call& call() const { return call_; }
-    // Returns the program's hints; MPI_INFO_NULL if there are none.
-    MPI_Info hints() const { return hints_; }
+    // Chooses the id whose calls follow; it must stay until another is chosen.
+    void use(Handle& handle) { handle_ = &handle; }
+    const Handle& handle() const { return *handle_; }
+    long number() const { return number_; }
     bool is_first() const { return session_.rank() == 0; }
     std::recursive_mutex& mutex() { return session_.mutex; }
-    int fill_mode() const { return fill_mode_; }
-    // Returns the variable with an id. Throws another error for NC_GLOBAL than for other invalid
-    // ids.
+    bool is_written() const { return writable_; }
+    bool is_writable() const { return handle_->writable; }
+    bool in_define_mode() const { return handle_->defines; }
+    // Returns the variable of an id; NC_GLOBAL is an error of its own.
     Variable& variable_of(int varid);
     Index length_of(int dimid);
+    // Returns the places of the data. Throws not_supported if a setting keeps them from being
+    // known.
     Places places();
+    Index header_size() { return places_of(table_, format(), spacing()).header; }
 
     long opened = 0;  // number of this file among all that the process has opened
 
     // Definitions.
     void redef();
-    void enddef();
+    // @param asked  free bytes and alignments that the program wants; alignments of 0: PnetCDF's
+    void enddef(const detail::Spacing& asked);
+    void enddef() { enddef(usual_spacing()); }
+    // Returns the number in a hint of the program or the environment; 0: none.
+    Index hint(const char* name) const;
+    detail::Spacing spacing() const { return spacing_.value_or(detail::Spacing{}); }
     int def_dim(const std::string& name, Index length);
     int def_var(const std::string& name, int type, std::vector<int> dims);
     void def_var_fill(int varid, bool no_fill, const void* value);
@@ -72,15 +101,17 @@ public:
     int put_att(int varid, const char* name, int type, Index n, const void* values, int memory);
     int get_att(int varid, const char* name, void* values, int memory);
     void del_att(int varid, const std::string& name);
+    void need_write() const;   // throws if the id is open for reading
+    void need_define() const;  // throws if it is not in define mode
 
     // @note These functions are collective
     void begin_independent();
     void end_independent();
     void sync_records();
     void fill_record(int varid, Index record);
-    // Closes the file.
-    // @return NC_EPENDING if requests were not completed, otherwise 0
-    int end(bool abort);
+    // Ends an id, and the file if it is the last one.
+    // @return NC_EPENDING if requests were left, else 0
+    int end(bool abort, bool last);
 
     // The functions for data.
     // @return NC_ERANGE if values do not fit, otherwise 0. They throw other errors.
@@ -90,33 +121,30 @@ public:
     // Requests.
     int wait(bool together, int n, int* ids, int* statuses);
     int cancel(int n, int* ids, int* statuses);
-    int pending() const { return static_cast<int>(requests_.size()); }
+    int pending() const { return static_cast<int>(handle_->requests.size()); }
     void attach(Index bytes);
     void detach();
     Index buffer_size() const;
     Index buffer_usage() const;
 
-    Index bytes_put() const { return put_; }
-    Index bytes_got() const { return got_; }
-
 private:
     using QueuedFile::QueuedFile;
 
-    void keep(const Call& call);
+    Handle* handle_ = nullptr;
+    bool strict_bounds_ = is_strict();  // by PNETCDF_RELAX_COORD_BOUND
+    bool placed_by_program_ = true;     // the places of data follow from the definitions
+    Places places_;                     // of a new file that has been laid out
 
-    Call call_;
-    MPI_Info hints_ = MPI_INFO_NULL;  // a copy, because the program frees its own
-    bool independent_ = false;
-    bool strict_bounds_ = false;     // set by PNETCDF_RELAX_COORD_BOUND
-    bool placed_by_program_ = true;  // the addresses of data follow from the definitions
-    std::vector<Request> requests_;
-    Index buffer_ = -1;  // size of the attached buffer; -1: none
-    Index put_ = 0, got_ = 0;
-
+    void laid_out() override;
+    static bool is_strict();
+    void set_places(const detail::Spacing& asked);
+    // Returns room for late attributes, which a CDF-1 file of nearly 2 GiB may not have.
+    detail::Spacing usual_spacing() const { return {format_ == Format::cdf1 ? 0 : 4096, 0, 0, 0}; }
     void check_mode(const DataCall& call) const;
     Selection select(const DataCall& call);
     void add_section(const Variable& v, const DataCall& call, Selection& s);
     void add_pieces(const Variable& v, const DataCall& call, Selection& s);
+    void add_places(const Variable& v, const DataCall& call, Selection& s);
     void check_bounds(const Variable& v, bool reading, bool whole, const MPI_Offset* start,
                       const MPI_Offset* count, const MPI_Offset* stride);
     int put_together(const DataCall& call);

@@ -79,8 +79,8 @@ int ncmpi_inq_num_rec_vars(File& file, int* n) {
 
 int ncmpi_inq_path(File& file, int* length, char* path) {
     return on(file, [&] {
-        set(length, file.call().path.size());
-        set_text(path, file.call().path);
+        set(length, file.handle().path.size());
+        set_text(path, file.handle().path);
     });
 }
 
@@ -170,7 +170,7 @@ int ncmpi_inq_varoffset(File& file, int id, MPI_Offset* offset) {
 }
 
 int ncmpi_inq_header_size(File& file, MPI_Offset* size) {
-    return on(file, [&] { set(size, file.places().header); });
+    return on(file, [&] { set(size, file.header_size()); });
 }
 
 int ncmpi_inq_header_extent(File& file, MPI_Offset* size) {
@@ -185,12 +185,12 @@ int ncmpi_inq_recsize(File& file, MPI_Offset* size) {
 int ncmpi_inq_put_size(File& file, MPI_Offset* size) {
     return on(file, [&] {
         const bool header = file.is_first() && file.is_writable() && !file.in_define_mode();
-        set(size, file.bytes_put() + (header ? file.places().header : 0));
+        set(size, file.handle().put + (header ? file.header_size() : 0));
     });
 }
 
 int ncmpi_inq_get_size(File& file, MPI_Offset* size) {
-    return on(file, [&] { set(size, file.bytes_got()); });
+    return on(file, [&] { set(size, file.handle().got); });
 }
 
 int ncmpi_inq_striping(File& file, int* size, int* count) {
@@ -215,17 +215,25 @@ int ncmpi_inq_buffer_usage(File& file, MPI_Offset* bytes) {
 // Returns the program's hints, and PnetCDF's hints with the values in use.
 int ncmpi_inq_file_info(File& file, MPI_Info* used) {
     return on(file, [&] {
-        if (used == nullptr) throw Error{NC_EINVAL, file.path() + ": there is no place for hints"};
-        const MPI_Info given = file.hints();
+        if (used == nullptr) return;
+        const MPI_Info given = file.handle().hints;
         if (given != MPI_INFO_NULL)
             MPI_Info_dup(given, used);
         else
             MPI_Info_create(used);
+        // Alignments are chosen when the definitions of a new file end.
+        const detail::Spacing spacing = file.spacing();
+        const auto padded = [](Index n) { return std::to_string((n + 3) / 4 * 4); };
+        const Index own = file.hint("nc_var_align_size"),
+                    own_header = file.hint("nc_header_align_size");
+        const std::string header = padded(own_header > 0 ? own_header : spacing.var_align),
+                          vars = padded(own > 0 ? own : 4),
+                          records = padded(std::max<Index>(spacing.record_align, 4));
         const char* const hints[][2] = {
-            {"nc_header_align_size", "4"},    {"nc_var_align_size", "4"},
-            {"nc_record_align_size", "4"},    {"nc_header_read_chunk_size", "262144"},
-            {"nc_in_place_swap", "disable"},  {"nc_ibuf_size", "16777216"},
-            {"pnetcdf_subfiling", "disable"}, {"nc_num_subfiles", "0"}};
+            {"nc_header_align_size", header.c_str()},  {"nc_var_align_size", vars.c_str()},
+            {"nc_record_align_size", records.c_str()}, {"nc_header_read_chunk_size", "262144"},
+            {"nc_in_place_swap", "disable"},           {"nc_ibuf_size", "16777216"},
+            {"pnetcdf_subfiling", "disable"},          {"nc_num_subfiles", "0"}};
         for (const auto& hint : hints) MPI_Info_set(*used, hint[0], hint[1]);
     });
 }

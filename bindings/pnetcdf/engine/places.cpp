@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 
 #include "error.hpp"
 #include "types.hpp"
@@ -19,9 +18,12 @@ using namespace nc;
 
 namespace {
 
-constexpr Index free_bytes = 4096;  // free bytes after the header, the library's default
-
 Index padded(Index bytes) { return (bytes + 3) / 4 * 4; }
+
+Index aligned(Index offset, Index alignment) {
+    const Index unit = std::max<Index>(padded(alignment), 4);
+    return (offset + unit - 1) / unit * unit;
+}
 
 Index bytes_of(const Table& table, const Variable& v) {
     auto bytes = static_cast<Index>(size_of(v.type));
@@ -65,19 +67,19 @@ Index header_bytes(const Table& table, int format) {
 // Reads the fields of a header one after another.
 class Header {
 public:
-    explicit Header(const std::string& path) : path_(path) {
-        std::ifstream file(path, std::ios::binary);
-        bytes_.assign(std::istreambuf_iterator<char>(file), {});
-        if (bytes_.compare(0, 3, "CDF") != 0) fail();
-        version_ = bytes_[3];
-        at_ = 4;
+    explicit Header(const std::string& path) : path_(path), file_(path, std::ios::binary) {
+        version_ = static_cast<int>(field(4) - 0x43444600);  // "CDF"
+        if (version_ != 1 && version_ != 2 && version_ != 5) fail();
     }
 
     Index number() { return field(version_ == 5 ? 8 : 4); }
     Index offset() { return field(version_ == 1 ? 4 : 8); }
     Index word() { return field(4); }
-    Index place() const { return static_cast<Index>(at_); }
-    void skip(Index bytes) { at_ += static_cast<std::size_t>(padded(bytes)); }
+    Index place() const { return at_; }
+    void skip(Index bytes) {
+        file_.seekg(padded(bytes), std::ios::cur);
+        at_ += padded(bytes);
+    }
     void skip_name() { skip(number()); }
     void skip_attributes() {
         word();
@@ -89,36 +91,39 @@ public:
     }
 
 private:
-    std::string path_, bytes_;
-    std::size_t at_ = 0;
+    std::string path_;
+    std::ifstream file_;
+    Index at_ = 0;
     int version_ = 0;
 
     [[noreturn]] void fail() const { throw Error{NC_ENOTNC, path_ + ": not a classic file"}; }
     Index field(std::size_t size) {
-        if (at_ + size > bytes_.size()) fail();
+        unsigned char bytes[8];
+        if (!file_.read(reinterpret_cast<char*>(bytes), static_cast<std::streamsize>(size))) fail();
         Index value = 0;
-        for (std::size_t i = 0; i < size; i++)
-            value = value * 256 + static_cast<unsigned char>(bytes_[at_ + i]);
-        at_ += size;
+        for (std::size_t i = 0; i < size; i++) value = value * 256 + bytes[i];
+        at_ += static_cast<Index>(size);
         return value;
     }
 };
 
 }  // namespace
 
-Places places_of(const Table& table, int format) {
+Places places_of(const Table& table, int format, const detail::Spacing& spacing) {
     Places p;
-    p.header = header_bytes(table, format);
-    p.extent = padded(p.header + free_bytes);
+    p.header = p.extent = header_bytes(table, format);
     p.begin.resize(table.variables.size());
-    Index next = p.extent;
-    for (const bool record : {false, true})
+    Index next = aligned(p.header + spacing.header_pad, spacing.var_align);
+    for (const bool record : {false, true}) {
+        if (record) next = aligned(next + spacing.var_pad, spacing.record_align);
         for (std::size_t i = 0; i < p.begin.size(); i++) {
             const Variable& v = table.variables[i];
             if (table.is_record(v) != record) continue;
             p.begin[i] = next;
             next += padded(bytes_of(table, v));
         }
+    }
+    if (!p.begin.empty()) p.extent = *std::min_element(p.begin.begin(), p.begin.end());
     p.record_bytes = bytes_of_records(table);
     return p;
 }

@@ -36,7 +36,7 @@ int File::post(const DataCall& call, bool small_too) {
     const Index bytes = s.elements * static_cast<Index>(size_of(v.type));
     if (s.elements == 0) return NC_NOERR;
     if (call.verb == Verb::bput) {
-        if (buffer_ - buffer_usage() < bytes)
+        if (handle_->buffer - buffer_usage() < bytes)
             throw Error{buffer_too_small, path_ + ": the attached buffer is too small"};
         r.buffered = bytes;
     }
@@ -54,10 +54,10 @@ int File::post(const DataCall& call, bool small_too) {
     }
     // Puts get even ids and gets get odd ids. If there are no requests, ids begin at 0 and 1.
     r.id = r.puts ? 0 : 1;
-    for (const Request& other : requests_)
+    for (const Request& other : handle_->requests)
         if (other.puts == r.puts) r.id = std::max(r.id, other.id + 2);
-    requests_.push_back(std::move(r));
-    if (call.request != nullptr) *call.request = requests_.back().id;
+    handle_->requests.push_back(std::move(r));
+    if (call.request != nullptr) *call.request = handle_->requests.back().id;
     return code;
 }
 
@@ -66,14 +66,14 @@ int File::post(const DataCall& call, bool small_too) {
 std::vector<Request> File::take(int n, int* ids, int* statuses, int& code,
                                 std::vector<int>& numbers) {
     std::vector<Request> chosen;
-    std::vector<int> place(requests_.size(), -1);  // position in the call's list; -2: taken, but
-                                                   // not in the list
+    std::vector<int> place(handle_->requests.size(), -1);  // in the list; -2: not in it, and taken
     for (int i = 0; i < n; i++) {
         if (statuses != nullptr) statuses[i] = NC_NOERR;
         if (ids[i] == no_request) continue;
         std::size_t r = 0;
-        while (r < requests_.size() && (requests_[r].id != ids[i] || place[r] >= 0)) r++;
-        if (r == requests_.size()) {
+        while (r < handle_->requests.size() && (handle_->requests[r].id != ids[i] || place[r] >= 0))
+            r++;
+        if (r == handle_->requests.size()) {
             if (statuses != nullptr) statuses[i] = bad_request;
             code = bad_request;
         } else {
@@ -82,18 +82,18 @@ std::vector<Request> File::take(int n, int* ids, int* statuses, int& code,
         }
     }
     if (n < 0)
-        for (std::size_t r = 0; r < requests_.size(); r++)
-            if (n == all_requests || (n == all_puts) == requests_[r].puts) place[r] = -2;
+        for (std::size_t r = 0; r < handle_->requests.size(); r++)
+            if (n == all_requests || (n == all_puts) == handle_->requests[r].puts) place[r] = -2;
     std::vector<Request> left;
-    for (std::size_t r = 0; r < requests_.size(); r++) {
+    for (std::size_t r = 0; r < handle_->requests.size(); r++) {
         if (place[r] == -1) {
-            left.push_back(std::move(requests_[r]));
+            left.push_back(std::move(handle_->requests[r]));
             continue;
         }
         numbers.push_back(place[r]);
-        chosen.push_back(std::move(requests_[r]));
+        chosen.push_back(std::move(handle_->requests[r]));
     }
-    requests_ = std::move(left);
+    handle_->requests = std::move(left);
     return chosen;
 }
 
@@ -157,9 +157,9 @@ int File::finish(std::vector<Request>& chosen, bool together, const std::vector<
 
 int File::wait(bool together, int n, int* ids, int* statuses) {
     if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
-    if (together && independent_)
+    if (together && handle_->independent)
         throw Error{is_independent, path_ + " is in independent data mode"};
-    if (!together && !independent_)
+    if (!together && !handle_->independent)
         throw Error{not_independent, path_ + " is in collective data mode"};
     if (n < all_puts) throw Error{NC_EINVAL, path_ + ": a negative number of requests"};
     int code = NC_NOERR;
@@ -181,24 +181,24 @@ int File::cancel(int n, int* ids, int* statuses) {
 
 void File::attach(Index bytes) {
     if (bytes <= 0) throw Error{no_buffer_size, path_ + ": a buffer without bytes"};
-    if (buffer_ >= 0) throw Error{buffer_attached, path_ + " has a buffer"};
-    buffer_ = bytes;
+    if (handle_->buffer >= 0) throw Error{buffer_attached, path_ + " has a buffer"};
+    handle_->buffer = bytes;
 }
 
 void File::detach() {
     if (buffer_usage() > 0) throw Error{buffer_in_use, path_ + ": the buffer is in use"};
-    buffer_ = -1;
+    handle_->buffer = -1;
 }
 
 Index File::buffer_size() const {
-    if (buffer_ < 0) throw Error{no_buffer, path_ + " has no buffer"};
-    return buffer_;
+    if (handle_->buffer < 0) throw Error{no_buffer, path_ + " has no buffer"};
+    return handle_->buffer;
 }
 
 Index File::buffer_usage() const {
     buffer_size();
     Index used = 0;
-    for (const Request& r : requests_) used += r.buffered;
+    for (const Request& r : handle_->requests) used += r.buffered;
     return used;
 }
 

@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "pnetcdf/engine/file.hpp"
+#include "pnetcdf/engine/file_types.hpp"
+#include "types.hpp"
 
 namespace thalweg::pnetcdf::engine {
 
@@ -59,12 +63,12 @@ void File::check_bounds(const Variable& v, bool reading, bool whole, const MPI_O
 }
 
 void File::check_mode(const DataCall& call) const {
-    if (call.puts() && !writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
+    if (call.puts()) need_write();
     if (!call.waits()) return;
     if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
-    if (call.together && independent_)
+    if (call.together && handle_->independent)
         throw Error{is_independent, path_ + " is in independent data mode"};
-    if (!call.together && !independent_)
+    if (!call.together && !handle_->independent)
         throw Error{not_independent, path_ + " is in collective data mode"};
 }
 
@@ -176,6 +180,85 @@ void File::add_pieces(const Variable& v, const DataCall& call, Selection& s) {
     s.array = Array(call, v.type, {}, s.elements);
 }
 
+namespace {
+
+// Returns the largest box of a shape that begins at an element and has at most n, in their order.
+std::pair<Shape, Shape> first_box(const Shape& shape, Index element, Index n) {
+    Shape start(shape.size()), count(shape.size(), 1);
+    Index inner = 1;  // elements along the dimensions after that of the box
+    bool whole = true;
+    for (std::size_t d = shape.size(); d-- > 0; element /= shape[d]) {
+        start[d] = element % shape[d];
+        if (!whole || n < inner) continue;
+        count[d] = std::min(n / inner, shape[d] - start[d]);
+        whole = count[d] == shape[d];
+        inner *= shape[d];
+    }
+    return {start, count};
+}
+
+}  // namespace
+
+// Places may be those of other variables of the same type, too.
+void File::add_places(const Variable& v, const DataCall& call, Selection& s) {
+    if (call.filetype == MPI_DATATYPE_NULL ||
+        (call.bufcount == 0 && call.buftype != MPI_DATATYPE_NULL))
+        return;
+    const auto refuse = [&](int code, const char* what) {
+        throw Error{code, path_ + ": variable " + v.name + ": " + what};
+    };
+    if (element_of(call.filetype) != v.type) refuse(other_file_type, "a datatype of another type");
+    const auto size = static_cast<Index>(size_of(v.type));
+    const Places p = places();
+    const auto find = [&](Index offset, Entry& box, Index& within, Shape& shape) {
+        for (std::size_t i = 0; i < p.begin.size(); i++) {
+            const Variable& other = table_.variables[i];
+            const bool record = table_.is_record(other);
+            Index at = offset - p.begin[i];
+            shape = table_.lengths(other);
+            if (record) shape.erase(shape.begin());
+            if (at < 0 || (!record && at >= volume(shape) * size)) continue;
+            const Index number = record ? at / p.record_bytes : 0;
+            if (record) at %= p.record_bytes;
+            if (at >= volume(shape) * size || at % size != 0) continue;
+            if (other.type != v.type) refuse(not_supported, "places of a variable of another type");
+            if (record && !call.puts() && number >= records())
+                refuse(NC_EINVALCOORDS, "a record that is not there");
+            box.varid = static_cast<int>(i);
+            box.start.assign(record ? 1 : 0, number);
+            within = at / size;
+            return;
+        }
+        refuse(NC_EINVALCOORDS, "places outside of variables");
+    };
+    std::unique_ptr<Collector> collector;
+    int collected = -1;
+    for (const Run& run : runs_of(call.filetype)) {
+        for (Index done = 0; done < run.bytes;) {
+            Entry box;
+            Index within = 0;
+            Shape shape;
+            find(p.begin[static_cast<std::size_t>(call.varid)] + run.offset + done, box, within,
+                 shape);
+            const auto [start, count] = first_box(shape, within, (run.bytes - done) / size);
+            box.count.assign(box.start.size(), 1);
+            box.start.insert(box.start.end(), start.begin(), start.end());
+            box.count.insert(box.count.end(), count.begin(), count.end());
+            const Index n = volume(count);
+            if (box.varid != collected) {
+                if (collector) collector->finish();
+                collected = box.varid;
+                collector = std::make_unique<Collector>(s, box.start.size() - shape.size());
+            }
+            collector->add(std::move(box));
+            s.elements += n;
+            done += n * size;
+        }
+    }
+    if (collector) collector->finish();
+    s.array = Array(call, v.type, {}, s.elements);
+}
+
 Selection File::select(const DataCall& call) {
     Selection s;
     s.varid = call.varid;
@@ -183,11 +266,8 @@ Selection File::select(const DataCall& call) {
     if (call.type != NC_NAT && (call.type == NC_CHAR) != (v.type == NC_CHAR))
         throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
     if (call.kind == Kind::vard)
-        throw Error{not_supported, path_ +
-                                       ": sections by an MPI datatype are not supported; use "
-                                       "another form, or THALWEG_SKIP to leave the file to "
-                                       "PnetCDF"};
-    if (call.kind == Kind::varn)
+        add_places(v, call, s);
+    else if (call.kind == Kind::varn)
         add_pieces(v, call, s);
     else
         add_section(v, call, s);

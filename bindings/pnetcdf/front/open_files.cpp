@@ -2,7 +2,9 @@
 #include "pnetcdf/front/open_files.hpp"
 
 #include <array>
+#include <filesystem>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 namespace thalweg::pnetcdf {
@@ -53,16 +55,37 @@ std::vector<int> open_ids() {
     return ids;
 }
 
-std::shared_ptr<engine::File> find_written(const std::string& path, MPI_Comm comm) {
+namespace {
+
+template <class Test>
+std::shared_ptr<engine::File> find_if(MPI_Comm comm, Test test) {
     const std::lock_guard lock(slots().mutex);
     for (const auto& open : slots().files) {
-        if (open == nullptr || open->file == nullptr) continue;
+        if (open == nullptr || open->file == nullptr || !open->file->is_written()) continue;
         int same = MPI_UNEQUAL;
         MPI_Comm_compare(comm, open->file->comm(), &same);
         const bool ranks = same == MPI_IDENT || same == MPI_CONGRUENT;
-        if (ranks && open->file->is_writable() && open->file->path() == path) return open->file;
+        if (ranks && test(*open->file)) return open->file;
     }
     return nullptr;
+}
+
+std::filesystem::path real_path(const std::string& path) {
+    std::error_code failed;
+    return std::filesystem::weakly_canonical(path, failed);
+}
+
+}  // namespace
+
+long find_written(const std::string& path, MPI_Comm comm) {
+    const std::filesystem::path wanted = real_path(path);
+    const auto found =
+        find_if(comm, [&](const engine::File& file) { return real_path(file.path()) == wanted; });
+    return found == nullptr ? -1 : found->number();
+}
+
+std::shared_ptr<engine::File> written_file(long number, MPI_Comm comm) {
+    return find_if(comm, [&](const engine::File& file) { return file.number() == number; });
 }
 
 }  // namespace thalweg::pnetcdf

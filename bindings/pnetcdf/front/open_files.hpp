@@ -13,8 +13,9 @@ namespace thalweg::pnetcdf {
 
 /// An open file. Several ids may share one file of the engine.
 struct OpenFile {
-    std::shared_ptr<engine::File> file;  ///< null: the real PnetCDF has opened the file
-    int inner = -1;                      ///< id of the file in the real PnetCDF
+    std::shared_ptr<engine::File> file = nullptr;      ///< null: the real library has it
+    std::unique_ptr<engine::Handle> handle = nullptr;  ///< what this id has of its own
+    int inner = -1;                                    ///< by which the real library knows it
 };
 
 /// Returns the file with an id; null if there is none.
@@ -29,8 +30,12 @@ OpenFile remove_file(int id);
 
 std::vector<int> open_ids();
 
-/// Returns the engine's file that is open for writing with this path; null if there is none.
-std::shared_ptr<engine::File> find_written(const std::string& path, MPI_Comm comm);
+/// Returns the number in its session of the file that is open with this path for writing; -1 if
+/// there is none.
+long find_written(const std::string& path, MPI_Comm comm);
+
+/// Returns the file of this number.
+std::shared_ptr<engine::File> written_file(long number, MPI_Comm comm);
 
 /// While an object of this class exists, calls of this thread go to the real PnetCDF, not to the
 /// shim.

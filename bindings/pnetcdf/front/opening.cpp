@@ -43,10 +43,11 @@ int format_of(int mode) {
 /// The arguments that the first rank has passed to a call.
 struct Said {
     int mode, format, taken;
+    int written;  // number of the file that the program writes by this name; -1: none
 };
 
 Said agree_on_call(MPI_Comm comm, const char* path, int mode, bool create) {
-    Said said{mode, 0, 0};
+    Said said{mode, 0, 0, -1};
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0) {
@@ -54,8 +55,9 @@ Said agree_on_call(MPI_Comm comm, const char* path, int mode, bool create) {
         const bool classic =
             said.format != NC_FORMAT_NETCDF4 && said.format != NC_FORMAT_NETCDF4_CLASSIC;
         said.taken = classic && the_shim()->takes_pnetcdf(path, mode) != 0 ? 1 : 0;
+        if (!create && said.taken != 0) said.written = static_cast<int>(find_written(path, comm));
     }
-    MPI_Bcast(&said, 3, MPI_INT, 0, comm);
+    MPI_Bcast(&said, 4, MPI_INT, 0, comm);
     return said;
 }
 
@@ -66,19 +68,19 @@ int open_really(MPI_Comm comm, const char* path, int mode, MPI_Info info, bool c
     const int code = function == nullptr ? NC_ENOTBUILT : function(comm, path, mode, info, &inner);
     const bool is_open = code == 0 || code == NC_EMULTIDEFINE_CMODE ||
                          code == NC_EMULTIDEFINE_OMODE || code == NC_ENULLPAD;
-    if (id != nullptr) *id = is_open ? add_file({nullptr, inner}) : -1;
+    if (id != nullptr) *id = is_open ? add_file({.inner = inner}) : -1;
     return code;
 }
 
-// Removes and returns the engine's open files in the order in which they were opened. All ranks
-// have the same order.
-std::vector<std::shared_ptr<engine::File>> take_files() {
-    std::vector<std::shared_ptr<engine::File>> files;
+// Returns the engine's open files in the order in which they were opened, which all ranks have, and
+// forgets them.
+std::vector<OpenFile> take_files() {
+    std::vector<OpenFile> files;
     for (const int id : open_ids())
-        if (find_file(id)->file != nullptr) files.push_back(remove_file(id).file);
-    std::sort(files.begin(), files.end(),
-              [](const auto& a, const auto& b) { return a->opened < b->opened; });
-    files.erase(std::unique(files.begin(), files.end()), files.end());
+        if (find_file(id)->file != nullptr) files.push_back(remove_file(id));
+    std::stable_sort(files.begin(), files.end(), [](const OpenFile& a, const OpenFile& b) {
+        return a.file->opened < b.file->opened;
+    });
     return files;
 }
 
@@ -86,11 +88,11 @@ std::vector<std::shared_ptr<engine::File>> take_files() {
 void close_open_files(bool with_mpi) {
     if (!with_mpi) return;
     const Depth deeper(the_shim());
-    for (std::shared_ptr<engine::File>& file : take_files()) {
-        const std::string path = file->path();
-        const bool tell = file->is_first();
+    for (OpenFile& open : take_files()) {
+        const std::string path = open.file->path();
+        const bool tell = open.file->is_first() && open.file.use_count() == 1;
         if (tell) std::fprintf(stderr, "thalweg: %s was not closed by the program\n", path.c_str());
-        const int code = engine::end(file, false);
+        const int code = engine::end(open.file, *open.handle, false);
         if (tell && code != 0)
             std::fprintf(stderr, "thalweg: %s: its close returned %d\n", path.c_str(), code);
     }
@@ -110,7 +112,7 @@ int start(MPI_Comm comm, const char* path, int mode, MPI_Info info, bool create,
     OpenFile made;
     int code = netcdf::step_aside;
     if (said.taken != 0 && call.reason.empty()) {
-        if (!create) made.file = find_written(call.path, comm);
+        if (said.written >= 0) made.file = written_file(said.written, comm);
         code = made.file != nullptr ? 0 : engine::begin(call, &made.file);
     }
     if (code == netcdf::step_aside) {
@@ -121,11 +123,9 @@ int start(MPI_Comm comm, const char* path, int mode, MPI_Info info, bool create,
     if (id != nullptr) *id = -1;
     if (code != 0) return code;
     nc::at_end(close_open_files);
-    const int added = add_file(made);
-    if (added < 0) {
-        engine::end(made.file, true);
-        return NC_ENFILE;
-    }
+    made.handle = std::make_unique<engine::Handle>(call);
+    const int added = add_file(std::move(made));
+    if (added < 0) return NC_ENFILE;
     netcdf::account(call, "");
     if (id != nullptr) *id = added;
     if (said.mode == mode) return 0;
@@ -144,8 +144,7 @@ int finish(int id, bool abort) {
     const Depth deeper(the_shim());
     OpenFile file = remove_file(id);
     if (file.file == nullptr) return real<int(int)>(number)(file.inner);
-    // If another id has the same file, the file stays open.
-    return file.file.use_count() > 1 ? 0 : engine::end(file.file, abort);
+    return engine::end(file.file, *file.handle, abort);
 }
 
 }  // namespace
@@ -202,12 +201,13 @@ int copy_att(int id, int variable, const char* name, int to, int to_variable) {
 }
 
 void tell_unclosed_files() {
-    std::vector<std::shared_ptr<engine::File>> left = take_files();
+    std::vector<OpenFile> left = take_files();
     if (!left.empty())
         std::fprintf(stderr, "thalweg: the program ended without MPI_Finalize: %s%s incomplete\n",
-                     left.front()->path().c_str(), left.size() == 1 ? " is" : " and others are");
-    // Keep the files: closing them is collective.
-    new std::vector<std::shared_ptr<engine::File>>(std::move(left));
+                     left.front().file->path().c_str(),
+                     left.size() == 1 ? " is" : " and others are");
+    // Their end is collective.
+    new std::vector<OpenFile>(std::move(left));
 }
 
 void adopt_open_files() {
@@ -216,7 +216,7 @@ void adopt_open_files() {
     if (ask == nullptr || ask(&count, nullptr) != 0 || count == 0) return;
     std::vector<int> ids(static_cast<std::size_t>(count));
     if (ask(&count, ids.data()) != 0) return;
-    for (const int id : ids) add_file({nullptr, id}, id);
+    for (const int id : ids) add_file({.inner = id}, id);
 }
 
 }  // namespace thalweg::pnetcdf::opening

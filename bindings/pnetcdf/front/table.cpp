@@ -5,6 +5,7 @@
 #include <pnetcdf.h>
 
 #include <atomic>
+#include <mutex>
 
 #include "front/router.hpp"
 #include "pnetcdf/engine/calls.hpp"
@@ -51,6 +52,8 @@ struct Routed<int(int, A...), engine, number> {
         const Depth deeper(shim);
         if (open->file == nullptr) return forward(open->inner);
         if (netcdf::in_child()) return NC_EBADID;
+        const std::lock_guard lock(open->file->mutex());
+        open->file->use(*open->handle);
         return engine(*open->file, arguments...);
     }
 };
