@@ -6,7 +6,8 @@ bench() {
     case "${1:-}" in
         pio) set -- "${@:2}"; target=pio-bench; program="$release/bin/pio-bench" ;;
         history) set -- "${@:2}"; program="$release/bin/history-bench" target=history-bench ranks=1 ;;
-        netcdf | pnetcdf) bench_netcdf "$@"; return ;;
+        netcdf) bench_netcdf "${@:2}"; return ;;
+        pnetcdf) bench_pnetcdf "${@:2}"; return ;;
         overlap) build release thalweg-bench; bench_overlap "${@:2}"; return ;;
         model) build release shallow_water; bench_model "${@:2}"; return ;;
         restart-read) set -- "${@:2}"; read=(read) ;;
@@ -36,17 +37,24 @@ bench_overlap() {
     mpi_run "$ranks" "$program" overlap "$@"
 }
 
-# bench_netcdf netcdf|pnetcdf [--ranks N] ...: runs the same program plain and with the shim
-# preloaded.
+# The same program plain and with the shim preloaded: bench_netcdf [--ranks N] ...
 bench_netcdf() {
-    local mpi_launch ranks=4 names="$1"
-    shift
+    local mpi_launch ranks=4
     if [[ "${1:-}" == --ranks ]]; then ranks="$2"; shift 2; fi
     build release netcdf-bench thalweg_shim thalweg_fronts
     find_launcher
     python3 apps/netcdf-bench/netcdf_bench.py --program "$root/$release/bin/netcdf-bench" \
         --shim "$root/$release/lib/libthalweg_shim.so" \
-        --launch "${mpi_launch[*]} -n $ranks" "$names" "$@"
+        --launch "${mpi_launch[*]} -n $ranks" "$@"
+}
+
+bench_pnetcdf() {
+    local mpi_launch ranks=4
+    if [[ "${1:-}" == --ranks ]]; then ranks="$2"; shift 2; fi
+    build release pnetcdf-bench thalweg_shim thalweg_fronts thalweg-app
+    find_launcher
+    python3 apps/pnetcdf-bench/pnetcdf_bench.py --program "$root/$release/bin/pnetcdf-bench" \
+        --tool "$root/$release/bin/thalweg" --launch "${mpi_launch[*]} -n $ranks" "$@"
 }
 
 # bench_model: measures the whole example model.
@@ -65,7 +73,7 @@ bench_help() {
     echo "  --ranks N                       Ranks that measure; restart-read: several, as 1,2,4"
     case "${1:-}" in
         model) python3 apps/model-bench/model_bench.py --help; return ;;
-        netcdf | pnetcdf) python3 apps/netcdf-bench/netcdf_bench.py --help; return ;;
+        netcdf | pnetcdf) python3 "apps/$1-bench/$1_bench.py" --help; return ;;
         history) python3 tools/option_help.py apps/history-bench/main.cpp:usage; return ;;
         pio) python3 tools/option_help.py apps/pio-bench/options.cpp:help; return ;;
         restart-read) sources=(reading.cpp) common=() ;;

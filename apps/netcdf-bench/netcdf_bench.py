@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares a program that calls netCDF or PnetCDF, plain and with the shim preloaded, with this
+"""Compares a program that calls netCDF, plain and with the shim preloaded, with this
 library's own calls: the methods take turns, and each line has the median of the rounds.
 Each round writes four files in one process and leaves out the first one."""
 
@@ -23,11 +23,6 @@ def seconds(command, shim=None):
 def methods(arguments):
     form = f"format={arguments.format}"
     yield "thalweg", ["method=thalweg", form], False
-    if arguments.names == "pnetcdf":
-        for kind, method in (("blocking", "pnetcdf"), ("nonblocking", "pnetcdf-nonblocking")):
-            yield f"pnetcdf {kind} under thalweg", [f"method={method}", form], True
-            yield f"pnetcdf {kind} plain", [f"method={method}", form], False
-        return
     yield "netcdf under thalweg", ["method=netcdf", form], True
     yield "netcdf plain", ["method=netcdf", form], False
     if arguments.format != "netcdf4":
@@ -36,8 +31,7 @@ def methods(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
-    parser.add_argument("names", choices=["netcdf", "pnetcdf"])
+    parser = argparse.ArgumentParser(prog="./run bench netcdf", description=__doc__)
     parser.add_argument("--format", choices=["cdf5", "netcdf4"], default="cdf5")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--program", required=True, help=argparse.SUPPRESS)

@@ -1,0 +1,15 @@
+/* Decompositions of E3SM-IO's maps, and the calls of its cases F and G.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* Ends the job with a message if a call of PnetCDF has failed. */
+void check(int code, const char* what);
+#define CHECK(call) check(call, #call)
+
+extern int rank, ranks;
+
+/* Writes records of case 'f' or 'g' and prints the seconds of the first record, of a later one
+ * (the mean), and from create to close.
+ * @param map  path of the decompositions */
+void write_e3sm(char which, const char* map, const char* path, int records);
