@@ -26,34 +26,34 @@ enum {
 };
 
 template <class T>
-void append(std::string& text, const T& value) {
+void append_word(std::string& text, const T& value) {
     text.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
 void append_name(std::string& text, const std::string& name) {
-    append(text, name.size());
+    append_word(text, name.size());
     text += name;
 }
 
 std::string words_of(const detail::NamedList<Dimension>& dimensions) {
     std::string text;
-    append(text, dimensions.size());
+    append_word(text, dimensions.size());
     for (const Dimension& d : dimensions) {
         append_name(text, d.name);
-        append(text, d.unlimited ? Index{-1} : d.length);
+        append_word(text, d.unlimited ? Index{-1} : d.length);
     }
     return text;
 }
 
 std::string words_of(const detail::NamedList<Variable>& variables) {
     std::string text;
-    append(text, variables.size());
+    append_word(text, variables.size());
     for (const Variable& v : variables) {
         append_name(text, v.name);
-        append(text, v.type);
-        append(text, v.storage.no_fill);
-        append(text, v.dims.size());
-        for (const int d : v.dims) append(text, d);
+        append_word(text, v.type);
+        append_word(text, v.storage.no_fill);
+        append_word(text, v.dims.size());
+        for (const int d : v.dims) append_word(text, d);
     }
     return text;
 }

@@ -24,8 +24,8 @@ Index extent_of(MPI_Datatype type) {
 }
 
 // The arguments with which a datatype was made.
-struct Contents {
-    explicit Contents(MPI_Datatype type) {
+struct TypeContents {
+    explicit TypeContents(MPI_Datatype type) {
         int numbers = 0, addresses = 0, types = 0;
         MPI_Type_get_envelope(type, &numbers, &addresses, &types, &combiner);
         if (combiner == MPI_COMBINER_NAMED) return;
@@ -34,15 +34,15 @@ struct Contents {
         inner.resize(static_cast<std::size_t>(types));
         MPI_Type_get_contents(type, numbers, addresses, types, n.data(), at.data(), inner.data());
     }
-    ~Contents() {
+    ~TypeContents() {
         for (MPI_Datatype& type : inner) {
             int numbers = 0, addresses = 0, types = 0, how = 0;
             MPI_Type_get_envelope(type, &numbers, &addresses, &types, &how);
             if (how != MPI_COMBINER_NAMED) MPI_Type_free(&type);
         }
     }
-    Contents(const Contents&) = delete;
-    Contents& operator=(const Contents&) = delete;
+    TypeContents(const TypeContents&) = delete;
+    TypeContents& operator=(const TypeContents&) = delete;
 
     int combiner = 0;
     std::vector<int> n;
@@ -53,7 +53,7 @@ struct Contents {
 class Flattening {
 public:
     void add(MPI_Datatype type, Index offset) {
-        const Contents c(type);
+        const TypeContents c(type);
         if (c.combiner == MPI_COMBINER_NAMED) return add_run(offset, size_of_type(type));
         const MPI_Datatype inner = c.inner.front();
         const Index extent = extent_of(inner);
@@ -112,7 +112,7 @@ private:
     }
 
     // The numbers are that of the dimensions, the lengths, those of the part, its start, the order.
-    void add_subarray(const Contents& c, Index offset, Index extent) {
+    void add_subarray(const TypeContents& c, Index offset, Index extent) {
         const auto dims = static_cast<std::size_t>(c.n[0]);
         const bool slowest_first = c.n[1 + 3 * dims] == MPI_ORDER_C;
         const auto number = [&](std::size_t list, std::size_t d) {  // d from the fastest on
