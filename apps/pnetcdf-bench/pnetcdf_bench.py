@@ -46,7 +46,7 @@ def main():
         times = {"plain": [], "taken": []}
         for _ in range(arguments.repetitions):
             times["plain"].append(run(command, arguments.folder))
-            times["taken"].append(run([arguments.tool, "run", "--", *command], arguments.folder))
+            times["taken"].append(run([arguments.tool, "run", *command], arguments.folder))
         (Path(arguments.folder) / path).unlink(missing_ok=True)
         plain, taken = ([statistics.median(t) for t in zip(*times[k], strict=True)] for k in times)
         print(
