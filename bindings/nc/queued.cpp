@@ -140,11 +140,12 @@ void QueuedFile::write_queue() {
         if (by_root) {
             write_by_root(batch);
         } else {
-            Error error;
+            std::vector<const char*> shared;
+            Error error = error_of([&] { shared = shared_arrays(); });
             int step = 0;
             for (const PutCall& call : batch.calls) {
                 for (; step < call.step; step++) end_step();
-                if (error.code == 0) error = put_call(call);
+                if (error.code == 0) error = put_call(call, shared);
             }
             for (; step < batch.steps; step++) end_step();
             agree(session_.comm(), error);
@@ -199,7 +200,27 @@ Batch QueuedFile::next_batch() {
     return batch;
 }
 
-Error QueuedFile::put_call(const PutCall& call) try {
+std::vector<const char*> QueuedFile::shared_arrays() const {
+    std::vector<std::pair<const char*, const char*>> all;  // begin and end
+    for (const Entry& e : queue_.entries()) {
+        const nc_type type = table_.variables[static_cast<std::size_t>(e.varid)].type;
+        if (!e.empty)
+            all.emplace_back(e.values,
+                             e.values + static_cast<std::size_t>(e.elements()) * size_of(type));
+    }
+    std::sort(all.begin(), all.end());
+    std::vector<const char*> shared;
+    std::size_t longest = 0;  // the one of those so far that ends last
+    for (std::size_t i = 1; i < all.size(); i++) {
+        if (all[i].first < all[longest].second)
+            shared.insert(shared.end(), {all[longest].first, all[i].first});
+        if (all[i].second > all[longest].second) longest = i;
+    }
+    std::sort(shared.begin(), shared.end());
+    return shared;
+}
+
+Error QueuedFile::put_call(const PutCall& call, const std::vector<const char*>& shared) try {
     const Variable& v = table_.variable(call.varid);
     const Entry* const e =
         call.entry < 0 ? nullptr : &queue_.entries()[static_cast<std::size_t>(call.entry)];
@@ -214,13 +235,15 @@ Error QueuedFile::put_call(const PutCall& call) try {
         });
     } else {
         const Index n = e == nullptr ? 0 : e->elements() / call.records;
+        const bool copies =
+            e != nullptr && std::binary_search(shared.begin(), shared.end(), e->values);
         for (Index r = 0; r < call.records && status == TW_OK; r++) {
             const char* const values =
                 e == nullptr ? nullptr
                              : e->values + static_cast<std::size_t>(r * n) * size_of(v.type);
             status = tw_put_record_array(file_, v.name.c_str(), call.decomposition, call.record + r,
                                          tw_dense(type, values, n),
-                                         session_.keeps_arrays() ? TW_DEFERRED : 0);
+                                         session_.keeps_arrays() && !copies ? TW_DEFERRED : 0);
         }
     }
     if (status == TW_OK) return {};

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "agreement.hpp"
 #include "batch.hpp"
@@ -133,7 +134,10 @@ private:
     void commit();
     [[noreturn]] void fail(const Error& error);
     Batch next_batch();
-    Error put_call(const PutCall& call);
+    // @param shared  arrays of entries that overlap others, in order; the library wants copies of
+    // them
+    Error put_call(const PutCall& call, const std::vector<const char*>& shared);
+    std::vector<const char*> shared_arrays() const;
     void write_by_root(const Batch& batch);
     void edits_begin() override { close_alone(); }
     void after_put(bool collective, bool at_once);

@@ -392,6 +392,29 @@ static void definitions(void) {
     }
 }
 
+/* Programs may put the same array into several variables. */
+static void shared_arrays(void) {
+    enum { many = 3000 };
+    static float array[many], back[many];
+    MPI_Offset s[1] = {(MPI_Offset)many * rank}, c[1] = {many};
+    int variables[3];
+    SAY(ncmpi_create(MPI_COMM_WORLD, "g.nc", NC_64BIT_DATA, MPI_INFO_NULL, &id));
+    ncmpi_def_dim(id, "n", (MPI_Offset)many * ranks, &d);
+    for (int i = 0; i < 3; i++) {
+        char name[2] = {(char)('a' + i), 0};
+        ncmpi_def_var(id, name, NC_FLOAT, 1, &d, &variables[i]);
+    }
+    for (int i = 0; i < many; i++) array[i] = (float)(rank + i);
+    SAY(ncmpi_enddef(id));
+    for (int i = 0; i < 3; i++) SAY(ncmpi_iput_vara_float(id, variables[i], s, c, array, NULL));
+    SAY(ncmpi_wait_all(id, NC_REQ_ALL, NULL, NULL));
+    for (int i = 0; i < 3; i++) {
+        SAY(ncmpi_get_vara_float_all(id, variables[i], s, c, back));
+        say("same", memcmp(array, back, sizeof back));
+    }
+    SAY(ncmpi_close(id));
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -404,6 +427,7 @@ int main(int argc, char** argv) {
     files();
     second_ids();
     definitions();
+    shared_arrays();
     MPI_Finalize();
     return 0;
 }
