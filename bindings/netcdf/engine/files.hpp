@@ -4,12 +4,11 @@
 #pragma once
 
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <string>
 
+#include "attempt.hpp"
 #include "file.hpp"
 
 namespace thalweg::netcdf::engine {
@@ -41,23 +40,10 @@ void tell_unclosed_files();
 // Logs the text of an error at level info, and returns its code.
 int failed(const Error& error);
 
-// Runs an action and returns its code, or that of the error that it throws.
+// Runs an action. @return its code; that of an error which it throws
 template <class Action>
 int attempt(Action action) {
-    try {
-        if constexpr (std::is_void_v<decltype(action())>) {
-            action();
-            return 0;
-        } else {
-            return action();
-        }
-    } catch (const Error& error) {
-        return failed(error);
-    } catch (const std::bad_alloc&) {
-        return out_of_memory;
-    } catch (const std::exception& error) {
-        return failed({internal_error, error.what()});
-    }
+    return nc::attempt(failed, action);
 }
 
 // Runs an action on an open file. Threads with files of other ranks need not wait for it.

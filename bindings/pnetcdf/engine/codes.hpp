@@ -3,11 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <exception>
-#include <new>
-#include <type_traits>
-
-#include "error.hpp"
+#include "attempt.hpp"
 
 namespace thalweg::pnetcdf::engine {
 
@@ -46,23 +42,10 @@ enum {
 // info.
 int code_for_program(const nc::Error& error);
 
-// Runs an action. Returns the code that it returns, or the code of an error that it throws.
+// Runs an action. @return its code; that of an error which it throws
 template <class Action>
 int attempt(Action action) {
-    try {
-        if constexpr (std::is_void_v<decltype(action())>) {
-            action();
-            return 0;
-        } else {
-            return action();
-        }
-    } catch (const nc::Error& error) {
-        return code_for_program(error);
-    } catch (const std::bad_alloc&) {
-        return nc::out_of_memory;
-    } catch (const std::exception& error) {
-        return code_for_program({nc::internal_error, error.what()});
-    }
+    return nc::attempt(code_for_program, action);
 }
 
 }  // namespace thalweg::pnetcdf::engine

@@ -1,0 +1,26 @@
+// How calls of a program return errors.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <type_traits>
+
+#include "error.hpp"
+
+namespace thalweg::nc {
+
+// Runs an action. @return what it returns, 0 if that is nothing; the code of an error that it
+// throws
+template <class Action>
+int attempt(int (*code_of_error)(const Error&), Action action) {
+    int result = 0;
+    const Error error = error_of([&] {
+        if constexpr (std::is_void_v<decltype(action())>)
+            action();
+        else
+            result = action();
+    });
+    return error.code == 0 ? result : code_of_error(error);
+}
+
+}  // namespace thalweg::nc
