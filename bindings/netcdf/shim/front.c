@@ -12,8 +12,8 @@
 
 #include "policy.h"
 
-/* The build defines THALWEG_FRONT_NEEDS, the sonames of netCDF and HDF5 that the front needs, and
- * THALWEG_FRONT_MPI, those of its MPI. */
+/* The build defines THALWEG_FRONT_NEEDS, the sonames of netCDF and HDF5 that the front needs,
+ * THALWEG_FRONT_MPI, those of its MPI, and THALWEG_FRONTS, its file as seen from this one. */
 
 static __thread int depth;
 static __thread const struct thalweg_call* current;
@@ -91,7 +91,7 @@ static void load(void) {
     made = &shim;
     const int flags = loading_flags();
     if (flags == -1) return;
-    void* const handle = open_beside("libthalweg_fronts.so", flags);
+    void* const handle = open_beside(THALWEG_FRONTS, flags);
     thalweg_front_begin_function* const begin =
         handle != NULL ? (thalweg_front_begin_function*)dlsym(handle, "thalweg_front_netcdf")
                        : NULL;
@@ -123,12 +123,12 @@ static int load_once(void) {
     return front() != NULL;
 }
 
-/* Tests if the front can use the program's communicators. Loads it, if its MPI is the only MPI
- * library in the program. */
-static int shares_mpi(void) {
+/* Tests if the front can use the program's communicators, and loads it if its MPI is the only one
+ * that the program has loaded. runs: that MPI has to be initialized. */
+static int shares_mpi(int runs) {
     if (definer_of("PMPI_Init") != NULL && !other_defines("PMPI_Init", THALWEG_FRONT_MPI)) {
         if (!load_once()) return 0;
-        if (front()->mpi_runs()) return 1;
+        if (!runs || front()->mpi_runs()) return 1;
     }
     tell_once("no file with a communicator is taken: the program does not run this build's MPI,",
               THALWEG_FRONT_MPI);
@@ -137,7 +137,7 @@ static int shares_mpi(void) {
 
 int attach(struct library* library, const struct thalweg_call* call) {
     if (library->refused || is_child()) return 0;
-    if (call->kind != thalweg_no_comm ? !shares_mpi() : !load_once()) return 0;
+    if (call->kind != thalweg_no_comm ? !shares_mpi(1) : !load_once()) return 0;
     if (library->shared.slot != 0) return 1;
     pthread_mutex_lock(&lock);
     if (library->shared.slot == 0) {
@@ -153,8 +153,8 @@ int attach(struct library* library, const struct thalweg_call* call) {
     return !library->refused;
 }
 
-const struct thalweg_front* front_for_pnetcdf(void) {
-    return !is_child() && shares_mpi() ? front() : NULL;
+const struct thalweg_front* front_for_pnetcdf(int opens) {
+    return !is_child() && shares_mpi(opens) ? front() : NULL;
 }
 
 void detach(struct library* library, int mode) {

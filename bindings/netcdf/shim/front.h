@@ -16,12 +16,12 @@ enum thalweg_owner owner_of(const struct library* library, int id);
  * possible, which is reported once. */
 int attach(struct library* library, const struct thalweg_call* call);
 
-/* Loads the front if necessary, for a file that a program opens by PnetCDF. Returns null if the
- * front cannot be used. */
-const struct thalweg_front* front_for_pnetcdf(void);
+/* Loads the front if need be, for PnetCDF's names. Returns null if it cannot be used.
+ * opens: MPI has to be initialized, as for a file. */
+const struct thalweg_front* front_for_pnetcdf(int opens);
 
-/* Returns the function of PnetCDF that the program's first call would have reached; null if there
- * is none. Defined in names_pnetcdf.c. */
+/* Returns a function of the program's PnetCDF; null if there is none, or if this library replaces
+ * it. In the file for PnetCDF's names. */
 void* real_pnetcdf(const char* name);
 
 /* Notes that the program has registered its own table in a slot. */

@@ -2,30 +2,19 @@
  * Whatever its types, an argument is an integer or an address and is passed on as a word.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "front.h"
 #include "names.h"
+#include "pnetcdf_numbers.h"
 #include "policy.h"
 #include "real.h"
 
 #define CALLER __builtin_return_address(0)
 
 typedef uintptr_t word;
-
-enum number {
-#define PLAIN(name, arguments) number_of_##name,
-#define OF_FILE(name, arguments) number_of_##name,
-#define OPENING(name, arguments) number_of_##name,
-#define DATA(name, arguments, ...) number_of_##name,
-#include "pnetcdf_names.inc"
-#undef PLAIN
-#undef OF_FILE
-#undef OPENING
-#undef DATA
-    number_of_names
-};
 
 static void* _Atomic functions[number_of_names];
 static const void* _Atomic first_caller; /* address in the program's first caller, by which the
@@ -34,41 +23,78 @@ static const void* _Atomic first_caller; /* address in the program's first calle
 static word no_library(void) { return (word)netcdf_not_built; }
 static const char* no_text(void) { return "there is no PnetCDF library"; }
 
-static int returns_text(const char* name) {
-    return strcmp(name, "ncmpi_strerror") == 0 || strcmp(name, "ncmpi_strerrno") == 0 ||
-           strcmp(name, "ncmpi_inq_libvers") == 0;
+/* Returns a function in place of one that cannot be had. */
+static void* absent(const char* name) {
+    const int text = strcmp(name, "ncmpi_strerror") == 0 || strcmp(name, "ncmpi_strerrno") == 0 ||
+                     strcmp(name, "ncmpi_inq_libvers") == 0;
+    return text ? (void*)no_text : (void*)no_library;
 }
 
-void* real_pnetcdf(const char* name) { return real_function(first_caller, name); }
-
-/* Returns the real function of a name. Stores it, unless the front has replaced it meanwhile. */
-static void* find(enum number number, const char* name, const void* caller) {
-    void* const real = real_function(caller, name);
-    void* none = NULL;
-    if (real == NULL) return returns_text(name) ? (void*)no_text : (void*)no_library;
-    atomic_compare_exchange_strong(&functions[number], &none, real);
-    return real;
+/* Returns the function that a caller would have reached without this library; null if there is
+ * none, or if this library takes PnetCDF's place. */
+static void* real_for(const void* caller, const char* name) {
+#ifdef THALWEG_REPLACES_PNETCDF
+    (void)caller, (void)name;
+    return NULL;
+#else
+    return real_function(caller, name);
+#endif
 }
 
-static inline void* function_of(enum number number, const char* name, const void* caller) {
-    void* const known = atomic_load_explicit(&functions[number], memory_order_acquire);
-    return known != NULL ? known : find(number, name, caller);
-}
+void* real_pnetcdf(const char* name) { return real_for(first_caller, name); }
 
-/* Loads the front when the program first creates or opens a file by PnetCDF. */
-static void begin(const void* caller) {
+#ifdef THALWEG_REPLACES_PNETCDF
+/* Returns a function of the PnetCDF by which Thalweg itself writes; null if there is none. */
+static void* function_of_storage(const char* name) {
+#ifdef THALWEG_STORAGE_PNETCDF
+    static void* _Atomic library;
+    if (library == NULL) library = dlopen(THALWEG_STORAGE_PNETCDF, RTLD_NOW | RTLD_LOCAL);
+    return library != NULL ? dlsym(library, name) : NULL;
+#else
+    (void)name;
+    return NULL;
+#endif
+}
+#endif
+
+/* Loads the front when the program first creates or opens a file, or calls a function that no other
+ * library has. */
+static void begin(const void* caller, int opens) {
     static _Atomic int begun;
     if (begun || *thalweg_shim_depth() > 0 || pnetcdf_choice() == pnetcdf_off) return;
     first_caller = caller;
-    const struct thalweg_front* const front = front_for_pnetcdf();
+    const struct thalweg_front* const front = front_for_pnetcdf(opens);
     begun = 1;
     if (front == NULL || front->pnetcdf == NULL) return;
     if (front->pnetcdf_count != number_of_names) {
         tell_once("no file of PnetCDF is taken: the front was built for another version of it", "");
         return;
     }
-    for (int i = 0; i < number_of_names; ++i)
-        if (front->pnetcdf[i] != NULL) functions[i] = front->pnetcdf[i];
+    for (int i = 0; i < number_of_names; ++i) functions[i] = front->pnetcdf[i];
+}
+
+/* Returns the real function of a name, and notes it unless the front has another one meanwhile. If
+ * there is none, returns that of the front. */
+static void* find(enum pnetcdf_number number, const char* name, const void* caller) {
+    void* const real = real_for(caller, name);
+    void* none = NULL;
+    if (real == NULL) {
+        begin(caller, 0);
+        return functions[number] != NULL ? functions[number] : absent(name);
+    }
+    atomic_compare_exchange_strong(&functions[number], &none, real);
+    return real;
+}
+
+static inline void* function_of(enum pnetcdf_number number, const char* name, const void* caller) {
+#ifdef THALWEG_REPLACES_PNETCDF
+    if (*thalweg_shim_depth() > 0) {
+        void* const real = function_of_storage(name);
+        return real != NULL ? real : absent(name);
+    }
+#endif
+    void* const known = atomic_load_explicit(&functions[number], memory_order_acquire);
+    return known != NULL ? known : find(number, name, caller);
 }
 
 #define TYPES_0 void
@@ -100,13 +126,14 @@ static void begin(const void* caller) {
         typedef word function(TYPES_##n);                                                          \
         return ((function*)function_of(number_of_##name, #name, CALLER))(VALUES_##n);              \
     }
+#define FILES(name, n) PLAIN(name, n)
 #define OF_FILE(name, n) PLAIN(name, n)
 #define DATA(name, n, ...) PLAIN(name, n)
 #define OPENING(name, n)                                                                           \
     word name(TYPES_##n);                                                                          \
     word name(TYPES_##n) {                                                                         \
         typedef word function(TYPES_##n);                                                          \
-        begin(CALLER);                                                                             \
+        begin(CALLER, 1);                                                                          \
         return ((function*)function_of(number_of_##name, #name, CALLER))(VALUES_##n);              \
     }
 #include "pnetcdf_names.inc"

@@ -37,12 +37,16 @@ enum netcdf_choice netcdf_choice(void) {
 }
 
 enum pnetcdf_choice pnetcdf_choice(void) {
+#ifdef THALWEG_REPLACES_PNETCDF
+    return pnetcdf_on;
+#else
     const char* const value = setting("THALWEG_PNETCDF");
     if (value == NULL || strcmp(value, "on") == 0) return pnetcdf_on;
     if (strcmp(value, "forward") == 0) return pnetcdf_forward;
     if (strcmp(value, "off") != 0)
         tell_once("no file of PnetCDF is taken: THALWEG_PNETCDF is on, forward or off, not", value);
     return pnetcdf_off;
+#endif
 }
 
 int tells(void) {
@@ -120,10 +124,10 @@ int takes(const struct thalweg_call* call, const char* path) {
 }
 
 int takes_pnetcdf(const char* path, int mode) {
-    const char* const safe = getenv("PNETCDF_SAFE_MODE"); /* in PnetCDF's safe mode, ranks
-                                                           * compare their arguments */
-    if (safe != NULL && *safe != '0') return 0;
+#ifndef THALWEG_REPLACES_PNETCDF /* by which no file can be left to others */
+    const char* const safe = getenv("PNETCDF_SAFE_MODE"); /* compares arguments between ranks */
+    if ((safe != NULL && *safe != '0') || path == NULL || !chosen(path)) return 0;
+#endif
     if (mode & (diskless | mapped | user_formats | netcdf4 | in_memory)) return 0;
-    return formats(mode) <= 1 && path != NULL && strchr(path, ':') == NULL && ordinary(path) &&
-           chosen(path);
+    return formats(mode) <= 1 && path != NULL && ordinary(path);
 }

@@ -6,19 +6,22 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "front/account.hpp"
 #include "front/router.hpp"
 #include "pnetcdf/engine/calls.hpp"
-#include "pnetcdf/front/numbers.hpp"
+#include "pnetcdf/front/alone.hpp"
 #include "pnetcdf/front/open_files.hpp"
 #include "pnetcdf/front/table.hpp"
 #include "session.hpp"
+#include "shim/pnetcdf_numbers.h"
 
 namespace thalweg::pnetcdf::opening {
 
@@ -30,13 +33,32 @@ Function* real(int number) {
     return reinterpret_cast<Function*>(real_function(number));
 }
 
-/// Returns the format that a mode requests.
+template <class Function, class... A>
+int call_real(int number, A... arguments) {
+    auto* const function = real<Function>(number);
+    return function != nullptr ? function(arguments...) : NC_ENOTBUILT;
+}
+
+/// Returns a path without the name of a file system before a colon, by which PnetCDF has MPI-IO
+/// choose its driver. Other colons are part of the file's name.
+std::string without_driver(const char* path) {
+    constexpr std::string_view drivers[] = {"ufs",    "nfs",  "xfs",    "pvfs2", "gpfs",   "panfs",
+                                            "lustre", "daos", "testfs", "ime",   "quobyte"};
+    const std::string_view text = path == nullptr ? "" : path;
+    const std::size_t colon = text.find(':');
+    const bool named = colon != text.npos && std::find(std::begin(drivers), std::end(drivers),
+                                                       text.substr(0, colon)) != std::end(drivers);
+    return std::string(named ? text.substr(colon + 1) : text);
+}
+
+/// Returns the format that a mode asks for.
 int format_of(int mode) {
     if ((mode & NC_64BIT_DATA) != 0) return NC_FORMAT_64BIT_DATA;
     if ((mode & NC_64BIT_OFFSET) != 0) return NC_FORMAT_64BIT_OFFSET;
     int format = NC_FORMAT_CLASSIC;
-    auto* const ask = real<decltype(ncmpi_inq_default_format)>(number_of_ncmpi_inq_default_format);
-    if ((mode & NC_CLASSIC_MODEL) == 0 && ask != nullptr) ask(&format);
+    auto* const ask = reinterpret_cast<decltype(&ncmpi_inq_default_format)>(
+        function_of(number_of_ncmpi_inq_default_format));
+    if ((mode & NC_CLASSIC_MODEL) == 0) ask(&format);
     return format;
 }
 
@@ -61,11 +83,12 @@ Said agree_on_call(MPI_Comm comm, const char* path, int mode, bool create) {
     return said;
 }
 
-int open_really(MPI_Comm comm, const char* path, int mode, MPI_Info info, bool create, int* id) {
-    const int number = create ? number_of_ncmpi_create : number_of_ncmpi_open;
-    auto* const function = real<decltype(ncmpi_create)>(number);
+int open_really(const netcdf::Call& call, const char* path, int mode, int* id) {
+    const int number = call.create ? number_of_ncmpi_create : number_of_ncmpi_open;
+    auto* const function = real<decltype(::ncmpi_create)>(number);
+    if (function == nullptr) return alone::refuse(call);
     int inner = -1;
-    const int code = function == nullptr ? NC_ENOTBUILT : function(comm, path, mode, info, &inner);
+    const int code = function(call.comm, path, mode, call.info, &inner);
     const bool is_open = code == 0 || code == NC_EMULTIDEFINE_CMODE ||
                          code == NC_EMULTIDEFINE_OMODE || code == NC_ENULLPAD;
     if (id != nullptr) *id = is_open ? add_file({.inner = inner}) : -1;
@@ -99,9 +122,9 @@ void close_open_files(bool with_mpi) {
 }
 
 int start(MPI_Comm comm, const char* path, int mode, MPI_Info info, bool create, int* id) try {
-    const Said said = agree_on_call(comm, path, mode, create);
     netcdf::Call call;
-    call.path = path == nullptr ? "" : path;
+    call.path = without_driver(path);
+    const Said said = agree_on_call(comm, call.path.c_str(), mode, create);
     call.mode = said.mode;
     call.format = said.format;
     call.create = create;
@@ -116,7 +139,7 @@ int start(MPI_Comm comm, const char* path, int mode, MPI_Info info, bool create,
         code = made.file != nullptr ? 0 : engine::begin(call, &made.file);
     }
     if (code == netcdf::step_aside) {
-        code = open_really(comm, path, mode, info, create, id);
+        code = open_really(call, path, mode, id);
         if (code == 0 && said.taken != 0) netcdf::account(call, call.reason, "PnetCDF");
         return code;
     }
@@ -138,50 +161,55 @@ bool passes() { return *the_shim()->depth() > 0 || netcdf::in_child(); }
 
 int finish(int id, bool abort) {
     const int number = abort ? number_of_ncmpi_abort : number_of_ncmpi_close;
-    if (*the_shim()->depth() > 0) return real<int(int)>(number)(id);
+    if (*the_shim()->depth() > 0) return call_real<int(int)>(number, id);
     const OpenFile* const open = find_file(id);
     if (open == nullptr || (open->file != nullptr && netcdf::in_child())) return NC_EBADID;
     const Depth deeper(the_shim());
     OpenFile file = remove_file(id);
-    if (file.file == nullptr) return real<int(int)>(number)(file.inner);
-    return engine::end(file.file, *file.handle, abort);
+    if (file.file == nullptr) return call_real<int(int)>(number, file.inner);
+    // Another id of the file goes on.
+    return file.file.use_count() > 1 ? 0 : engine::end(file.file, abort);
 }
 
 }  // namespace
 
-int create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
+int ncmpi_create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
     if (passes())
-        return real<decltype(ncmpi_create)>(number_of_ncmpi_create)(comm, path, mode, info, id);
+        return call_real<decltype(::ncmpi_create)>(number_of_ncmpi_create, comm, path, mode, info,
+                                                   id);
     const Depth deeper(the_shim());
     return start(comm, path, mode, info, true, id);
 }
 
-int open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
+int ncmpi_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
     if (passes())
-        return real<decltype(ncmpi_open)>(number_of_ncmpi_open)(comm, path, mode, info, id);
+        return call_real<decltype(::ncmpi_open)>(number_of_ncmpi_open, comm, path, mode, info, id);
     const Depth deeper(the_shim());
     return start(comm, path, mode, info, false, id);
 }
 
-int close(int id) { return finish(id, false); }
+int ncmpi_close(int id) { return finish(id, false); }
 
-int abort(int id) { return finish(id, true); }
+int ncmpi_abort(int id) { return finish(id, true); }
 
-int inq_files_opened(int* count, int* ids) {
+int ncmpi_inq_files_opened(int* count, int* ids) {
     const std::vector<int> open = open_ids();
     if (count != nullptr) *count = static_cast<int>(open.size());
     if (ids != nullptr) std::copy(open.begin(), open.end(), ids);
     return 0;
 }
 
-int copy_att(int id, int variable, const char* name, int to, int to_variable) {
-    auto* const function = real<decltype(ncmpi_copy_att)>(number_of_ncmpi_copy_att);
-    if (*the_shim()->depth() > 0) return function(id, variable, name, to, to_variable);
+int ncmpi_copy_att(int id, int variable, const char* name, int to, int to_variable) {
+    const auto copy_really = [&](int source, int target) {
+        return call_real<decltype(::ncmpi_copy_att)>(number_of_ncmpi_copy_att, source, variable,
+                                                     name, target, to_variable);
+    };
+    if (*the_shim()->depth() > 0) return copy_really(id, to);
     const OpenFile *const from = find_file(id), *const into = find_file(to);
     if (from == nullptr || into == nullptr) return NC_EBADID;
     if (from->file == nullptr && into->file == nullptr) {
         const Depth deeper(the_shim());
-        return function(from->inner, variable, name, into->inner, to_variable);
+        return copy_really(from->inner, into->inner);
     }
     // Calls the functions as the program itself would.
     nc_type type = NC_NAT;
@@ -211,7 +239,7 @@ void tell_unclosed_files() {
 }
 
 void adopt_open_files() {
-    auto* const ask = real<decltype(ncmpi_inq_files_opened)>(number_of_ncmpi_inq_files_opened);
+    auto* const ask = real<decltype(::ncmpi_inq_files_opened)>(number_of_ncmpi_inq_files_opened);
     int count = 0;
     if (ask == nullptr || ask(&count, nullptr) != 0 || count == 0) return;
     std::vector<int> ids(static_cast<std::size_t>(count));

@@ -1,4 +1,4 @@
-// Functions of PnetCDF that make and end files, and those that concern several or none.
+// Functions of PnetCDF that make and end files, and those that concern several.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,14 +7,14 @@
 
 namespace thalweg::pnetcdf::opening {
 
-/// @note create and open are collective over the communicator
-int create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id);
-int open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id);
-/// @note close and abort are collective over the file's communicator
-int close(int id);
-int abort(int id);
-int inq_files_opened(int* count, int* ids);
-int copy_att(int id, int variable, const char* name, int to, int to_variable);
+/// @note Collective over the communicator, both
+int ncmpi_create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id);
+int ncmpi_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id);
+/// @note Collective over that of the file, both
+int ncmpi_close(int id);
+int ncmpi_abort(int id);
+int ncmpi_inq_files_opened(int* count, int* ids);
+int ncmpi_copy_att(int id, int variable, const char* name, int to, int to_variable);
 
 /// Prints which files are incomplete, if the process exits without MPI_Finalize.
 void tell_unclosed_files();

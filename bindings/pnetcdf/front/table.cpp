@@ -10,9 +10,10 @@
 #include "front/router.hpp"
 #include "pnetcdf/engine/calls.hpp"
 #include "pnetcdf/engine/data_calls.hpp"
-#include "pnetcdf/front/numbers.hpp"
+#include "pnetcdf/front/alone.hpp"
 #include "pnetcdf/front/open_files.hpp"
 #include "pnetcdf/front/opening.hpp"
+#include "shim/pnetcdf_numbers.h"
 
 namespace thalweg::pnetcdf {
 
@@ -21,15 +22,8 @@ namespace {
 const thalweg_shim* shim;
 
 constexpr const char* texts[] = {
-#define PLAIN(name, arguments) #name,
-#define OF_FILE(name, arguments) #name,
-#define OPENING(name, arguments) #name,
-#define DATA(name, arguments, ...) #name,
+#define NAME(name, ...) #name,
 #include "pnetcdf_names.inc"
-#undef PLAIN
-#undef OF_FILE
-#undef OPENING
-#undef DATA
 };
 
 std::atomic<void*> reals[number_of_names];
@@ -58,24 +52,23 @@ struct Routed<int(int, A...), engine, number> {
     }
 };
 
-/// Returns the replacement of a function that is not routed by an id; null: the real function is
-/// called.
-void* plain(int number) {
-    switch (number) {
-        case number_of_ncmpi_create: return reinterpret_cast<void*>(opening::create);
-        case number_of_ncmpi_open: return reinterpret_cast<void*>(opening::open);
-        case number_of_ncmpi_close: return reinterpret_cast<void*>(opening::close);
-        case number_of_ncmpi_abort: return reinterpret_cast<void*>(opening::abort);
-        case number_of_ncmpi_copy_att: return reinterpret_cast<void*>(opening::copy_att);
-        case number_of_ncmpi_inq_files_opened:
-            return reinterpret_cast<void*>(opening::inq_files_opened);
-        default: return nullptr;
+/// A function that concerns no open file: the real one, or the one here if there is none.
+template <class Function, auto own, int number>
+struct Plain;
+
+template <class Result, class... A, auto own, int number>
+struct Plain<Result(A...), own, number> {
+    static Result call(A... arguments) {
+        auto* const real = reinterpret_cast<Result (*)(A...)>(real_function(number));
+        return real != nullptr ? real(arguments...) : own(arguments...);
     }
-}
+};
 
 void* const functions[number_of_names] = {
-#define PLAIN(name, arguments) plain(number_of_##name),
-#define OPENING(name, arguments) plain(number_of_##name),
+#define PLAIN(name, arguments)                                                                     \
+    reinterpret_cast<void*>(Plain<decltype(::name), alone::name, number_of_##name>::call),
+#define OPENING(name, arguments) reinterpret_cast<void*>(opening::name),
+#define FILES(name, arguments) reinterpret_cast<void*>(opening::name),
 #define OF_FILE(name, arguments)                                                                   \
     reinterpret_cast<void*>(Routed<decltype(::name), engine::calls::name, number_of_##name>::call),
 #define DATA(name, arguments, verb, kind, type, all)                                               \
@@ -85,10 +78,6 @@ void* const functions[number_of_names] = {
                                     engine::Memory::type, all>::call,                              \
                number_of_##name>::call),
 #include "pnetcdf_names.inc"
-#undef PLAIN
-#undef OF_FILE
-#undef OPENING
-#undef DATA
 };
 
 }  // namespace

@@ -16,11 +16,14 @@ void* const* begin(const thalweg_shim* shim, int* count);
 /// Must be called when the process exits.
 void finish();
 
-/// Returns the real function with a name.
-/// @param number  index of the name in the list
+/// Returns the program's PnetCDF's function of a name; null if there is none.
+/// @param number  in the list of names
 void* real_function(int number);
 
-/// Returns the shim that was set.
+/// Returns the function that the program calls by a name.
+void* function_of(int number);
+
+/// The shim that was set.
 const thalweg_shim* the_shim();
 
 }  // namespace thalweg::pnetcdf
