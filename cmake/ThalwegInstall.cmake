@@ -23,6 +23,20 @@ if(TARGET thalweg_shim) # no program is built against these, so find_package doe
     add_dependencies(thalweg_installed thalweg_shim thalweg_fronts)
     install(TARGETS thalweg_shim thalweg_fronts LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+if(TARGET thalweg_pnetcdf)
+    add_dependencies(thalweg_installed thalweg_pnetcdf thalweg_pnetcdf_own)
+    install(TARGETS thalweg_pnetcdf thalweg_pnetcdf_first EXPORT thalwegTargets
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    # Looks like a PnetCDF of its own, so that it can be named as one.
+    set(thalweg_pnetcdf_prefix "${CMAKE_INSTALL_LIBDIR}/thalweg/pnetcdf")
+    install(TARGETS thalweg_pnetcdf_own LIBRARY DESTINATION ${thalweg_pnetcdf_prefix}/lib)
+    install(FILES ${thalweg_pnetcdf_links} DESTINATION ${thalweg_pnetcdf_prefix}/lib)
+    install(DIRECTORY ${thalweg_pnetcdf_headers}/ DESTINATION ${thalweg_pnetcdf_prefix}/include
+            FILES_MATCHING PATTERN "pnetcdf.*")
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/pnetcdf.pc.in ${PROJECT_BINARY_DIR}/pnetcdf.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/pnetcdf.pc
+            DESTINATION ${thalweg_pnetcdf_prefix}/lib/pkgconfig)
+endif()
 
 set(thalweg_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/thalweg")
 install(EXPORT thalwegTargets NAMESPACE thalweg:: DESTINATION ${thalweg_package_dir})
@@ -92,6 +106,9 @@ if(TARGET thalweg_pio)
 endif()
 if(TARGET thalweg_shim)
     list(APPEND thalweg_pc_files thalweg-netcdf)
+endif()
+if(TARGET thalweg_pnetcdf)
+    list(APPEND thalweg_pc_files thalweg-pnetcdf)
 endif()
 if(TARGET thalweg_fortran)
     list(APPEND thalweg_pc_files thalweg-fortran)

@@ -38,7 +38,7 @@ build_with_cmake() {
     cmake -S "$hello" -B "$folder/first" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" "${choose_mpi[@]}"
     cmake --build "$folder/first"
     cp "$folder/first/hello" "$folder/out/first"
-    cp "$folder"/build/hello_* "$folder"/build/cfio_* "$folder"/build/pio_* "$folder/out/"
+    find "$folder/build" -maxdepth 1 -type f -perm -u+x -exec cp {} "$folder/out/" \;
 }
 
 # A library that was built with another compiler or MPI is refused, with the reason.
@@ -80,6 +80,37 @@ build_with_pkgconfig() {
     # The command line of docs/first-steps.md.
     "$mpifort" "$hello/hello.f90" -o "$folder/out/first" -I"$prefix/include" -L"$libdir" \
         -Wl,-rpath,"$libdir" -lthalweg_fortran -lthalweg
+    [[ ! -d "$libdir/thalweg/pnetcdf" ]] || build_for_pnetcdf
+}
+
+# Builds a program that calls PnetCDF with the library that is linked first, if PnetCDF is installed,
+# and with the one that takes its place; both in C and with the module.
+build_for_pnetcdf() {
+    local ways=(alone) way flags path="$PKG_CONFIG_PATH"
+    ! pkg-config --exists pnetcdf || ways+=(first)
+    for way in "${ways[@]}"; do
+        if [[ "$way" == first ]]; then
+            read -ra flags <<<"$(pkg-config --cflags --libs thalweg-pnetcdf pnetcdf)"
+        else
+            PKG_CONFIG_PATH="$libdir/thalweg/pnetcdf/lib/pkgconfig:$path"
+            read -ra flags <<<"$(pkg-config --cflags --libs pnetcdf)"
+            PKG_CONFIG_PATH="$path"
+            "$mpifort" "$here/../pnetcdf/program.f90" -o "$folder/out/pnetcdf_f90" "${flags[@]}"
+        fi
+        "$mpicc" "$here/project/pnetcdf.c" -o "$folder/out/pnetcdf_$way" "${flags[@]}"
+    done
+}
+
+# Runs them: Thalweg has the files.
+run_for_pnetcdf() {
+    local program
+    cd "$folder/out"
+    for program in pnetcdf_*; do
+        [[ -x "$program" ]] || continue
+        "${mpiexec[@]}" -n 2 "./$program" pnetcdf.nc 2>told
+        grep -q '1 file by Thalweg$' told
+        ncdump pnetcdf.nc | grep -q ' v ='
+    done
 }
 
 # run_program NAME: runs it on 1 and 2 ranks. All runs of all programs write the same file.
@@ -123,6 +154,7 @@ done
 ncdump "$folder/out/pio.nc" | grep -q 'v = 1, 2, 3, 4 ;'
 "${mpiexec[@]}" -n 2 "$folder/out/pio_c"
 ncdump "$folder/out/pio.nc" | grep -q 'v = 1, 1, 1 ;'
+run_for_pnetcdf
 check_file
 if [[ -x "$prefix/bin/thalweg" ]]; then
     "$prefix/bin/thalweg" recover "$folder/out/hello_c.p1.nc" | grep -q '3 records, already complete'

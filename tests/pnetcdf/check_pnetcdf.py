@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs that call PnetCDF, plain and with the shim preloaded, and compares what they say
-and what is in their files.
+"""Runs programs that call PnetCDF, plain and through Thalweg, and compares what they say and what
+is in their files.
 
-Usage: check_pnetcdf.py CASE FOLDER TOOL SHIM RANKS -- LAUNCHER...
+Usage: check_pnetcdf.py CASE FOLDER TOOL SHIM LIBRARIES RANKS -- LAUNCHER...
+
+LIBRARIES: the folder with the libpnetcdf that takes PnetCDF's place.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-CASE, FOLDER, TOOL, SHIM, RANKS = sys.argv[1:6]
+CASE, FOLDER, TOOL, SHIM, LIBRARIES, RANKS = sys.argv[1:7]
 FOLDER = str(Path(FOLDER).resolve())
-LAUNCHER = sys.argv[7:]
+LAUNCHER = sys.argv[8:]
 
 
-def program(name):
-    return str(Path(FOLDER) / f"pnetcdf_{name}")
+def program(name, way="plain"):
+    return str(Path(FOLDER) / f"pnetcdf_{name}_{way}")
 
 
 def run(command, folder, preload=False, ranks=RANKS, **settings):
@@ -49,19 +52,37 @@ def taken_files(err):
     return int(found[1])
 
 
-def check_property(first, last):
-    for seed in range(first, last):
-        with tempfile.TemporaryDirectory() as folder:
-            plain, _ = run([program("property"), str(seed), "plain.nc"], folder)
-            service = {"THALWEG_SERVICE": "background"} if seed % 3 == 0 else {}
-            command = [program("property"), str(seed), "taken.nc"]
-            taken, err = run(command, folder, preload=True, **service)
-            same(plain, taken, f"seed {seed}")
-            taken_files(err)
-            dumps = [run([program("property"), "dump", f], folder)[0] for f in FILES]
-            same(*dumps, f"seed {seed}: the files differ")
+def compare(name, arguments=(), way="plain", **how):
+    """Compares what a program says plain and through Thalweg, and the files."""
+    with tempfile.TemporaryDirectory() as folder:
+        plain, _ = run([program(name), *arguments, "plain.nc"], folder)
+        taken, err = run([program(name, way), *arguments, "taken.nc"], folder, **how)
+        same(plain, taken, f"{name} {arguments}")
+        taken_files(err)
+        dumps = [run([program("property"), "dump", f], folder)[0] for f in FILES]
+        same(*dumps, f"{name} {arguments}: the files differ")
+        if VALIDATOR:
+            run([VALIDATOR, "-q", "taken.nc"], folder, ranks=0)
 
 
+def compare_all(way, seeds, **how):
+    """Compares the programs that there are of a way."""
+    for seed in seeds:
+        compare("property", [str(seed)], way, **how)
+    check_without_file(way, **how)
+    for name in ("fortran77", "fortran90"):
+        if Path(program(name, way)).exists():
+            compare(name, (), way, **how)
+
+
+def check_without_file(way="plain", **how):
+    with tempfile.TemporaryDirectory() as folder:
+        command = [program("without_file", way), "a.nc"]
+        plain, _ = run([program("without_file"), "a.nc"], folder)
+        same(plain, run(command, folder, **how)[0], "without_file")
+
+
+VALIDATOR = shutil.which("ncvalidator")
 FILES = ("plain.nc", "taken.nc")
 
 # Lines that differ on purpose: docs/pnetcdf.md. PnetCDF's own warning is on standard output, and
@@ -69,26 +90,17 @@ FILES = ("plain.nc", "taken.nc")
 CHANGED = ("PnetCDF warning", "ncmpi_abort")
 
 
-def check_rows():
+def check_rows(way="plain", **how):
     with tempfile.TemporaryDirectory() as folder:
         plain, _ = run([program("rows")], folder)
-        taken, err = run([program("rows")], folder, preload=True)
+        taken, err = run([program("rows", way)], folder, **how)
         kept = [
             "\n".join(line for line in text.splitlines() if not any(c in line for c in CHANGED))
             for text in (plain, taken)
         ]
         same(*kept, "rows")
         assert "by Thalweg" in err, err
-
-
-def check_fortran(name):
-    with tempfile.TemporaryDirectory() as folder:
-        plain, _ = run([program(name), "plain.nc"], folder)
-        taken, err = run([program(name), "taken.nc"], folder, preload=True)
-        same(plain, taken, name)
-        taken_files(err)
-        dumps = [run([program("property"), "dump", f], folder)[0] for f in FILES]
-        same(*dumps, f"{name}: the files differ")
+        assert way != "alone" or "there is no PnetCDF to do it" in err, err
 
 
 def check_places():
@@ -152,23 +164,34 @@ def check_choices():
             if "PNETCDF_SAFE_MODE" not in setting:
                 same(plain, out, str(setting))
             assert text in err if text else "thalweg:" not in err, err
+        for name in ("ufs:b.nc", "wrfout_d01_2000-01-24_12:00:00"):
+            taken_files(run([program("property"), "3", name], folder, preload=True)[1])
+            assert (Path(folder) / name.removeprefix("ufs:")).exists()
         _, err = run(command, folder, preload=True, THALWEG_TELL="file")
         assert "thalweg: a.nc: by Thalweg" in err, err
         out = subprocess.run([TOOL, "doctor", program("property")], capture_output=True, text=True)
         assert out.returncode == 0 and "ncmpi_create and ncmpi_open" in out.stdout, out.stdout
         # The library's own use of PnetCDF does not come back to it.
-        run([program("own")], folder, preload=True, THALWEG_STORAGE="pnetcdf")
+        run([OWN], folder, preload=True, THALWEG_STORAGE="pnetcdf")
+        run([OWN], folder, LD_LIBRARY_PATH=LIBRARIES, THALWEG_STORAGE="pnetcdf")
 
+
+OWN = str(Path(FOLDER) / "pnetcdf_own")
 
 if CASE == "property":
-    check_property(1, 12)
+    for seed in range(1, 12):
+        compare("property", [str(seed)], preload=True)
 elif CASE == "rows":
-    check_rows()
-elif CASE == "killed":
-    check_killed()
-elif CASE == "places":
-    check_places()
+    check_rows(preload=True)
 elif CASE == "choices":
     check_choices()
+elif CASE == "first":
+    compare_all("first", range(12, 15))
+    compare("property", ["12"], "first", preload=True)
+elif CASE == "alone":
+    compare_all("alone", range(15, 18))
+    check_rows("alone")
+elif CASE == "path":  # programs that were linked with PnetCDF find this project's library
+    compare_all("plain", range(18, 21), LD_LIBRARY_PATH=LIBRARIES)
 else:
-    check_fortran(CASE)
+    compare(CASE, preload=True)

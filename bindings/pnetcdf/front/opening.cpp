@@ -167,8 +167,7 @@ int finish(int id, bool abort) {
     const Depth deeper(the_shim());
     OpenFile file = remove_file(id);
     if (file.file == nullptr) return call_real<int(int)>(number, file.inner);
-    // Another id of the file goes on.
-    return file.file.use_count() > 1 ? 0 : engine::end(file.file, abort);
+    return engine::end(file.file, *file.handle, abort);
 }
 
 }  // namespace
