@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "base/parsed_json.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -46,20 +46,6 @@ Status read_begin(int fd, const std::string& path, char* to, std::int64_t bytes)
 std::string quoted(const std::string& name) {
     return nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
-
-/// A parsed JSON value. JSON's destructor allocates memory for nested values and ends the program
-/// if there is none, so this class takes the value apart before.
-struct ParsedJson {
-    nlohmann::json value;
-
-    ~ParsedJson() { take_apart(value); }
-
-    static void take_apart(nlohmann::json& value) {
-        if (!value.is_structured()) return;
-        for (nlohmann::json& inner : value) take_apart(inner);
-        value.clear();
-    }
-};
 
 }  // namespace
 
