@@ -91,7 +91,7 @@ std::string codec_text(const StoredFilter& filter) {
 }  // namespace
 
 std::string list_text(const std::vector<std::int64_t>& values) {
-    return nlohmann::json(values).dump();
+    return "[" + joined(values, ",") + "]";
 }
 
 std::string json_string(std::string_view text) {
@@ -127,14 +127,18 @@ std::string fill_text(tw_type type, const char* value) {
     return std::isalpha(static_cast<unsigned char>(text.back())) != 0 ? json_string(text) : text;
 }
 
+std::string array_text(const ArrayMembers& a) {
+    return fmt::format(R"({{"zarr_format":2,"shape":{},"chunks":{},"dtype":"{}","order":"C",)"
+                       R"("fill_value":{},"compressor":null,"filters":{}}})",
+                       list_text(a.shape), list_text(a.chunk), a.dtype, a.fill, a.filters);
+}
+
 std::string array_text(const ZarrArray& a) {
     std::vector<std::string> codecs;
     for (const StoredFilter& f : a.filters)
         if (f.id != shuffle_filter || f.element > 1) codecs.push_back(codec_text(f));
-    return fmt::format(R"({{"zarr_format":2,"shape":{},"chunks":{},"dtype":"{}","order":"C",)"
-                       R"("fill_value":{},"compressor":null,"filters":{}}})",
-                       list_text(a.shape), list_text(a.chunk), dtype(a.type, a.big_endian), a.fill,
-                       codecs.empty() ? "null" : "[" + joined(codecs, ",") + "]");
+    return array_text(ArrayMembers{a.shape, a.chunk, dtype(a.type, a.big_endian), a.fill,
+                                   codecs.empty() ? "null" : "[" + joined(codecs, ",") + "]"});
 }
 
 const Attribute* fill_attribute(const Variable& v) {

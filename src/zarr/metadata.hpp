@@ -38,7 +38,17 @@ double number_of(tw_type type, const char* value);
 /// @param value  in the machine's byte order
 std::string fill_text(tw_type type, const char* value);
 
-/// Formats the contents of .zarray.
+/// The members of .zarray that differ between arrays.
+struct ArrayMembers {
+    std::vector<std::int64_t> shape, chunk;
+    std::string dtype;
+    std::string fill = "null", filters = "null";  ///< as JSON
+
+    bool operator==(const ArrayMembers&) const = default;
+};
+
+/// Formats .zarray.
+std::string array_text(const ArrayMembers& array);
 std::string array_text(const ZarrArray& array);
 
 /// Formats attributes as members of a JSON object, `"name":value`. Leaves out `_FillValue` if it

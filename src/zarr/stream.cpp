@@ -5,9 +5,9 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/parsed_json.hpp"
 #include "zarr/base64.hpp"
 
 namespace thalweg::detail {
@@ -17,8 +17,19 @@ namespace {
 constexpr std::string_view copied_begin = "base64:";
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-nlohmann::json number_or_null(double value) {
-    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
+std::string number_or_null(double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+
+ArrayMembers parse_members(const std::string& text) {
+    const ParsedJson parsed{nlohmann::json::parse(text)};
+    const nlohmann::json& of = parsed.value;
+    ArrayMembers m{of.at("shape"), of.at("chunks"), of.at("dtype")};
+    m.fill = of.at("fill_value").dump();
+    m.filters = of.at("filters").dump();
+    if (m.shape.size() != m.chunk.size() || m.dtype.size() < 3)
+        throw std::out_of_range("other chunks than dimensions");
+    return m;
 }
 
 std::int64_t first_number(std::string_view key) {
@@ -40,7 +51,7 @@ struct ReferenceStream::Array {
     };
 
     StreamVariable is;
-    nlohmann::ordered_json zarray;
+    ArrayMembers zarray;
     std::string attributes;  ///< text of .zattrs
     /// Keys and references of an array without records.
     std::vector<std::pair<std::string, std::string>> fixed;
@@ -50,12 +61,10 @@ struct ReferenceStream::Array {
     std::map<std::int64_t, std::string> copies;  ///< texts of copied chunks, by number, while
                                                  ///< parsing
 
-    std::int64_t shape(std::size_t d) const { return zarray.at("shape").at(d); }
-    std::int64_t chunk(std::size_t d) const { return zarray.at("chunks").at(d); }
+    std::int64_t chunk(std::size_t d) const { return zarray.chunk.at(d); }
     std::int64_t record_bytes() const {
-        const std::string type = zarray.at("dtype");
-        std::int64_t bytes = first_number(std::string_view(type).substr(2));
-        for (std::size_t d = 1; d < zarray.at("chunks").size(); ++d) bytes *= chunk(d);
+        std::int64_t bytes = first_number(std::string_view(zarray.dtype).substr(2));
+        for (std::size_t d = 1; d < zarray.chunk.size(); ++d) bytes *= chunk(d);
         return bytes;
     }
     bool refers() const { return is.record && !is.copied; }
@@ -69,15 +78,20 @@ ReferenceStream& ReferenceStream::operator=(ReferenceStream&&) noexcept = defaul
 std::string stream_text(const std::string& dimension, const std::string& fixed,
                         const std::vector<StreamedFile>& files,
                         const std::vector<StreamVariable>& variables) {
-    nlohmann::json all{{"dimension", dimension}, {"fixed", fixed}};
-    all["files"] = nlohmann::json::array();
+    std::vector<std::string> of_files, of_variables;
     for (const StreamedFile& f : files)
-        all["files"].push_back(
-            {f.name, f.records, number_or_null(f.first), number_or_null(f.last)});
-    all["variables"] = nlohmann::json::array();
-    for (const StreamVariable& v : variables)
-        all["variables"].push_back({v.name, v.record, v.copied, v.decisive});
-    return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        of_files.push_back(fmt::format("[{},{},{},{}]", json_string(f.name), f.records,
+                                       number_or_null(f.first), number_or_null(f.last)));
+    for (const StreamVariable& v : variables) {
+        std::vector<std::string> decisive;
+        for (const auto& [name, value] : v.decisive)
+            decisive.push_back(json_string(name) + ":" + json_string(value));
+        of_variables.push_back(fmt::format("[{},{},{},{{{}}}]", json_string(v.name), v.record,
+                                           v.copied, joined(decisive, ",")));
+    }
+    return fmt::format(R"({{"dimension":{},"fixed":{},"files":[{}],"variables":[{}]}})",
+                       json_string(dimension), json_string(fixed), joined(of_files, ","),
+                       joined(of_variables, ","));
 }
 
 // ---- parsing
@@ -85,7 +99,8 @@ std::string stream_text(const std::string& dimension, const std::string& fixed,
 
 Status ReferenceStream::parse(const std::string& path, const std::string& text,
                               ReferenceStream& stream) try {
-    const nlohmann::json root = nlohmann::json::parse(text);
+    const ParsedJson parsed{nlohmann::json::parse(text)};
+    const nlohmann::json& root = parsed.value;
     const nlohmann::json& about = root.at("stream");
     ReferenceStream made;
     made.dimension_ = about.at("dimension");
@@ -102,8 +117,7 @@ Status ReferenceStream::parse(const std::string& path, const std::string& text,
         a.chunks.resize(made.files_.size());
         a.data.resize(made.files_.size());
         const nlohmann::json& refs = root.at("refs");
-        const std::string text_of_array = refs.at(a.is.name + "/.zarray");
-        a.zarray = nlohmann::ordered_json::parse(text_of_array);
+        a.zarray = parse_members(refs.at(a.is.name + "/.zarray"));
         a.attributes = refs.at(a.is.name + "/.zattrs");
         if (a.is.record && a.chunk(0) < 1) throw std::out_of_range("chunks of no records");
         if (a.refers())
@@ -226,12 +240,12 @@ Status ReferenceStream::check_array(const Array& mine, const Array& other,
                        what);
     };
     if (!how.empty()) return differs(how);
-    nlohmann::ordered_json a = mine.zarray, b = other.zarray;
-    if (mine.is.record) a["shape"][0] = b["shape"][0] = 0;
-    if (mine.is.record && mine.is.copied) a["chunks"][0] = b["chunks"][0] = 1;
-    // The fill value is null as long as all chunks were written.
-    if (a["fill_value"].is_null()) a["fill_value"] = b["fill_value"];
-    if (b["fill_value"].is_null()) b["fill_value"] = a["fill_value"];
+    ArrayMembers a = mine.zarray, b = other.zarray;
+    if (mine.is.record) a.shape.at(0) = b.shape.at(0) = 0;
+    if (mine.is.record && mine.is.copied) a.chunk.at(0) = b.chunk.at(0) = 1;
+    // The fill value is null while all chunks have been written.
+    if (a.fill == "null") a.fill = b.fill;
+    if (b.fill == "null") b.fill = a.fill;
     if (a != b || mine.is.copied != other.is.copied || mine.is.record != other.is.record)
         return differs(fmt::format("its chunks, filters or fill value differ from those in {}",
                                    files_.front().name));
@@ -318,8 +332,8 @@ Status ReferenceStream::add(ReferenceStream&& one, const std::string& path, std:
     insert(one, at);
     if (Status s = check_chunks(path); !s.ok()) return s;
     for (Array& a : arrays_) {
-        const auto& fill = one.arrays_[one.at_.at(a.is.name)].zarray["fill_value"];
-        if (!fill.is_null()) a.zarray["fill_value"] = fill;
+        const std::string& fill = one.arrays_[one.at_.at(a.is.name)].zarray.fill;
+        if (fill != "null") a.zarray.fill = fill;
     }
     if (fixed_.empty() || fixed_ == added.name) take_fixed(std::move(one));
     for (std::size_t i = at; i-- > 0;) {
@@ -341,13 +355,13 @@ void ReferenceStream::add_array(const Array& a, std::string& text) const {
         text += ",\n" + json_string(a.is.name + "/" + std::string(key)) + ":";
         text += json;
     };
-    nlohmann::ordered_json zarray = a.zarray;
+    ArrayMembers zarray = a.zarray;
     const std::int64_t all = records();
     std::int64_t step = 1;
-    if (a.is.record) zarray["shape"][0] = all;
+    if (a.is.record) zarray.shape.at(0) = all;
     if (a.is.record && a.is.copied)
-        zarray["chunks"][0] = step = copied_records(all, a.record_bytes());
-    add(".zarray", json_string(zarray.dump()));
+        zarray.chunk.at(0) = step = copied_records(all, a.record_bytes());
+    add(".zarray", json_string(array_text(zarray)));
     add(".zattrs", json_string(a.attributes));
     if (!a.is.record) {
         for (const auto& [key, value] : a.fixed) add(key, value);
@@ -356,7 +370,7 @@ void ReferenceStream::add_array(const Array& a, std::string& text) const {
     if (a.is.copied) {
         std::string bytes, rest;
         for (const std::string& data : a.data) bytes += data;
-        for (std::size_t d = 1; d < zarray["shape"].size(); ++d) rest += ".0";
+        for (std::size_t d = 1; d < zarray.shape.size(); ++d) rest += ".0";
         const std::size_t size = step * a.record_bytes();
         for (std::size_t k = 0; k * size < bytes.size(); ++k) {
             std::string chunk = bytes.substr(k * size, size);
