@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <nlohmann/json.hpp>
+#include <cmath>
 
 #include "base/size_signal.hpp"
 #include "base/trace.hpp"
@@ -61,8 +61,12 @@ Status read_number(Source& source, int variable, std::int64_t record, double& nu
     return status;
 }
 
-/// Finds the coordinate variable of the record dimension; returns -1 if there is none with numeric
-/// values.
+/// Formats a time as JSON, which has no NaN and no infinities.
+std::string number_text(double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+
+/// Finds the coordinate variable of the record dimension; -1 if there is none with numbers.
 int find_coordinate(const Definitions& d) {
     const int dim = d.record_dim();
     const int at = dim < 0 ? -1 : d.find_variable(d.dims[dim].name);
@@ -71,24 +75,25 @@ int find_coordinate(const Definitions& d) {
     return v.record && v.shape.empty() && valid_type(v.type) && v.type != TW_CHAR ? at : -1;
 }
 
-Status describe_contents(const std::string& path, nlohmann::ordered_json& line) {
+/// Adds records and times of a file to a line of the manifest.
+Status describe_contents(const std::string& path, std::string& line) {
     const std::unique_ptr<Comm> comm = make_serial_comm();
     Status status;
     const std::unique_ptr<Source> source = open_source(*comm, path, true, status);
     if (!source) return status;
     const std::int64_t records = source->records();
-    line["records"] = records;
+    line += fmt::format(",\"records\":{}", records);
     const int time = find_coordinate(source->definitions());
     if (time < 0 || records == 0) return {};
     double first = 0, last = 0;
     status = read_number(*source, time, 0, first);
     if (status.ok()) status = read_number(*source, time, records - 1, last);
-    line["time"] = {first, last};
+    line += fmt::format(",\"time\":[{},{}]", number_text(first), number_text(last));
     return status;
 }
 
-/// Finds the size and the checksum of a file; for a set of files, those of all files together.
-Status describe_bytes(const FileContext& file, nlohmann::ordered_json& line) {
+/// Adds the size and the checksum of a file, or of all files of a set together.
+Status describe_bytes(const FileContext& file, std::string& line) {
     const std::vector<std::string> files = files_at(file.path);
     std::int64_t bytes = 0;
     bool summed = file.options.checksums;
@@ -104,8 +109,9 @@ Status describe_bytes(const FileContext& file, nlohmann::ordered_json& line) {
         if (Status s = sum_of_sums(path, sum); !s.ok()) return s;
         sums.add(reinterpret_cast<const char*>(sum.data()), std::ssize(sum));
     }
-    line["bytes"] = bytes;
-    if (summed) line["checksum"] = text_of(files.size() == 1 ? sum : sums.end());
+    line += fmt::format(",\"bytes\":{}", bytes);
+    if (summed)
+        line += fmt::format(",\"checksum\":\"{}\"", text_of(files.size() == 1 ? sum : sums.end()));
     return {};
 }
 
@@ -128,12 +134,11 @@ Status append_line(const std::string& path, const std::string& line, bool durabl
     return status;
 }
 
-Status make_line(const FileContext& file, std::string& text) {
-    nlohmann::ordered_json line{{"name", file.path}};
+Status make_line(const FileContext& file, std::string& line) {
+    line = "{\"name\":" + json_string(file.path);
     if (Status s = describe_contents(file.path, line); !s.ok()) return s;
     if (Status s = describe_bytes(file, line); !s.ok()) return s;
-    line["run"] = file.options.run;
-    text = line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    line += ",\"run\":" + json_string(file.options.run) + "}\n";
     return {};
 }
 
