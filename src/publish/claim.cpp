@@ -59,7 +59,14 @@ Status move_sums(const std::string& data, const std::string& to) {
     return system_failure(from, "cannot rename to " + target);
 }
 
-/// Tests if the system lets this process replace a file in a folder, given the owners of both.
+/// Removes the second name of a replaced file, which a run has left that was killed meanwhile.
+void remove_former(const std::string& own) {
+    struct stat info {};
+    const std::string former = former_path(own);
+    if (lstat(former.c_str(), &info) == 0 && S_ISREG(info.st_mode)) (void)unlink(former.c_str());
+}
+
+/// Tests if the system lets this process replace a file with that owner.
 bool may_replace(const struct stat& folder, const struct stat& file) {
     const uid_t me = geteuid();
     return (folder.st_mode & S_ISVTX) == 0 || me == 0 || file.st_uid == me || folder.st_uid == me;
@@ -109,6 +116,7 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
     std::string of_lock;
     if (status = made->lock_.take(made->own_, in_place, of_lock); !status.ok()) return status;
     if (!of_lock.empty()) said.push_back(std::move(of_lock));
+    remove_former(made->own_);
     if (!request.existing) {
         // Remove references before the data change to which they refer, as the run may be killed in
         // between.
@@ -144,8 +152,10 @@ Status Claim::take_over(const std::string& own, const std::string& data,
     std::string said;
     Status status = made->look();
     if (status.ok()) status = made->lock_.take(own, own == data, said);
-    if (status.ok()) claim = std::move(made);
-    return status;
+    if (!status.ok()) return status;
+    remove_former(own);
+    claim = std::move(made);
+    return {};
 }
 
 /// Checks that a file can be written to this path, and that an existing file there can be replaced.
@@ -212,8 +222,9 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
         if (std::rename(data_.c_str(), to.c_str()) != 0)
             return system_failure(data_, "cannot rename to " + to);
         move_logs(data_, to);
-        (void)move_sums(data_, to);
         said.push_back(fmt::format("kept the unfinished file of an earlier run as {}", to));
+        if (const Status status = move_sums(data_, to); !status.ok())
+            said.back() += fmt::format(", without its checksums: {}", status.text);
         return Status{};
     };
     if (S_ISREG(info.st_mode) && info.st_size == 0) {
@@ -300,7 +311,6 @@ Status Claim::replace() const {
     (void)move_sums(own_, "");
     const std::string former = former_path(own_);
     const bool summed = replaces_ && access(sums_path(data_).c_str(), F_OK) == 0;
-    if (summed) (void)unlink(former.c_str());  // a killed run may have left it
     const bool kept = summed && link(own_.c_str(), former.c_str()) == 0;
     Status status;
     if (std::rename(data_.c_str(), own_.c_str()) != 0)

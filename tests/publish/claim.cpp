@@ -268,6 +268,32 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
     EXPECT_EQ(tw_recover(own_.c_str(), static_cast<tw_recovery>(7), text, sizeof text), TW_EARG);
 }
 
+TEST_F(ClaimTest, TheSecondNameOfAReplacedFileIsRemoved) {
+    for (const bool recovers : {false, true}) {
+        make_records(own_, 2);
+        fs::create_hard_link(own_, former_path(own_));  // the run dies before it removes this name
+        char text[1000] = "";
+        if (recovers)
+            EXPECT_EQ(tw_recover(own_.c_str(), TW_KEEP_LONGER, text, sizeof text), TW_OK) << text;
+        else
+            ASSERT_TRUE(take(own_).ok());
+        EXPECT_FALSE(fs::exists(former_path(own_))) << recovers;
+        EXPECT_TRUE(fs::exists(own_));
+        claim_.reset();
+        fs::remove(part_);
+    }
+}
+
+TEST_F(ClaimTest, ChecksumsThatCannotBeKeptAreReported) {
+    make_records(part_, 2);
+    std::ofstream(sums_path(part_)) << "TWSUMS1\n";
+    std::ofstream(sums_path(kept_path(own_, 1))) << "the user's own";
+    ASSERT_TRUE(take(own_).ok());
+    EXPECT_TRUE(says("earlier run as " + kept_path(own_, 1) + ", without its checksums: "));
+    EXPECT_TRUE(says("this file holds no checksums, and is not replaced"));
+    EXPECT_EQ(content_of(sums_path(kept_path(own_, 1))), "the user's own");
+}
+
 TEST_F(ClaimTest, ADirectoryIsInTheWay) {
     fs::create_directory(part_);
     const Status status = take(own_);
