@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: memory_writing [--settings a=1,b=2] [--every N] [--ways all|arrays] [--appended yes]
+//                      [--listed yes]
 //
 // A file is written repeatedly, by whole arrays, records and boxes; the n-th time, the n-th
 // allocation of one of the calls throws std::bad_alloc on one rank. Nothing may hang, and all ranks
 // must get the same status. After TW_OK the file must have the data; after an error it must be
 // possible to write another file of the same name. With --appended, the file has its first record
-// before, and must keep it.
+// before, and must keep it. With --listed, it gets checksums, references and a line in a manifest.
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,12 +34,14 @@ constexpr std::int64_t steps = 2;
 
 class Program {
 public:
-    Program(const std::string& settings, long every, std::vector<Way> ways, bool appended)
+    Program(const std::string& settings, long every, std::vector<Way> ways, bool appended,
+            bool listed)
         : ways_(std::move(ways)),
           first_(appended ? 1 : 0),
           folder_(check::make_folder("memory_writing")),
           path_(folder_ + "/a.nc") {
-        ::alarm(0);  // no time limit: a server works as long as the whole test
+        if (listed) for_file_ = "checksums=yes; zarr_references=yes; manifest=" + folder_ + "/list";
+        ::alarm(0);  // no time limit, as servers work as long as the test
         failing_memory::reach_all(folder_ + "/reached");
         CHECK(tw_init(MPI_COMM_WORLD, ("log=off; " + settings).c_str(), &session_) == TW_OK);
         tw_role role = TW_MODEL;
@@ -131,8 +134,8 @@ private:
         ok(tw_def_var(file_, "T", TW_INT, "time y x", cells_));
         ok(tw_def_var(file_, "h", TW_INT, "y x", cells_));
     }
-    void create() {  // without a file there is nothing to test
-        ok(tw_create(session_, path_.c_str(), "", &file_));
+    void create() {  // nothing to test without a file
+        ok(tw_create(session_, path_.c_str(), for_file_.c_str(), &file_));
         define();
         if (first_ == 0) return;
         ok(step(0));
@@ -208,8 +211,8 @@ private:
     }
 
     std::vector<Way> ways_;
-    std::int64_t first_;  // number of the record that is put
-    std::string folder_, path_;
+    std::int64_t first_;  // record that is put
+    std::string folder_, path_, for_file_;
     tw_session session_ = nullptr;
     MPI_Comm comm_ = MPI_COMM_NULL;  ///< communicator of the model
     tw_decomposition cells_ = nullptr;
@@ -235,7 +238,8 @@ int main(int argc, char** argv) {
                                                                    // arguments, because CMake
                                                                    // divides them at ';'
         const bool appended = check::option(argc, argv, "--appended", "no") == "yes";
-        Program(settings, std::atol(every.c_str()), ways, appended).go();
+        const bool listed = check::option(argc, argv, "--listed", "no") == "yes";
+        Program(settings, std::atol(every.c_str()), ways, appended, listed).go();
     }
     return check::verdict("memory_writing");
 }
