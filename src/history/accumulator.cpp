@@ -79,6 +79,10 @@ Status Accumulator::result(std::int64_t first, std::int64_t count, tw_type type,
     return outer_->result(first, count, type, fill, results);
 }
 
+const void* Accumulator::kept(tw_type type, const Value& fill) const {
+    return outer_->kept(type, fill);
+}
+
 bool Accumulator::empty() const {
     return outer_->samples == 0 && (!inner_ || inner_->samples == 0);
 }

@@ -95,6 +95,8 @@ public:
     /// @return TW_OK, TW_ERANGE: some results do not fit into the type, and get the fill value
     Status result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                   void* results) const;
+    /// Returns the array of results if they are kept as `result` would give them; else null.
+    const void* kept(tw_type type, const Value& fill) const;
     /// Tests if there was a sample since the last reset.
     bool empty() const;
     /// Begins the next window.

@@ -222,11 +222,10 @@ Status Output::put_coordinates() {
     return status;
 }
 
-Status Output::put(const Variable& variable, const std::vector<char>& values) {
+Status Output::put(const Variable& variable, const void* values, int flags) {
     if (file_ == nullptr) return {};
-    const tw_type type = variable.about().type;
-    return check(tw_put(file_, variable.name().c_str(), type, values.data(),
-                        std::ssize(values) / detail::size_of(type)));
+    const tw_array array = tw_dense(variable.about().type, values, variable.chosen().elements);
+    return check(tw_put_array(file_, variable.name().c_str(), array, flags));
 }
 
 Status Output::end_record(const Window& record) {

@@ -57,7 +57,8 @@ public:
     /// @note Collective
     Status prepare(const Window& record);
     /// Puts the values of a variable of the record. Local.
-    Status put(const Variable& variable, const std::vector<char>& values);
+    /// @param flags  as those of tw_put_array
+    Status put(const Variable& variable, const void* values, int flags);
     /// Completes the record; closes the file if no more records belong to it. @note Collective
     Status end_record(const Window& record);
     /// Makes the records safe on the disk.

@@ -177,13 +177,20 @@ Status Samples::compute(std::vector<char>& values) const {
                          values.data());
 }
 
+const void* Samples::kept() const {
+    return before_ || !sums_ || !in_use_.empty()
+               ? nullptr
+               : sums_->kept(variable_.about().type, variable_.fill());
+}
+
 Status Samples::result(std::vector<char>& values) {
     if (!before_) return compute(values);
     values.swap(before_->values);
     return before_->status;
 }
 
-void Samples::end_record() {
+void Samples::end_record(bool in_use) {
+    if (in_use && variable_.instant() && sums_) in_use_.push_back(std::move(*sums_));
     if (before_)
         before_.reset();
     else

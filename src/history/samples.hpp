@@ -92,11 +92,15 @@ public:
     Status record_failure(bool before) const { return before ? before_->failure : failure_; }
     bool ever() const { return state_.ever != 0; }
     void set_ever() { state_.ever = 1; }
+    /// Returns the values of the record if they need not be computed, and if they stay until
+    /// end_record(); else null.
+    const void* kept() const;
     /// Computes the values of the record, dense in the order of the chosen part.
     /// @return TW_OK, TW_ERANGE
     Status result(std::vector<char>& values);
     /// Begins the next window.
-    void end_record();
+    /// @param in_use  a file may still read the values that `kept` has returned
+    void end_record(bool in_use);
 
     VariableState state() const;
     void set_state(const VariableState& state);
@@ -126,6 +130,7 @@ private:
     StepWeights weights_;
     /// For an instant, exists only between the sample and the end of the record.
     std::optional<Accumulator> sums_;
+    std::vector<Accumulator> in_use_;  ///< values of a record that could not be written
     VariableState state_;
     Step step_;
     Status failure_;

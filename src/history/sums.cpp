@@ -76,23 +76,27 @@ Sums::Sums(const Statistic& statistic, std::int64_t elements, bool exact)
         weights_.resize(size);
     if (used_.least) least_.resize(extreme);
     if (used_.greatest) greatest_.resize(extreme);
-    reset();
 }
 
 void Sums::reset() {
     weight = 0;
     samples = 0;
-    std::ranges::fill(sum_, statistic_.op == Op::std ? 0 : kernels::nothing);
-    std::ranges::fill(squares_, 0);
-    std::ranges::fill(whole_, 0);
-    std::ranges::fill(weights_, 0);
-    std::ranges::fill(counts_, 0);
-    with_type(statistic_.type, [&](auto named) {
-        using T = typename decltype(named)::type;
-        for (std::vector<std::byte>* extreme : {&least_, &greatest_})
-            std::fill_n(reinterpret_cast<T*>(extreme->data()), extreme->size() / sizeof(T),
+}
+
+template <class T>
+void Sums::begin(std::int64_t first, std::int64_t count) {
+    const auto fill = [&](auto& array, auto value) {
+        if (!array.empty()) std::fill_n(array.begin() + first, count, value);
+    };
+    fill(sum_, statistic_.op == Op::std ? 0 : kernels::nothing);
+    fill(squares_, 0);
+    fill(whole_, 0);
+    fill(weights_, 0);
+    fill(counts_, 0);
+    for (std::vector<std::byte>* extreme : {&least_, &greatest_})
+        if (!extreme->empty())
+            std::fill_n(reinterpret_cast<T*>(extreme->data()) + first, count,
                         value_as<T>(statistic_.missing_value));
-    });
 }
 
 std::int64_t Sums::bytes() const {
@@ -126,7 +130,17 @@ Status Sums::end_sample() {
 
 void Sums::add(const Run& run) {
     if (sample_weight_ == 0) return;
-    with_type(statistic_.type, [&](auto named) { add_run<typename decltype(named)::type>(run); });
+    with_type(statistic_.type, [&](auto named) {
+        using T = typename decltype(named)::type;
+        if (samples > 0) return add_run<T>(run);
+        // Add each piece while the initial values of its elements are in the cache.
+        for (std::int64_t i = 0; i < run.count; i += piece) {
+            const std::int64_t count = std::min(piece, run.count - i);
+            begin<T>(run.first + i, count);
+            add_run<T>({run.first + i, count, static_cast<const T*>(run.data) + i * run.stride,
+                        run.stride, run.weights == nullptr ? nullptr : run.weights + i});
+        }
+    });
 }
 
 template <class T>
@@ -260,6 +274,9 @@ void Sums::add_deviations(const T* data, const Run& run, Test present) {
 }
 
 void Sums::list_arrays(const std::string& prefix, std::vector<StateArray>& arrays) {
+    if (samples == 0)
+        with_type(statistic_.type,
+                  [&](auto named) { begin<typename decltype(named)::type>(0, elements_); });
     const auto list = [&](bool used, const char* name, tw_type type, void* data) {
         if (used) arrays.push_back({prefix + name, type, data});
     };

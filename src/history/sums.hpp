@@ -38,6 +38,9 @@ public:
     Status end_sample();
     Status result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                   void* results) const;
+    /// Returns the array of results if they are kept as `result` would give them; else null.
+    const void* kept(tw_type type, const Value& fill) const;
+    /// Begins the next window. The arrays get their initial values with its first sample.
     void reset();
 
     std::int64_t elements() const { return elements_; }
@@ -53,6 +56,9 @@ public:
     std::int64_t samples = 0;  ///< number of samples with a weight above 0
 
 private:
+    /// Gives elements the values that they have before the window's first sample.
+    template <class T>
+    void begin(std::int64_t first, std::int64_t count);
     template <class T>
     void add_run(const Run& run);
     template <class T>

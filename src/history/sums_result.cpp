@@ -84,6 +84,16 @@ void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
         weighted([&](std::int64_t i, double w) { return sum[i] / w; });
 }
 
+const void* Sums::kept(tw_type type, const Value& fill) const {
+    const bool same_missing =
+        statistic_.missing == Missing::none ||
+        (!nan_missing_ && std::memcmp(statistic_.missing_value.data(), fill.data(),
+                                      static_cast<std::size_t>(type_size(type))) == 0);
+    const bool one_array = used_.least != used_.greatest && !used_.weights;
+    if (type != statistic_.type || !one_array || !same_missing || weight == 0) return nullptr;
+    return (used_.greatest ? greatest_ : least_).data();
+}
+
 Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                     void* results) const {
     // In other cases an infinite result may come from an overflow.
