@@ -48,7 +48,7 @@ def main():
             times["plain"].append(run(command, arguments.folder))
             times["taken"].append(run([arguments.tool, "run", *command], arguments.folder))
         (Path(arguments.folder) / path).unlink(missing_ok=True)
-        plain, taken = ([statistics.median(t) for t in zip(*times[k])] for k in times)
+        plain, taken = ([statistics.median(t) for t in zip(*times[k], strict=True)] for k in times)
         print(
             f"{case:22} {plain[-1]:7.3f} s {taken[-1]:10.3f} s {taken[-1] / plain[-1]:6.2f}", end=""
         )
