@@ -13,7 +13,6 @@
 #include "base/processors.hpp"
 #include "base/reserve.hpp"
 #include "base/waiting.hpp"
-#include "base/work.hpp"
 #include "comm/segment.hpp"
 
 namespace thalweg::detail {
@@ -209,19 +208,17 @@ Status Team::agree(const Status& mine) {
 
 Status Team::broadcast_outcome(const Status& mine, std::vector<char>& bytes) {
     const auto broadcast = [&](std::vector<char>& told) {
-        struct {
-            std::int64_t size = 0;
-            std::array<char, (row_words - 1) * sizeof(std::int64_t)> first{};
-        } head;
-        const std::size_t most = head.first.size();
+        std::array<std::int64_t, row_words> words{};  // number of bytes, and the first of them
+        const std::size_t most = sizeof words - sizeof words[0];
         if (rank() == 0) {
-            head.size = std::ssize(told);
-            std::copy_n(told.begin(), std::min(most, told.size()), head.first.begin());
+            words[0] = std::ssize(told);
+            std::memcpy(&words[1], told.data(), std::min(most, told.size()));
         }
-        all_reduce({&head.size, row_words}, Reduce::bit_or);
-        const std::size_t size = head.size;
+        all_reduce(words, Reduce::bit_or);
+        const std::size_t size = words[0];
         if (size > most) return world_->broadcast(told, 0);
-        with_reserve([&] { told.assign(head.first.begin(), head.first.begin() + head.size); });
+        with_reserve([&] { told.resize(size); });
+        std::memcpy(told.data(), &words[1], size);
     };
     return outcome_of(*world_, mine, bytes, 0, std::ref(broadcast));
 }
