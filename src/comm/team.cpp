@@ -13,6 +13,7 @@
 #include "base/processors.hpp"
 #include "base/reserve.hpp"
 #include "base/waiting.hpp"
+#include "base/work.hpp"
 #include "comm/segment.hpp"
 
 namespace thalweg::detail {
