@@ -170,18 +170,27 @@ std::unique_ptr<Memory> share_segment(int place, int ranks, std::size_t bytes,
             return {};
         });
     };
-    SegmentName name{0, 0, 0, 0};  // 0 bytes: there is no segment
-    if (place == 0) take([&] { return Segment::make(bytes, false, ignored); });
-    if (segment) name = segment->name();
-    unite({reinterpret_cast<std::int64_t*>(&name), sizeof name / sizeof(std::int64_t)});
-    if (name.bytes == 0) return nullptr;
-    bytes = name.bytes;
-    if (place != 0) take([&] { return Segment::map(name, ignored); });
+    struct {
+        SegmentName name{0, 0, 0, 0};  // 0 bytes: there is no segment
+        std::int64_t strict = 0;
+    } told;
+    if (place == 0) {
+        take([&] { return Segment::make(bytes, false, ignored); });
+        const Status asked = alone([&]() -> Status {
+            told.strict = free_memory().strict ? 1 : 0;
+            return {};
+        });
+        if (segment && asked.ok()) told.name = segment->name();
+    }
+    unite({reinterpret_cast<std::int64_t*>(&told), sizeof told / sizeof(std::int64_t)});
+    if (told.name.bytes == 0) return nullptr;
+    bytes = told.name.bytes;
+    if (place != 0) take([&] { return Segment::map(told.name, ignored); });
     // Pages may be missing even if they were mapped, so each rank touches its part.
     const std::size_t begin = bytes / ranks * place;
     const std::size_t end = place + 1 < ranks ? bytes / ranks * (place + 1) : bytes;
     const Status there = alone([&]() -> Status {
-        const bool have = segment && (!free_memory().strict || segment->touch(begin, end - begin));
+        const bool have = segment && (told.strict == 0 || segment->touch(begin, end - begin));
         return have ? Status{} : out_of_memory();
     });
     std::int64_t lacks = there.ok() ? 0 : 1;
