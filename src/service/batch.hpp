@@ -114,8 +114,8 @@ public:
     /// any rank.
     bool boxed = false;
     bool given = false;  ///< this rank has named the records of its puts
-    /// Records of the file after this rank's puts are written. After a sync of records or sections
-    /// at least one rank knows all.
+    /// Number of records that the file has, as far as this rank knows, once its puts are written.
+    /// After tw_sync, if records or sections were put, at least one rank knows the true number.
     std::int64_t file_records = 0;
 
 private:

@@ -299,7 +299,8 @@ private:
     void exchange(const UnitPart& unit_part) {
         std::vector<Packet> packets;
         Span span("exchange");
-        // All writers' progress, which the first writer counts in the header.
+        // The first writer counts in the header only what all writers have written, so exchange
+        // their progress, too.
         std::int64_t words[] = {unit_writer_ ? unit_writer_->rounds().done() : INT64_MAX,
                                 pack(unit_part, packets) ? 1 : 0};
         team_.all_reduce(words, Reduce::min);

@@ -24,7 +24,7 @@ public:
     struct Chosen {
         int variable = 0;
         std::int64_t key = 0;  ///< key of the holding; the same on every rank
-        /// Null: the defined holding, or this rank holds nothing.
+        /// Null: the variable's defined holding is used, or this rank holds nothing.
         std::shared_ptr<const Holding> holding;
     };
 
@@ -82,8 +82,9 @@ private:
     StreamCounts earlier_;                      ///< counts of plans that were removed
     double direct_seconds_ = 0;                 ///< seconds of method direct in removed plans
     bool used_ = false;                         ///< a pass ran since the last agreement
-    bool records_ = false;                      ///< the pass moves the record variables
-    std::vector<Action> actions_;               ///< actions of the current pass, one per place
+    /// The pass writes the record variables; otherwise the fixed-size ones.
+    bool records_ = false;
+    std::vector<Action> actions_;  ///< actions of the current pass, one per place
     std::vector<const Part*> parts_;
 };
 

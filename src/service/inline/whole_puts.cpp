@@ -12,14 +12,15 @@ struct Report {
     static constexpr std::int64_t nothing = INT64_MIN;
     std::int64_t record = nothing, minus_record = nothing;
     std::int64_t key = nothing, minus_key = nothing;
-    std::int64_t spread = 0;  ///< 1: put by a decomposition that several ranks may use
+    /// 1: the decomposition may spread the variable over ranks; 0: one rank has all of it.
+    std::int64_t spread = 0;
     /// Key of a rank that holds the whole variable; `nothing` if none does.
     std::int64_t holder = nothing;
     std::int64_t absent = 1;  ///< 1: a rank has not put it
 
     bool any() const { return record != nothing; }
-    /// Tests if the ranks together have put the whole variable: each its part, or several ranks the
-    /// same whole, of which one is written.
+    /// Tests if the ranks together have put the whole variable: either all ranks by the same
+    /// decomposition, or the one rank that has all of it.
     bool whole() const {
         if (!any() || record != -minus_record) return false;
         return spread != 0 ? key == -minus_key && absent == 0 : holder == key;

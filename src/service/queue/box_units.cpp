@@ -38,7 +38,8 @@ BoxUnit open(const UnitWriterSources& sources, UnitSource& source) {
         // the number of records.
         unit.any |= !p.entries.empty() || (p.head.kind == UnitKind::boxes && !ends(p));
     }
-    // Use a feeder's message even if some of its ranks only wait at a mark.
+    // Some ranks for which a feeder sends may only wait at a mark. Use the unit parts of the
+    // others.
     std::erase_if(unit.unit_parts, [](const UnitPart& p) { return is_mark(p.head.kind); });
     return unit;
 }

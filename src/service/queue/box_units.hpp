@@ -26,9 +26,9 @@ struct BoxUnit {
 /// does not wait, as it needs the room in its queue.
 std::vector<BoxUnit> units_together(UnitWriterSources& sources);
 
-/// Takes all available units; used on several nodes. It leaves units that end the step of a rank
-/// which can wait. A node sends boxes to the others only after writing them itself, so nodes that
-/// waited for all ranks would wait for each other.
+/// Takes all available units; used on several nodes. Leaves a unit that ends the step of a rank if
+/// this rank can wait. A node sends boxes to the others only after writing them itself, so nodes
+/// that waited for all ranks would wait for each other.
 std::vector<BoxUnit> units_as_they_come(UnitWriterSources& sources, UnitWriterHost& host);
 
 /// Returns the unit parts of some units, sorted by rank. Units that go on to other nodes keep

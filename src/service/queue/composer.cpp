@@ -19,7 +19,8 @@ Composer::Composer(const Definitions& definitions, std::vector<char> whole, cons
       parted_(definitions.variables.size(), 0),
       records_(existing.first) {}
 
-/// The composer keeps the data that steps have written so far.
+/// Makes the box composer at the first call, and tells it which variables steps have written so
+/// far, because it must not overwrite their data with fill values.
 BoxComposer& Composer::boxes() {
     if (boxes_) return *boxes_;
     out_.storage().begin_boxes();

@@ -33,7 +33,8 @@ Status FileRounds::settle(bool& worked) {
         status = storage_.sync();
     worked |= any || !status.ok();
     if (!status.ok()) return status;
-    // The keeper must learn of new places, or must itself report some.
+    // The keeper must learn of the chunks that were just written. If no round ends below, nothing
+    // else reports them.
     if (any && !first_is_in_file()) host_.report();
     for (; first_is_in_file(); open_.pop_front(), worked = true) end(open_.front());
     return {};

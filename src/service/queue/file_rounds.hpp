@@ -80,13 +80,13 @@ public:
     /// Raises the record count to what all writers of the file have written.
     /// @param worked  set if there was something to do
     Status commit(bool& worked);
-    /// Sets the record count to the number of all writers, who have written all data. Later reports
-    /// do not lower it.
+    /// Sets the record count to `records`, once all writers have written all data. Later reports do
+    /// not lower it.
     Status commit_all(std::int64_t records, bool durable);
 
 private:
     struct Round {
-        std::int64_t packed;  ///< see Placement
+        std::int64_t packed;  ///< number of chunks packed by the end of the round, see Placement
         std::int64_t records;
         bool mark;
     };

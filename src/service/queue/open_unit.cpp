@@ -24,7 +24,8 @@ char* OpenUnit::room_for(int variable, std::int64_t bytes) {
     Queued& queued = queued_[variable];
     if (queued.at != nullptr) return queued.at;
     UnitQueue& unit_queue = publisher_.unit_queue();
-    // Unless there are boxes, the queue is large enough for the descriptor, too.
+    // If the unit has boxes, leave space in the queue for its descriptor. If it has none, the queue
+    // has been made large enough for that.
     queued = {unit_queue.take(bytes, boxes_.empty() ? 0 : descriptor_bytes()), bytes,
               unit_queue.mark()};
     return queued.at;

@@ -27,7 +27,8 @@ public:
     std::int64_t box_bytes() const { return box_bytes_; }
     /// Returns an upper bound for the bytes of the unit's descriptor, as it is now.
     std::int64_t descriptor_bytes() const;
-    /// Returns this bound if a further part is published as a unit before the open one.
+    /// Returns an upper bound for the bytes of two descriptors: that of a part published as a unit
+    /// of its own, and that of the open unit after it.
     std::int64_t descriptor_bytes_with_part() const;
 
     /// Publishes a step, or the unit that tw_sync or tw_close ends: boxes and fixed-size variables.

@@ -114,7 +114,8 @@ Status QueueService::no_room(const Variable& v) {
     return file_.keep(std::move(status));
 }
 
-/// Queued data are kept. There will be room only after a collective call of all ranks.
+/// Returns the error for boxes that do not fit. The file has not failed: queued data are kept, and
+/// there will be room after a collective call of all ranks.
 Status QueueService::no_room_for_boxes(const Variable& v) const {
     return too_much_put(file_, v, "queue", publisher_->unit_queue().capacity());
 }
@@ -183,7 +184,8 @@ Status QueueService::queue_range(int variable, ElementRange range, const Part* p
     return {};
 }
 
-/// Packs deferred arrays, in the last call before they may change.
+/// Packs the arrays of deferred puts, which the model may change after this call.
+/// @param records  false: pack only fixed-size variables
 Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
     Status first;
     for (std::size_t i = 0; i < batch_.puts.size(); ++i) {

@@ -33,7 +33,7 @@ public:
     void add_figures(FileFigures& figures) const override;
 
 private:
-    /// Returns an error before the writers report it, if all ranks have agreed on it.
+    /// Keeps an error of the writers that this rank knows already. Returns the file's first error.
     Status poll() {
         (void)file_.keep(publisher_->known_failure());
         return file_.failed;
@@ -70,7 +70,9 @@ private:
     std::int64_t part_bytes_;
     bool has_records_ = false;
     double drain_ = 0;  ///< seconds spent waiting for published data to be written
-    Status misfit_;     ///< error for values of this rank that did not fit, until all ranks know it
+    /// Error for values of this rank that a variable's type cannot hold, kept until all ranks know
+    /// it.
+    Status misfit_;
 };
 
 /// Returns the description of a file for the writers.

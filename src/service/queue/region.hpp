@@ -29,7 +29,7 @@ struct Region {
     Word rounds[max_agents];
     Word waiting;   ///< the rank waits for room
     Word meetings;  ///< collective calls that the rank has entered
-    /// Number of the collective call before which there can be no room.
+    /// Number of the collective call that this rank must enter before its queue can get room.
     Word stuck;
     Word failed;     ///< state of the error text: 0: none; 1: being written; 2: complete
     tw_status code;  ///< code of the first error

@@ -75,8 +75,8 @@ public:
     void drain();
     /// Tests if the writers of the node are done with all published units.
     bool drained();
-    /// Continues at the start of the memory. Must be called after drain(). The caller must move
-    /// data that are still open.
+    /// Continues at the start of the memory. Must be called after drain(). The caller must move the
+    /// data of the open unit.
     void restart() { head_ = tail_ = 0; }
     Status failure() const { return Region::of(*memory_).failure(); }
     const SegmentName& name() const { return memory_->name(); }

@@ -123,8 +123,8 @@ bool UnitWriter::discard() {
 }
 
 /// Sends this node's data of the current round to the other nodes. With boxes, a round may end the
-/// steps of some ranks while others wait at a mark. If all ranks of this node wait at one, the
-/// other nodes keep that information until their own do.
+/// steps of some ranks while others wait at a mark. That all ranks of this node wait at a mark is
+/// sent only once: the other nodes remember it until their own ranks wait, too.
 /// @return false if the data cannot be sent now
 bool UnitWriter::send_on(std::span<const UnitPart> own) {
     const bool marks =
@@ -137,7 +137,9 @@ bool UnitWriter::send_on(std::span<const UnitPart> own) {
     return true;
 }
 
-/// Works on the next unit, which all ranks have published.
+/// Forwards the next unit once all ranks of this node have published it, and writes it once all
+/// ranks have.
+/// @return true if anything was done
 bool UnitWriter::work_units() {
     const UnitWriterSources::Presence there = sources_.look();
     if (!there.near) return false;
@@ -204,7 +206,8 @@ void UnitWriter::note_counts(double seconds) {
 
 void UnitWriter::finish_round(bool mark) {
     ++worked_;
-    if (stopped().ok()) rounds_.add(composer_.records(), mark);  // else incomplete
+    // After an error the round is incomplete.
+    if (stopped().ok()) rounds_.add(composer_.records(), mark);
     (void)settle();
 }
 

@@ -12,7 +12,7 @@
 namespace thalweg::detail {
 
 struct UnitWriterOptions {
-    std::string path;  ///< for messages
+    std::string path;  ///< path of the file, for messages
     std::int64_t piece = 2 << 20;
     bool durable = false;
     int rank = 0;           ///< rank of this writer, for messages

@@ -23,7 +23,7 @@ public:
     void expect(std::int64_t file, std::size_t number) {
         with_reserve([&] { answers_.insert_or_assign(file, Answers(number)); });
     }
-    /// Adds an answer; with the last one, they are sent to the server above.
+    /// Adds an answer. After the last one, sends the joined answer to the server above.
     void join(std::int64_t file, Answer answer) {
         const auto found = answers_.find(file);
         if (found == answers_.end() || !found->second.take(std::move(answer))) return;
@@ -110,10 +110,10 @@ private:
     bool room_asked_ = false;  ///< the first server was asked for room in the file
     /// Number of messages to other servers that they have not used yet.
     std::int64_t under_way_ = 0;
-    std::vector<std::int64_t> rounds_;  ///< for each server that reports to this one, the smallest
-                                        ///< number of rounds
-                                        ///< of it and of the servers below it
-    std::int64_t reported_ = 0;         ///< rounds that were reported to the server above
+    /// For each server that reports to this one, the smallest number of rounds of that server and
+    /// of the servers below it.
+    std::vector<std::int64_t> rounds_;
+    std::int64_t reported_ = 0;  ///< rounds that were reported to the server above
     /// Encoded places of chunks to be reported to the server above, see Placement.
     std::vector<char> placed_;
     bool failed_ = false;  ///< the error has been sent to all
