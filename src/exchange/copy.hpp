@@ -17,8 +17,8 @@ std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stri
                       const char* from, const Index& from_stride, RowKernel kernel,
                       const char* fill);
 
-/// Copies like copy_box(), a part of a copy that a simulation has already accounted for
-/// (base/work.hpp).
+/// Copies a part of a larger copy as copy_box() does, but does not report it to a simulation, which
+/// has already accounted for the larger copy (base/work.hpp).
 std::int64_t move_box(int nd, const Index& count, char* to, const Index& to_stride,
                       const char* from, const Index& from_stride, RowKernel kernel,
                       const char* fill);

@@ -17,7 +17,7 @@ struct Holding {
     std::shared_ptr<const Decomposition> decomposition;  ///< null for a section
     /// Memory dimension of each file dimension except the record dimension.
     std::vector<int> order;
-    std::vector<HeldBox> held;  ///< in file order, sorted by position
+    std::vector<HeldBox> held;  ///< this rank's boxes in file order, sorted by position
     /// The boxes in the order in which pack() writes them. A list that has holes or is not sorted
     /// is renumbered: packed elements are in ascending order of their indices.
     std::vector<HeldBox> packed;
@@ -49,7 +49,7 @@ std::shared_ptr<const Holding> make_holding(std::shared_ptr<const Decomposition>
                                             std::span<const std::int64_t> shape);
 
 /// Matches a decomposition with the dimensions of a variable, without the record dimension.
-/// @param known  holdings of the same file: one that is alike is used again
+/// @param known  holdings of the same file: an equal one is used again
 /// @return TW_OK, TW_ESHAPE, TW_EOVERLAP (the decomposition is for reading only)
 Status hold(std::shared_ptr<const Decomposition> decomposition, std::span<const std::string> dims,
             std::span<const std::int64_t> shape, const Holdings& known,

@@ -40,7 +40,7 @@ std::int64_t pack(Packers& packers, const Variable& v, Order order, const Part& 
     for (std::size_t at = 0; at < part.boxes().size(); ++at) {
         const HeldBox& held = part.boxes()[at];
         const HeldBox& packed = part.holding->packed[at];
-        if (packed.list != held.list) {  // renumbered
+        if (packed.list != held.list) {  // the list was renumbered for packing
             misfits += pack(packers, v, order, part, at, held.box, to);
         } else {
             const Strided from = part.locate(at, size);

@@ -55,10 +55,10 @@ private:
 
 /**
  * Returns the number of threads that a rank may use.
- * @param asked    0: the value of OMP_NUM_THREADS, or 1 without it
- * @param sharers  ranks of the node
- * @return at most the number of processors in this rank's affinity mask; if the mask has all of the
- *         machine, at most this rank's part of them
+ * @param asked    number in the settings; 0: the value of OMP_NUM_THREADS, or 1 if it is not set
+ * @param sharers  number of ranks on the node
+ * @return at least 1 and at most the number of processors in this rank's affinity mask. If the mask
+ *     has all processors of the machine, the ranks of the node share them equally.
  */
 int allowed_threads(int asked, int sharers);
 

@@ -16,7 +16,7 @@ struct Part {
     std::int64_t record = 0;  ///< 0 for fixed-size variables
     std::shared_ptr<const Holding> holding;
     ArrayView array;               ///< the model's array; used while `packed` is null
-    const char* packed = nullptr;  ///< see pack()
+    const char* packed = nullptr;  ///< values in packed form, see pack(); null: they are in `array`
 
     bool has_any() const { return holding->elements > 0; }
     /// Returns the boxes of the holding in the order in which the values lie.

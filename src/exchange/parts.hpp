@@ -52,8 +52,8 @@ void for_frames(std::span<const std::int64_t> shape, ElementRange range, const L
     }
 }
 
-/// Does the same for elements of a writer's share. `held` and the visited boxes use the indices of
-/// the place.
+/// Calls visit(held box, common box) for the boxes of `held` that overlap a range of elements of a
+/// writer's share. `held` and the visited boxes use the indices of the place.
 template <class Visit>
 void for_frames(const Share& share, std::size_t place, ElementRange range,
                 std::span<const HeldBox> held, Visit&& visit) {

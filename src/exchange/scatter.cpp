@@ -61,7 +61,8 @@ Status Scatter::place_lanes(const Layout& layout, Memory& arena, const StreamOpt
     needs.controls = lanes_.controls.size_bytes();
     needs.piece = 1 << 20;  // all slots together fit into the last level of cache
     needs.smallest = needs.unit = 64;
-    needs.margin = 128;  // a piece may end up to one element after its nominal end
+    // A piece ends at an element's end, which can lie one element after its nominal end.
+    needs.margin = 128;
     needs.count = topology.members.size() == 1 ? 1 : 3;
     Slots slots;
     Status status = cut_memory(

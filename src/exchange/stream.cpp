@@ -16,7 +16,9 @@ std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena
                                      const Definitions& definitions, const Holdings& holdings,
                                      std::span<const Space> spaces, Order order,
                                      const StreamOptions& options, Status& status) {
-    WriterSet met;  // if empty, a node sends only to its own writers
+    // Writers to which ranks of this node send data; if it is empty, only the node's own writers
+    // get data.
+    WriterSet met;
     auto stream = with_reserve([&] {
         met = WriterSet(writers.size());
         return std::unique_ptr<Stream>(
@@ -53,7 +55,8 @@ Status Stream::place_lanes(Memory& arena, std::span<const Space> spaces,
                            const StreamOptions& options, Status mine) {
     const Topology& topology = team_.topology();
     const std::int64_t lanes = lanes_.all.size(), members = std::ssize(topology.members);
-    // Half of the slots hold about 256 KiB for each rank, enough to be worth a wake-up.
+    // All slots together have 512 KiB for each rank, so that a rank that waits for half of them
+    // gets 256 KiB, which is worth the wake-up.
     const std::int64_t all = std::max<std::int64_t>(8 << 20, members * (512 << 10));
     SlotNeeds needs;
     needs.piece = std::clamp<std::int64_t>(all / 16, 2 << 20, 8 << 20);

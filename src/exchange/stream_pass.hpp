@@ -34,7 +34,7 @@ private:
     const PiecePacker& packer_;
     Storage& storage_;
     StreamCounts& counts_;
-    std::int64_t reach_ = 1;  ///< most pieces for which this rank sleeps
+    std::int64_t reach_ = 1;  ///< largest number of pieces for which this rank waits at once
     Status status_;
 };
 

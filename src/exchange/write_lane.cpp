@@ -132,8 +132,8 @@ void WriteLane::wait_free(const Held& held, std::int64_t reach) {
     if (is_free(held.k)) return;
     constexpr std::int64_t worth_a_wake_up = 256 << 10;
     std::int64_t last = held.k, bytes = held.bytes;
-    // Waits up to a multiple, so that the writer wakes many ranks at once instead of some at each
-    // piece.
+    // Wait for several pieces, at most up to the next multiple of `reach`, so that the writer wakes
+    // many ranks at once instead of some at each piece.
     const std::int64_t end = (held.k / reach + 1) * reach;
     for (std::size_t i = next_; i < held_.size() && held_[i].k < end; ++i) {
         if (bytes >= worth_a_wake_up) break;

@@ -10,8 +10,8 @@
 
 namespace thalweg::detail {
 
-/// Words in shared memory by which the ranks of a node pass the pieces of a lane to each other. All
-/// are zero when a pass begins; only the rank that drains the lane resets them.
+/// Words in shared memory through which the ranks of a node hand the pieces of a lane to each
+/// other. All words are zero when a pass begins; only the rank that drains the lane resets them.
 struct WriteControl {
     struct alignas(64) Slot {
         Word freed;   ///< number of pieces of the slot that were released for packing
