@@ -21,17 +21,20 @@ class Placement {
 public:
     virtual ~Placement() = default;
 
-    // The following functions are for the thread that writes, on every writer.¶Writes the chunks
-    // that have an address.
-    // @param moved  becomes true if there was something to do
+    // The following functions are for the thread that writes, on every writer.
+
+    /// Writes the chunks that have an address.
+    /// @param moved  becomes true if there was something to do
     virtual Status settle(bool& moved) = 0;
     /// packed() returns the number of packed chunks; settled() returns how many of them are in the
     /// file and known to the keeper, or will be after the next take_placed().
     virtual std::int64_t packed() const = 0;
     virtual std::int64_t settled() const = 0;
 
-    // Any thread may call the following functions.¶Tests if this writer allocates space itself,
-    // through memory shared with the keeper. If not, room_wanted() and give_room() are called.
+    // Any thread may call the following functions.
+
+    /// Tests if this writer allocates space itself, through memory shared with the keeper. If not,
+    /// room_wanted() and give_room() are called.
     virtual bool beside_keeper() const = 0;
     /// Returns the bytes of space that this writer needs and has not requested before.
     virtual std::int64_t room_wanted() = 0;
@@ -42,7 +45,7 @@ public:
     virtual std::vector<char> take_placed() = 0;
 
     // The following functions are for the keeper. take_room() reserves bytes of the file and
-    // returns their address; the other one adds a list that take_placed() has returned.
+    // returns their address; add_placed() adds a list that take_placed() has returned.
     virtual std::int64_t take_room(std::int64_t bytes) = 0;
     virtual Status add_placed(std::span<const char> placed) = 0;
 };

@@ -44,7 +44,7 @@ struct FileMap {
 /// @param padded  add the padding of the classic formats
 FileMap plain_map(const Definitions& definitions, bool padded);
 
-/// words_of() encodes a map as words for a message; the other function decodes it.
+/// words_of() encodes a map as words for a message, and map_of() decodes it.
 std::vector<std::int64_t> words_of(const FileMap& map);
 FileMap map_of(std::span<const std::int64_t> words);
 /// Broadcasts a map from the root. Throws NoMemoryAnywhere on all ranks if one of them has no

@@ -171,7 +171,7 @@ private:
     /// Parses dim = name dim_length.
     void dimension() {
         std::string its_name = name();
-        // In CDF-2 it may have up to 2^32 - 4 elements.
+        // In CDF-2, a dimension may have up to 2^32 - 4 elements.
         const bool wide = header_.format == Format::cdf2;
         const auto length = wide ? static_cast<std::int64_t>(bytes_.number(4)) : count();
         if (length == 0 && std::find(dims_.begin(), dims_.end(), 0) != dims_.end())

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + 3) / 4 * 4; }
 
-/// Moves an offset behind free bytes to a multiple of an alignment and of 4; false if it would
-/// overflow.
+/// Moves an offset past `free` bytes, and then up to a multiple of `alignment` and of 4. Returns
+/// false if the offset would overflow.
 bool advance(std::int64_t& offset, std::int64_t free, std::int64_t alignment) {
     if (__builtin_add_overflow(offset, free, &offset)) return false;
     const std::int64_t unit = padded(std::max<std::int64_t>(alignment, 1));

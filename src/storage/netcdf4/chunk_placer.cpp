@@ -87,7 +87,8 @@ Status ChunkPlacer::write_placed(bool& moved) {
     return {};
 }
 
-/// Reports written chunks to the keeper. The keeper collects these reports.
+/// Reports written chunks to the keeper through the shared table. On the keeper, collects the
+/// reports of the other writers.
 /// @return true if there were any reports
 bool ChunkPlacer::tell() {
     const std::lock_guard lock(lock_);

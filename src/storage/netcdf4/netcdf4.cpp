@@ -275,9 +275,10 @@ private:
     /// Tests if the writers request space in collective calls.
     bool meets() const { return several_ && !apart_; }
 
-    /// Connects the writers: by a communicator or, on the keeper's node, by a table in shared
-    /// memory that contains the end of the file. A writer that cannot map this memory requests
-    /// space from the keeper.
+    /// Connects the writers, so that they can get space in the file. Writers that request it in
+    /// collective calls get a communicator. Otherwise the writers on the keeper's node share a
+    /// table in memory, which contains the end of the file; a writer that cannot map this table
+    /// requests space from the keeper.
     /// @return the same on every rank
     /// @note Collective
     Status join(Comm& comm) {
@@ -367,8 +368,8 @@ private:
             path_, *definitions_, layout_.grids,
             [this](std::int64_t bytes) { return room_at_end(bytes); }, status);
         if (!status.ok()) return status;
-        // Begin at the end of the file according to its index: a killed run may have left data
-        // beyond that, which are overwritten.
+        // Begin at the end of the file according to its index. A killed run may have left data
+        // beyond this end; they may be overwritten.
         placer_->set_end(unwritten_.empty() ? index_->end() : std::max(size_, index_->end()));
         status = fill_places();
         if (status.ok() && index_->records() > kept_) status = drop_records();

@@ -2,9 +2,9 @@
 // with a checksum for each piece: of the fixed-size variables first, then of record 0, 1 and so on.
 // So each writer computes the place of its checksums, and the table grows with the records.
 //
-// A piece is 64 KiB of a variable's bytes (of one record) in file order, without padding, or less
-// at their end. Of a variable that is stored in whole chunks, each chunk is a piece: its bytes as
-// they are stored, filtered. Neither depends on who writes what.
+// A piece is 64 KiB of a variable's bytes (of one record) in file order, without padding; the last
+// piece may be shorter. If a variable is stored in whole chunks, each chunk is a piece: its bytes
+// as they are stored, filtered. The pieces do not depend on which rank writes what.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -40,8 +40,9 @@ Status SumsWriter::begin(const std::string& data, const Definitions& definitions
         fixed_ending_.push_back(has);
         if (at < 0) continue;
         const SummedVariable& there = table_.variables()[at];
-        // Chunks of an existing file are always written whole. The table of the file may list their
-        // elements in order instead, if a new file would have known addresses.
+        // Chunks of an existing file are always written whole. If the table was made with the file,
+        // the addresses of unfiltered chunks were known, so it may have pieces of fixed size
+        // instead of these chunks.
         const bool same = there.chunks == v.chunks ? there.pieces == v.pieces : v.chunks;
         if (there.record != v.record || there.bytes != v.bytes || !same)
             return failure(TW_EFORMAT,

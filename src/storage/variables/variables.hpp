@@ -1,6 +1,6 @@
-// Storage of one file per variable: NAME is a folder, with a netCDF file for each variable. Every
-// file holds the global attributes, and the variables that belong to its own one by CF's
-// conventions.
+// Storage of one file per variable: NAME is a folder, with a netCDF file for each variable. Besides
+// its own variable, each file holds the global attributes and the variables that CF's conventions
+// require to understand its own one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
