@@ -118,7 +118,9 @@ Status File::end_definitions() {
     return file_.keep(together([&] { return begin_file(are_alike(alike), resources); }));
 }
 
-/// @param alike  tells if all ranks have made the same definitions @note Collective
+/// Ends define mode, and creates the file or opens it for data.
+/// @param alike  all ranks have made the same definitions
+/// @note Collective
 Status File::begin_file(bool alike, const RankResources& resources) {
     if (!alike)
         if (Status s = define_.compare(); !s.ok()) return s;

@@ -28,8 +28,9 @@ public:
     /// Returns this rank's figures so far.
     FileFigures figures() const { return data_ ? data_->figures() : file_.figures; }
 
-    // The following functions are for reading a file that is being written, after define
-    // mode.¶Tests if data may be written between calls.
+    // The following functions are for reading a file that is being written, after define mode.
+
+    /// Tests if data may be written between calls.
     bool written_any_time() const { return data_ && data_->writes_any_time(); }
     /// Returns the number of records that this rank knows of after a tw_sync. At least one rank
     /// knows of all records.

@@ -39,8 +39,9 @@ Extents extents_of(const Decomposition& d, Form form) {
     return extents;
 }
 
+/// Formats the extents of an array as text for a message.
 /// @param boxes  length of the array's additional first dimension, which counts boxes; -1: it has
-///               none
+///     none
 std::string in_words(const Decomposition& d, std::int64_t boxes, const Extents& extents) {
     std::vector<std::string> lengths;
     if (boxes >= 0) lengths.push_back(std::to_string(boxes));
@@ -119,7 +120,8 @@ Strided locate_listed(const Decomposition& d, std::span<const int> order, const 
     return result;
 }
 
-/// @param listed  the first given extent counts the boxes
+/// Returns the error for an array whose extents do not fit the decomposition.
+/// @param listed  true: given[0] is the number of boxes
 Status misfit(const Decomposition& d, const Extents& given, bool listed) {
     if (d.nd() == 0)
         return failure(TW_ESHAPE, "the array has {} elements, but a scalar has 1", given.front());

@@ -10,7 +10,7 @@ namespace {
 /// Converts the indices of a list to another order of its dimensions.
 std::shared_ptr<const IndexList> reorder(const IndexList& list, const std::vector<int>& turned,
                                          const std::vector<std::int64_t>& shape, bool shared) {
-    // strides of the dimensions, given in the old order, in the new one
+    // For each dimension in the old order, its stride in the new order.
     Index stride{};
     std::vector<std::int64_t> old_shape(shape.size());
     std::int64_t n = 1;

@@ -61,9 +61,9 @@ bool has_comma_after(const Definitions& d, const std::string& begin) {
     });
 }
 
-/// Parses a list such as "lev=10,lat=90". The last '=' of an item ends the name. A backslash makes
-/// the character after it part of a name, which is needed if the text of a name could also be two
-/// items.
+/// Parses a list such as "lev=10,lat=90". The name of an item ends before the item's last '='. A
+/// name may contain commas and '='. A backslash makes the following character part of the name;
+/// names need one where the text would otherwise be read as two items.
 Status parse_chunks(const std::string& value, const Definitions& d,
                     std::vector<ChunkLength>& lengths) {
     const auto refused = [&] {

@@ -24,9 +24,10 @@ Centre centre_of(double longitude, double latitude, std::int64_t index);
 std::vector<double> nearest_squares(std::span<const std::array<double, 2>> points,
                                     std::span<const Centre> centres);
 
-/// Returns for each point the lowest index of the centres that are, but for rounding, as near as
-/// the nearest centre of all ranks; the largest integer if there is none.
-/// @param squares  squares of the distances to the nearest centre of all ranks
+/// Returns for each point the lowest index among those of the given centres that are as near as the
+/// nearest centre of all ranks, but for rounding; the largest integer if no given centre is that
+/// near.
+/// @param squares  for each point, the square of its distance to the nearest centre of all ranks
 std::vector<std::int64_t> lowest_nearest(std::span<const std::array<double, 2>> points,
                                          std::span<const Centre> centres,
                                          std::span<const double> squares);

@@ -83,7 +83,7 @@ struct tw_field_impl {
     std::vector<thalweg::history::Attribute> attributes;
     thalweg::history::Part part;
     int serial = 0;  ///< serial number of the decomposition; 0: every rank has all elements
-    /// The form of the model's arrays, for the C functions, which check them.
+    /// Form of the model's arrays. The C functions compare the arrays that they get with it.
     std::shared_ptr<const thalweg::detail::Decomposition> form;
     std::vector<thalweg::history::Variable*> users;    ///< variables of streams with this field
     std::vector<thalweg::history::Variable*> weighed;  ///< variables whose weight this field is

@@ -93,8 +93,8 @@ public:
     /// Returns the smallest range of elements of the whole place that contains a given range of
     /// elements of space().
     ElementRange reach(std::size_t place, ElementRange range) const;
-    /// Returns the part of a range of elements of the whole place that is in space(). It is
-    /// contiguous there.
+    /// Returns the elements of a range of the whole place that space() contains. In space(), they
+    /// are contiguous.
     ElementRange within(std::size_t place, ElementRange range) const;
 
 private:

@@ -59,7 +59,7 @@ Status move_sums(const std::string& data, const std::string& to) {
     return system_failure(from, "cannot rename to " + target);
 }
 
-/// Removes the second name of a replaced file, which a run has left that was killed meanwhile.
+/// Removes the second name of a replaced file (former_path) that a killed run has left.
 void remove_former(const std::string& own) {
     struct stat info {};
     const std::string former = former_path(own);

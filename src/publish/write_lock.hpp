@@ -44,8 +44,8 @@ private:
 
     std::string path_;
     int fd_ = -1;
-    /// Host name in the lock file, where this process is named, too; empty if it could not be
-    /// written.
+    /// Name of this host, as written to the lock file together with the process number; empty if
+    /// writing failed.
     std::string host_;
 };
 

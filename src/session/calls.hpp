@@ -205,8 +205,8 @@ tw_status with_definitions(tw_file file, F&& body, const char* call = __builtin_
         file->session, [&] { return body(file->restart->restart); }, call);
 }
 
-/// Calls body(contents). For a file that is being written, the contents are those at the last
-/// tw_sync or, before the first one, those at the time when the file was opened.
+/// Calls body(contents). If the file is being written, the contents are those at the last tw_sync.
+/// Before the first tw_sync, they are the contents that an existing file had when it was opened.
 template <class F>
 tw_status with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);

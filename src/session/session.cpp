@@ -22,9 +22,10 @@ namespace {
 /// Largest number of closed files whose handles keep their path for messages.
 constexpr std::size_t most_closed = 1000;
 
-/// Value of an attribute of MPI_COMM_SELF. MPI_Finalize deletes the attribute and so notifies the
-/// session. Nothing else deletes it: MPICH ends the program if an attribute is deleted within
-/// MPI_Finalize, where the end of one session can end an older one.
+/// The value of an attribute of MPI_COMM_SELF. MPI_Finalize deletes the attribute, and the deletion
+/// notifies the session. A session that ends by itself leaves the attribute in place and only sets
+/// `session` to null, because MPICH aborts a program that deletes an attribute within MPI_Finalize,
+/// where the end of one session can end an older one.
 struct MpiWatch {
     tw_session_impl* session;  ///< null: the session has ended
 };

@@ -51,7 +51,8 @@ public:
 
     const std::string& text(const char* name) const;
     std::int64_t number(const char* name) const;  ///< Returns an integer or a size; -1 for "auto".
-    std::int64_t second_number(const char* name) const;  ///< Returns that behind a colon, or -1.
+    /// Returns the number after a colon; -1 if there is none.
+    std::int64_t second_number(const char* name) const;
     bool flag(const char* name) const;
     bool given(const char* name) const;  ///< Tests if a setting differs from its default.
     /// Returns a hash of the values that must be the same on all ranks.

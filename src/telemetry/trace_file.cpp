@@ -18,8 +18,8 @@ namespace {
 
 constexpr int trace_tag = 6;
 
-/// Number of bytes of text that are sent at a time, without the last event; and the largest size of
-/// an event. An event has two names, each byte of which may become six.
+/// Sizes in bytes. Text is sent when it reaches `piece_of_text`; the event that crosses this limit
+/// takes at most `longest_event` more. (JSON may escape each byte of an event's two names as six.)
 constexpr std::size_t piece_of_text = 1 << 20, longest_event = 64 << 10;
 
 /// Returns the seconds by which this rank's clock is ahead of rank 0's. All ranks of a node have
@@ -80,7 +80,7 @@ std::string microseconds(std::int64_t ns) {
     return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns) / 1000, std::abs(ns) % 1000);
 }
 
-/// ",\n{...}"
+/// Formats a metadata event as JSON, which begins with a comma and a newline.
 std::string metadata(const char* name, int process, int thread, const std::string& value) {
     return fmt::format(
         ",\n{{\"name\":\"{}\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{\"{}\":{}}}}}", name,

@@ -11,9 +11,9 @@ namespace thalweg::detail {
 
 struct CutLimits {
     std::int64_t most = 16 << 20;  ///< largest size of a chunk in bytes
-    /// Number of bytes after the last element that a chunk may include. All chunks in Zarr have the
-    /// same size, so the last one reaches beyond the end of a dimension that the chunk length does
-    /// not divide.
+    /// Number of bytes by which the last chunk may reach beyond the last element. All chunks in
+    /// Zarr have the same size, so the last one reaches beyond the end of a dimension whose length
+    /// is no multiple of the chunk length.
     std::int64_t beyond = 0;
 };
 

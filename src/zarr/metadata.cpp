@@ -103,7 +103,8 @@ std::string why_no_codecs(const std::vector<StoredFilter>& filters, std::int64_t
         switch (f.id) {
             case fletcher32_filter: bytes += 4; break;
             case deflate_filter:
-            case zstd_filter: bytes = 1; break;  // zstd compresses bytes of any type
+            // Compressed data can have any length, so assume no multiple of the element size.
+            case zstd_filter: bytes = 1; break;
             case shuffle_filter:
                 if (f.element > 1 && bytes % f.element != 0)
                     return fmt::format(
