@@ -148,7 +148,8 @@ int cfio_put_vara_float(int ncid, int varid, int dim, const size_t* start, const
                         const float* p);
 int cfio_put_vara_double(int ncid, int varid, int dim, const size_t* start, const size_t* count,
                          const double* p);
-/* CFIO's own header lacks this function, so programs declare it themselves, without const. */
+/* CFIO's own header lacks cfio_put_vara_int, so programs declare it themselves, without const. In
+ * C++ a template therefore takes that name, and calls the following function. */
 int thalweg_cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start,
                               const size_t* count, const int* p);
 #ifdef __cplusplus

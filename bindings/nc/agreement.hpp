@@ -18,7 +18,7 @@ class Lanes;
 // The largest values over all ranks.
 struct Progress {
     Index records = 0;
-    Index bytes = 0;  // queued
+    Index bytes = 0;  // number of bytes in the queue
 };
 
 class Reductions {

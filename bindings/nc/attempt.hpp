@@ -9,8 +9,7 @@
 
 namespace thalweg::nc {
 
-// Runs an action. @return what it returns, 0 if that is nothing; the code of an error that it
-// throws
+// Runs an action. @return its result, 0 if it has none; if it throws an error, the error's code
 template <class Action>
 int attempt(int (*code_of_error)(const Error&), Action action) {
     int result = 0;

@@ -80,9 +80,9 @@ private:
 void Maker::align() {
     const std::size_t n = table_.variables.size();
     std::vector<std::vector<int>> mine;
-    std::vector<Index> numbers;  // for each variable: smallest number of puts,
-                                 // smallest number of collective puts, and the negative of the
-                                 // largest numbers
+    // For each variable: the smallest number of puts and the negative of the largest one; then the
+    // same numbers of collective puts.
+    std::vector<Index> numbers;
     on_all(session_.comm(), [&] {
         mine.resize(n);
         numbers.resize(4 * n);

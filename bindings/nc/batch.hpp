@@ -1,6 +1,7 @@
-// The puts of the ranks between two joint calls, as calls of the library. A section by itself is
-// a box, which the library routes element by element; if all ranks put the same variables, the
-// sections of a put are a decomposition, which it writes in file order without another copy.
+// The puts that the ranks make between two joint calls, as calls of the library. A single section
+// is put as a box, which the library routes element by element. If all ranks put the same
+// variables, the sections of one put form a decomposition; the library then writes in file order
+// without another copy.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -80,7 +80,7 @@ void Dataset::create(Format format, bool clobber) {
         return tw_create(session_.handle(), path_.c_str(), settings.c_str(), &file_);
     };
     int status = make();
-    if (status == TW_EMISMATCH) {  // the names differ: that of the root counts
+    if (status == TW_EMISMATCH) {  // the ranks pass different names: use that of the root
         path_ = broadcast(comm(), root_, path_);
         status = make();
     }

@@ -1,8 +1,8 @@
 // An open file: the definitions that the program sees, and behind them one of four states. The
 // interfaces derive from it and add how data are put.
 //
-// defining  a new file of the library whose definitions have not been handed over: they are when
-//           data come, so that redef costs nothing until then
+// defining  a new file of the library, which does not have its definitions yet: it gets them with
+//           the first data, so that redef costs nothing until then
 // writing   a file of the library that is written (new, or appended to)
 // reading   a file of the library that is read; also one opened for writing, until something is put
 // serial    a netCDF-4 file that the root writes with netCDF-C, as the library does not have its
@@ -67,7 +67,7 @@ public:
     // contains the variable.
     Storage& storage(int varid);
     int set_fill(int mode);
-    // Sets the places of the data in a new classic file; those of the root count.
+    // Sets the places of the data in a new classic file. The root's values are used.
     void set_spacing(const detail::Spacing& spacing) { spacing_ = spacing; }
 
     // Makes the attributes on all ranks equal to those of the root.
@@ -105,7 +105,8 @@ protected:
     bool shares_attributes_ = true;    // inquiries return the root's attributes
     bool dirty_ = false;               // data were put since the last sync
     int fill_mode_ = NC_NOFILL;
-    std::optional<detail::Spacing> spacing_;  // that the program wants of a new classic file
+    // Spacing that the program wants in a new classic file.
+    std::optional<detail::Spacing> spacing_;
     Table table_;
     tw_file file_ = nullptr;
     std::unique_ptr<Serial> serial_;  // stays open while the file is read between two writes
@@ -154,7 +155,7 @@ protected:
     };
     News compare() const;
     void tell_late(const News& news);  // throws late errors on all ranks
-    // @return storage of a variable in a file that is read, or that was synced
+    // Returns the storage of a variable in a file that is read, or that was synced.
     Storage storage_in_file(const Variable& v) const;
     void ask_netcdf(Variable& v);
 

@@ -33,7 +33,7 @@ public:
     // Returns the largest number of elements of any rank, holes included.
     Index most_held() const { return most_held_; }
 
-    bool whole() const { return whole_; }  // tells if every element is held
+    bool whole() const { return whole_; }  // tests if the ranks together hold every element
 
     // Returns the library's decomposition, with these names of dimensions. A decomposition for
     // reading may contain elements more than once.

@@ -93,7 +93,7 @@ private:
     std::vector<Entry> entries_;
     bool has_values_ = false;
     Copies copies_;
-    Index bytes_ = 0;  // taken
+    Index bytes_ = 0;  // number of bytes that were taken
     std::vector<Mapping> mappings_;
     std::size_t used_ = 0;  // number of bytes used in the last mapping
 

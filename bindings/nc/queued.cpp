@@ -158,8 +158,8 @@ void QueuedFile::write_queue() {
     queue_.clear();
 }
 
-// On a session with one rank, makes the records readable that this call has written. Later records
-// are not readable.
+// Makes the records that this call has written readable, if there are several ranks and the service
+// is inline.
 void QueuedFile::commit() {
     const bool wanted = session_.ranks() > 1 && session_.keeps_arrays();
     if (state_ != State::writing || !wanted) return;
@@ -210,7 +210,7 @@ std::vector<const char*> QueuedFile::shared_arrays() const {
     }
     std::sort(all.begin(), all.end());
     std::vector<const char*> shared;
-    std::size_t longest = 0;  // the one of those so far that ends last
+    std::size_t longest = 0;  // index of the array that ends last, among those so far
     for (std::size_t i = 1; i < all.size(); i++) {
         if (all[i].first < all[longest].second)
             shared.insert(shared.end(), {all[longest].first, all[i].first});
@@ -371,7 +371,7 @@ void QueuedFile::after_put(bool collective, bool at_once) {
         join(Reason::full);
 }
 
-// ---- the others ---------------------------------------------------------------------------------
+// ---- sync, close, definitions -------------------------------------------------------------------
 
 void QueuedFile::sync() {
     if (!writable_) {
@@ -439,7 +439,8 @@ void QueuedFile::undo_definitions() {
     define_ = false;
 }
 
-// The library can end a new file only by completing it.
+// Completes the new file and removes it, because the library can end a new file only by completing
+// it.
 void QueuedFile::discard() {
     table_ = {};
     fresh_.clear();

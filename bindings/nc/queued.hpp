@@ -33,7 +33,7 @@ public:
     // Removes a new file whose definitions never ended. Closes any other file, without the
     // definitions made since redef.
     void abort();
-    void undo_definitions();  // since redef
+    void undo_definitions();  // undoes the definitions made since redef
     void discard();           // removes a new file that has no data
     // Writes what the ranks have queued, and lets all know if the file has data.
     // @note Collective
@@ -120,14 +120,15 @@ private:
                                // join()
     tw_file alone_ = nullptr;  // handle by which this rank reads alone
 
-    // Waits for the other ranks, and writes what all ranks have queued. Returns the variable that
-    // some rank reads; -1 if none does.
-    // @note Collective. A rank whose queue is full returns after the write, even if other ranks
-    //   called this for another reason and must wait for it once more
+    // Waits until all ranks have called this function, and writes what they have queued. Returns
+    // the variable that some rank reads; -1 if none does.
+    // @note Collective. As long as some rank calls this because its queue is full, the ranks with
+    //     another reason wait again after the write; the rank with the full queue returns after
+    //     each write.
     int join(Reason reason, int varid = -1);
     void hash_definitions();
-    // Takes the root's definitions if those of the ranks differ in names, or before there are data;
-    // else throws PnetCDF's code.
+    // In a new file, replaces definitions that differ between ranks by those of the root, if only
+    // names differ or if there are no data yet. Otherwise throws PnetCDF's code for the difference.
     // @note Collective if the hashes differ
     void settle_definitions(const Index* hashes, bool data);
     void write_queue();

@@ -63,7 +63,7 @@ Index hash_of_words(const List& list) {
     return static_cast<Index>(detail::hash_of(words_of(list)) >> 1U);
 }
 
-// Reads what words_of() wrote.
+// Decodes the output of words_of().
 class Words {
 public:
     explicit Words(std::string text) : text_(std::move(text)) {}
@@ -109,7 +109,7 @@ Table table_of(std::string text) {
     return table;
 }
 
-// The first difference of two tables in names, and in all else; 0: none.
+// Codes of the first differences between two tables, in names and in everything else; 0: none.
 struct Differences {
     Index names = 0, others = 0;
 };
@@ -139,7 +139,8 @@ Differences differences(const Table& a, const Table& b) {
 
 }  // namespace
 
-// Reads are collective calls, too: hash definitions that are already in the file only once.
+// Computes the hashes of the definitions. As even collective reads call this function, definitions
+// that are already in the file are hashed only once.
 void QueuedFile::hash_definitions() {
     const std::size_t n = table_.dimensions.size() + table_.variables.size();
     if (state_ != State::defining && edits_.empty() && hashed_ == n) return;

@@ -204,7 +204,9 @@ Session* find_session(MPI_Comm comm) {
     return nullptr;
 }
 
-// Lock the process, because two threads could start sessions at the same time, which is collective.
+// Returns the session of a communicator, and starts it if there is none. To start a session is
+// collective, so the list of sessions is locked only afterwards: a thread must not hold the lock
+// while it waits for other ranks.
 Session& session_of(MPI_Comm comm) {
     if (Session* const found = find_session(comm)) return *found;
     auto made = std::make_unique<Session>(comm);

@@ -59,7 +59,7 @@ public:
     // @note Collective
     int finalize();
 
-    // Throws an error if the status of a call of the library is one.
+    // Throws if a library call returned an error status.
     void check(int status, const std::string& where = "") const;
 
     // Must be locked to use the session or its files, as several threads may have files.

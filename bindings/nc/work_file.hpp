@@ -1,5 +1,5 @@
-// A file that netCDF-C writes: a copy or a new file, NAME.new, which takes the final name at the
-// end. If the run is killed in between, the old file or the new one is there.
+// A file that netCDF-C writes: a copy or a new file, NAME.new, which gets the final name at the
+// end. If the run is killed meanwhile, NAME is either the old file or the complete new one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -40,7 +40,7 @@ void tell_unclosed_files();
 // Logs the text of an error at level info, and returns its code.
 int failed(const Error& error);
 
-// Runs an action. @return its code; that of an error which it throws
+// Runs an action. @return the code that it returns, or the code of the error that it throws
 template <class Action>
 int attempt(Action action) {
     return nc::attempt(failed, action);

@@ -7,7 +7,7 @@ namespace thalweg::netcdf {
 
 namespace {
 
-/// Largest number of files of a library, which the high half of an id can distinguish.
+/// Largest number of open files of a library: the high half of an id is the number of the file.
 constexpr int most_files = 65536;
 
 std::atomic<File*> files[thalweg_most_libraries][most_files];

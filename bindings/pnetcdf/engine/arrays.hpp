@@ -15,7 +15,7 @@
 
 namespace thalweg::pnetcdf::engine {
 
-// Returns the type of a datatype's elements. Throws if there are several, or an unknown one.
+// Returns the type of a datatype's elements. Throws if they have several types, or an unknown one.
 int element_of(MPI_Datatype datatype);
 
 class Array {

@@ -1,5 +1,5 @@
-// PnetCDF's functions for a file of the engine: those of its header, with the file in place of its
-// id. Functions for data are in data_calls.hpp.
+// PnetCDF's functions for the header of a file that the engine has open. They take the file in
+// place of its id. Functions for data are in data_calls.hpp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

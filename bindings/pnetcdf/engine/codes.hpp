@@ -42,7 +42,7 @@ enum {
 // info.
 int code_for_program(const nc::Error& error);
 
-// Runs an action. @return its code; that of an error which it throws
+// Runs an action. @return the code that it returns, or the code of the error that it throws
 template <class Action>
 int attempt(Action action) {
     return nc::attempt(code_for_program, action);

@@ -86,9 +86,9 @@ int File::convert_to(const Selection& s, char* to) {
                    nc::Table::fill_of(v), any_sign());
 }
 
-// Adds the parts of a put to the queue. If a collective put has several parts, their number differs
-// between ranks: then each rank adds its parts as its own, followed by an empty part that all ranks
-// have.
+// Adds the parts of a put to the queue. The number of parts differs between ranks. So if a
+// collective put does not consist of one part, each rank adds its parts as puts of its own,
+// followed by an empty collective put, which all ranks have.
 void File::push(const Selection& s, const char* values, bool together) {
     const auto bytes = static_cast<Index>(size_of(variable_of(s.varid).type));
     const bool one = together && s.is_one();
@@ -183,8 +183,8 @@ void File::read_alone(const Entry& part, char* to) {
     });
 }
 
-// Reads the elements that each rank wants, in rounds: one for each variable and record that comes
-// next on some rank.
+// Reads the elements that each rank wants, in rounds. In each round, all ranks read the first
+// variable and record that any of them still wants; ranks that want none of its elements take part.
 void File::read_together(std::vector<Reading> readings) {
     constexpr Index none = std::numeric_limits<Index>::max();
     struct Key {

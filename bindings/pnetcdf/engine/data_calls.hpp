@@ -18,7 +18,7 @@ enum class Verb { put, get, iput, iget, bput, mput, mget };
 // Forms of calls. The value of each is its number of arguments for the section.
 enum class Kind { var, var1, vara, vars, varm, varn, vard };
 
-// Types in memory, by netCDF's numbers. For of_variable, an MPI datatype tells the type.
+// Types in memory, by netCDF's numbers. For of_variable, the call passes an MPI datatype.
 enum class Memory {
     of_variable = NC_NAT,
     of_schar = NC_BYTE,
@@ -47,7 +47,7 @@ struct DataCall {
     void* values = nullptr;
     MPI_Offset bufcount = 0;
     MPI_Datatype buftype = MPI_DATATYPE_NULL;
-    MPI_Datatype filetype = MPI_DATATYPE_NULL;  // of vard
+    MPI_Datatype filetype = MPI_DATATYPE_NULL;  // datatype of the places in the file, for vard
     int* request = nullptr;
 
     bool puts() const { return verb == Verb::put || verb == Verb::iput || verb == Verb::bput; }
@@ -68,7 +68,7 @@ struct SeveralCall {
 
 // Runs a call.
 // @return PnetCDF's code
-// @note Both are collective if `together` of the call is set
+// @note Both functions are collective if `together` of the call is set
 int run(File& file, const DataCall& call);
 int run(File& file, const SeveralCall& call);
 
@@ -77,7 +77,7 @@ void* address_of(Pointer* pointer) {
     return const_cast<void*>(static_cast<const void*>(pointer));
 }
 
-// A PnetCDF function that moves data, made for its signature.
+// A PnetCDF function that puts or gets data. Its arguments follow from its signature.
 template <class Function, Verb verb, Kind kind, Memory memory, bool all>
 struct DataFunction;
 

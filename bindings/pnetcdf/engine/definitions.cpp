@@ -185,7 +185,8 @@ int ncmpi_sync(File& file) {
     return on(file, [&] { file.sync(); });
 }
 
-// Flushing changes nothing: the data are in the file already.
+// Checks the mode, and has no other effect: the engine has no burst buffer, which PnetCDF writes
+// here.
 int ncmpi_flush(File& file) {
     return on(file, [&] {
         if (file.in_define_mode()) throw Error{NC_EINDEFINE, file.path() + " is in define mode"};

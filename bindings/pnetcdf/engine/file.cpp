@@ -73,7 +73,7 @@ void check_there(const std::string& path, bool writable) {
     if (!classic) leave("it is no classic file");
 }
 
-// Makes a file, or says why PnetCDF has to.
+// Makes a file. If PnetCDF has to make it instead, stores the reason in the call.
 template <class Make>
 std::shared_ptr<File> make(Call& call, Make action) try {
     return action();
@@ -170,7 +170,8 @@ Places File::places() {
     return read_places(access(path_.c_str(), R_OK) == 0 ? path_ : path_ + ".part");
 }
 
-// The root's attributes count, which may be longer than those of this rank.
+// Stores the places of the data as the root has laid them out: its attributes are written, and may
+// be longer than those of this rank.
 void File::laid_out() {
     places_ = places_of(table_, format(), spacing());
     share(comm(), root_, &places_.extent, 1);
@@ -280,7 +281,8 @@ int end(std::shared_ptr<File>& file, Handle& handle, bool abort) {
         file->use(handle);
         return file->end(abort, file.use_count() == 1);
     });
-    // The end of a file is collective, and the other ranks are elsewhere.
+    // Never destroy a file if other ranks are in calls for other files, because its destructor is
+    // collective.
     if (file->is_mixed()) new std::shared_ptr<File>(file);
     file.reset();
     return code;

@@ -27,7 +27,7 @@ struct Selection {
     Index elements = 0;
     Array array;
 
-    // Tests if all is one part of the variable of the call.
+    // Tests if the selection is a single part of the call's own variable.
     bool is_one() const { return parts.size() == 1 && parts.front().varid == varid; }
 };
 
@@ -35,28 +35,28 @@ struct Selection {
 struct Request {
     int id = 0;
     bool puts = false;
-    Index buffered = 0;  // bytes that it takes of the attached buffer
+    Index buffered = 0;  // bytes of the attached buffer that the request uses
     Selection selection;
     const char* values = nullptr;  // values to put, in the variable's type
     std::unique_ptr<char[]> own;   // copy of the values
 };
 
-// What belongs to one id of a file. Several ids may have the same file.
+// The state of one id. Several ids can belong to the same file.
 struct Handle {
     explicit Handle(const Call& call);
     ~Handle();
     Handle(const Handle&) = delete;
     Handle& operator=(const Handle&) = delete;
 
-    std::string path;                // as given
+    std::string path;                // path as the program has passed it
     MPI_Info hints = MPI_INFO_NULL;  // a copy: the program frees its own
     bool writable;
     bool defines;              // this id is in define mode
     bool independent = false;  // this id is in independent data mode
     int fill_mode = NC_NOFILL;
     std::vector<Request> requests;
-    Index buffer = -1;       // attached bytes; -1: none
-    Index put = 0, got = 0;  // bytes
+    Index buffer = -1;       // size of the attached buffer in bytes; -1: there is none
+    Index put = 0, got = 0;  // number of bytes that this id has put and got
 };
 
 class File : public QueuedFile {
@@ -65,7 +65,8 @@ public:
     static std::shared_ptr<File> create(Call& call);
     static std::shared_ptr<File> open(Call& call);
 
-    // Chooses the id whose calls follow; it must stay until another is chosen.
+    // Sets the id through which the following calls are made. It must exist until another id is
+    // set.
     void use(Handle& handle) { handle_ = &handle; }
     const Handle& handle() const { return *handle_; }
     long number() const { return number_; }
@@ -74,7 +75,7 @@ public:
     bool is_written() const { return writable_; }
     bool is_writable() const { return handle_->writable; }
     bool in_define_mode() const { return handle_->defines; }
-    // Returns the variable of an id; NC_GLOBAL is an error of its own.
+    // Returns a variable by its id. Throws a separate error for NC_GLOBAL.
     Variable& variable_of(int varid);
     Index length_of(int dimid);
     // Returns the places of the data. Throws not_supported if a setting keeps them from being
@@ -89,7 +90,7 @@ public:
     // @param asked  free bytes and alignments that the program wants; alignments of 0: PnetCDF's
     void enddef(const detail::Spacing& asked);
     void enddef() { enddef(usual_spacing()); }
-    // Returns the number in a hint of the program or the environment; 0: none.
+    // Returns the number that a hint of the program or of the environment sets; 0 if there is none.
     Index hint(const char* name) const;
     detail::Spacing spacing() const { return spacing_.value_or(detail::Spacing{}); }
     int def_dim(const std::string& name, Index length);
@@ -102,14 +103,14 @@ public:
     int get_att(int varid, const char* name, void* values, int memory);
     void del_att(int varid, const std::string& name);
     void need_write() const;   // throws if the id is open for reading
-    void need_define() const;  // throws if it is not in define mode
+    void need_define() const;  // throws unless the id is in define mode
 
     // @note These functions are collective
     void begin_independent();
     void end_independent();
     void sync_records();
     void fill_record(int varid, Index record);
-    // Ends an id, and the file if it is the last one.
+    // Ends an id, and also the file if it is the file's last id.
     // @return NC_EPENDING if requests were left, else 0
     int end(bool abort, bool last);
 
@@ -131,14 +132,15 @@ private:
     using QueuedFile::QueuedFile;
 
     Handle* handle_ = nullptr;
-    bool strict_bounds_ = is_strict();  // by PNETCDF_RELAX_COORD_BOUND
-    bool placed_by_program_ = true;     // the places of data follow from the definitions
-    Places places_;                     // of a new file that has been laid out
+    // A start index must lie in the dimension even if the count is 0 (PNETCDF_RELAX_COORD_BOUND).
+    bool strict_bounds_ = is_strict();
+    bool placed_by_program_ = true;  // the places of data follow from the definitions
+    Places places_;                  // places in a new file whose header was written
 
     void laid_out() override;
     static bool is_strict();
     void set_places(const detail::Spacing& asked);
-    // Returns room for late attributes, which a CDF-1 file of nearly 2 GiB may not have.
+    // Leaves room for late attributes, except in CDF-1, where a file of nearly 2 GiB may have none.
     detail::Spacing usual_spacing() const { return {format_ == Format::cdf1 ? 0 : 4096, 0, 0, 0}; }
     void check_mode(const DataCall& call) const;
     Selection select(const DataCall& call);

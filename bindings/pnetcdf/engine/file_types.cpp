@@ -111,11 +111,13 @@ private:
         for (Index i = 0; i < n; i++) add(type, offset + i * extent);
     }
 
-    // The numbers are that of the dimensions, the lengths, those of the part, its start, the order.
+    // Adds the rows of a subarray. `c.n` has the number of dimensions; then, for all dimensions,
+    // the lengths of the array, the lengths of the part, and the start of the part; and the order
+    // of the dimensions.
     void add_subarray(const TypeContents& c, Index offset, Index extent) {
         const auto dims = static_cast<std::size_t>(c.n[0]);
         const bool slowest_first = c.n[1 + 3 * dims] == MPI_ORDER_C;
-        const auto number = [&](std::size_t list, std::size_t d) {  // d from the fastest on
+        const auto number = [&](std::size_t list, std::size_t d) {  // d = 0: fastest dimension
             return Index{c.n[1 + list * dims + (slowest_first ? dims - 1 - d : d)]};
         };
         Index rows = 1;

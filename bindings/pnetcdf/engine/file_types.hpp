@@ -16,8 +16,8 @@ struct Run {
     nc::Index offset, bytes;
 };
 
-// Returns the bytes of one datatype at offset 0, in its order; adjacent ones are joined. Throws
-// not_supported for distributed arrays.
+// Returns the runs of bytes that one element of a datatype at offset 0 covers, in the datatype's
+// order. Adjacent runs are joined. Throws not_supported for distributed arrays.
 std::vector<Run> runs_of(MPI_Datatype datatype);
 
 }  // namespace thalweg::pnetcdf::engine

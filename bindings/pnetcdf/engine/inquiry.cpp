@@ -181,7 +181,8 @@ int ncmpi_inq_recsize(File& file, MPI_Offset* size) {
     return on(file, [&] { set(size, file.places().record_bytes); });
 }
 
-// Only the first rank writes the header.
+// Returns the bytes that this rank has put. On the first rank, which writes the header, this
+// includes the header.
 int ncmpi_inq_put_size(File& file, MPI_Offset* size) {
     return on(file, [&] {
         const bool header = file.is_first() && file.is_writable() && !file.in_define_mode();

@@ -22,6 +22,7 @@ constexpr Index small = 4096;
 
 }  // namespace
 
+// Posts a request, which a later wait carries out.
 // @param small_too  copy small arrays, too
 // @return NC_ERANGE if values do not fit, otherwise 0
 int File::post(const DataCall& call, bool small_too) {
@@ -66,7 +67,9 @@ int File::post(const DataCall& call, bool small_too) {
 std::vector<Request> File::take(int n, int* ids, int* statuses, int& code,
                                 std::vector<int>& numbers) {
     std::vector<Request> chosen;
-    std::vector<int> place(handle_->requests.size(), -1);  // in the list; -2: not in it, and taken
+    // For each request, its position in the list; -1: it is not chosen; -2: it is chosen, but not
+    // from the list.
+    std::vector<int> place(handle_->requests.size(), -1);
     for (int i = 0; i < n; i++) {
         if (statuses != nullptr) statuses[i] = NC_NOERR;
         if (ids[i] == no_request) continue;

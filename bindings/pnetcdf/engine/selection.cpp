@@ -182,7 +182,8 @@ void File::add_pieces(const Variable& v, const DataCall& call, Selection& s) {
 
 namespace {
 
-// Returns the largest box of a shape that begins at an element and has at most n, in their order.
+// Returns start and count of the largest box that begins at an element of an array, has at most n
+// elements, and contains them in the array's order without gaps.
 std::pair<Shape, Shape> first_box(const Shape& shape, Index element, Index n) {
     Shape start(shape.size()), count(shape.size(), 1);
     Index inner = 1;  // elements along the dimensions after that of the box
@@ -199,7 +200,8 @@ std::pair<Shape, Shape> first_box(const Shape& shape, Index element, Index n) {
 
 }  // namespace
 
-// Places may be those of other variables of the same type, too.
+// Adds the elements to which the filetype of a vard call points. They may belong to other variables
+// of the same type, too.
 void File::add_places(const Variable& v, const DataCall& call, Selection& s) {
     if (call.filetype == MPI_DATATYPE_NULL ||
         (call.bufcount == 0 && call.buftype != MPI_DATATYPE_NULL))

@@ -1,5 +1,6 @@
-/* PnetCDF's names in Fortran 77, and what its module calls, by those in C: ids count from 1, the
- * fastest dimension is the first, texts have lengths that compilers pass after the arguments.
+/* PnetCDF's functions under their names in Fortran 77, and functions that its Fortran module calls.
+ * They call the functions of C. In Fortran, ids count from 1, the fastest dimension is the first
+ * one, and compilers pass the lengths of texts after the other arguments.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
@@ -7,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compilers pass lengths as int or as size_t: the lower half is the same. */
+/* Returns the length of a text. Compilers pass it as int or as size_t, so only the lower half
+ * counts. */
 static size_t length_of(size_t passed) { return (unsigned)passed; }
 
-/* Returns a text without trailing blanks; null without memory. */
+/* Returns a text without trailing blanks; null if there is no memory. */
 static char* c_text(const char* text, size_t passed) {
     size_t length = length_of(passed);
     while (length > 0 && text[length - 1] == ' ') --length;
@@ -21,7 +23,7 @@ static char* c_text(const char* text, size_t passed) {
     return copy;
 }
 
-/* Fills a variable of Fortran with a text and blanks. */
+/* Copies a text to a variable of Fortran, and fills the rest with blanks. */
 static void fortran_text(const char* text, char* to, size_t passed) {
     const size_t length = length_of(passed), known = strlen(text);
     const size_t copied = known < length ? known : length;
@@ -29,7 +31,7 @@ static void fortran_text(const char* text, char* to, size_t passed) {
     memset(to + copied, ' ', length - copied);
 }
 
-/* Returns ids of dimensions in C's order; null for none, or without memory. */
+/* Returns ids of dimensions in C's order and numbers; null if there are none, or no memory. */
 static int* c_dims(const MPI_Fint* dims, int n) {
     int* const copy = n > 0 ? malloc((size_t)n * sizeof *copy) : NULL;
     for (int i = 0; copy != NULL && i < n; ++i) copy[i] = dims[n - 1 - i] - 1;
@@ -41,7 +43,7 @@ static int rank_of(int ncid, int varid) {
     return ncmpi_inq_varndims(ncid, varid, &n) == NC_NOERR ? n : 0;
 }
 
-/* Turns ids of a variable's dimensions into those of Fortran. */
+/* Converts the ids of a variable's dimensions to Fortran's order and numbers. */
 static void fortran_dims(int ncid, int varid, MPI_Fint* dims) {
     const int n = rank_of(ncid, varid);
     for (int i = 0; i < n; ++i) ++dims[i];
@@ -52,21 +54,21 @@ static void fortran_dims(int ncid, int varid, MPI_Fint* dims) {
     }
 }
 
-/* A section of a variable, or several, in C's order. */
+/* One or several sections of a variable, in C's order of dimensions. */
 struct section {
     MPI_Offset *start, *count, *stride, *imap;
     MPI_Offset **starts, **counts;
     void* memory;
 };
 
-/* Writes an index in C's order, less a number, and returns what follows it. */
+/* Writes n indices in C's order, reduced by `less`, to `to`. Returns the address after them. */
 static MPI_Offset* reversed(const MPI_Offset* from, int n, int less, MPI_Offset* to) {
     for (int i = 0; i < n; ++i) to[i] = from[n - 1 - i] - less;
     return to + n;
 }
 
-/* Returns a section. One of a variable that does not exist is empty: the call has to be made all
- * the same, for it may be collective. */
+/* Returns a section. If the variable does not exist, the section is empty: the call must be made
+ * nevertheless, as it may be collective. */
 static struct section section_of(int ncid, int varid, const MPI_Offset* start,
                                  const MPI_Offset* count, const MPI_Offset* stride,
                                  const MPI_Offset* imap) {
@@ -82,7 +84,7 @@ static struct section section_of(int ncid, int varid, const MPI_Offset* start,
     return s;
 }
 
-/* Returns several sections, whose starts and counts follow one another. */
+/* Returns several sections, given by starts and counts that follow one another. */
 static struct section section_of_pieces(int ncid, int varid, int pieces, const MPI_Offset* starts,
                                         const MPI_Offset* counts) {
     const size_t n = (size_t)rank_of(ncid, varid), all = pieces > 0 ? (size_t)pieces : 0;
@@ -102,8 +104,8 @@ static struct section section_of_pieces(int ncid, int varid, int pieces, const M
     return s;
 }
 
-/* Returns the section that an array has: where no start is given from the first element on, where
- * no count is given of the array's shape, and of one element in further dimensions. */
+/* Returns the section for an array. Without `start`, it begins at the first element. Without
+ * `count`, it has the shape of the array, and one element along each further dimension. */
 static struct section section_of_array(int ncid, int varid, int ranks, const MPI_Offset* shape,
                                        const MPI_Offset* start, const MPI_Offset* count,
                                        const MPI_Offset* stride, const MPI_Offset* imap) {

@@ -51,7 +51,8 @@ int code_of_system(int error) {
     }
 }
 
-/// Returns 0 if a file may be used so; else PnetCDF's code. @param use  of access
+/// Returns 0 if this process may use a file as `use`, an argument of access(2), says; otherwise
+/// PnetCDF's code.
 int code_of_access(const std::string& path, int use) {
     return access(path.c_str(), use) == 0 ? 0 : code_of_system(errno);
 }
@@ -61,7 +62,7 @@ std::string folder_of(const std::string& path) {
     return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-/// Returns 0 if name and mode of a call are valid; else PnetCDF's code.
+/// Returns 0 if the path and mode of a call are valid; otherwise PnetCDF's code.
 int code_of_arguments(const netcdf::Call& call) {
     constexpr int both = NC_64BIT_OFFSET | NC_64BIT_DATA;
     if ((call.mode & both) == both) return call.create ? NC_EINVAL_CMODE : NC_EINVAL_OMODE;

@@ -20,8 +20,8 @@ int ncmpi_inq_malloc_size(MPI_Offset* size);
 int ncmpi_inq_malloc_max_size(MPI_Offset* size);
 int ncmpi_inq_malloc_list();
 
-/// Returns PnetCDF's code for a call that the engine does not take, which no other library can
-/// take. Tells it on the first rank if that is for want of a library.
+/// Returns PnetCDF's code for a create or open call that the engine does not take, in a program
+/// that has no PnetCDF. If PnetCDF could have taken the call, rank 0 prints that it is missing.
 /// @note Collective over the communicator of the call
 int refuse(const netcdf::Call& call);
 

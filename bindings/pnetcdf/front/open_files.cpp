@@ -18,7 +18,7 @@ struct Slots {
     std::array<std::unique_ptr<OpenFile>, most_files> files;
 };
 
-// Never destroyed: closing a file is collective.
+// Returns the files of all ids. They are never destroyed, because destroying a file is collective.
 Slots& slots() {
     static auto* const all = new Slots;
     return *all;

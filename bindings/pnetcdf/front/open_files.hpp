@@ -13,9 +13,10 @@ namespace thalweg::pnetcdf {
 
 /// An open file. Several ids may share one file of the engine.
 struct OpenFile {
-    std::shared_ptr<engine::File> file = nullptr;      ///< null: the real library has it
-    std::unique_ptr<engine::Handle> handle = nullptr;  ///< what this id has of its own
-    int inner = -1;                                    ///< by which the real library knows it
+    /// null: the file is open in the real PnetCDF.
+    std::shared_ptr<engine::File> file = nullptr;
+    std::unique_ptr<engine::Handle> handle = nullptr;  ///< state of this id in the engine
+    int inner = -1;                                    ///< id of the file in the real PnetCDF
 };
 
 /// Returns the file with an id; null if there is none.
@@ -34,7 +35,7 @@ std::vector<int> open_ids();
 /// there is none.
 long find_written(const std::string& path, MPI_Comm comm);
 
-/// Returns the file of this number.
+/// Returns the file whose number find_written() has returned.
 std::shared_ptr<engine::File> written_file(long number, MPI_Comm comm);
 
 /// While an object of this class exists, calls of this thread go to the real PnetCDF, not to the

@@ -95,8 +95,8 @@ int open_really(const netcdf::Call& call, const char* path, int mode, int* id) {
     return code;
 }
 
-// Returns the engine's open files in the order in which they were opened, which all ranks have, and
-// forgets them.
+// Removes the engine's open files from the list, and returns them in the order in which they were
+// opened, which is the same on all ranks.
 std::vector<OpenFile> take_files() {
     std::vector<OpenFile> files;
     for (const int id : open_ids())
@@ -107,7 +107,7 @@ std::vector<OpenFile> take_files() {
     return files;
 }
 
-/// @note Collective
+/// Closes the files that the program has left open. @note Collective
 void close_open_files(bool with_mpi) {
     if (!with_mpi) return;
     const Depth deeper(the_shim());
@@ -233,7 +233,7 @@ void tell_unclosed_files() {
         std::fprintf(stderr, "thalweg: the program ended without MPI_Finalize: %s%s incomplete\n",
                      left.front().file->path().c_str(),
                      left.size() == 1 ? " is" : " and others are");
-    // Their end is collective.
+    // Never destroy these files, because their destructors are collective.
     new std::vector<OpenFile>(std::move(left));
 }
 

@@ -1,4 +1,4 @@
-// Functions of PnetCDF that make and end files, and those that concern several.
+// Functions of PnetCDF that create, open and close files, and those that concern several files.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,10 +7,10 @@
 
 namespace thalweg::pnetcdf::opening {
 
-/// @note Collective over the communicator, both
+/// @note The two following functions are collective over the communicator.
 int ncmpi_create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id);
 int ncmpi_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id);
-/// @note Collective over that of the file, both
+/// @note The two following functions are collective over the communicator of the file.
 int ncmpi_close(int id);
 int ncmpi_abort(int id);
 int ncmpi_inq_files_opened(int* count, int* ids);

@@ -52,7 +52,8 @@ struct Routed<int(int, A...), engine, number> {
     }
 };
 
-/// A function that concerns no open file: the real one, or the one here if there is none.
+/// A function that concerns no open file. It calls the real PnetCDF or, if there is none, the
+/// library's own function.
 template <class Function, auto own, int number>
 struct Plain;
 

@@ -1,5 +1,5 @@
-// Functions for PnetCDF's names. Each finds out who has the file, and calls the engine or the real
-// PnetCDF.
+// Functions for PnetCDF's names. Each calls either the engine or the real PnetCDF, whichever has
+// the file open.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,14 +16,14 @@ void* const* begin(const thalweg_shim* shim, int* count);
 /// Must be called when the process exits.
 void finish();
 
-/// Returns the program's PnetCDF's function of a name; null if there is none.
-/// @param number  in the list of names
+/// Returns a function of the real PnetCDF; null if the program has none.
+/// @param number  number of its name in the list of names
 void* real_function(int number);
 
 /// Returns the function that the program calls by a name.
 void* function_of(int number);
 
-/// The shim that was set.
+/// Returns the shim that begin() has set.
 const thalweg_shim* the_shim();
 
 }  // namespace thalweg::pnetcdf
