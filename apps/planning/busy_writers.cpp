@@ -22,8 +22,9 @@ double bytes_of_share(const Share& share) {
     return bytes;
 }
 
-/// Returns the writer of the element at a byte, and the size of that writer's range. Several
-/// candidates for the writer exist only if the layout consists of ranges of the file.
+/// Returns the writer of the element at a byte of the space, and the bytes that this writer owns. A
+/// layout of ranges may name several candidates, one of which has the byte; a layout of boxes names
+/// only one.
 std::pair<int, double> writer_of(const Layout& layout, const Space& space, std::int64_t byte) {
     const std::size_t at = space.place_at(byte);
     const Place& place = space.places[at];

@@ -27,8 +27,9 @@ public:
     bool listed(int kind) const { return kinds_[kind].run > 0; }
     /// Returns the mean number of elements in a run of a list.
     double run_of(int kind) const { return kinds_[kind].run; }
-    /// Returns the block that a rank holds, if ranks hold no lists. Ranks that differ only along an
-    /// axis that the variable lacks divide a block among them.
+    /// Returns the block that a rank holds, if ranks hold no lists. If an axis of the process grid
+    /// divides no dimension of the variable, the ranks along it would hold the same block; they
+    /// divide it among them.
     detail::Box block_of(int kind, int rank) const;
     /// Returns the number of elements of the rank that holds most.
     double most_held(int kind) const;
@@ -51,7 +52,7 @@ private:
     };
     struct Kind {
         std::vector<std::int64_t> shape;
-        std::vector<Axis> axes;  ///< in the order of the run's process grid
+        std::vector<Axis> axes;  ///< axes, in the order of the run's process grid
         std::int64_t spare = 1;  ///< number of ranks that divide a block among them
         /// Mean number of elements in a run of a list; 0 if ranks hold boxes.
         double run = 0;

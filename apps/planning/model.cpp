@@ -96,9 +96,9 @@ double lock_seconds(const Folder& folder, const Work& work) {
     return std::min(blocks * part + chance, blocks) * work.handovers * folder.lock;
 }
 
-/// Returns the seconds of the exchange. All ranks send the data that they have queued for writers
-/// on other nodes at the same time. If there would be many small messages, nodes combine those of
-/// their ranks (comm/node_exchange.hpp).
+/// Returns the seconds of the exchange. All ranks send at the same time what they have queued for
+/// writers on other nodes. If there would be many small messages, each node combines the messages
+/// of its ranks (comm/node_exchange.hpp).
 double exchange_seconds(const Machine& machine, const Work& work) {
     if (work.nodes == 1) return 0;
     const double ranks = per_node(work);

@@ -9,7 +9,7 @@ std::int64_t sample(std::int64_t i, std::int64_t n, std::int64_t all) {
     return n == 1 ? all / 2 : i * (all - 1) / (n - 1);
 }
 
-/// Multiples of the golden section are distributed evenly, but not at equal distances.
+/// Uses multiples of the golden section, which are distributed evenly, but not at equal distances.
 std::int64_t irregular_sample(std::int64_t i, std::int64_t n, std::int64_t all) {
     if (n == all) return i;
     const double turns = 0.6180339887498949 * (i + 1);

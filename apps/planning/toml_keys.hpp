@@ -19,7 +19,7 @@ namespace thalweg::planning {
 /// @return TW_OK, TW_ESETTING
 detail::Status parse_toml(std::string_view content, const std::string& name, toml::table& table);
 
-/// Tells if a key must be present.
+/// The need for a key: a table that lacks a needed key is invalid.
 enum class Key { needed, optional };
 
 /// Reads keys one after another. Keeps the first error; after that, calls do nothing. A missing

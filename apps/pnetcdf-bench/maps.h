@@ -9,7 +9,8 @@ void check(int code, const char* what);
 
 extern int rank, ranks;
 
-/* Writes records of case 'f' or 'g' and prints the seconds of the first record, of a later one
- * (the mean), and from create to close.
- * @param map  path of the decompositions */
+/* Writes records of E3SM's case F or G. Prints the seconds of the first record, the mean seconds of
+ * a later record, and the seconds from create to close.
+ * @param which  'f' or 'g'
+ * @param map    path of the decompositions */
 void write_e3sm(char which, const char* map, const char* path, int records);

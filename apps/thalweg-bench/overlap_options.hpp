@@ -38,8 +38,8 @@ struct OverlapOptions {
     std::int64_t serial_bandwidth = 0;
     bool print_ranks = false;
 
-    /// Returns the number of ranks to start: those of the model and the largest number of servers
-    /// of any row.
+    /// Returns the number of ranks to start: the ranks of the model and, besides them, as many
+    /// servers as the row with most servers needs.
     int all_ranks() const;
 };
 

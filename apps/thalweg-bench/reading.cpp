@@ -91,7 +91,7 @@ Json result(const ReadRow& row, const std::vector<ReadRow>& rows, const Problem&
     return r;
 }
 
-/// Measures all methods on the ranks of one meeting.
+/// Measures all methods of reading on the ranks of `meeting`.
 Json measure_on(const Meeting& meeting, const Options& options, bool& good) {
     std::vector<ReadRow> rows;
     for (const std::string& name : options.methods)

@@ -4,10 +4,10 @@
 namespace thalweg::bench {
 namespace {
 
-/// A history step of the Community Atmosphere Model (Tseng and Ding 2008, tables 1 and 2): the
+/// A history step of the Community Atmosphere Model (Tseng and Ding 2008, tables 1 and 2). The
 /// order in memory is (lon, lev, lat), longitude fastest. 2-D fields are on the physics grid, which
-/// all ranks divide along latitude: the ranks with the same band of latitudes each hold some of its
-/// rows.
+/// all ranks divide along latitude: a band of latitudes belongs to several ranks, and each of them
+/// holds some rows of the band.
 Workload cam(std::string name, std::string text, std::int64_t nlon, std::int64_t nlat,
              int cut_axes) {
     return {std::move(name),

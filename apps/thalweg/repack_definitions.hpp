@@ -15,8 +15,8 @@ struct RepackPlan {
     detail::Definitions definitions;
     detail::Format format = detail::Format::cdf2;
     std::int64_t records = 0;
-    /// Properties of the input, without data, that the output loses; each with the variables or
-    /// dimensions concerned.
+    /// Properties of the input, other than data, that the output does not have, each with the names
+    /// of the variables or dimensions that lose it.
     std::map<std::string, std::vector<std::string>> notes;
 };
 

@@ -56,7 +56,8 @@ public:
     /// Finds the largest number of bytes for a round that the disk has space for.
     /// @note Collective
     detail::Status find_room();
-    /// Returns the processor seconds of the first writer per second of writing, in the last round.
+    /// Returns the processor time in seconds that the first writer needed per second of the last
+    /// round.
     double processor() const { return processor_; }
 
 private:

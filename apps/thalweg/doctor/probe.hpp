@@ -1,4 +1,4 @@
-// The facts about a netCDF library on which it depends whether its files can be taken.
+// Facts about a netCDF library that decide if the shim can take its files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

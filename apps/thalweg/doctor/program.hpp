@@ -1,4 +1,5 @@
-// thalweg doctor CMD: what a program that calls netCDF would load, and what of it would be taken.
+// thalweg doctor CMD: the libraries that a program would load, and the files that the shim would
+// take.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

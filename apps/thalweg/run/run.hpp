@@ -1,4 +1,4 @@
-// thalweg run: runs a program with settings of the library and tells what it wrote.
+// thalweg run: runs a program with settings of the library, and prints what it has written.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,13 +8,12 @@
 namespace thalweg::app {
 
 struct RunOptions {
-    std::string service;     ///< value of the setting "service"; empty: the program's choice
-    bool report = false;     ///< write a report to thalweg-report.html
-    std::string netcdf;      ///< value of THALWEG_NETCDF; empty: the default
-    std::string pnetcdf;     ///< value of THALWEG_PNETCDF; empty: the default
-    std::string serial;      ///< "yes" or "no": take files that are opened without a communicator;
-                             ///< empty:
-                             ///< the default
+    std::string service;  ///< value of the setting "service"; empty: the program's choice
+    bool report = false;  ///< write a report to thalweg-report.html
+    std::string netcdf;   ///< value of THALWEG_NETCDF; empty: the default
+    std::string pnetcdf;  ///< value of THALWEG_PNETCDF; empty: the default
+    /// "yes" or "no": take files that are opened without a communicator; empty: the default.
+    std::string serial;
     std::string only, skip;  ///< values of THALWEG_ONLY and THALWEG_SKIP
     std::string tell;        ///< value of THALWEG_TELL
     bool live = false;       ///< files have their final names while they are written

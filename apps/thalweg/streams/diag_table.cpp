@@ -76,7 +76,8 @@ bool parse_integer(const std::string& text, std::int64_t& value) {
     return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Reads the six numbers of a date. Returns false if they are not numbers, or are all 0.
+/// Reads the six numbers of a date. Returns false if they are not six numbers, or if the month or
+/// the day is 0.
 bool parse_date(std::string text, std::string& date) {
     std::ranges::replace(text, ',', ' ');
     std::istringstream words(text);
