@@ -195,7 +195,8 @@ TEST(Listing, IsWantedOfAPartAsOfTheWhole) {
     ASSERT_EQ(wanted.size(), 1u);
     EXPECT_EQ(wanted[0].at[2], 1);
     EXPECT_EQ(wanted[0].box.count[2], 2);
-    // Expected elements (1, 1), (1, 2), (2, 2) and (2, 3), relative to (1, 1).
+    // The indices (y, x) in the box that the list holds are (1, 1), (1, 2), (2, 2) and (2, 3). The
+    // list numbers them from (1, 1), 4 to a row.
     EXPECT_EQ(elements_of(*wanted[0].list->list),
               (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 2}, {1, 1}, {5, 3}, {6, 4}}));
 

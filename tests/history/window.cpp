@@ -273,7 +273,8 @@ TEST(Window, EndsAtABoundary) {
     EXPECT_FALSE(stream.open());
 }
 
-// A sample at the start of the run.
+// A sample at the start of the run is written only by an instant stream with the setting `initial`;
+// other streams ignore it.
 TEST(Window, SampleAtTheStart) {
     for (const bool instant : {false, true})
         for (const bool initial : {false, true}) {

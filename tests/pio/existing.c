@@ -102,7 +102,7 @@ static void continue_file(int kind) {
     OK(PIOc_sync(ncid));
     OK(PIOc_inq_dimlen(ncid, dims[0], &records));
     CHECK(records == 5);
-    /* The old file still exists, and no other program can continue it meanwhile. */
+    /* Until the close, the path still has the old file, and no other handle can continue it. */
     if (rank == 0) {
         size_t length = 0;
         OK(nc_open(paths[kind], NC_NOWRITE, &old_id));

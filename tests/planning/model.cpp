@@ -165,7 +165,8 @@ TEST_F(Model, DisksStandStillWhereAllWaitForTheSameBlocks) {
 TEST_F(Model, TheServerWithMostBlocksIsWaitedFor) {
     work.writers = 64;
     folder.writers = {1, 64};
-    folder.rate = {1e9, 4e9};  // more writers are not faster, so this is the rate of the servers
+    // 64 writers are only 4 times as fast as one, so the servers limit the rate to 4e9.
+    folder.rate = {1e9, 4e9};
     folder.locks = 4;
     work.blocks = 8;
     EXPECT_NEAR(cost().disk, 0.2, 1e-12);
@@ -227,7 +228,8 @@ TEST_F(Model, SmallPacketsGoByNodes) {
     work.sent = work.received = 1e6;
     work.bytes = 4e6 * 4 / 3;  // data are distributed evenly
     machine.inside = 1e9;
-    // each rank has 6 packets, which go into the messages of its node and out of those of the other
+    // Each rank has 6 packets. They are copied into the message of its node, and out of those of
+    // other nodes.
     EXPECT_NEAR(cost().exchange, 1e6 / 16 / 1e9 + 1e6 / 2e9 + 2 * 1e6 / 1e9 + 16 * 1e-3, 1e-12);
     work.sent = work.received = 1e9;
     work.bytes *= 1000;

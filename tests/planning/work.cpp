@@ -46,7 +46,7 @@ TEST_F(WorkOfAStep, WritersWithoutABlockAreNotCounted) {
     EXPECT_EQ(many.writer_bytes, mib);
     EXPECT_EQ(many.blocks, 32);
     EXPECT_EQ(many.shared, 0);
-    // The rows of a level come from all nodes, half a level at a time.
+    // A block is half a level. Ranks of 16 nodes hold it, so 15/16 of it come from other nodes.
     EXPECT_NEAR(many.received, 32 * mib / 32 * 15 / 16, 0.1 * mib);
 }
 

@@ -386,9 +386,9 @@ TEST(UnitWriter, BoxesAreWrittenAsTheyCome) {
               "x.nc: variable 'v' of record 0 was not put on rank 0, but was on others");
 }
 
-// Boxes of a single rank would be parts of rows, which would have to be read and rewritten for the
-// boxes of other ranks. A close waits for all ranks, so the writer must not begin with those of
-// one.
+// Boxes of a single rank are parts of rows. If they were written at once, the rows would have to be
+// read and rewritten for the boxes of other ranks. A close waits for all ranks in any case, so the
+// writer must wait until it has the boxes of all.
 TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
     Office o(3);
     const auto boxes = [&](int rank) {

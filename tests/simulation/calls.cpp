@@ -1,6 +1,7 @@
-// Takes the place of calls of the system in a simulation: those by which threads begin, lock and
-// wait, the clock, and those that change files. The linker prefers them to the system's, for all
-// libraries of the program. Outside the simulation they pass calls on.
+// Replaces functions of the system in a simulation: those by which threads begin, lock and wait,
+// those that read the clock, and those that change files. The linker prefers these functions to the
+// system's, for all libraries of the program. Outside the simulation they pass calls on to the
+// system.
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 #include <fcntl.h>

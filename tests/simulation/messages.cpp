@@ -1,4 +1,4 @@
-// Takes the place of the calls of MPI by which ranks and servers talk: messages arrive after
+// Replaces the functions of MPI by which ranks and servers exchange messages, which arrive after
 // simulated delays. All other communication is by ThreadComm. There is one communicator, which
 // ThreadComm passes on as MPI_COMM_NULL.
 // SPDX-License-Identifier: Apache-2.0
@@ -29,9 +29,10 @@ struct Mail {
 
 /// Messages and barriers under way.
 struct Post {
-    std::map<int, std::deque<Mail>> boxes;       ///< by receiver
-    std::map<std::pair<int, int>, double> last;  ///< arrival of the last message, by the pair
-    std::map<std::intptr_t, double> sends;       ///< times at which requests are complete
+    std::map<int, std::deque<Mail>> boxes;  ///< messages, by receiver
+    /// Arrival of the last message, by sender and receiver.
+    std::map<std::pair<int, int>, double> last;
+    std::map<std::intptr_t, double> sends;  ///< times at which requests are complete
     std::intptr_t next = 16;
     int in_barrier = 0;
 };
@@ -127,7 +128,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     return MPI_SUCCESS;
 }
 
-// Jobs do not survive the end of one of their processes.
+// Ends the job, because no job survives the end of one of its processes.
 int MPI_Abort(MPI_Comm, int) { simulation::end_job("MPI_Abort"); }
 
 }  // extern "C"

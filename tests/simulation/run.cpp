@@ -21,7 +21,7 @@ namespace {
 
 using namespace thalweg::detail;
 
-/// More steps than any run needs.
+/// Number of steps after which a run counts as endless; no run needs so many.
 constexpr std::int64_t most_steps = 1000000;
 
 Report* report_of_run = nullptr;

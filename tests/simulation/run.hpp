@@ -1,4 +1,4 @@
-// One simulated run: ranks and servers that write a file, and what is done to them.
+// One simulated run: ranks and servers that write a file, and the faults that they meet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

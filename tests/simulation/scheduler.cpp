@@ -19,7 +19,7 @@ Actor* Scheduler::add(int rank) {
     made->id = static_cast<int>(actors_.size());
     made->rank = rank;
     sem_init(&made->baton, 0, 0);
-    // One thread in a few is slow; of these, some are so for long times.
+    // Make a fifth of the threads slow, with a largest delay that is chosen for each.
     if (random_.percent(20)) made->slowness = random_.pick<double>({1e-4, 1e-2, 1});
     actors_.push_back(std::move(made));
     return actors_.back().get();

@@ -43,24 +43,25 @@ public:
 
     /// Registers a thread, which runs when its turn comes.
     Actor* add(int rank);
-    /// Makes this thread the actor's. Returns when its turn comes.
+    /// Makes this thread run as an actor. Returns when the actor's turn comes.
     void enter(Actor* actor);
     /// Ends this thread's part.
     void leave();
-    /// Lets the threads run, and returns when the last one has ended. Called by none of them.
+    /// Lets the threads run, and returns when the last one has ended. Must not be called by one of
+    /// them.
     void run();
 
     /// Permits another thread to run.
     void step();
-    /// Waits for wake() with the same key, or for the time. @return true if it was woken
+    /// Waits for wake() with the same key, or until a simulated time. @return true if it was woken
     bool wait(const void* key, double until);
     void wake(const void* key, int most);
     /// Lets simulated time pass for this thread.
     void pass(double seconds);
 
     double now() const { return now_; }
-    /// Returns the simulated time, which passes a little, as a thread may look at the clock until
-    /// time has passed.
+    /// Returns the simulated time after a microsecond more. The time must pass, because a thread
+    /// may look at the clock again and again until some time has passed.
     double look_at_clock();
     std::int64_t steps() const { return steps_; }
     /// Hash of all choices so far.

@@ -5,11 +5,11 @@
 //
 // Usage: simulate [--seeds N] [--first S] [--seconds T] [--folder F]
 //
-// Each seed is a run of some ranks, with or without servers, that write a file and perhaps append
-// to it: nothing goes wrong, or the disk fails, is full or slow, or a rank or server dies or stops.
-// The run must end with the same error on every rank, or go on; nothing may hang; and what is left
-// must recover with every record that a call has promised, and no wrong value. The same seed is the
-// same run: every twentieth one is run twice and compared.
+// Each seed determines a run of some ranks, with or without servers, that write a file and perhaps
+// append to it. Either nothing goes wrong, or the disk fails, is full or is slow, or a rank or
+// server dies or stops. The run must go on, or end with the same error on every rank; nothing may
+// hang. The remaining file must recover with every record that a call has promised, and without
+// wrong values. The same seed gives the same run: every twentieth run is repeated and compared.
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -122,12 +122,14 @@ private:
 }  // namespace
 
 int main(int argc, char** argv) {
-    // The order of what is kept by address must not differ from run to run.
+    // Containers that are sorted by addresses must have the same order in every run, so turn off
+    // the randomization of addresses.
     if (std::getenv("SIMULATE_STARTED") == nullptr && personality(ADDR_NO_RANDOMIZE) != -1) {
         setenv("SIMULATE_STARTED", "1", 1);
         execv("/proc/self/exe", argv);
     }
-    // One thread runs at a time, and the next one soonest on the same processor.
+    // Use one processor: only one thread runs at a time, and the change to the next one is fastest
+    // there.
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);

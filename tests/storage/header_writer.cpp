@@ -155,7 +155,7 @@ TEST_P(HeaderWriter, WritesLargeVariablesAsPnetcdf) {
     large.record = true;
     d.variables = {small, large};
     expect_as_pnetcdf(path_, d, GetParam(), {4096});
-    d.variables[1].record = false;  // the last fixed-size one
+    d.variables[1].record = false;  // now the last fixed-size variable
     d.variables[1].dims = {1, 2};
     expect_as_pnetcdf(path_, d, GetParam(), {4096});
 }

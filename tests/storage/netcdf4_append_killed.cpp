@@ -204,7 +204,8 @@ TEST_P(Netcdf4Append, AKilledRunLeavesWhatWasThereAndWhatItHadCounted) {
         }
         const bool counted = kills::shared->counted >= 0;
         const std::int64_t least = counted ? kills::shared->counted : run.kept;
-        // Before the first count, old records may still exist. The last count may be incomplete.
+        // A run killed before it first counts its records may leave all `before` old records. A run
+        // killed while it counts may have counted one more than it has reported.
         const std::int64_t most = counted ? least + 1 : std::max(before, run.kept + 1);
         ASSERT_EQ(look(path, least, most, least), "");
         Committed found;

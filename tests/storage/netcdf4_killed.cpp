@@ -93,7 +93,7 @@ std::string look(const std::string& path, const Job& job) {
     std::size_t records = 0;
     nc_inq_dimlen(id, 0, &records);
     const auto counted = static_cast<std::size_t>(kills::shared->counted);
-    // The last count may be incomplete.
+    // A run killed while it counts may have counted one record more than it has reported.
     if (records < counted || records > counted + 1)
         wrong = fmt::format("{} records, {} were counted", records, counted);
     std::vector<int> data(records * rows * columns);

@@ -177,7 +177,7 @@ TEST_F(Netcdf4Source, FillsWhatWasNeverWritten) {
     ok(nc_def_var(id, "w", NC_SHORT, 3, dims, &w));
     ok(nc_def_var_deflate(id, w, 1, 1, 1));
     ok(nc_def_var_chunking(id, w, NC_CHUNKED, chunk));
-    // The rest of the last chunks of this variable is not filled in the file.
+    // Without fill values, netCDF-C leaves the rest of this variable's last chunks undefined.
     ok(nc_def_var(id, "n", NC_SHORT, 3, dims, &n));
     ok(nc_def_var_chunking(id, n, NC_CHUNKED, chunk));
     ok(nc_def_var_fill(id, n, 1, nullptr));

@@ -290,7 +290,7 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     ASSERT_TRUE(mine->settle(moved).ok());
     EXPECT_EQ(mine->settled(), 5);
     ASSERT_TRUE(its->add_placed(mine->take_placed()).ok());
-    // Do the same when the chunk has an address.
+    // Do the same with a chunk that has an address already.
     ASSERT_TRUE(put(far, 0, 2 * nx, 1, 77).ok());
     ASSERT_TRUE(far.end_unit(2, true).ok());
     mine->give_room(its->take_room(mine->room_wanted()));

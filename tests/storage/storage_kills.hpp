@@ -19,7 +19,7 @@ struct Progress {
 };
 extern Progress* shared;  ///< null if nothing is counted
 
-/// Maps the shared memory while it exists.
+/// Maps the shared memory for the lifetime of the object.
 class Shared {
 public:
     Shared();

@@ -1,4 +1,4 @@
-// The storage by blocking calls of PnetCDF; without PnetCDF, posix.
+// The setting `storage` for blocking calls of PnetCDF; posix if this build lacks PnetCDF.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_PNETCDF_HPP

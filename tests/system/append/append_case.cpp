@@ -61,7 +61,7 @@ Case make_case(std::uint64_t seed, Random& random, int ranks) {
         if (c.tiles.empty()) {
             random.shuffle(var.dims);
             var.dims.resize(static_cast<std::size_t>(random.between(0, nd)));
-        } else {  // the last two dimensions are divided in all variables
+        } else {  // tiles divide the last two dimensions, so drop only leading dimensions
             var.dims.erase(var.dims.begin(), var.dims.begin() + random.between(0, nd));
         }
         var.has_fill = random.percent(30);
@@ -202,7 +202,7 @@ private:
             "put");
     }
 
-    /// Adds records in which no variable was put at the end, but which exist.
+    /// Adds the last records of the file if they exist although no variable was put in them.
     void complete(int records) {
         std::size_t n = 0;
         int unlimited = -1;

@@ -20,7 +20,7 @@ struct Var {
                             // dimension
     bool record = false;
     bool has_fill = false;
-    bool put[2] = {};  // for each run, true if it puts the variable; for fixed-size variables
+    bool put[2] = {};  // for a fixed-size variable: true for each run that puts it
     // How netCDF-C stores the variable in a netCDF-4 file:
     std::vector<std::size_t> chunk;  // chunk length in each dimension; empty: netCDF-C's default
     int deflate = 0;

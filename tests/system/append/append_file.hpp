@@ -81,8 +81,10 @@ inline void refuse_others(const std::string& format, const std::string& other,
     CHECK(tw_close(&file) == TW_ESETTING);
 }
 
-/// Compares the file, which serial netCDF reads, with expected records and the record whose values
-/// h has. Returns "" if they agree.
+/// Compares the file, as read by serial netCDF, with expected values.
+/// @param records  for each record of T, the step whose values it must have
+/// @param h        step whose values the fixed-size variable h must have
+/// @return a description of the first difference; "" if there is none
 inline std::string look(const std::vector<int>& records, int h) {
     int id = 0, t = 0, hid = 0, dim = 0;
     if (const int code = nc_open(path.c_str(), NC_NOWRITE, &id); code != NC_NOERR)

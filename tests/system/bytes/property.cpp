@@ -37,7 +37,7 @@ constexpr int cases_per_session = 20;
 
 // ---- the reference -----------------------------------------------------------------------------
 
-// Puts attributes. One that is put again keeps its position and gets the later value.
+// Puts attributes. An attribute that is put again keeps its position and gets the later value.
 void put_attributes(Oracle& oracle, const std::vector<Attribute>& attributes) {
     for (std::size_t i = 0; i < attributes.size(); ++i) {
         const auto same = [&](const Attribute& other) {

@@ -1,5 +1,5 @@
 // Tests what a restart brings back, and what it refuses: failures, changed definitions, streams
-// that were not there, names that look alike when they are joined, and files that are complete.
+// that the restart lacks, names that look alike when they are joined, and files that are complete.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "fields.hpp"

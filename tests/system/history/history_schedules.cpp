@@ -2,9 +2,9 @@
 //
 //   case CALENDAR START CONFIGURATION DATA ELEMENTS   paths; begins a history of one dimension
 //   field NAME TYPE ATTRIBUTES                        as many as needed
-//   step SECONDS [NAME OFFSET]...                     the fields that are sent, and their bytes in
-//   DATA restart PATH                                      saves, ends the history, and continues
-//   it in a new one end
+//   step SECONDS [NAME OFFSET]...   the fields that are sent, and their offsets in DATA
+//   restart PATH                    saves and ends the history, and continues it in a new one
+//   end
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>

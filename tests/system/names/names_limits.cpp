@@ -48,7 +48,7 @@ void too_many_files() {
                 CHECK_TEXT(text.find("many.nc") != std::string::npos, "%s", text.c_str());
                 continue;
             }
-            // The same when the file is read.
+            // The error must contain the system's text when the file is read, too.
             if (check::state.rank == 0) setrlimit(RLIMIT_NOFILE, &few);
             code = tw_open(session, path.c_str(), nullptr, &file);
             setrlimit(RLIMIT_NOFILE, &before);

@@ -98,8 +98,9 @@ void write_record(tw_file file, std::int64_t record) {
     OK(tw_end_step(file));
 }
 
-/// Writes a file by netCDF-C, with chunks of several records, deflate and a checksum. If the
-/// library will not continue the file, also with another byte order and compact storage.
+/// Writes a file by netCDF-C, with chunks of several records, deflate and a checksum. A file of
+/// kind `foreign`, which the library cannot continue, also has another byte order and compact
+/// storage.
 void write_foreign(std::size_t record_count) {
     check::step("netCDF-C writes");
     if (check::state.rank == 0) {
@@ -208,7 +209,8 @@ void other_records_than_expected() {
     }
 }
 
-/// Each thread gets processor time sooner or later.
+/// Reads until some data were read ahead in time, which must happen sooner or later, as each thread
+/// gets processor time.
 void in_time() {
     Input input;
     for (int turn = 0; turn < 500 && figure("ahead_bytes") <= 0; ++turn) {

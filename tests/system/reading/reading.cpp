@@ -68,7 +68,8 @@ Contents make_contents(Random& random) {
 std::string dim_name(int d) { return "dim " + std::to_string(d); }
 std::string plain_name(int d) { return "dim_" + std::to_string(d); }
 
-/// Makes values of every size, but none whose conversion is undefined in C.
+/// Makes values of every magnitude, except those whose conversion to another type is undefined in
+/// C.
 void make_values(std::vector<char>& bytes, tw_type type, Random& random) {
     const auto size = static_cast<std::size_t>(type_size(type));
     for (std::size_t at = 0; at < bytes.size(); at += size) {

@@ -81,7 +81,7 @@ struct BoxOf {
 struct Bounds {
     std::int64_t steps = 6;
     std::int64_t nx = 1500;
-    bool packed = false;  ///< in netCDF-4 files with compressed chunks
+    bool packed = false;  ///< the file is netCDF-4 with compressed chunks
 };
 /// @param nodes  there are several nodes
 Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool nodes,

@@ -1,16 +1,17 @@
-// A run that writes random batches and is killed while it does so, and what is left of its file.
+// Writes random batches until it is killed, and checks what is left of its file.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: batches_killed --die SEED FOLDER SESSION FILE | --look FOLDER...
-// The first writes FOLDER/batches.nc, with settings of the session and of the file; something else
-// kills it (tests/faults/inject.c). In FOLDER/log.RANK each rank notes what it has reached. The
-// second judges such folders:
+// The first form writes FOLDER/batches.nc, with settings of the session and of the file, and is
+// killed by another program (tests/faults/inject.c). In FOLDER/log.RANK each rank notes what it has
+// reached. The second form judges such folders:
 // - The header counts the records of all steps that calls on rank 0 have promised, or more.
-// - An element of a record that was promised has its value then, or one that was put later.
-// - Any other record that is counted is whole: at least as the step that made it has left it. Of
-//   netCDF-4 files with filters, variables may lack it.
-// Every other seed has such a file. Its chunks are written once.
+// - An element of a promised record has the value that it had when the record was promised, or one
+//   that was put later.
+// - Any other counted record has at least the values with which the step that made it has left it.
+//   In netCDF-4 files with filters, some variables may lack such a record.
+// Every second seed uses a netCDF-4 file with filters, whose chunks are written only once.
 
 #include <mpi.h>
 #include <netcdf.h>

@@ -4,7 +4,8 @@
 //
 // Usage: publish                     checks files while they are written
 //        publish --die FOLDER [--settings S] [--again]  writes two records into FOLDER, begins a
-//                                    third, and is killed; with --again writes on in a file of one
+//                                    third, and is killed; with --again, first makes a file of one
+//                                    record, and continues it
 //        publish --look FOLDER       (without mpirun) checks what was left there
 
 #include <mpi.h>

@@ -4,7 +4,7 @@
 //
 // Usage: recover --die FOLDER        is killed after two steps and a part of the third
 //        recover --reference FOLDER  writes the two steps and closes
-//        recover --compare A B       (without mpirun) whether A has the values of B's records
+//        recover --compare A B       (without mpirun) tests if A has the values of B's records
 // Each file is named FORMAT-STORAGE-KIND.nc.
 
 #include <mpi.h>

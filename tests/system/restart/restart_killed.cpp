@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: restart_killed --die MICROSECONDS PATH SETTINGS | --look PATH
-// Rank 0, which is of the model, kills itself so long after the first generation.
+// Rank 0, a rank of the model, kills itself MICROSECONDS after it has written the first generation.
 #include <signal.h>
 #include <sys/time.h>
 

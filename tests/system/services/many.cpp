@@ -133,7 +133,8 @@ bool keep(tw_file file) {
     return true;
 }
 
-/// Checks the handles of files closed early and late.
+/// Checks that all copies of handles of closed files, of the first files as of the last, are
+/// refused with TW_ECLOSED and that no two are equal.
 void expect_closed() {
     const float value = 1;
     for (const tw_file copy : copies) {

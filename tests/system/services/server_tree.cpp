@@ -44,7 +44,8 @@ struct Shape {
         return check::text("log=off; service=servers; servers=%d%s; node_size=%d", servers,
                            last ? ":last" : "", node_size);
     }
-    int rank_of(int server) const { return check::state.size - servers + server; }  // if last
+    /// Returns the rank of a server, if the last ranks are servers.
+    int rank_of(int server) const { return check::state.size - servers + server; }
 };
 
 template <class Act>
