@@ -4,14 +4,12 @@
 
 A comment is unclear if the reader needs it twice, or cannot say what it is about. At most 5 % of a
 sample of 120 may be unclear.
-
-Usage: tools/sample_comments.py [NUMBER [SEED]]
 """
 
+import argparse
 import random
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,13 +30,19 @@ def comments(path):
         yield line, found[0].strip(), before or after
 
 
-def main(number=120, seed=None):
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("number", nargs="?", type=int, default=120, help="size of the sample (120)")
+    parser.add_argument("seed", nargs="?", type=int, help="chooses the sample; default: random")
+    options = parser.parse_args()
     files = subprocess.check_output(["git", "ls-files", *FOLDERS], cwd=ROOT, text=True).split("\n")
     sources = [ROOT / f for f in files if f.endswith((".hpp", ".cpp", ".h", ".c"))]
     found = [(path, *comment) for path in sources for comment in comments(path)]
-    for path, line, text, code in random.Random(seed).sample(found, number):
+    for path, line, text, code in random.Random(options.seed).sample(found, options.number):
         print(f"{path.relative_to(ROOT)}:{line}\n{text}\n    {code}\n")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()
