@@ -11,8 +11,6 @@
 
 namespace names {
 
-namespace {}  // namespace
-
 void links() {
     for (const Kind& kind : kinds()) {
         check::step("links: %s; %s", kind.session.c_str(), kind.file.c_str());
