@@ -37,6 +37,7 @@ ROLES = ("write", "write", "append", "recover", "read", "read", "netcdf")
 CHANGES = ("write", "append", "recover")
 OK, NOT_FOUND, EXISTS, STATE, FORMAT, IN_USE = 0, -3, -4, -10, -13, -15
 NO_FILE = 2  # ENOENT, which netCDF-C returns as it is
+HDF_ERROR = -101  # netCDF-C's
 NEVER = float("inf")
 
 
@@ -139,6 +140,9 @@ class History:
         elif o.code == STATE and o.kind == "read":  # netCDF-4: the file was replaced meanwhile
             if not any(c.kind in ("write", "recover") and c.overlaps(o) for c in self.changes):
                 self.complain(o, "nobody has replaced the file")
+        elif o.code == HDF_ERROR and o.kind == "netcdf":  # HDF5 read an index that was changing
+            if not any(c.kind in ("append", "recover") and c.overlaps(o) for c in self.changes):
+                self.complain(o, "nobody changed the file")
         elif not (o.kind == "recover" and o.code in (EXISTS, FORMAT) and died):
             # What a dead run has left may be shorter than the file, or lack its definitions.
             self.complain(o, "unexpected error")
