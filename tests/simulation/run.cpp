@@ -21,8 +21,8 @@ namespace {
 
 using namespace thalweg::detail;
 
-/// Number of steps after which a run counts as endless; no run needs so many.
-constexpr std::int64_t most_steps = 1000000;
+/// More steps than any run needs.
+constexpr std::int64_t most_steps = 2000000;
 
 Report* report_of_run = nullptr;
 

@@ -19,8 +19,8 @@ Actor* Scheduler::add(int rank) {
     made->id = static_cast<int>(actors_.size());
     made->rank = rank;
     sem_init(&made->baton, 0, 0);
-    // Make a fifth of the threads slow, with a largest delay that is chosen for each.
-    if (random_.percent(20)) made->slowness = random_.pick<double>({1e-4, 1e-2, 1});
+    // One thread in a few is slow: for longer times, those that poll would take too many steps.
+    if (random_.percent(20)) made->slowness = random_.pick<double>({1e-4, 1e-3, 1e-2});
     actors_.push_back(std::move(made));
     return actors_.back().get();
 }
