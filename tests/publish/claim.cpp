@@ -284,6 +284,14 @@ TEST_F(ClaimTest, TheSecondNameOfAReplacedFileIsRemoved) {
     }
 }
 
+TEST_F(ClaimTest, LogsOfAReplacedFileAreRemoved) {
+    make_records(own_, 2);
+    for (const std::string& log : {place_log_path(own_), redo_path(own_)})
+        std::ofstream(log) << "of a killed run that appended to the file";
+    ASSERT_TRUE(write(own_, "another file").ok());
+    EXPECT_EQ(names(), std::vector<std::string>{"history.nc"});
+}
+
 TEST_F(ClaimTest, ChecksumsThatCannotBeKeptAreReported) {
     make_records(part_, 2);
     std::ofstream(sums_path(part_)) << "TWSUMS1\n";
