@@ -83,12 +83,16 @@ tw_status tw_put_att(tw_file file, const char* var, const char* name, tw_type ty
 tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const char* text);
 
 /**
- * Changes settings of one variable: "name=value; name=value".
+ * Changes settings of one variable: "name=value; name=value"; or, with an empty `var`, the places
+ * of the data in a new classic file, in bytes: header_pad and var_pad are free after the header and
+ * after the fixed-size variables, which begin at a multiple of var_align, the records at one of
+ * record_align (4 and more).
  * - fill: the fill value, without the attribute _FillValue: "fill=0", "fill=1e30", "fill=nan"; for
  *   a text variable, one character. It is written wherever nothing was put: elements that no rank
  *   holds, records and variables never put, values that do not fit the type. A netCDF-4 file
  *   records it, as HDF5's fill value; a classic one does not, so set it again with mode=append.
- *   If the variable has the attribute _FillValue as well, the two must be equal.
+ *   If the variable has the attribute _FillValue as well, the two must be equal. With fill=none, a
+ *   fixed-size variable of a classic file that is never put stays a hole, which reads as zeros.
  * - deflate, shuffle, zstd, quantize, chunks: how the variable is stored in a netCDF-4 file. They
  *   override those of the file, and are ignored in classic formats (logged at level info).
  * Only before the definitions end, with the same arguments on every rank. Local; tw_enddef reports
