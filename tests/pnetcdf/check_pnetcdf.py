@@ -180,9 +180,14 @@ OWN = str(Path(FOLDER) / "pnetcdf_own")
 
 if CASE == "property":
     for seed in range(1, 12):
-        compare("property", [str(seed)], preload=True)
+        service = {"THALWEG_SERVICE": "background"} if seed % 3 == 0 else {}
+        compare("property", [str(seed)], preload=True, **service)
 elif CASE == "rows":
     check_rows(preload=True)
+elif CASE == "killed":
+    check_killed()
+elif CASE == "places":
+    check_places()
 elif CASE == "choices":
     check_choices()
 elif CASE == "first":

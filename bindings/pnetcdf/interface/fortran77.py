@@ -174,13 +174,18 @@ def fortran_constants(prefix):
         yield kind, f"{prefix}_{name}", value
 
 
+def build_constants():
+    """Yields type, name and value of the constants that say what the library is."""
+    for part, number in zip(("MAJOR", "MINOR", "SUB"), VERSION.split("."), strict=True):
+        yield "integer", f"PNETCDF_VERSION_{part}", number
+    for name, value in OPTIONS.items():
+        yield "integer", f"PNETCDF_{name}", value
+
+
 def include():
     """Returns pnetcdf.inc, in lines that are of both forms of Fortran."""
     lines = ["! PnetCDF's interface to Thalweg."]
-    parts = zip(("MAJOR", "MINOR", "SUB"), VERSION.split("."), strict=True)
-    all_constants = [("integer", f"PNETCDF_VERSION_{part}", number) for part, number in parts]
-    all_constants += [("integer", f"PNETCDF_{name}", value) for name, value in OPTIONS.items()]
-    all_constants.append(("integer*8", "NFMPI_UNLIMITED", "0"))
+    all_constants = [*build_constants(), ("integer*8", "NFMPI_UNLIMITED", "0")]
     all_constants += list(fortran_constants("NF"))
     for kind, name, value in all_constants:
         lines += [f"      {kind} {name}", f"      parameter ({name} = {value})"]

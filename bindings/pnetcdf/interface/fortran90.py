@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fortran77 import (
     attribute_functions,
+    build_constants,
     fortran_constants,
     fortran_data_functions,
 )
@@ -261,11 +262,8 @@ def module():
         generic.setdefault(name, []).append(member)
     generic["nf90mpi_put_att"].insert(0, "nf90mpi_put_att_text")
     generic["nf90mpi_get_att"].insert(0, "nf90mpi_get_att_text")
-    constants = [
-        f"{kind}, parameter, public :: {name} = {value}"
-        for prefix in ("NF", "NF90")
-        for kind, name, value in fortran_constants(prefix)
-    ]
+    values = [*build_constants(), *fortran_constants("NF"), *fortran_constants("NF90")]
+    constants = [f"{kind}, parameter, public :: {name} = {value}" for kind, name, value in values]
     known, others = interfaces_77()
     c_interfaces = fill_interfaces()
     for section, verb, together, memory in c_data_functions():

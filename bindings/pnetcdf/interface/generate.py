@@ -3,6 +3,7 @@
 """Writes a file of PnetCDF's interface: generate.py KIND FILE"""
 
 import sys
+from pathlib import Path
 
 import declarations
 import fortran77
@@ -24,8 +25,10 @@ def main():
     kind, target = sys.argv[1:]
     lines = WRITERS[kind]()
     mark = "! {}" if target.endswith(("pnetcdf.inc", ".f90")) else "/* {} */"
-    with open(target, "w", encoding="utf-8") as file:
-        file.write("\n".join([mark.format("SPDX-License-Identifier: Apache-2.0"), *lines]) + "\n")
+    text = "\n".join([mark.format("SPDX-License-Identifier: Apache-2.0"), *lines]) + "\n"
+    file = Path(target)
+    if not file.exists() or file.read_text(encoding="utf-8") != text:  # compile no more than needed
+        file.write_text(text, encoding="utf-8")
 
 
 main()
