@@ -341,7 +341,6 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.buffer = s.number("buffer");
     o.staging = s.number("staging");
     o.spacing.header_pad = s.number("header_pad");
-    o.pnetcdf_blocking = s.text("pnetcdf_mode") == "blocking";
     o.first_attributes = s.text("attributes") == "first";
     o.append = s.text("mode") == "append";
     o.references = s.text("zarr_references");
