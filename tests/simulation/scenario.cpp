@@ -46,7 +46,7 @@ Scenario::Scenario(std::uint64_t its_seed) : seed(its_seed) {
     if (service == "servers") {
         servers = random.pick<int>({1, 1, 2, 3});
         session += "; servers=" + std::to_string(servers);
-        if (random.percent(50)) session += "; server_ranks=last";
+        if (random.percent(50)) session += ":last";
     }
     file = "service=" + service;
     const bool netcdf4 = random.percent(35);

@@ -502,9 +502,11 @@ void formats() {
                variable("v", TW_FLOAT, "y x", {1 << 16, (1 << 14) + 1}, false));
         refuse(format, {"v", format, "cdf5"},
                variable("v", TW_FLOAT, "y x", {1 << 16, (1 << 14) + 1}, true));
-        refuse(format, {"x", format, "cdf5"},
-               variable("v", TW_BYTE, "x", {std::int64_t{1} << 31}, true));
     }
+    refuse("cdf1", {"x", "cdf1", "cdf5"},
+           variable("v", TW_BYTE, "x", {std::int64_t{1} << 31}, true));
+    refuse("cdf2", {"x", "cdf2", "cdf5"},
+           variable("v", TW_BYTE, "x", {std::int64_t{1} << 32}, true));
     refuse("cdf1", {"v", "cdf1", "cdf2"},
            variable("v", TW_FLOAT, "y x", {1 << 15, (1 << 14) + 1}, false));
     refuse("cdf1", {"v", "cdf1", "cdf2"},
