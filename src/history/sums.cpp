@@ -74,8 +74,8 @@ Sums::Sums(const Statistic& statistic, std::int64_t elements, bool exact)
         counts_.resize(size);
     else if (used_.weights)
         weights_.resize(size);
-    if (used_.least) least_.resize(extreme);
-    if (used_.greatest) greatest_.resize(extreme);
+    if (used_.least) least_ = std::make_unique_for_overwrite<std::byte[]>(extreme);
+    if (used_.greatest) greatest_ = std::make_unique_for_overwrite<std::byte[]>(extreme);
 }
 
 void Sums::reset() {
@@ -93,9 +93,9 @@ void Sums::begin(std::int64_t first, std::int64_t count) {
     fill(whole_, 0);
     fill(weights_, 0);
     fill(counts_, 0);
-    for (std::vector<std::byte>* extreme : {&least_, &greatest_})
-        if (!extreme->empty())
-            std::fill_n(reinterpret_cast<T*>(extreme->data()) + first, count,
+    for (std::byte* extreme : {least_.get(), greatest_.get()})
+        if (extreme != nullptr)
+            std::fill_n(reinterpret_cast<T*>(extreme) + first, count,
                         value_as<T>(statistic_.missing_value));
 }
 
@@ -215,15 +215,15 @@ template <class T, class Test>
 void Sums::add_extremes(const T* data, const Run& run, Test present) {
     const kernels::Terms<T> terms{data, run.count, 1, sample_weight_, nullptr};
     bool differs = false;
-    const auto extreme = [&](std::vector<std::byte>& values, auto greatest) {
-        T* const to = reinterpret_cast<T*>(values.data()) + run.first;
+    const auto extreme = [&](std::byte* values, auto greatest) {
+        T* const to = reinterpret_cast<T*>(values) + run.first;
         if constexpr (std::is_same_v<Test, kernels::All>)
             kernels::extreme_all<greatest.value>(terms, samples == 0, to);
         else
             differs = kernels::extreme_present<greatest.value>(terms, present, to) || differs;
     };
-    if (used_.least) extreme(least_, std::false_type{});
-    if (used_.greatest) extreme(greatest_, std::true_type{});
+    if (used_.least) extreme(least_.get(), std::false_type{});
+    if (used_.greatest) extreme(greatest_.get(), std::true_type{});
     // Before the first sample all elements count as missing.
     if (statistic_.missing == Missing::fixed && samples > 0 && differs) mask_changed_ = true;
     if (used_.weights)
@@ -285,8 +285,8 @@ void Sums::list_arrays(const std::string& prefix, std::vector<StateArray>& array
     list(used_.whole, "sum", TW_INT64, whole_.data());
     list(counting_, "weight", TW_INT, counts_.data());
     list(used_.weights && !counting_, "weight", TW_DOUBLE, weights_.data());
-    list(used_.least, "min", statistic_.type, least_.data());
-    list(used_.greatest, "max", statistic_.type, greatest_.data());
+    list(used_.least, "min", statistic_.type, least_.get());
+    list(used_.greatest, "max", statistic_.type, greatest_.get());
 }
 
 }  // namespace thalweg::history

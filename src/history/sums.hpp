@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -98,7 +99,7 @@ private:
     std::vector<double> sum_, squares_, weights_;
     std::vector<std::int32_t> counts_;
     std::vector<std::int64_t> whole_;
-    std::vector<std::byte> least_, greatest_;
+    std::unique_ptr<std::byte[]> least_, greatest_;
     double sample_weight_ = 1;
     bool mask_changed_ = false, negative_ = false;
 };

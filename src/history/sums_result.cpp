@@ -38,7 +38,7 @@ bool Sums::find_valid(std::int64_t first, std::int64_t count, bool* valid) const
 
 template <class T>
 const T* Sums::extremes(bool greatest) const {
-    return reinterpret_cast<const T*>((greatest ? greatest_ : least_).data());
+    return reinterpret_cast<const T*>((greatest ? greatest_ : least_).get());
 }
 
 void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
@@ -91,7 +91,7 @@ const void* Sums::kept(tw_type type, const Value& fill) const {
                                       static_cast<std::size_t>(type_size(type))) == 0);
     const bool one_array = used_.least != used_.greatest && !used_.weights;
     if (type != statistic_.type || !one_array || !same_missing || weight == 0) return nullptr;
-    return (used_.greatest ? greatest_ : least_).data();
+    return (used_.greatest ? greatest_ : least_).get();
 }
 
 Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
@@ -143,9 +143,11 @@ Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const 
         return detail::failure(TW_ETYPE, "'{}' has no results of this type",
                                op_name(statistic_.op));
     with_type(type, [&](auto named) {
-        for (std::int64_t i = 0; i < count; i += piece) {
+        using Out = typename decltype(named)::type;
+        if (samples == 0) std::fill_n(static_cast<Out*>(results), count, value_as<Out>(fill));
+        for (std::int64_t i = 0; samples > 0 && i < count; i += piece) {
             const std::int64_t n = std::min(piece, count - i);
-            if constexpr (std::is_floating_point_v<typename decltype(named)::type>)
+            if constexpr (std::is_floating_point_v<Out>)
                 in_real(named, i, n);
             else
                 in_integers(named, i, n);
