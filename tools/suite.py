@@ -23,7 +23,12 @@ ROOT = Path(__file__).resolve().parent.parent
 UNIT_LABELS = {"unit", "unit-threads"}
 NOT_BUILT = "_NOT_BUILT"
 # Targets that tests need but do not name in their commands, by folder of tests/.
-HIDDEN_TARGETS = {"python": ["thalweg_python"], "package": ["all"]}
+HIDDEN_TARGETS = {
+    "python": ["thalweg_python"],
+    "package": ["all"],
+    "netcdf": ["netcdf_programs"],
+    "pnetcdf": ["pnetcdf_programs"],
+}
 SHOWN_LINES = 200
 
 
@@ -130,7 +135,7 @@ def targets_of(tests: list[Test], build: Path) -> list[str]:
             targets.add("all")
         for word in test.command:
             path = Path(word)
-            if path == build:
+            if path in (build, build / "bin"):
                 targets.add("all")
             elif path.is_relative_to(build) and path.relative_to(build).parts[0] in ("bin", "lib"):
                 targets.add(str(path.relative_to(build)))

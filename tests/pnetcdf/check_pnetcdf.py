@@ -2,9 +2,9 @@
 """Runs programs that call PnetCDF, plain and through Thalweg, and compares what they say and what
 is in their files.
 
-Usage: check_pnetcdf.py CASE FOLDER TOOL SHIM LIBRARIES RANKS -- LAUNCHER...
+Usage: check_pnetcdf.py CASE FOLDER TOOL SHIM LIBRARY RANKS -- LAUNCHER...
 
-LIBRARIES: the folder with the libpnetcdf that takes PnetCDF's place.
+LIBRARY: the libpnetcdf that takes PnetCDF's place.
 """
 
 import os
@@ -15,7 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-CASE, FOLDER, TOOL, SHIM, LIBRARIES, RANKS = sys.argv[1:7]
+CASE, FOLDER, TOOL, SHIM, LIBRARY, RANKS = sys.argv[1:7]
+LIBRARIES = str(Path(LIBRARY).parent)
 FOLDER = str(Path(FOLDER).resolve())
 LAUNCHER = sys.argv[8:]
 
