@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/hash.hpp"
+#include "history/ranks.hpp"
 #include "history/variable.hpp"
 #include "index/types.hpp"
 
