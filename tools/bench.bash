@@ -57,15 +57,6 @@ bench_pnetcdf() {
         --tool "$root/$release/bin/thalweg" --launch "${mpi_launch[*]} -n $ranks" "$@"
 }
 
-bench_pnetcdf() {
-    local mpi_launch ranks=4
-    if [[ "${1:-}" == --ranks ]]; then ranks="$2"; shift 2; fi
-    build release pnetcdf-bench thalweg_shim thalweg_fronts thalweg-app
-    find_launcher
-    python3 apps/pnetcdf-bench/pnetcdf_bench.py --program "$root/$release/bin/pnetcdf-bench" \
-        --tool "$root/$release/bin/thalweg" --launch "${mpi_launch[*]} -n $ranks" "$@"
-}
-
 # bench_model: measures the whole example model.
 bench_model() {
     local mpi_launch

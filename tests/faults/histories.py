@@ -144,7 +144,7 @@ class History:
             if not any(c.kind in ("append", "recover") and c.overlaps(o) for c in self.changes):
                 self.complain(o, "nobody changed the file")
         elif not (o.kind == "recover" and o.code in (EXISTS, FORMAT) and died):
-            # What a dead run has left may be shorter than the file, or lack its definitions.
+            # The file of a dead run may be shorter than the complete one, or lack its definitions.
             self.complain(o, "unexpected error")
 
     def check_read(self, read: Operation) -> None:

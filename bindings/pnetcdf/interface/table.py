@@ -3,7 +3,7 @@
 
 VERSION = "1.12.3"
 
-# What the library was built with.
+# The capabilities with which the library was built.
 OPTIONS = {
     "ERANGE_FILL": "1", "SUBFILING": "0", "RELAX_COORD_BOUND": "1", "DEBUG_MODE": "0",
     "LARGE_SINGLE_REQ": "1", "NULL_BYTE_HEADER_PADDING": "0", "BYTE_SWAP_IN_PLACE": "0",
