@@ -14,6 +14,7 @@ namespace thalweg::nc {
 
 namespace {
 
+// PnetCDF's codes for definitions that differ between ranks; netCDF has none.
 enum {
     other_dimensions = -252,
     other_length = -253,
