@@ -87,8 +87,8 @@ std::unique_ptr<Comm> ranks_and_servers(Comm& world, const Roles& roles, int c) 
 
 /// Communicators that are made before the first session begins.
 struct Prepared {
-    std::vector<std::unique_ptr<Comm>> ranks;  ///< for each component, a communicator of its ranks
-                                               ///< and the servers
+    /// For each component, a communicator of its ranks and the servers.
+    std::vector<std::unique_ptr<Comm>> ranks;
     // Communicator of the servers; null on other ranks.
     std::unique_ptr<Comm> servers;
     std::unique_ptr<Transport> among;

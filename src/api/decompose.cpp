@@ -169,8 +169,8 @@ struct Draft {
     std::shared_ptr<Decomposition> made;
     /// An equal decomposition that was declared before; null if there is none.
     std::shared_ptr<const Decomposition> known;
-    Status own;  ///< error of this rank; the other ranks return it, too, if they declare the same
-                 ///< decomposition
+    /// Error of this rank; the other ranks return it, too, if they declare the same decomposition.
+    Status own;
     std::optional<Declaration> told;
     Hash hash;
 };
@@ -365,8 +365,8 @@ tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges) {
         status = enter(session, Call::fill_halo, "", status, serial_of(*decomposition));
         if (!status.ok()) return status;
         if (status = check_edges_alike(*session->team, d->edges); !status.ok()) return status;
-        d->serial = ++session->declared;  // plans for reads depend on the decomposition, so give it
-                                          // a new number
+        // Plans for reads depend on the decomposition, so give it a new number.
+        d->serial = ++session->declared;
         decomposition->declared->decomposition = std::move(d);
         return {};
     });
