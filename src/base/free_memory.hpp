@@ -8,10 +8,10 @@
 namespace thalweg::detail {
 
 struct FreeMemory {
-    std::int64_t bytes = INT64_MAX;  ///< free memory in bytes of the machine or of the process's
-                                     ///< container
-    /// Memory that was granted may be missing at its first use: with vm.overcommit_memory=2, shared
-    /// memory is counted only then.
+    /// Free memory in bytes of the machine or of the process's container.
+    std::int64_t bytes = INT64_MAX;
+    /// Strict accounting (vm.overcommit_memory=2): shared memory is charged only at its first use,
+    /// so memory that was granted can be lacking then.
     bool strict = false;
 };
 

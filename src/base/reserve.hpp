@@ -11,7 +11,7 @@ namespace thalweg::detail {
 /// memory.
 void keep_reserve() noexcept;
 
-/// Returns the reserve of memory to the system.
+/// Frees the reserve of memory, so that it can be allocated for other uses.
 void give_reserve() noexcept;
 
 /**

@@ -17,10 +17,10 @@ namespace thalweg::detail {
 
 struct ErrorPlace {
     std::string file, variable;  ///< names; empty if the error concerns no file or no variable
-    std::int64_t record = -1;    ///< number of the record as in the text; -1 if the error concerns
-                                 ///< no record
-    int rank = -1;               ///< number of the rank; -1 if the error concerns no rank, or all
-                                 ///< of them
+    /// Number of the record as in the text; -1 if the error concerns no record.
+    std::int64_t record = -1;
+    /// Number of the rank; -1 if the error concerns no rank, or all of them.
+    int rank = -1;
 };
 
 struct [[nodiscard]] Status {
@@ -53,7 +53,8 @@ inline void note(ErrorPlace& place, const OfRank& rank) { place.rank = rank.text
 template <class T>
 void note(ErrorPlace&, const T&) {}
 
-/// Returns the value of an argument for the text.
+/// plain() returns what is formatted for an argument: the name or number in an OfFile, OfVariable,
+/// OfRecord or OfRank; other arguments as they are.
 inline const auto& plain(const OfFile& file) { return file.text; }
 inline const auto& plain(const OfVariable& variable) { return variable.text; }
 inline const auto& plain(const OfRecord& record) { return record.text; }

@@ -10,8 +10,8 @@
 
 namespace thalweg::detail {
 
-/// Starts a thread. It blocks all signals except those that it raises itself, so that the model's
-/// threads handle the others.
+/// Starts a thread. It blocks all signals except those that its own faults raise (such as SIGSEGV),
+/// so that the model's threads handle the others.
 /// @param task  verb that tells the thread's purpose, for the error message, such as "reads ahead"
 Status start_thread(std::thread& thread, std::function<void()> run, const char* task);
 

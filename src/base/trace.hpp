@@ -14,13 +14,13 @@ namespace thalweg::detail {
 
 /// An action of a thread from `begin` to `end`.
 struct TraceEvent {
-    const char* name = nullptr;             ///< string literal, of which only the address is stored
-    const char* reason = nullptr;           ///< reason of a wait; null for other actions
-    double begin = 0, end = 0;              ///< times from now(), in seconds
-    std::int64_t record = -1;               ///< number of the record; -1: none
-    std::int64_t bytes = -1;                ///< number of bytes that were moved; -1: unknown
-    std::int32_t file = -1, variable = -1;  ///< numbers of the file's and the variable's name in
-                                            ///< the lane; -1: none
+    const char* name = nullptr;    ///< string literal, of which only the address is stored
+    const char* reason = nullptr;  ///< reason of a wait; null for other actions
+    double begin = 0, end = 0;     ///< times from now(), in seconds
+    std::int64_t record = -1;      ///< number of the record; -1: none
+    std::int64_t bytes = -1;       ///< number of bytes that were moved; -1: unknown
+    /// Numbers of the file's and the variable's name in the lane; -1: none.
+    std::int32_t file = -1, variable = -1;
 };
 
 /// The events of one thread, in the order in which they end. Not thread-safe.
@@ -125,7 +125,7 @@ public:
         event_.bytes = n;
         return *this;
     }
-    /// Does not record the span, because there was nothing to do.
+    /// Drops the span, because there was nothing to do.
     void forget() { lane_ = nullptr; }
 
 private:

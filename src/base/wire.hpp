@@ -94,7 +94,7 @@ public:
         return values;
     }
     std::string get_text() { return get_many<std::string>(); }
-    /// Returns the bytes that were not read yet.
+    /// Returns the bytes that have not been read yet.
     std::vector<char> rest() const { return {bytes_.begin() + at_, bytes_.end()}; }
 
 private:

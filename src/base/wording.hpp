@@ -1,4 +1,4 @@
-// Texts use the order of dimensions and the base of indices of the program's language.
+// Adapts messages to the program's language: the order of dimensions, and the first index.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,8 +12,8 @@
 namespace thalweg::detail {
 
 struct Wording {
-    bool fortran = false;  ///< true: fastest dimension first, indices counted from 1; false: as in
-                           ///< C
+    /// true: fastest dimension first, indices counted from 1; false: as in C.
+    bool fortran = false;
 
     /// Joins names or lengths of dimensions for a message. They are passed slowest first.
     template <class Values>
