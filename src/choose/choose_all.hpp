@@ -9,9 +9,9 @@ namespace thalweg::detail {
 
 struct ChosenAll {
     bool writers_asked = false;  ///< the user has set the number of writers
-    bool may_change = false;     ///< with service=auto: the service can change to background when
-                                 ///< that saves time
-    int free_processors = 0;     ///< number of free processors on a node; set if service=auto
+    /// With service=auto: the service can change to background when that saves time.
+    bool may_change = false;
+    int free_processors = 0;  ///< number of free processors on a node; set if service=auto
 };
 
 /// Returns this rank's contribution to the choices. Local.

@@ -143,9 +143,9 @@ Status choose_writers(const FileContext& file, bool asked, std::vector<int>& wri
     return {};
 }
 
-/// Chooses a rank for each part of a grid. Places are spread evenly over the ranks in node order,
-/// so that all nodes take part. The writer of part k is the rank nearest to the k-th place among
-/// those that hold elements of the part.
+/// Chooses a rank for each part of a grid. Targets, one for each part, are spread evenly over the
+/// ranks in node order, so that all nodes take part. The writer of a part is the rank nearest to
+/// its target among those whose first block begins in the part.
 class PartWriters {
 public:
     /// @param mine  part of which this rank holds elements; -1: none

@@ -9,7 +9,7 @@ namespace {
 
 std::string size_text(std::int64_t bytes) { return bytes < 0 ? "auto" : fmt::format("{}", bytes); }
 
-/// Formats where a file is, for example "file system ext4, 2 nodes".
+/// Describes the location of a file, for example "file system ext4, 2 nodes".
 std::string place_of(const Surroundings& around) {
     return fmt::format("file system {}, {} node{}", around.file_system.name, around.nodes,
                        around.nodes == 1 ? "" : "s");

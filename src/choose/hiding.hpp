@@ -10,8 +10,8 @@ namespace thalweg::detail {
 
 /// Tests if writing in the background saves enough time: a fifth of the time of outputs, a
 /// thousandth of the run's time, and a millisecond per output. Inline, the model waits for the
-/// times `pack` and `write`; in the background, for `pack` and for what `write` exceeds `computing`
-/// by.
+/// times `pack` and `write`; in the background, for `pack` and for the excess of `write` over
+/// `computing`.
 bool pays_in_background(const OutputTimes& times);
 
 /// Formats measurements, for example "2 outputs took 0.1 s to pack and 0.4 s to write, while the
