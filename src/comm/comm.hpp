@@ -1,5 +1,5 @@
-// The part of MPI that the library uses, behind an owning class. A serial class replaces it for a
-// single rank, and in unit tests.
+// The part of MPI that the library uses, as a class that owns a communicator. Another class
+// replaces it for a single rank, and in unit tests.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -145,7 +145,7 @@ std::unique_ptr<Comm> make_own_comm();
 /// @note Collective; the status is the same on every rank
 Status broadcast_outcome(Comm& comm, const Status& mine, std::vector<char>& bytes, int root = 0);
 
-/// Does the same by the given broadcast of the root's bytes.
+/// Implements broadcast_outcome() with a given function that broadcasts the root's bytes.
 Status outcome_of(const Comm& comm, const Status& mine, std::vector<char>& bytes, int root,
                   const std::function<void(std::vector<char>&)>& broadcast);
 

@@ -213,7 +213,7 @@ public:
             if (arrived) {
                 int n = 0;
                 MPI_Get_count(&status, MPI_BYTE, &n);
-                char* to = spill;  // without memory, receive the part all the same
+                char* to = spill;  // receive the part even if there is no memory for it
                 have = have && alone([&]() -> Status {
                                    to = incoming.room(status.MPI_SOURCE, n);
                                    return {};

@@ -69,7 +69,7 @@ public:
     void cross() {
         regroup([&](const Label& label) {
             const int node = node_of(static_cast<int>(label.to));
-            if (node == topology_.node) return team_.rank();  // these packets have arrived
+            if (node == topology_.node) return team_.rank();  // it has already reached its rank
             return topology_.rank_of(node, topology_.node % topology_.sizes[node]);
         });
         pass(team_.world());

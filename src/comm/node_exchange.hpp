@@ -29,7 +29,8 @@ struct CombineLimits {
  */
 std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets, bool& have,
                                       const CombineLimits& limits = {});
-/// Does the same, but throws NoMemoryAnywhere on all ranks if one has no memory. @note Collective
+/// Exchanges packets as above, but throws NoMemoryAnywhere on all ranks if one has no memory.
+/// @note Collective
 std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets,
                                       const CombineLimits& limits = {});
 

@@ -193,8 +193,8 @@ Status find_topology(Comm& all, Comm& node, Comm* leaders, Status mine,
     auto* const place = reinterpret_cast<NodePlace*>(tables);
     int* const at = mine.ok() ? reinterpret_cast<int*>(tables + sizeof(NodePlace)) : nullptr;
     if (leaders != nullptr) {
-        std::vector<std::int64_t> words;  // first the ranks of this node, later the ranks of all
-                                          // nodes
+        // First the ranks of this node, later the ranks of all nodes.
+        std::vector<std::int64_t> words;
         keep(alone([&]() -> Status {
             words = words_of_ranks(node.ranks_in(all));
             return {};
