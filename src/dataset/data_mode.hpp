@@ -44,8 +44,9 @@ public:
     /// service, the writers then have all data, and may still be writing.
     /// @note Collective, as is the next function
     Status hand_over(DefineMode& definitions);
-    /// Waits until everything is written or, after an error, the steps that all ranks have ended;
-    /// closes the storage. @param good  no error so far
+    /// Waits until everything is written (after an error, only the steps that all ranks have
+    /// ended), and closes the storage.
+    /// @param good  no error so far
     Status close(bool good);
     /// Adds the measurements of this file's outputs to those of the session, so that its next file
     /// can use them. Local.

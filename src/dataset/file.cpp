@@ -161,8 +161,8 @@ Status File::end_step() {
 Status File::sync(bool durable) {
     if (Status s = begin_data(); !s.ok()) return s;
     Stopwatch watch(file_.figures.step);
-    const bool names = durable && !file_.options.durable;  // otherwise names were synced when they
-                                                           // were claimed
+    // With options.durable, names were synced when they were claimed.
+    const bool names = durable && !file_.options.durable;
     Status status = data_->sync(durable || file_.options.durable);
     if (status.ok() && names)
         status = file_.keep(file_.team.agree(alone([&] { return names_.sync(); })));

@@ -55,8 +55,8 @@ private:
     // The following members are used on rank 0 only.
     ReferenceFile reference_;
     StreamFile stream_;
-    bool written_ = false;  ///< the references of this file alone are written, under their
-                            ///< temporary name
+    /// The references of this file alone are written, under their temporary name.
+    bool written_ = false;
 };
 
 }  // namespace thalweg::detail

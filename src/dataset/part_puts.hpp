@@ -19,14 +19,14 @@ struct BoxToPut {
     const std::int64_t* count = nullptr;
     const std::int64_t* stride = nullptr;  ///< stride of each dimension; null: 1
     const void* data = nullptr;
-    int ndims = -1;  ///< number of entries in start, count and stride; -1: as many as the variable
-                     ///< has dimensions
+    /// Number of entries in start, count and stride; -1: as many as the variable has dimensions.
+    int ndims = -1;
 };
 
 /// The arguments of tw_put_record.
 struct RecordToPut {
-    std::shared_ptr<const Decomposition> decomposition;  ///< decomposition of the array; null: rank
-                                                         ///< 0 puts the whole record
+    /// Decomposition of the array; null: rank 0 puts the whole record.
+    std::shared_ptr<const Decomposition> decomposition;
     std::int64_t record = 0;
     tw_array array{};
     bool deferred = false;  ///< the array will not change before it is written
@@ -52,8 +52,8 @@ private:
     FileContext& file_;
     Batch& batch_;
     Service& service_;
-    Holdings known_;  ///< most recent holdings for decompositions that the variable's definition
-                      ///< does not name
+    /// Most recent holdings for decompositions that the variable's definition does not name.
+    Holdings known_;
     std::vector<std::pair<int, std::shared_ptr<const Holding>>>
         wholes_;  ///< holdings of whole variables that were used last
 };

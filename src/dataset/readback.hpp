@@ -25,8 +25,7 @@ public:
 
     /// Notes that this rank has put data or ended a step since the last tw_sync.
     void note_put() { touched_ = true; }
-    /// Makes the data at a successful tw_sync readable.
-    /// @note Collective
+    /// Makes the data that a successful tw_sync has written readable. @note Collective
     Status synced();
 
     /// Returns the contents at the last tw_sync; null before the first one.
