@@ -30,7 +30,8 @@ constexpr std::uint64_t power(std::uint64_t x, std::int64_t n) {
     return result;
 }
 
-/// The fixed point at which the polynomial is evaluated: one coordinate for each dimension.
+/// The fixed point at which each element's monomial is evaluated: one coordinate for each
+/// dimension.
 constexpr std::array<std::uint64_t, max_dims> point = [] {
     std::array<std::uint64_t, max_dims> x{};
     std::uint64_t state = 0x9e3779b97f4a7c15;

@@ -37,13 +37,13 @@ struct Decomposition {
     std::int64_t room = 0;  ///< number of boxes for which a padded array has space
     /// Treatment of the halo along each dimension; if empty, reads leave the halo unchanged.
     std::vector<Edge> edges;
-    std::vector<Box> blocks;                 ///< boxes that this rank holds, including empty ones
-    std::vector<std::int64_t> offsets;       ///< start of each block in memory, in elements
-    std::vector<std::int64_t> bare_offsets;  ///< start of each block, in elements, in an array
-                                             ///< without halos
-    std::shared_ptr<const Listed> listed;    ///< list of indices; null if the rank holds boxes
-    std::int64_t stored = 0;                 ///< elements in this rank's memory, including halos
-    std::int64_t held = 0;                   ///< number of elements that this rank holds
+    std::vector<Box> blocks;            ///< boxes that this rank holds, including empty ones
+    std::vector<std::int64_t> offsets;  ///< start of each block in memory, in elements
+    /// Start of each block, in elements, in an array without halos.
+    std::vector<std::int64_t> bare_offsets;
+    std::shared_ptr<const Listed> listed;  ///< list of indices; null if the rank holds boxes
+    std::int64_t stored = 0;               ///< elements in this rank's memory, including halos
+    std::int64_t held = 0;                 ///< number of elements that this rank holds
     /// Number of the decomposition in its session, the same on every rank.
     int serial = 0;
     bool whole = false;       ///< all ranks together hold every element
@@ -87,8 +87,8 @@ struct Declaration {
     ///              decomposition
     Declaration(const Decomposition& decomposition, const Status& mine);
     std::array<std::int64_t, 2> alike;  ///< for bitwise or: shows if names and shape are equal
-    std::array<std::int64_t, 2> most;   ///< for the maximum: runs in the list, and 1 if there was a
-                                        ///< failure
+    /// For the maximum: runs in the list, and 1 if there was a failure.
+    std::array<std::int64_t, 2> most;
     struct Sums {
         std::int64_t held, cover_low, cover_high;
         /// For the sum: number of blocks, and their extents.
@@ -116,8 +116,8 @@ std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string
 /// inside a box.
 struct HeldBox {
     Box box;
-    std::int64_t first = 0, last = 0;     ///< row-major positions of its first and last element in
-                                          ///< the variable
+    /// Row-major positions of its first and last element in the variable.
+    std::int64_t first = 0, last = 0;
     int block = 0;                        ///< number of the block in the decomposition
     std::shared_ptr<const Listing> list;  ///< elements of the box that are held; null: all
     std::int64_t position = 0;            ///< position in the list of the box's first element
@@ -171,8 +171,8 @@ enum class Form : char { without_halo = 1, with_halo = 2, either = 3 };
 struct ArrayView {
     const char* data = nullptr;
     tw_type type = TW_BYTE;
-    bool dense = true;              ///< true: the blocks follow each other as in tw_put; false:
-                                    ///< elements are at the strides
+    /// true: the blocks follow each other as in tw_put; false: elements are at the strides.
+    bool dense = true;
     bool bare = false;              ///< the array is dense and contains no halos
     Index stride{};                 ///< byte strides along each memory dimension
     std::int64_t block_stride = 0;  ///< distance in bytes from one block to the next

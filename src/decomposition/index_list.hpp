@@ -67,8 +67,8 @@ void sort_runs(std::vector<Run>& runs, std::int64_t row);
 /// A list of indices over some dimensions of a variable, in the variable's own order of dimensions.
 struct Listing {
     std::shared_ptr<const IndexList> list;
-    std::vector<int> dims;            ///< numbers of the listed dimensions in the variable,
-                                      ///< ascending
+    /// Numbers of the listed dimensions in the variable, ascending.
+    std::vector<int> dims;
     std::vector<std::int64_t> shape;  ///< lengths of the listed dimensions
 
     bool covers(int dim) const {

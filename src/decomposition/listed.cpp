@@ -31,7 +31,8 @@ std::shared_ptr<const IndexList> reorder(const IndexList& list, const std::vecto
             }
             result->runs.emplace_back(global, r.position() + i, 1);
         }
-    // Runs with common elements could not be found by bisection, so split them.
+    // If elements may occur several times, leave runs of single elements: longer runs could
+    // overlap, and could then not be found by bisection.
     if (shared)
         std::sort(result->runs.begin(), result->runs.end());
     else

@@ -13,11 +13,11 @@ namespace thalweg::detail {
 /// The list of indices that a decomposition holds. The listed dimensions are a single one in
 /// memory.
 struct Listed {
-    int first = 0, count = 0;  ///< position of the first listed dimension, and number of listed
-                               ///< dimensions, in memory order
-    std::int64_t length = 0;   ///< number of positions, including holes
-    bool shared = false;       ///< an index may occur more than once; such a list can be read, but
-                               ///< not written
+    /// Position of the first listed dimension, and number of listed dimensions, in memory order.
+    int first = 0, count = 0;
+    std::int64_t length = 0;  ///< number of positions, including holes
+    /// An index may occur more than once; such a list can be read, but not written.
+    bool shared = false;
     std::shared_ptr<const IndexList> list;
 
     bool covers(int dim) const { return dim >= first && dim < first + count; }
