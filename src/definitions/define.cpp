@@ -1,4 +1,5 @@
-// Builds definitions, of an open file or before there is one, and compares those of all ranks.
+// Adds dimensions, variables and attributes to definitions, and compares the definitions of all
+// ranks.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -37,8 +38,8 @@ std::int64_t length_in(const GivenDimensions& given, const std::vector<std::stri
 std::int64_t hash_of_lines(const std::vector<std::string>& lines) {
     std::uint64_t h = hash_of_nothing;
     for (const std::string& line : lines) {
-        const std::uint64_t bytes = line.size();  // hash the length of the line, too, as it may
-                                                  // contain newlines
+        // Hash the length of the line, too, as it may contain newlines.
+        const std::uint64_t bytes = line.size();
         h = hash_of(line, hash_of({reinterpret_cast<const char*>(&bytes), sizeof bytes}, h));
     }
     return static_cast<std::int64_t>(h);
@@ -93,8 +94,8 @@ Status define_variable(
     Variable v;
     v.name = name;
     v.type = static_cast<tw_type>(type);
-    std::vector<Dimension> added;  // dimensions that are added to the definitions if there is no
-                                   // error
+    // Dimensions that are added to the definitions if there is no error.
+    std::vector<Dimension> added;
     auto find = [&](const std::string& dim) -> const Dimension* {
         for (const Dimension& d : added)
             if (d.name == dim) return &d;

@@ -38,17 +38,17 @@ struct Attribute {
 /// Attributes that were set after define mode, each with the number of its variable (-1: the file).
 using LateAttributes = std::vector<std::pair<int, Attribute>>;
 
-using FillValue = std::array<char, 8>;  ///< value of a variable; its byte order is stated where it
-                                        ///< is used
+/// Value of a variable; its byte order is stated where it is used.
+using FillValue = std::array<char, 8>;
 
 struct Variable {
     std::string name;
     tw_type type = TW_BYTE;
-    std::vector<int> dims;  ///< numbers of the dimensions, slowest first, including the record
-                            ///< dimension
+    /// Numbers of the dimensions, slowest first, including the record dimension.
+    std::vector<int> dims;
     NamedList<Attribute> attributes;
-    std::vector<std::int64_t> shape;  ///< lengths of the dimensions, slowest first, without the
-                                      ///< record dimension
+    /// Lengths of the dimensions, slowest first, without the record dimension.
+    std::vector<std::int64_t> shape;
     bool record = false;
     VariableSettings settings;      ///< settings of this variable alone
     std::optional<FillValue> fill;  ///< fill value in the settings, if they contain one

@@ -168,7 +168,7 @@ std::vector<std::string> unknown_chunks(const Definitions& definitions,
 
 namespace {
 
-/// The settings of a variable together with those of the file, for what the variable does not set.
+/// The settings of a variable, with those of the file for whatever the variable does not set.
 struct Settled {
     const VariableSettings& settings;
     const VariableSettings& of_variable;
