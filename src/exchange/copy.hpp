@@ -8,9 +8,11 @@
 namespace thalweg::detail {
 
 /**
- * Copies nd-dimensional `count` elements from one strided place to another.
- * Dimensions that continue each other on both sides are merged; where the unit-stride dimensions
- * differ, the copy goes in tiles that stay in cache.
+ * Copies a box of elements from one strided array to another. Dimensions that are contiguous with
+ * each other in both arrays are merged. Where the arrays differ in the dimension of unit stride,
+ * the copy goes in tiles that stay in cache.
+ * @param nd     number of dimensions
+ * @param count  elements of the box in each dimension
  * @return number of values that did not fit (see RowKernel)
  */
 std::int64_t copy_box(int nd, const Index& count, char* to, const Index& to_stride,

@@ -11,7 +11,7 @@ namespace thalweg::detail {
 namespace {
 
 /// A loop over the dimensions outside of the runs: the unlisted ones before the fastest listed one.
-/// Unlisted dimensions behind it are part of the runs.
+/// Unlisted dimensions after it are part of the runs.
 struct Walk {
     int outer = 0;
     std::int64_t count[max_dims], to_stride[max_dims], from_stride[max_dims];

@@ -7,9 +7,9 @@
 
 namespace thalweg::detail {
 
-/// One side of a copy. Its stride along the fastest listed dimension leads from one index to the
-/// next, from one position of the list to the next, or from one dense element to the next. Other
-/// listed dimensions have a stride only in an array in the order of indices.
+/// One side of a copy. Its stride along the fastest listed dimension leads, according to `order`,
+/// from one index to the next, from one position of the list to the next, or from one dense element
+/// to the next. Other listed dimensions have a stride only in an array in the order of indices.
 template <class Byte>
 struct RunSide {
     RunOrder order;

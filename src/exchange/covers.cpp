@@ -79,7 +79,7 @@ std::vector<HeldBox> Covers::near(const Share& share, std::size_t place) const {
 /// node needs.
 std::vector<Packet> Covers::tell(const Topology& topology, const Layout& layout,
                                  const std::vector<int>& readers, std::set<int>& met) const {
-    std::map<int, std::vector<std::int64_t>> words;  // words for each reader's rank
+    std::map<int, std::vector<std::int64_t>> words;  // message to each reader, by the reader's rank
     for (std::size_t p = 0; p < own_.size(); ++p) {
         std::set<int> met_here;
         for (const HeldBox& held : own_[p]) layout.add_writers(space_, p, held.box, met_here);

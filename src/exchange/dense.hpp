@@ -50,8 +50,8 @@ inline std::int64_t dense_strides(int nd, const Index& lengths, std::int64_t ele
     return n;
 }
 
-/// Returns the offset in bytes of a part's first element. A part of a list is one of a run that
-/// begins at held.position.
+/// Returns the offset in bytes of a part's first element. If a list is held, the part belongs to
+/// the run that begins at held.position.
 inline std::int64_t offset_in(const HeldBox& held, const Box& part, const Index& stride) {
     std::int64_t offset = held.list ? held.position * stride[held.list->dims.back()] : 0;
     for (int d = 0; d < part.nd; ++d)

@@ -10,7 +10,7 @@
 
 namespace thalweg::detail {
 
-/// Encodes a held box: lows and counts, and the dimensions and indices of a list.
+/// Encodes a held box: its lowest indices and its counts, and the dimensions and indices of a list.
 void append_held(std::vector<std::int64_t>& words, const HeldBox& held);
 /// Decodes a box from append_held(), and computes its positions from `shape`. Advances `at`.
 HeldBox parse_held(const std::int64_t*& at, std::span<const std::int64_t> shape);

@@ -24,7 +24,8 @@ void add_up(Holding& holding) {
     }
 }
 
-/// Finds the holding by a decomposition and order among the latest. @return null: there is none
+/// Finds a holding with the given decomposition and order among the last ones in the list.
+/// @return null: there is none
 std::shared_ptr<const Holding> find_alike(const Holdings& holdings,
                                           const Decomposition& decomposition,
                                           const std::vector<int>& order) {

@@ -23,8 +23,8 @@ struct Holding {
     std::vector<HeldBox> packed;
     std::vector<std::int64_t> packed_at;  ///< number of packed elements before each box
     std::int64_t elements = 0;            ///< elements that this rank holds
-    /// Identifies a whole variable. Parts with the same key, other than 0, that ranks put are parts
-    /// of one whole.
+    /// Shows which parts belong together: parts that ranks put with the same key, other than 0,
+    /// make up the whole variable.
     std::int64_t key = 0;
 
     static std::int64_t key_of(const Decomposition& decomposition) {

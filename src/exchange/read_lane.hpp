@@ -1,4 +1,4 @@
-// A stream of pieces from which a node takes, seen from one of its ranks.
+// A stream of pieces from which the ranks of a node take elements, seen from one of them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,12 +26,12 @@ struct ReadCache {
 /// Words of one rank in shared memory that show its progress to the other ranks of its node. Only
 /// this rank changes them. All are zero when a pass begins.
 struct ReadControl {
-    alignas(64) Word read;      ///< positions up to which the rank has read its own pieces
-    Word kept;                  ///< positions up to which the rank's pieces were read ahead
-    alignas(64) Word received;  ///< positions up to which the rank has received pieces of other
-                                ///< nodes
-    alignas(64) Word taken;     ///< positions up to which the rank has taken the elements that it
-                                ///< wants
+    alignas(64) Word read;  ///< positions up to which the rank has read its own pieces
+    Word kept;              ///< positions up to which the rank's pieces were read ahead
+    /// Positions up to which the rank has received pieces of other nodes.
+    alignas(64) Word received;
+    /// Positions up to which the rank has taken the elements that it wants.
+    alignas(64) Word taken;
 
     static ReadControl* in(const Memory& arena) {
         return reinterpret_cast<ReadControl*>(arena.data());

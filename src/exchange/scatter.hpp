@@ -10,8 +10,8 @@
 // Pieces that were read ahead, from the beginning of the stream on, are taken from memory of their
 // reader that its node shares.
 //
-// Buffers: file -> slot (shared, file order and byte order) -> kernel -> [model array]
-//      or: file -> slot -> message -> slot of the other node -> kernel -> [model array]
+// Buffers: file -> slot (shared, file order and byte order) -> [model array]
+//      or: file -> slot -> message -> slot of the other node -> [model array]
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,15 +1,15 @@
-// Running a read.
+// Explains how a read runs, and why no rank waits forever.
 //
 // All ranks walk the same positions k = 0, 1, ...; at position k a rank (1) reads its piece k as a
 // reader, unless it was read ahead, and starts to send other nodes their parts, (2) receives the
 // parts of the pieces k that it receives for its node, (3) finishes its sends, (4) takes what it
 // wants of every piece k. R being the number of slots, (1) and (2) wait until all ranks of the node
-// have taken the pieces k - R. Nobody can wait forever: consider the smallest position m at which
-// some rank stands. All pieces before m are taken, so (1) waits for nobody; (2) waits for sends
-// that their readers, at m or later, start in (1); (3) waits for receivers, at m or later, to come
-// to (2); (4) waits for (1) and (2) of ranks at m or later. Sends complete before a rank sleeps, as
-// MPI may need its help.
+// have taken the pieces k - R.
 //
+// Consider the smallest position m at which some rank stands. All pieces before m are taken, so (1)
+// waits for nobody; (2) waits for sends that their readers, at m or later, start in (1); (3) waits
+// for receivers, at m or later, to come to (2); (4) waits for (1) and (2) of ranks at m or later.
+// Sends complete before a rank sleeps, as MPI may need its help.
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/scatter_pass.hpp"
 

@@ -12,7 +12,7 @@ namespace thalweg::detail {
 struct StreamOptions {
     std::int64_t budget = 0;  ///< bytes of shared memory on this node
     std::int64_t piece = 0;   ///< bytes of a piece; 0: the default
-    bool fill_only = false;   ///< no rank will pass arrays, so there are only fill values
+    bool fill_only = false;   ///< all arrays are null, so there are only fill values to write
 };
 
 struct StreamCounts {

@@ -2,7 +2,7 @@
 // read as fast as equal shares of it, and are copied to the array while they are in the cache of
 // the processor that has read them.
 //
-// Buffers: file -> buffer (file order and byte order) -> kernel -> [model array]
+// Buffers: file -> buffer (file order and byte order) -> [model array]
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

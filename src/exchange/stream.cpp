@@ -93,8 +93,8 @@ Status Stream::place_lanes(Memory& arena, std::span<const Space> spaces,
 }
 
 /// Touches the pages that the node's writers will use, before the first pass: touching them one by
-/// one costs several times the copy into them. Each rank touches a part. A writer will read all of
-/// its own pages, so it touches them all.
+/// one costs several times the copy into them. Each rank touches a part. A writer touches all pages
+/// of its own slots, because it will read all of them.
 void Stream::touch_slots(Memory& arena, std::span<const Space> spaces) const {
     constexpr std::size_t most_mapped = std::size_t(9) << 20;
     const std::size_t members = team_.topology().members.size();

@@ -6,8 +6,8 @@
 // one. The ranks of another node first combine their elements of a piece in an outgoing slot of
 // their node. One of these ranks sends the slot, and the writer unpacks it into the piece's slot.
 //
-// Buffers: [model array] -> slot (shared, file order and byte order) -> kernel
-//      or: [model array] -> outgoing slot -> message -> receive buffer -> slot -> kernel
+// Buffers: [model array] -> slot (shared, file order and byte order) -> file
+//      or: [model array] -> outgoing slot -> message -> receive buffer -> slot -> file
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

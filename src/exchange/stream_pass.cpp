@@ -1,18 +1,18 @@
-// Running a stream.
+// Explains how a stream runs, and why no rank waits forever.
 //
 // A rank packs the pieces of which it holds something, and no others; each piece is complete when
-// all who hold some of it have packed. All ranks walk the positions k = 0, 1, ...; at position k a
-// rank (1) sends the pieces k - R that it drains for other nodes, (2) as a writer completes and
-// writes its piece k - R, (3) packs its part of every piece k, R being the number of slots. A rank
-// that drains nothing may sleep in (3) until pieces up to k + R / 2 - 1 can be packed, so that few
-// wake-ups bring it much to do; one that drains waits for piece k alone.
+// all who hold some of it have packed. A rank drains a stream if it writes the pieces, or sends
+// them to another node. All ranks walk the positions k = 0, 1, ...; at position k a rank (1) sends
+// the pieces k - R that it drains for other nodes, (2) as a writer completes and writes its piece
+// k - R, (3) packs its part of every piece k, R being the number of slots. A rank that drains
+// nothing may sleep in (3) until pieces up to k + R / 2 - 1 can be packed, so that few wake-ups
+// bring it much to do; one that drains waits for piece k alone.
 //
-// Nobody can wait forever: consider the smallest position m at which some draining rank stands.
-// The pieces before m have been released, so no other rank sleeps at a position up to m - R / 2,
-// and all pieces m - R are packed sooner or later. So what (1) and (2) wait for at m is sent or
-// packed by ranks that do not wait for m; and the slots that (3) waits for are free once (1) and
-// (2) are done at m. Sends complete before a rank sleeps, as MPI may need its help.
-//
+// Consider the smallest position m at which some draining rank stands. The pieces before m have
+// been released, so no other rank sleeps at a position up to m - R / 2, and all pieces m - R are
+// packed sooner or later. So what (1) and (2) wait for at m is sent or packed by ranks that do not
+// wait for m; and the slots that (3) waits for are free once (1) and (2) are done at m. Sends
+// complete before a rank sleeps, as MPI may need its help.
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/stream_pass.hpp"
 
@@ -60,7 +60,7 @@ std::int64_t StreamPass::most_pieces() {
     return n;
 }
 
-/// Returns the position behind the last one at which this rank has something to do.
+/// Returns the position after the last one at which this rank has something to do.
 std::int64_t StreamPass::end(std::int64_t calls) const {
     std::int64_t last = lanes_.own == nullptr ? 0 : calls + lanes_.slots.count;
     for (const WriteLane& lane : lanes_.all) last = std::max(last, lane.end());

@@ -10,7 +10,8 @@ namespace thalweg::detail {
 
 class StreamPass {
 public:
-    /// Prepares the pass; the lanes must have begun it, and this rank must have joined.
+    /// Prepares the pass. Before, all lanes must have begun it, and this rank must have joined them
+    /// (WriteLane::begin_pass and join).
     StreamPass(Team& team, WriteLanes& lanes, const PiecePacker& packer, Storage& storage,
                StreamCounts& counts)
         : team_(team), lanes_(lanes), packer_(packer), storage_(storage), counts_(counts) {}

@@ -59,7 +59,8 @@ Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>&
     const Topology& topology = team.topology();
     std::vector<Packet> packets;
     Status mine = alone([&]() -> Status {
-        std::map<int, std::vector<std::int64_t>> words;  // words for each writer's rank
+        // message to each writer, by the writer's rank
+        std::map<int, std::vector<std::int64_t>> words;
         std::vector<Places> places(spaces.size(), Places(views_.size()));
         for (std::size_t s = 0; s < spaces.size(); ++s)
             for (std::size_t p = 0; p < spaces[s].places.size(); ++p)

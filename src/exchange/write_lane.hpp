@@ -1,4 +1,4 @@
-// A stream of pieces that a node feeds, seen from one of its ranks.
+// A stream of pieces to which the ranks of a node contribute, seen from one of them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -45,22 +45,22 @@ public:
     struct Held {
         std::int64_t k = 0;
         Extent piece;
-        std::int64_t bytes = 0;  ///< estimated bytes of the piece that this rank has; 0 only if
-                                 ///< none
+        /// Estimated bytes of the piece that this rank has; 0 only if it has none.
+        std::int64_t bytes = 0;
     };
 
     /// Assigns the lane its words and slots in memory, before the first pass.
     void place(char* control, std::int64_t groups, const Slots& slots);
     /// Resets the words to zero. Only the rank that drains the lane calls it.
     void clear();
-    /// Begins a pass. Allocates memory, and can be repeated.
+    /// Begins a pass. Allocates memory; if that fails, it can be called again.
     void begin_pass(Share of_pass, std::vector<Extent> wanted, const PiecePacker& packer);
     /// Counts this rank as a holder of its pieces, once in a pass.
     void join();
     void end_pass();
     /// Returns the number of pieces of the pass.
     std::int64_t pieces() const { return pieces_; }
-    /// Returns the position behind the last one at which this rank has something to do.
+    /// Returns the position after the last one at which this rank has something to do.
     std::int64_t end() const;
 
     /// Enters the piece of position k, which replaces the earlier piece of its slot. Only the rank
