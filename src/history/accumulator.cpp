@@ -13,7 +13,7 @@ namespace thalweg::history {
 
 namespace {
 
-/// Returns the inner operation as one of its own.
+/// Returns the inner operation as a statistic of its own.
 Statistic inner_of(const Statistic& statistic) {
     Statistic inner = statistic;
     inner.op = *statistic.inner;

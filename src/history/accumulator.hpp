@@ -35,12 +35,13 @@ struct Statistic {
 
 /// Some elements of one sample.
 struct Run {
-    std::int64_t first = 0;  ///< element of the accumulator
+    std::int64_t first = 0;  ///< index in the accumulator of the first element
     std::int64_t count = 0;
     const void* data = nullptr;
-    std::int64_t stride = 1;          ///< distance in memory, in elements
-    const double* weights = nullptr;  ///< weight of each element, dense; 0 or NaN: the element
-                                      ///< counts for nothing; null: no weight field
+    std::int64_t stride = 1;  ///< distance in memory, in elements
+    /// Weight of each element, dense; 0 or NaN: the element counts for nothing; null: no weight
+    /// field.
+    const double* weights = nullptr;
 };
 
 /// An array of the accumulator's state, which a restart keeps; it has one value for each element.
@@ -54,8 +55,9 @@ struct StateArray {
 struct StateNumbers {
     double weight = 0, inner_weight = 0;  ///< sums of the weights of all samples in the window
     std::int64_t samples = 0, inner_samples = 0;
-    std::int64_t weighs = 0;  ///< bits: 1: weights of valid samples, not numbers; 2: likewise for
-                              ///< inner windows
+    /// Bit 1: the arrays hold weights of the valid samples instead of their numbers. Bit 2: the
+    /// same for inner windows.
+    std::int64_t weighs = 0;
 };
 
 class Sums;
@@ -106,7 +108,8 @@ public:
     StateNumbers numbers() const;
     /// Sets the numbers, before arrays() is called.
     void set_numbers(const StateNumbers& numbers);
-    /// Turns numbers of valid samples into weights, by the bits of StateNumbers.
+    /// Replaces numbers of valid samples by weights in the arrays that the bits select (see
+    /// StateNumbers::weighs).
     void weigh(std::int64_t bits);
 
 private:

@@ -17,7 +17,8 @@ __extension__ using Wide = unsigned __int128;
 constexpr std::int64_t reform_year = 1582;
 constexpr int reform_month = 10, reform_day = 15, last_julian_day = 4;
 
-/// Returns the days from year 1 to a year, without the days of a reform.
+/// Returns the number of days from the beginning of year 1 to that of another year, without
+/// subtracting the days that the Gregorian reform left out.
 constexpr std::int64_t days_before(Calendar calendar, std::int64_t year) {
     const std::int64_t years = year - 1;
     switch (calendar) {
@@ -65,7 +66,8 @@ constexpr std::int64_t day_number(Calendar rules, std::int64_t year, int month, 
 
 constexpr std::int64_t reform_number =
     day_number(Calendar::julian, reform_year, reform_month, last_julian_day) + 1;
-/// Days by which the standard calendar's numbers are ahead of the proleptic Gregorian ones.
+/// Number of days by which the standard calendar's day numbers exceed the proleptic Gregorian ones
+/// after the reform.
 constexpr std::int64_t reform_shift =
     reform_number -
     day_number(Calendar::proleptic_gregorian, reform_year, reform_month, reform_day);
@@ -92,7 +94,7 @@ Date date_of_number(Calendar rules, std::int64_t number) {
     return date;
 }
 
-/// Reads parts of a text, from its begin.
+/// Reads parts of a text, from its beginning.
 class Reader {
 public:
     explicit Reader(std::string_view text) : text_(text) {}

@@ -72,7 +72,7 @@ struct tw_history_impl {
 
 namespace {
 
-/// Runs the body of a function that itself calls functions of the session. Turns exceptions into a
+/// Runs the body of a function that itself calls functions of the session. Converts exceptions to a
 /// status.
 template <class F>
 tw_status outside(tw_session session, F&& body) {

@@ -21,8 +21,7 @@ std::vector<double> numbers_of(const Coordinate& axis) {
     return numbers;
 }
 
-/// Returns a longitude shifted by multiples of 360, so that it lies in the turn that begins at
-/// `west`.
+/// Returns a longitude shifted by a multiple of 360, so that it lies in [west, west + 360).
 double turned(double longitude, double west) {
     const double east_of = std::fmod(longitude - west, 360);
     return longitude +

@@ -30,7 +30,8 @@ bool is_subset(const std::vector<std::string>& some, const std::vector<std::stri
 
 namespace {
 
-/// Finds the place of an attribute's word among those that are possible; 0 without the attribute.
+/// Finds the index of an attribute's value in a list of allowed words; 0 if there is no such
+/// attribute.
 Status take_word(const std::vector<Attribute>& attributes, std::string_view name,
                  std::span<const std::string_view> words, std::size_t& place) {
     const auto same = [&](const Attribute& a) { return a.name == name; };

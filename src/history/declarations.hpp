@@ -25,7 +25,8 @@ struct Declaration {
 /// Longitudes and latitudes of a field's elements.
 struct Centres {
     const Coordinate *longitude = nullptr, *latitude = nullptr;
-    std::vector<std::string> dims;  ///< of the field, which one of them or both have
+    /// Dimensions of the field that the longitudes or the latitudes have.
+    std::vector<std::string> dims;
     bool complete() const { return longitude != nullptr && latitude != nullptr; }
     friend bool operator==(const Centres&, const Centres&) = default;
 };
@@ -51,7 +52,8 @@ public:
     /// Returns the lengths of the dimensions.
     const std::map<std::string, std::int64_t>& lengths() const { return lengths_; }
     std::int64_t hash() const;
-    /// Returns the coordinate of a dimension; null if it has none that every rank has all of.
+    /// Returns the coordinate variable of a dimension; null if there is none, or if ranks hold only
+    /// parts of it.
     const Coordinate* axis(const std::string& dim) const;
     /// Tests if two of these dimensions are axes of longitude and latitude.
     bool has_axes(const std::vector<std::string>& dims) const;

@@ -33,10 +33,10 @@ struct Anchor {
     Date date;  ///< date of Kind::date
 };
 
-/// The end of a window at which a boundary belongs to the window.
+/// The edge of a window that is part of the window: b(k) or b(k-1).
 enum class Edge : std::uint8_t {
     end,   ///< (b(k-1), b(k)]: a sample belongs to the end of its step
-    begin  ///< [b(k-1), b(k)): a sample belongs to the begin of its step
+    begin  ///< [b(k-1), b(k)): a sample belongs to the beginning of its step
 };
 
 /// Increasing times b(k), for every integer k.

@@ -34,7 +34,7 @@ Joined joined_rows(const ChosenBox& piece, const Integers& stride) {
             joined.to.push_back(piece.step[d]);
         }
     }
-    if (joined.count.empty() || joined.to.back() != 1) {  // rows of one element
+    if (joined.count.empty() || joined.to.back() != 1) {  // rows have one element
         joined.count.push_back(1);
         joined.from.push_back(0);
         joined.to.push_back(1);

@@ -45,8 +45,8 @@ void copy_elements(const Chosen& chosen, const SentBox& box, std::int64_t size, 
 /// Returns the boxes of an array of a part without halos and holes.
 std::vector<SentBox> dense_boxes(const Part& part, const char* data, std::int64_t size);
 
-/// Reads "units=K; standard_name=air_temperature; comment=\"a; b\"". Numbers become numbers, except
-/// in units and where they are quoted.
+/// Reads "units=K; standard_name=air_temperature; comment=\"a; b\"". A value that is a number
+/// becomes a numeric attribute, except for units and quoted values.
 /// @return TW_OK, TW_EARG
 Status parse_attributes(const char* text, std::vector<Attribute>& attributes);
 

@@ -25,7 +25,7 @@ public:
     Status ready();
 
     Status set_time(double seconds);
-    /// @param whole   all boxes of the rank
+    /// @param whole   the boxes are all boxes of this rank; otherwise there is one
     /// @param weight  null: the step's length
     Status send(Field& field, std::span<const SentBox> boxes, bool whole, tw_type type,
                 const double* weight);

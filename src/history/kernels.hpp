@@ -18,8 +18,8 @@ using Bits = std::conditional_t<
     std::conditional_t<sizeof(T) == 2, std::uint16_t,
                        std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-// Predicates that tell if a value is present. A value is missing: never; if it has certain bits; if
-// it is any NaN.
+// Predicates that test if a value is present: every value is; it does not have certain bits; it is
+// no NaN.
 struct All {
     template <class T>
     bool operator()(T) const {
@@ -230,6 +230,7 @@ bool replaces(T x, T extreme) {
     return beyond | (x != x);
 }
 
+/// Updates extremes where no element is missing.
 /// @param first  the sample is the first of the window
 template <bool greatest, class T>
 void extreme_all(const Terms<T>& terms, bool first, T* extreme) {

@@ -24,8 +24,8 @@ Output::Output(FileContext& context, const StreamTable& stream, const WindowRule
 
 std::int64_t Output::period_of(const Window& record) const {
     if (!periods_) return 0;
-    Window whole = record;  // a window that is cut at the end of the run belongs to the period of
-                            // the whole window
+    // A window that is cut at the end of the run belongs to the period of the whole window.
+    Window whole = record;
     if (rules_.every == Every::window && !rules_.instant)
         whole.end = rules_.boundaries.at(record.number);
     return file_period(*periods_, whole, rules_.begin(), stream_.next_file);
@@ -51,7 +51,7 @@ std::string Output::path_of(const Window& record) const {
     return fill_path(stream_.path, values);
 }
 
-/// Tests if no later record belongs to the file.
+/// Tests if this record is the last one of its file.
 bool Output::full(const Window& record) const {
     if (timeless()) return true;
     if (stream_.records > 0 && state_.records >= stream_.records) return true;

@@ -25,7 +25,7 @@ void parse_region(const toml::table& table, const std::string& name, const RunTi
 
 /// Reads an anchor: "calendar", "start" or a date.
 void parse_anchor(Keys& keys, Anchor& anchor);
-/// Reads "duration" or "count".
+/// Reads the key `weights`, which is "duration" or "count".
 void parse_weights(Keys& keys, Edge edge, bool& counts);
 
 /// Finds problems between streams and the things that they name.

@@ -24,7 +24,8 @@ struct Part {
     Integers shape;
     bool replicated = false;  ///< every rank has the whole space, as one box
     int boxes = 0;
-    Integers start, count;  ///< [boxes * dims]
+    /// First index and number of indices of each box along each dimension, box after box.
+    Integers start, count;
     int first_listed = 0, listed = 0;
     Integers indices;  ///< indices of the list; -1 is a hole
 
@@ -45,8 +46,8 @@ Part replicated_part(std::vector<std::string> dims, Integers shape);
 
 /// A box of chosen elements in memory, and its position in the dense array of all chosen elements.
 struct ChosenBox {
-    int box = 0;  ///< number of the box in the part; 0 for a list, whose listed dimensions are one
-                  ///< in memory
+    /// Number of the box in the part; 0 for a list, whose listed dimensions are one in memory.
+    int box = 0;
     Integers start;  ///< first element, relative to the first held element of that box
     Integers count;
     std::int64_t to = 0;  ///< position of the first element in the dense array
@@ -58,7 +59,8 @@ struct ChosenBox {
 struct Pick {
     std::string dim;                ///< the new dimension
     std::vector<std::string> dims;  ///< dimensions that it replaces; empty: nothing is picked
-    Integers at;                    ///< [elements * dims] global indices
+    /// Global indices of each element along the replaced dimensions, element after element.
+    Integers at;
 
     std::int64_t size() const { return dims.empty() ? 0 : std::ssize(at) / std::ssize(dims); }
     friend bool operator==(const Pick&, const Pick&) = default;

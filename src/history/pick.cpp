@@ -147,8 +147,8 @@ private:
     /// Finds the positions of picked elements in the list, and their indices in the new list.
     void find_entries() {
         const int end = part_.first_listed + part_.listed;
-        std::unordered_map<std::int64_t, Integers> elements;  // picked elements by their listed
-                                                              // indices
+        // Picked elements by their listed indices.
+        std::unordered_map<std::int64_t, Integers> elements;
         for (std::int64_t e = 0; e < choice_.pick.size(); ++e) {
             std::int64_t key = 0;
             for (int d = part_.first_listed; d < end; ++d)
@@ -225,10 +225,10 @@ private:
 
     const Part& part_;
     const Choice& choice_;
-    std::vector<int> places_;              ///< for each dimension of the part: position among the
-                                           ///< replaced ones, or -1
-    std::vector<std::ptrdiff_t> targets_;  ///< for each dimension of the part: the dimension of the
-                                           ///< result
+    /// For each dimension of the part: position among the replaced ones, or -1.
+    std::vector<int> places_;
+    /// For each dimension of the part: the dimension of the result.
+    std::vector<std::ptrdiff_t> targets_;
     std::vector<Entry> entries_;
     Chosen chosen_;
 };

@@ -9,7 +9,8 @@ using detail::failure;
 
 namespace {
 
-/// Calls visit(variable, its two words, Due::before) for each variable of the records that are due.
+/// Calls visit(variable, word, next word, Due::before) for each variable of the records that are
+/// due. `words` has two words for each variable.
 template <class Words, class Visit>
 void for_words(const std::vector<Due>& due, Words&& words, Visit&& visit) {
     std::size_t at = 0;

@@ -17,7 +17,7 @@ namespace thalweg::history {
 /// The elements that a region picks of fields that are held alike.
 struct RegionPick {
     const RegionTable* region;
-    const Field* field;  ///< one of them
+    const Field* field;  ///< one of these fields
     Centres centres;
     Pick pick;
 };
@@ -37,8 +37,8 @@ public:
     const RegionPick* of(const StreamTable& stream, const Field& field) const;
     /// Returns the names of a region's stations; null if they have none.
     const Coordinate* station_names(const std::string& region) const;
-    /// Returns the coordinates that are no longer those of a dimension, as one of stations replaces
-    /// it.
+    /// Returns the names of the coordinates that describe picked elements, for the attribute
+    /// `coordinates`: the pick has replaced the dimensions of these names by one of stations.
     std::vector<std::string> names_beside(const RegionPick& one) const;
 
 private:

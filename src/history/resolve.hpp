@@ -32,8 +32,8 @@ struct StreamField {
     Statistic statistic;
     std::optional<Inner> inner;
     tw_type type = TW_FLOAT;  ///< type in the file
-    FieldKeys keys;           ///< keys for attributes: those of the stream and those for all
-                              ///< streams
+    /// Keys for attributes: those of the stream and those for all streams.
+    FieldKeys keys;
 };
 
 struct ResolvedStream {

@@ -19,7 +19,7 @@ namespace thalweg::history {
 struct VariableState {
     std::int64_t log = 0;     ///< hash of the times and weights of the window's samples
     std::int64_t ever = 0;    ///< 1: it was sent since the history's start
-    std::int64_t failed = 0;  ///< bits by code: what went wrong with the window's samples
+    std::int64_t failed = 0;  ///< a bit for each error code: the errors of the window's samples
     std::int64_t wanted = 0;  ///< 1: the window has had a step whose sample is taken
     DurationWeight weight, inner_weight;
     StateNumbers numbers;
@@ -31,7 +31,7 @@ struct VariableState {
 
 /// A weight field's values of a step, for the elements of a variable.
 struct Weights {
-    Field* field = nullptr;                ///< null: there is none
+    Field* field = nullptr;                ///< field of the weights; null: there is none
     std::shared_ptr<const Chosen> chosen;  ///< elements of the weight field
     /// Position in the weight field of each of the variable's elements; empty: the same position.
     std::vector<std::int64_t> places;
@@ -47,7 +47,7 @@ public:
     /// Keeps boxes until the step ends. @param last  these are the last boxes
     void take(std::span<const SentBox> boxes, bool last);
     void end_step();
-    /// Returns the weight of each of the variable's elements; empty without a field.
+    /// Returns the weight of each of the variable's elements; empty if there is no weight field.
     const std::vector<double>& values() const { return values_; }
 
 private:
@@ -63,7 +63,7 @@ public:
     const Field* weight_field() const { return weights_.field(); }
     /// Returns the bytes that are kept from step to step now.
     std::int64_t bytes() const;
-    /// Begins a step: ends the windows that ended before it.
+    /// Begins a step. First completes the windows that ended before it.
     void begin_step(const Step& step);
     bool wants() const { return step_.used; }
     /// @return TW_OK, TW_ESTATE: the weight field has not been sent in this step
@@ -88,7 +88,7 @@ public:
     }
     /// Ends an inner window that is not complete.
     void end_inner(Time begin, Time end);
-    /// Returns what went wrong with these samples.
+    /// Returns the error in the samples of the record.
     Status record_failure(bool before) const { return before ? before_->failure : failure_; }
     bool ever() const { return state_.ever != 0; }
     void set_ever() { state_.ever = 1; }
@@ -104,10 +104,10 @@ public:
 
     VariableState state() const;
     void set_state(const VariableState& state);
-    /// Counts nothing before a time.
+    /// Sets the time from which the duration of the first sample counts.
     void begin_at(Time time) { state_.weight.previous = state_.inner_weight.previous = time; }
     std::vector<StateArray> arrays();
-    /// Keeps the state in the form that it has on ranks with elements.
+    /// Converts numbers of valid samples to weights, see Accumulator::weigh().
     void weigh(std::int64_t bits) {
         if (sums_) sums_->weigh(bits);
     }
@@ -130,7 +130,8 @@ private:
     StepWeights weights_;
     /// For an instant, exists only between the sample and the end of the record.
     std::optional<Accumulator> sums_;
-    std::vector<Accumulator> in_use_;  ///< values of a record that could not be written
+    /// Values that a file may still read, because writing their record failed.
+    std::vector<Accumulator> in_use_;
     VariableState state_;
     Step step_;
     Status failure_;

@@ -48,7 +48,7 @@ public:
     std::int64_t bytes() const;
     /// Tests if the weights of valid samples are no longer equal to the numbers of samples.
     bool weighs() const { return used_.counts && !counting_; }
-    /// Turns numbers of samples into weights.
+    /// Replaces the numbers of valid samples by weights.
     void weigh();
     /// Appends the arrays of the state.
     void list_arrays(const std::string& prefix, std::vector<StateArray>& arrays);

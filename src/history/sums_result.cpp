@@ -45,8 +45,8 @@ void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
     const auto each = [&](auto value) {
         for (std::int64_t i = 0; i < count; ++i) found[i] = value(i);
     };
-    // Call with the weight of the element, or with the common weight if there is no array of
-    // weights.
+    // Computes a value for each element from its weight, or from the common weight if there is no
+    // array of weights.
     const auto weighted = [&](auto value) {
         if (used_.weights)
             with_weights(*this, first, [&](const auto* own) {
@@ -96,7 +96,8 @@ const void* Sums::kept(tw_type type, const Value& fill) const {
 
 Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                     void* results) const {
-    // In other cases an infinite result may come from an overflow.
+    // Only extremes, and sums of narrower types than double, are infinite because a sample was.
+    // Other infinite results may be overflows.
     const bool exact = statistic_.type != TW_DOUBLE || is_extreme(statistic_.op);
     bool fits = true;
     std::array<double, piece> found;

@@ -133,7 +133,7 @@ struct RegionTable {
 
     std::vector<std::string> names;  ///< name of each point
     std::string list_var;
-    std::int64_t base = 0;           ///< index of the first element in the list
+    std::int64_t base = 0;           ///< index that the list uses for the first element: 0 or 1
     std::vector<std::int64_t> list;  ///< set when the file has been read
 
     /// Tests if the elements are picked one by one.

@@ -44,7 +44,7 @@ public:
     bool held() const { return chosen_->elements > 0; }
     Samples& samples() { return samples_; }
     const Samples& samples() const { return samples_; }
-    /// Counts nothing before a time: the stream was not there.
+    /// Ignores the time before this one, at which the stream began.
     void begin_at(Time time) {
         rules_.from = time;
         samples_.begin_at(rules_.begin());

@@ -23,7 +23,7 @@ bool active(const WindowRules& rules, const Boundaries& boundaries, std::int64_t
            (!rules.drop_partial || rules.boundaries.at(outer - 1) >= rules.begin());
 }
 
-/// Tests if a time lies after the stream's begin, so that a window can contain it.
+/// Tests if a time lies after the beginning of the stream, so that a window can contain it.
 bool after_begin(const WindowRules& rules, Time time) {
     return rules.edge == Edge::end ? time > rules.begin() : time >= rules.begin();
 }
@@ -91,8 +91,8 @@ Status pass(const WindowRules& rules, const Boundaries& boundaries, std::optiona
     return {};
 }
 
-/// Returns the end of the step that a sample represents; its begin if the length of steps is not
-/// known.
+/// Returns the end of the step that a sample represents; its beginning if the length of steps is
+/// not known.
 Time step_end(const WindowRules& rules, Time time) {
     return rules.edge == Edge::end ? time : time + rules.step;
 }

@@ -16,7 +16,7 @@ enum class Every : std::uint8_t {
     window,  ///< one record per window
     step,    ///< one record per step
     once,    ///< one record of the first step, without time
-    run      ///< one window from the begin to the end of the run
+    run      ///< one window from the beginning to the end of the run
 };
 
 enum class Stamp : std::uint8_t { begin, middle, end };
@@ -26,17 +26,17 @@ struct WindowRules {
     Every every = Every::window;
     Boundaries boundaries;
     bool instant = false;  ///< samples are written, not accumulated
-    bool initial = false;  ///< an instant stream also writes the sample at its begin
+    bool initial = false;  ///< an instant stream also writes the sample at its beginning
     bool drop_partial = false;
     Edge edge = Edge::end;
-    Time start = 0;  ///< begin of the history
+    Time start = 0;  ///< beginning of the history
     Time step = 0;   ///< length of the model's step; 0: unknown
     std::optional<Time> from, to;
-    std::optional<Boundaries> sample;  ///< use only the first sample at or after each of these
-                                       ///< times
-    std::vector<Time> hours;           ///< use only the first sample at or after each of these
-                                       ///< times of the day
-    std::optional<Boundaries> inner;   ///< windows of the inner operation
+    /// Use only the first sample at or after each of these times.
+    std::optional<Boundaries> sample;
+    /// Use only the first sample at or after each of these times of the day.
+    std::vector<Time> hours;
+    std::optional<Boundaries> inner;  ///< windows of the inner operation
 
     /// Returns the time at which the first window begins.
     Time begin() const;
@@ -81,7 +81,7 @@ std::optional<Window> open_window(const WindowRules& rules, Time last,
                                   std::optional<Window>& inner);
 
 /// Returns the number k of a file's period (b(k-1), b(k)] to which a record belongs.
-/// @param begin  begin of the stream; an instant at this time belongs to the period that begins
+/// @param begin  beginning of the stream; an instant at this time belongs to the period that begins
 ///               there
 /// @param next  an instant at the end of a period belongs to the next one
 std::int64_t file_period(const Boundaries& files, const Window& record, Time begin, bool next);
@@ -89,12 +89,13 @@ std::int64_t file_period(const Boundaries& files, const Window& record, Time beg
 /// The weights of the samples of one field in one stream. Each sample stands for the time since the
 /// sample before.
 struct DurationWeight {
-    Time previous = 0;  ///< time of the field's previous sample; at first the stream's begin
-    Time unit = 0;      ///< duration of the window's first sample; 0: there is none yet
+    /// Time of the field's previous sample; at first the beginning of the stream.
+    Time previous = 0;
+    Time unit = 0;  ///< duration of the window's first sample; 0: there is none yet
 
     /// Returns the weight of a sample: the time since the sample before, in units of the duration
     /// of the window's first sample.
-    /// @param begin  begin of the window
+    /// @param begin  beginning of the window
     double next(Time begin, Time now);
     void end_window() { unit = 0; }
 };
