@@ -115,8 +115,8 @@ public:
 
     int writers() const { return writers_; }
 
-    /// Returns the share of writer w in a space that begins at byte `base` of the file. A writer
-    /// from number writers() on has an empty share. The space must outlive the share.
+    /// Returns the share of writer w in a space that begins at byte `base` of the file. It is empty
+    /// if w is writers() or more. The space must outlive the share.
     virtual Share share(int w, const Space& space, std::int64_t base) const = 0;
 
     /// Returns a share that contains that of writer w, wherever in the file the space begins. It

@@ -37,8 +37,8 @@ std::vector<int> spread(const Topology& topology, std::int64_t n) {
     }
     const std::int64_t rest = n - topology.nodes;
     const auto more = std::ssize(topology.by_place) - topology.nodes;
-    std::int64_t before = 0;  // number of ranks on earlier nodes, without the one already picked on
-                              // each
+    // Number of ranks on earlier nodes, without the one that was already picked on each.
+    std::int64_t before = 0;
     for (int node = 0; node < topology.nodes; ++node) {
         const std::int64_t size = topology.sizes[node];
         const std::int64_t behind = before + size - 1;
