@@ -298,7 +298,8 @@ Status Claim::publish(bool durable) {
     if (Status status = lock_.check_held(own_); !status.ok()) return status;
     move_logs(data_, "");
     if (data_ != own_) {
-        // The new file must not get those of a killed run that appended to the replaced one.
+        // Remove logs that a killed run has left beside the replaced file, so that they are not
+        // used for the new one.
         move_logs(own_, "");
         restore_permissions(false);
         remove_references_beside(own_);

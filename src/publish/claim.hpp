@@ -20,8 +20,8 @@ struct ClaimRequest {
     bool live = false;      ///< the file is written under its final name from the start
     bool existing = false;  ///< the file exists and is continued in place
     bool folder = false;    ///< the path is a folder of files, which must be missing or empty
-    std::int64_t stripe_count = -1, stripe_size = -1;  ///< stripes in number and bytes; -1: those
-                                                       ///< of the folder
+    /// Stripes in number and bytes; -1: those of the folder.
+    std::int64_t stripe_count = -1, stripe_size = -1;
     /// Function that is called before an existing file is truncated under its own name, to remove
     /// what depends on its data; may be empty.
     std::function<Status()> before_cut;

@@ -21,8 +21,8 @@ struct SumsFault {
         unknown,   ///< the checksums have no entry for the data
     };
     std::int64_t variable = 0;  ///< index of SumsReport::variables
-    std::int64_t record = -1;   ///< number of the record; -1: the variable has no records, or all
-                                ///< its records are concerned
+    /// Number of the record; -1: the variable has no records, or all its records are concerned.
+    std::int64_t record = -1;
     Kind kind = mismatch;
     std::int64_t pieces = 0;  ///< number of pieces that are wrong
     /// First wrong piece: a range of bytes of the variable (of one record); or the number of a
@@ -32,13 +32,13 @@ struct SumsFault {
 
 struct SumsReport {
     std::vector<std::string> variables;
-    std::vector<SumsFault> faults;               ///< sorted by record and variable
-    std::int64_t pieces = 0, bytes = 0;          ///< number of pieces and of bytes that were
-                                                 ///< compared
-    std::int64_t records = 0, first_record = 0;  ///< number of records in the file, and number of
-                                                 ///< the first one
-    Status unreadable;                           ///< reason why this rank could not read a wrong
-                                                 ///< piece
+    std::vector<SumsFault> faults;  ///< sorted by record and variable
+    /// Number of pieces and of bytes that were compared.
+    std::int64_t pieces = 0, bytes = 0;
+    /// Number of records in the file, and number of the first one.
+    std::int64_t records = 0, first_record = 0;
+    /// Reason why this rank could not read a wrong piece.
+    Status unreadable;
 };
 
 /// Tests if a file has checksums.

@@ -72,8 +72,8 @@ struct flock whole(short type) {
 
 Status WriteLock::take(const std::string& own, bool in_place, std::string& said) {
     path_ = lock_path(own);
-    constexpr int most_tries = 100;  // largest number of attempts, each of which another process
-                                     // has won
+    // Largest number of attempts; each one that fails was won by another process.
+    constexpr int most_tries = 100;
     for (int i = 0; i < most_tries; ++i) {
         bool again = false;
         int refused = 0;

@@ -31,7 +31,8 @@ public:
      * @return TW_OK; TW_EINUSE, naming host and process that hold it; TW_EIO
      */
     Status take(const std::string& own, bool in_place, std::string& said);
-    /// Checks that no other process holds the lock, too, which some file systems permit.
+    /// Checks that no other process holds the lock at the same time, as some file systems grant it
+    /// twice.
     /// @return TW_OK; TW_EINUSE, naming host and process
     Status check_held(const std::string& own) const;
     void release();
