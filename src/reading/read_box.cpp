@@ -23,11 +23,11 @@ namespace {
 constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
 
 /// Ranks may read the same bytes separately, so that they need not wait for each other. This is the
-/// largest accepted ratio of bytes read to different bytes.
+/// largest accepted ratio of all bytes that are read to distinct bytes.
 constexpr double most_read = 1.25;
 
 /// Size in bytes of what each reader reads between two agreements of the ranks: enough to make an
-/// agreement cheap. The other two limit the numbers of records and of places.
+/// agreement cheap. The next two constants limit the numbers of records and of places.
 constexpr std::int64_t together_bytes = std::int64_t(1) << 20;
 constexpr std::int64_t most_together = 256, most_places = 4096;
 
@@ -84,8 +84,8 @@ struct BoxPart {
 struct BoxBounds {
     Box box;
     std::int64_t first = 0, last = -1;  ///< first and last record
-    std::int64_t most = 0;              ///< number of records that the rank with the largest
-                                        ///< request requests
+    /// Number of records in the largest request of any rank.
+    std::int64_t most = 0;
 };
 
 /// A collective read of a section by each rank.
@@ -119,11 +119,11 @@ private:
 
     ReadContext& file_;
     int variable_ = 0;
-    std::int64_t first_ = 0, stride_ = 1;  ///< first requested record, and distance between
-                                           ///< requested records
-    std::int64_t records_ = 0;             ///< number of requested records; 0: nothing is requested
-    Section section_;                      ///< requested section, the same in each record
-    Index count_{};                        ///< extents of one record's section in the array
+    /// First requested record, and distance between requested records.
+    std::int64_t first_ = 0, stride_ = 1;
+    std::int64_t records_ = 0;  ///< number of requested records; 0: nothing is requested
+    Section section_;           ///< requested section, the same in each record
+    Index count_{};             ///< extents of one record's section in the array
     ArrayView view_;
     /// Parts of which this rank requests data, and parts of which any rank requests data.
     std::vector<BoxPart> own_, all_;
@@ -350,8 +350,8 @@ Status BoxRead::read_together(const BoxBounds& bounds) {
     for (const BoxPart& p : all_) bytes += p.place.bytes;
     const std::int64_t window = records_at_once(std::ssize(file_.readers), std::ssize(all_), bytes,
                                                 bounds.last - bounds.first + 1);
-    std::vector<std::int64_t> words;  // numbers of requested records in a window, and the next
-                                      // requested record
+    // Numbers of requested records in a window, and the next requested record.
+    std::vector<std::int64_t> words;
     std::unique_ptr<Scatter> scatter;
     std::size_t made_for = 0;
     Status status = file_.team.agree(alone([&]() -> Status {

@@ -47,8 +47,8 @@ Status Reader::open() {
     if (!status.ok()) return status;
     const double readers = file_.readers.size();
     file_.source->limit(file_.options.bandwidth / readers);
-    file_.figures.format = file_.source->format();  // this text is short, so copying it allocates
-                                                    // no memory
+    // This text is short, so copying it allocates no memory.
+    file_.figures.format = file_.source->format();
     file_.figures.readers = file_.readers.size();
     return file_.options.read_ahead ? read_caches_.make() : status;
 }
