@@ -72,8 +72,8 @@ Status ask_for(const Source& source, const std::string& path, const Definitions&
     arguments.name = own.name;
     if (!a.holding->decomposition->replicated) {
         arguments.decomposition = a.holding->decomposition;
-        arguments.order = a.holding->order;  // match dimensions by position, as their names may
-                                             // differ
+        // Match dimensions by position, as their names may differ.
+        arguments.order = a.holding->order;
     }
     arguments.array = a.array;
     return {};
