@@ -16,7 +16,7 @@ namespace thalweg::detail {
 
 /// The puts on which all ranks have agreed.
 struct Agreed {
-    std::vector<char> put;  ///< for each variable: ranks have put it by tw_put
+    std::vector<char> put;  ///< for each variable: some rank has put it by tw_put
     bool any_record = false;
     bool boxed = false;  ///< some rank has put sections or records, in this batch or before
     /// With service inline: all ranks have put parts of the same records, with equal keys.
@@ -39,7 +39,7 @@ struct PartsToPut {
     Part part;
     std::int64_t records = 1;  ///< 0: the call only returns an earlier error
     std::int64_t step = 1;     ///< distance from record to record
-    std::int64_t bytes = 0;    ///< distance between the arrays of two records
+    std::int64_t bytes = 0;    ///< bytes between the arrays of two records
     bool deferred = false;     ///< the arrays do not change until they are written
     /// Put by tw_put: one part with the declared holding, of the record of the open step.
     bool by_put = false;
@@ -52,8 +52,8 @@ public:
     /// The state of a variable in the record of the open step, for tw_put.
     struct Put {
         bool put = false;
-        bool written = false;      ///< already written in this step, by a collective put
-        bool boxed = false;        ///< put in this step as sections, or as records with one number
+        bool written = false;  ///< already written in this step, by a collective put
+        bool boxed = false;    ///< put into the record of this step by tw_put_box or tw_put_record
         Form form = Form::either;  ///< form of the array that was put
     };
     using Key = std::pair<int, std::int64_t>;  ///< variable and record
@@ -85,7 +85,7 @@ public:
     /// only of fixed-size ones.
     void forget_puts(bool records);
     void note_records(std::int64_t n) { file_records = std::max(file_records, n); }
-    /// Calls act(part) for each of several parts, which can be put now.
+    /// Calls act(part) for the part of each record, after the put was checked.
     template <class Act>
     Status for_parts(PartsToPut put, Act&& act) {
         boxed = given = true;
@@ -113,7 +113,7 @@ public:
     /// Sections or records were put: by this rank or, if the ranks agree before they publish, by
     /// any rank.
     bool boxed = false;
-    bool given = false;  ///< this rank has named the records of its puts
+    bool given = false;  ///< this rank has put sections or records whose numbers it chose itself
     /// Number of records that the file has, as far as this rank knows, once its puts are written.
     /// After tw_sync, if records or sections were put, at least one rank knows the true number.
     std::int64_t file_records = 0;

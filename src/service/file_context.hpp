@@ -39,9 +39,9 @@ struct FileContext {
     bool leaving = false;  ///< tw_close has begun; it ends the file with or without an error
     FileFigures figures;
 
-    /// Returns the bytes of a step: on this rank, by the holdings with which variables were
-    /// defined; and the most on any rank, which is known once the definitions have ended.
+    /// Returns the bytes of a step on this rank, by the holdings with which variables were defined.
     std::int64_t step_bytes() const;
+    /// Largest step_bytes() of any rank; known once the definitions have ended.
     std::int64_t most_step_bytes = 0;
 
     const Variable& variable(int i) const { return definitions.variables[i]; }

@@ -27,7 +27,7 @@ struct FileOptions {
     std::string readers = "auto";
     bool read_ahead = false;
     bool common_records = false;
-    std::string tiles = "auto";                        ///< auto or MxN
+    std::string tiles = "auto";                        ///< auto or MxN (M by N tiles)
     bool tile_files = false;                           ///< with method tiles: one file per tile
     bool by_variable = false;                          ///< a folder, with one file per variable
     bool shards = false;                               ///< these files are shards of a Zarr store
@@ -46,14 +46,14 @@ struct FileOptions {
     std::string stream;
     bool append = false;  ///< the file exists, and is continued in place
     bool pnetcdf_blocking = false, live = false, durable = false;
-    bool checksums = false;              ///< write checksums beside the file
-    std::string manifest;                ///< path of a list of complete files; empty: none
-    std::string run;                     ///< the run's name in this list
-    std::string service = "inline";      ///< auto, inline, background or servers
-    std::int64_t background_after = -1;  ///< service=auto: number of steps; -1: decided by
-                                         ///< measurement
-    bool close_later = false;            ///< tw_close does not wait until a service has written
-    std::int64_t queue = -1;             ///< bytes per rank; -1: two steps, at most `staging`
+    bool checksums = false;          ///< write checksums beside the file
+    std::string manifest;            ///< path of a list of complete files; empty: none
+    std::string run;                 ///< the run's name in this list
+    std::string service = "inline";  ///< auto, inline, background or servers
+    /// service=auto: number of steps; -1: decided by measurement.
+    std::int64_t background_after = -1;
+    bool close_later = false;  ///< tw_close does not wait until a service has written
+    std::int64_t queue = -1;   ///< bytes per rank; -1: two steps, at most `staging`
     /// Limit in bytes a second for all writers together, or for all readers; 0: no limit.
     std::int64_t bandwidth = 0;
     /// Packing of variables that have no settings of their own.

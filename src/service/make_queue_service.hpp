@@ -8,8 +8,8 @@
 
 namespace thalweg::detail {
 
-/// Makes the service background or servers. Background needs memory that processes share: if they
-/// cannot, the file's service becomes inline, and the result is null.
+/// Makes the service background or servers. Background needs memory that processes share: if the
+/// system provides none, the file's service becomes inline, and the result is null.
 /// @param existing  complete contents that the file already has
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,

@@ -113,7 +113,8 @@ public:
         team_.all_reduce(words, Reduce::max);
         places_ = words[0] != 0;
         far_ = words[1] != 0;
-        // A single node has no exchange() that gives writers places in the file.
+        // On a single node, exchange() is not called, through which writers that share no memory
+        // with the keeper would get places in the file.
         if (!far_ || collective()) return {};
         return with_reserve([&] {
             return failure(TW_ENOMEM, "{}: the writers cannot share memory", OfFile{plan_.path});
@@ -123,7 +124,8 @@ public:
     bool collective() const override { return team_.topology().nodes > 1; }
 
     bool publish(UnitPart& unit_part, std::int64_t keep) override {
-        // Ranks that agree before they publish are never stuck.
+        // This fails only on a single node: on several nodes, the ranks agree before they publish,
+        // so none is stuck.
         const bool published = unit_queue_->publish(unit_part, keep);
         if (Status status = alone([&] { return storage_.catch_up(); });
             !status.ok() && unit_writer_) {
@@ -179,7 +181,7 @@ public:
     std::int64_t records() const override { return records_; }
 
 private:
-    /// Place of the feeder that stands for all ranks of other nodes.
+    /// Rank of the feeder that stands for all ranks of other nodes.
     static constexpr int others = -1;
 
     /// @param local  receives the numbers of the writers on this node
@@ -241,7 +243,7 @@ private:
         return {};
     }
 
-    /// The threads of the node's other writers wait for this one's progress.
+    /// Wakes the threads of the node's writers, which may wait for this one's progress.
     void report() override { ring(background_.doorbell()); }
 
     /// Returns the interface by which this rank's writer gets places in the file; null if the
@@ -299,8 +301,8 @@ private:
     void exchange(const UnitPart& unit_part) {
         std::vector<Packet> packets;
         Span span("exchange");
-        // The first writer counts in the header only what all writers have written, so exchange
-        // their progress, too.
+        // Exchange the writers' progress, too: the first writer counts in the header only the
+        // records that all writers have written.
         std::int64_t words[] = {unit_writer_ ? unit_writer_->rounds().done() : INT64_MAX,
                                 pack(unit_part, packets) ? 1 : 0};
         team_.all_reduce(words, Reduce::min);
@@ -360,7 +362,7 @@ private:
             if (topology.node_of[rank] == topology.node) continue;
             Packet packet;
             packet.rank = rank;
-            // With boxes, writers must know which ranks have ended a step.
+            // If the file is written by boxes, the writers must know which ranks have ended a step.
             if (append_clipped(packed, *layout_, w, spaces_, variables, packet.bytes) || boxed_)
                 packets.push_back(std::move(packet));
         }
@@ -377,7 +379,7 @@ private:
     Storage& storage_;
     std::unique_ptr<Layout> layout_;
     std::shared_ptr<UnitWriter> unit_writer_;  ///< exists on writers
-    bool boxed_ = false;                       ///< the file is written by boxes
+    bool boxed_ = false;                       ///< the file is written by boxes (see unit_part.hpp)
     bool places_ = false;                      ///< writers get places in the file while they write
     /// Some writers with places_ do not share memory with the keeper.
     bool far_ = false;

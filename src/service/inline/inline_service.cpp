@@ -381,7 +381,7 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     const Status found = batch_.take_misfits(ends == Ends::step || boxed_);
     const Status misfit = misfit_.ok() ? found : std::exchange(misfit_, {});
     misfit_ = {};
-    // Storage of whole chunks writes them when it counts the records.
+    // Chunks that are written whole are written when the records are counted.
     const bool whole = is_netcdf4(file_.format) && needs_whole_chunks(file_.definitions);
     const bool counts = records != progress_.records || durable || whole;
     Status status = finish_write(file_, target_, std::move(mine), misfit,
@@ -405,10 +405,11 @@ Status InlineService::close(bool, bool good) {
     return target_.storage->close(progress_.records, good ? file_.late : LateAttributes{});
 }
 
-// ---- another service goes on --------------------------------------------------------------------
+// ---- change to another service ------------------------------------------------------------------
 
-/// Tests if another service can take over. It cannot if tw_put is collective, as other services
-/// make it local, nor if sections may be parts of later records.
+/// Tests if another service can take over. It cannot if tw_put is collective, as it is local in
+/// other services; if parts wait, or some parts were not written together; or if sections were put
+/// while a fixed-size variable is incomplete.
 bool InlineService::is_at_rest() const {
     if (immediate_ || rest_ || !batch_.parts.empty()) return false;
     return !boxed_ || std::all_of(progress_.filled.begin(), progress_.filled.end(),

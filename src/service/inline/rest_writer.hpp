@@ -1,6 +1,7 @@
 // Service inline: writes parts that not all ranks have put alike, such as sections. Each rank sends
 // every writer the elements of its share; the writer merges them with the elements in the file. In
-// a round all ranks together send at most as much as the setting `staging` allows each.
+// each round, all ranks together send at most the number of bytes that the setting `staging` allows
+// one rank.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

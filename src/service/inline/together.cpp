@@ -23,7 +23,7 @@ Status Together::find(const Agreed& agreed, Ends ends, bool merges, bool& rest) 
     for (const WholePut& p : puts_)
         chosen_.push_back({p.variable, p.key, p.part != nullptr ? p.part->holding : nullptr});
     if (!puts_.empty() && !writer_.choose(chosen_).ok()) {
-        rest = true;  // the remaining parts need no plan here
+        rest = true;  // send all parts to the writers, which needs no plan
         puts_.clear();
     }
     return {};
@@ -61,7 +61,8 @@ bool Together::is_safe(const WholePut& put) const {
                                           : progress_.filled[put.variable] == 0;
 }
 
-/// Removes puts that do not fit into one plan, which has one holding for each variable.
+/// Removes puts that the ranks cannot write together: those whose fill values would overwrite data,
+/// and those that do not fit into one plan, which has one holding for each variable.
 /// @return true if any was removed
 bool Together::keep_writable() {
     const std::size_t all = puts_.size();

@@ -81,7 +81,8 @@ private:
 
 }  // namespace
 
-/// Boxes change existing records, whereas steps begin at the record set by tw_set_record.
+/// Counts all records that the file keeps, as boxes may change any of them. Steps begin at the
+/// record set by tw_set_record, which may be an earlier one.
 BoxComposer::BoxComposer(ShareWriter& out, Existing existing, std::int64_t records)
     : out_(out), existing_(existing), records_(std::max(records, existing.kept)) {}
 
@@ -185,8 +186,8 @@ Status BoxComposer::read_before(std::span<const Chunk> chunks, Extent piece, cha
     return {};
 }
 
-/// Copies the boxes of a rank that is ahead of the others, because boxes of an earlier step may
-/// overwrite them later.
+/// Restores, in a piece, the elements that ranks ahead of the others have put in later steps: boxes
+/// of an earlier step, which were just copied into it, must not overwrite these.
 void BoxComposer::keep_later(const Group& group, const Share& share, Extent piece,
                              ElementRange range, char* to) const {
     const auto same = [&](const Group& other) {

@@ -53,9 +53,10 @@ private:
     std::int64_t records_;
     /// Elements that were written or filled, by variable and record.
     std::map<std::pair<int, std::int64_t>, Ranges> touched_;
-    /// Number of steps since the last mark that all ranks have ended; later steps are still open.
+    /// Number of steps that all ranks have ended since the last tw_sync; later steps are still
+    /// open.
     std::int64_t step_ = 0;
-    /// Copies of boxes written by ranks that are ahead of the others.
+    /// Boxes that ranks ahead of the others have already written.
     std::map<Group, std::vector<HeldBox>> ahead_;
     std::vector<char> before_;  ///< present data of a piece, read from the file
 };

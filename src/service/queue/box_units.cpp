@@ -38,8 +38,7 @@ BoxUnit open(const UnitWriterSources& sources, UnitSource& source) {
         // the number of records.
         unit.any |= !p.entries.empty() || (p.head.kind == UnitKind::boxes && !ends(p));
     }
-    // Some ranks for which a feeder sends may only wait at a mark. Use the unit parts of the
-    // others.
+    // Some ranks for which a feeder sends may only wait at a mark, and have no unit part to write.
     std::erase_if(unit.unit_parts, [](const UnitPart& p) { return is_mark(p.head.kind); });
     return unit;
 }

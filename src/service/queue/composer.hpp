@@ -30,7 +30,8 @@ public:
     void go_on(std::int64_t records, std::vector<char> filled);
     std::int64_t records() const { return boxes_ ? boxes_->records() : records_; }
 
-    /// Returns the box composer; after the first call, units are written as boxes.
+    /// Returns the box composer; after the first call, units are written by boxes (see
+    /// unit_part.hpp).
     BoxComposer& boxes();
     bool boxed() const { return boxes_.has_value(); }
 

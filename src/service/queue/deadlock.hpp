@@ -17,7 +17,7 @@ struct Deadlock {
     bool later_than(std::uint32_t other) const {
         return static_cast<std::int32_t>(meeting - other) > 0;
     }
-    /// Tests if a rank that waits for room in its queue will wait for ever.
+    /// Tests if a rank that waits for room in its queue will wait forever.
     bool stops(std::int64_t published, std::uint32_t meetings) const {
         return published > unit && later_than(meetings);
     }

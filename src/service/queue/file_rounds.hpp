@@ -1,5 +1,6 @@
-// Rounds of a writer whose data may wait for places in the file, and the record count, which is
-// raised when all writers have written the records.
+// The rounds of a writer, whose data may wait for places in the file, and the record count, which
+// is raised when all writers have written the records. A round is the work on one unit of all
+// ranks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,13 +14,14 @@
 
 namespace thalweg::detail {
 
-/// The units that a writer has written, and those of them that are part of the record count.
+/// Counts the rounds that this writer has ended, those that the writers of all other nodes have
+/// ended, and those that the record count includes.
 class Rounds {
 public:
     // The following functions may be called by any thread.
-    /// Returns the number of units that this writer has written.
+    /// Returns the number of rounds that this writer has ended: all their data are in the file.
     std::int64_t done() const { return done_.load(std::memory_order_acquire); }
-    /// Sets the number of units that the writers of other nodes have written.
+    /// Sets the number of rounds that all writers of other nodes have ended.
     void others_have(std::int64_t rounds) { others_.store(rounds, std::memory_order_release); }
     std::int64_t others() const { return others_.load(std::memory_order_acquire); }
 
@@ -32,7 +34,7 @@ public:
     /// Returns the number of rounds that are part of the record count.
     std::int64_t counted() const { return counted_; }
     bool any_to_count() const { return !records_after_.empty(); }
-    /// Counts the first `rounds` rounds, which all writers have written.
+    /// Adds the first `rounds` rounds, which all writers have ended, to the record count.
     /// @return the number of records after them, as passed to note()
     std::int64_t count(std::int64_t rounds) {
         std::int64_t records = 0;

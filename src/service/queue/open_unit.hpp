@@ -1,5 +1,5 @@
-// The unit of work that a rank has open: data queued since it last published, by tw_put and as
-// boxes.
+// The unit of work that a rank has open: the data that it has put since it last published a unit,
+// by tw_put or as boxes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -32,7 +32,7 @@ public:
     std::int64_t descriptor_bytes_with_part() const;
 
     /// Publishes a step, or the unit that tw_sync or tw_close ends: boxes and fixed-size variables.
-    /// @return false if UnitQueue::publish() returns it
+    /// @return false if UnitQueue::publish() has returned false
     bool publish(UnitKind kind);
     /// Publishes the queued data in the middle of a step.
     /// @note Collective if publishing is

@@ -30,7 +30,7 @@ struct ServicePlan {
     FileMap map;  ///< offsets in an existing file
     std::int64_t piece = 2 << 20;
     std::int64_t queue = 0;                ///< bytes per rank
-    std::int64_t queue_limit = INT64_MAX;  ///< bytes above which units wait for earlier ones
+    std::int64_t queue_limit = INT64_MAX;  ///< bytes of published units above which a new one waits
     bool queue_grows = false;              ///< memory of the queue is allocated on first use
     bool durable = false;
 };
@@ -52,7 +52,8 @@ public:
     virtual void meet() { unit_queue_->meet(); }
     /// Tests if ranks exchange messages when they publish; then they must agree beforehand.
     virtual bool collective() const { return false; }
-    /// Waits until everything that all ranks published is on disk and its records are counted.
+    /// Waits until everything that all ranks have published is in the file and its records are
+    /// counted.
     /// @param durable  sync the data to the disk
     /// @return the same on every rank
     /// @note Collective

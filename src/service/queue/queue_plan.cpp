@@ -35,9 +35,9 @@ QueuePlan plan_queue(const FileContext& file) {
         // The queue must hold a descriptor, which cannot be divided.
         return UnitQueue::rounded(std::max({queue, least, 8 * descriptor}));
     };
-    // Without decompositions any rank may put anything (tw_put_box, tw_put_record), up to `staging`
-    // bytes. If ranks publish together, all boxes of a step must fit into the queue, but at most
-    // two steps wait.
+    // Without decompositions, any rank may put anything (tw_put_box, tw_put_record), up to
+    // `staging` bytes. If ranks publish together, the queue must hold all boxes of a step, but it
+    // accepts a new unit only while those that wait take less than two steps.
     const bool together = options.service == "background" && nodes > 1;
     const std::int64_t steps = std::min(2 * total, options.staging);
     QueuePlan plan;
@@ -52,7 +52,7 @@ QueuePlan plan_queue(const FileContext& file) {
 }
 
 std::int64_t description_of(const HeldBox& held) {
-    // A list has at most two words per run.
+    // A list takes at most three words for each run.
     const std::int64_t list = held.list ? 8 + 3 * std::ssize(held.list->list->runs) : 0;
     return 8 * (6 + 2 * held.box.nd + list);
 }

@@ -16,7 +16,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Number of lists cut to a box that are cached.
+/// Largest number of cached lists that were cut to a box.
 constexpr std::size_t most_clips = 64;
 
 }  // namespace
@@ -146,10 +146,10 @@ Status QueueService::queue_variable(const Part& part) {
 /// @param part  null on a rank that did not put the variable
 Status QueueService::queue_in_ranges(int variable, const Part* part) {
     const Variable& v = file_.variable(variable);
-    // A rank holds at most all of a range.
+    // A rank may hold all elements of a range.
     const std::int64_t size = std::max<std::int64_t>(1, part_bytes_ / v.element());
     Status first;
-    // The next ranges reuse the room of the published ones.
+    // Publish what is queued, so that its room can be reused for the ranges.
     if (!publisher_->collective()) first = publish_early();
     for (std::int64_t begin = 0; begin < v.elements(); begin += size) {
         const ElementRange range{begin, std::min(v.elements(), begin + size)};
@@ -199,7 +199,7 @@ Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
         } else if (deferred != nullptr) {
             status = queue_variable(*deferred);
         }
-        // An array that did not match stays deferred.
+        // If the ranks are in different calls, the array stays deferred.
         if (status.code == TW_EMISMATCH) return status;
         batch_.parts.erase({variable, batch_.record_of(variable)});
         if (first.ok()) first = std::move(status);
@@ -335,14 +335,14 @@ Status QueueService::end_step() {
 /// Publishes the unit that tw_sync or tw_close ends.
 Status QueueService::queue_rest(UnitKind kind, const Agreed& agreed) {
     Status mine = queue_deferred(false, agreed);
-    // Boxes are published as a unit of their own kind, which tells the writers that the file has
-    // boxes. A unit without boxes announces records of which no rank has put elements.
+    // If the file is written by boxes, publish a unit of that kind first, even an empty one: it
+    // tells the writers so, and announces records of which no rank has put elements.
     if (batch_.boxed) {
         Status status = poll();
         if (status.ok()) unit_.publish_early();
         if (mine.ok()) mine = std::move(status);
     }
-    (void)unit_.publish(kind);  // all ranks are in this call, so no rank waits for ever
+    (void)unit_.publish(kind);  // all ranks are in this call, so no rank waits forever
     unit_.meet();
     return mine;
 }

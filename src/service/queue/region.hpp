@@ -34,7 +34,7 @@ struct Region {
     Word failed;     ///< state of the error text: 0: none; 1: being written; 2: complete
     tw_status code;  ///< code of the first error
     std::size_t error_bytes;
-    char error[9216];    ///< text and place of the first error, packed
+    char error[9216];    ///< the first error, encoded by packed()
     std::int64_t queue;  ///< bytes of the data. The rank's holdings follow the data
     std::atomic<std::int64_t> unit_at[max_units];  ///< places of the descriptors of units
 

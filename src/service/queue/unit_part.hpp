@@ -2,6 +2,9 @@
 // elements of lists in boxes, dense, in the byte order of the file. A unit part lies in its rank's
 // region, or comes as a message; either way, it is a descriptor of 64-bit words and the data that
 // this points to.
+//
+// A file is written "by boxes" once a rank has put a section, or a record that it named by number
+// (UnitKind::boxes): then the units of a rank no longer correspond to those of the others.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +24,7 @@
 namespace thalweg::detail {
 
 /// Kinds of units. All ranks publish units in the same order, and writers process them in that
-/// order.
+/// order; but a rank's units of boxes do not wait for those of other ranks.
 enum class UnitKind : std::int64_t {
     step,   ///< ends a record; includes the fixed-size variables that were put
     fixed,  ///< fixed-size variables only
@@ -43,9 +46,9 @@ struct UnitHead {
     std::int64_t record = 0;  ///< record of the variables in `whole`: that of the open step
     /// Number of steps that the rank has ended since the last mark.
     std::int64_t step = 0;
-    /// In units with boxes: number of records of the file that the rank knows of.
+    /// If the file is written by boxes: number of records that the rank knows of.
     std::int64_t records = 0;
-    bool ends = true;  ///< with boxes: the rank ended a step
+    bool ends = true;  ///< with kind `boxes`: the rank ended a step
     /// The rank sets record numbers itself (tw_put_record): a step adds none.
     bool given = false;
     int variable = -1;                ///< with kind `part`: the variable

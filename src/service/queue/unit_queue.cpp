@@ -119,7 +119,8 @@ char* UnitQueue::take(std::int64_t bytes, std::int64_t after) {
     bytes = std::max(rounded(bytes), grain);
     after = rounded(after);
     const std::int64_t size = capacity();
-    // Returns contiguous room in the ring: behind the head, or at the start of the memory.
+    // Returns the first position from `begin` on at which `length` bytes are contiguous in the
+    // ring.
     const auto in_lap = [&](std::int64_t begin, std::int64_t length) {
         const std::int64_t at = begin % size;
         return at + length > size ? begin - at + size : begin;
@@ -134,7 +135,7 @@ char* UnitQueue::take(std::int64_t bytes, std::int64_t after) {
         std::int64_t begin = head_;
         const std::int64_t at = begin % size, next_lap = begin - at + size;
         // Reuse free memory before allocating more, if it has room for two units: a rank that has
-        // returned to the start of the ring must wait for the units behind it.
+        // returned to the start of the ring must wait for the units after it.
         const std::int64_t wanted = std::max(bytes, 2 * largest_);
         if (at + bytes > size || (at + bytes > touched_ && next_lap + wanted - tail_ <= size))
             begin = next_lap;
@@ -176,7 +177,7 @@ bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
     Region& region = Region::of(*memory_);
     if (at == nullptr) {
         if (stuck()) return false;
-        // Cannot happen otherwise: every unit leaves room for its descriptor.
+        // If memory is not short, this is a bug: every unit leaves room for its descriptor.
         region.fail(no_memory_ ? detail::failure(TW_ENOMEM, "no memory for the queue")
                                : detail::failure(TW_EINTERNAL, "no room to publish a unit"));
         return true;

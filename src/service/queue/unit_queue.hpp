@@ -62,11 +62,11 @@ public:
     /// Returns the bytes of the queue that are allocated.
     std::int64_t touched() const { return touched_; }
 
-    /// Returns the mark of the room taken last, for publish().
+    /// Identifies the block that was taken last, for publish().
     std::int64_t mark() const { return mark_; }
 
     /// Publishes the open unit; its errors are returned by later calls.
-    /// @param keep  mark of the first block taken that is not published and stays open; -1: none
+    /// @param keep  mark() of the first block that is not published and stays open; -1: none
     /// @return false if stuck(); then the unit stays open
     bool publish(UnitPart& unit_part, std::int64_t keep = -1);
     std::int64_t published() const { return next_; }
@@ -87,9 +87,9 @@ public:
     std::int64_t waits = 0;
     double wait_seconds = 0;
     std::int64_t most_bytes = 0;  ///< most bytes in the queue at any time
-    /// Sum over the published units of the bytes in the queue at that time.
+    /// Sum, over the published units, of the bytes in the queue when the unit was published.
     std::int64_t unit_bytes = 0;
-    /// Returns the capacity in bytes.
+    /// Returns the most bytes that the queue may hold: its capacity, or the limit if that is lower.
     std::int64_t room() const { return std::min(capacity(), limit_); }
 
 private:

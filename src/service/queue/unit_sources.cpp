@@ -140,7 +140,8 @@ Deadlock UnitWriterSources::find_deadlock() const {
     return last;
 }
 
-/// Informs the ranks of this node that wait for room in vain. Requires small_ to be locked.
+/// Informs the ranks of this node that wait for room but cannot get any, as a deadlock keeps their
+/// units from being taken. Requires small_ to be locked.
 void UnitWriterSources::tell_stuck() const {
     constexpr auto order = std::memory_order_acquire;
     const Deadlock deadlock = find_deadlock();

@@ -25,15 +25,17 @@ struct UnitSource {
     std::int64_t next = 0;                   ///< number of the next unit
     /// Number of units, from the first on, that were sent to other nodes.
     std::int64_t sent = 0;
-    /// In units with boxes: units of steps that not all ranks have ended.
+    /// If the file is written by boxes: what is kept of units that have ended a step of this rank
+    /// (see end_of), until all ranks have ended that step.
     std::deque<std::vector<UnitPart>> ended;
 
     /// Returns a unit's descriptor, for a rank of this node.
     const std::int64_t* descriptor(std::int64_t unit) const;
-    /// Tests if a rank of this node must wait, now or soon, until its next unit is written.
+    /// Tests if a rank of this node waits for room in its queue, or will do so soon because its
+    /// next units are not written.
     bool ahead() const;
-    /// Tests if a rank is ahead of the others, whatever its next units are. True for feeders, about
-    /// which this is unknown.
+    /// Tests if a rank waits for room in its queue, or has published at least two units of any kind
+    /// that are not written. Returns true for feeders, whose state is unknown here.
     bool far_ahead() const;
 };
 
@@ -76,8 +78,8 @@ public:
         bool all = true;   ///< all sources have a next unit
         bool near = true;  ///< all ranks of this node have a next unit
     };
-    /// Looks for next units. If some are missing, informs the ranks of this node that wait for room
-    /// in vain.
+    /// Searches for next units. If some are missing, informs the ranks of this node whose wait for
+    /// room would be a deadlock.
     Presence look() const;
     /// Returns the unit parts of a source's next unit. They refer to its data, which are valid
     /// until take().

@@ -122,9 +122,10 @@ bool UnitWriter::discard() {
     return any;
 }
 
-/// Sends this node's data of the current round to the other nodes. With boxes, a round may end the
-/// steps of some ranks while others wait at a mark. That all ranks of this node wait at a mark is
-/// sent only once: the other nodes remember it until their own ranks wait, too.
+/// Sends this node's data of the current round to the other nodes. If the file is written by boxes,
+/// a round may end the steps of some ranks while others wait at a mark (tw_sync or tw_close). That
+/// all ranks of this node wait at a mark is sent only once: the other nodes remember it until their
+/// own ranks wait, too.
 /// @return false if the data cannot be sent now
 bool UnitWriter::send_on(std::span<const UnitPart> own) {
     const bool marks =
@@ -257,8 +258,8 @@ Status UnitWriter::commit_all(bool durable) {
 
 // ---- ranks that write by boxes ------------------------------------------------------------------
 
-/// Tests if the next units are written by boxes. Then a rank's units do not wait for those of other
-/// ranks.
+/// Tests if the next units are written by boxes (see unit_part.hpp). Then a rank's units do not
+/// wait for those of other ranks.
 bool UnitWriter::boxes_next() { return composer_.boxed() || sources_.any_boxes(); }
 
 /// Writes boxes that have arrived. A step ends when each rank has ended it or waits at a mark
@@ -333,7 +334,7 @@ void UnitWriter::write_boxes(std::span<const UnitPart> unit_parts) {
     if (!status.ok()) fail_here(std::move(status));
 }
 
-/// Ends a step, when all ranks have ended it or all wait at a mark.
+/// Ends a step, when each rank has ended it or waits at a mark.
 void UnitWriter::end_boxes(std::span<const UnitPart> unit_parts, bool all_marks) {
     std::int64_t records = 0;
     bool marks = false;
@@ -347,7 +348,8 @@ void UnitWriter::end_boxes(std::span<const UnitPart> unit_parts, bool all_marks)
         records = std::max(records, unit_parts.front().head.record + 1);
     Status status = stopped();
     if (!status.ok()) return;
-    // A rank at a mark has put nothing into a step that the others end.
+    // Check the calls unless only some ranks wait at a mark: these have put nothing into the step
+    // that the others end.
     if (all_marks || !marks)
         status = check_units(unit_parts, definitions_.variables, options_.path, options_.wording);
     BoxComposer& boxes = composer_.boxes();

@@ -67,7 +67,7 @@ public:
     /// Returns the number of calls of tw_sync and tw_close that all ranks have made.
     std::int64_t marks() const { return rounds_.marks(); }
     WriteCounts counts() const;
-    /// Tests if the writers of other nodes have written as many units as this one.
+    /// Tests if the writers of other nodes have ended as many rounds as this one.
     bool all_have() { return rounds().others() >= rounds().done(); }
 
     const Layout& layout() const { return *layout_; }
@@ -111,7 +111,8 @@ private:
     WriteCounts counts_;
     /// Number of units written, and number sent to other nodes.
     std::int64_t worked_ = 0, forwarded_ = 0;
-    /// With boxes: the marks at which all ranks of this node wait have been sent.
+    /// If the file is written by boxes: the other nodes know that all ranks of this node are in
+    /// tw_sync or tw_close.
     bool marks_sent_ = false;
     /// Some rank sets the record numbers of its puts itself (tw_put_record).
     bool given_ = false;

@@ -310,8 +310,8 @@ void FileOnServer::spread_failure(const Status& status, int from) {
 void FileOnServer::learn(const Message& message) {
     const auto deadlock = WireReader(message.body).get<Deadlock>();
     unit_writer_->sources().learn(deadlock);
-    // Pass on a server's report at once, as that server has waited. A rank's report is passed on by
-    // tell_deadlock().
+    // Pass on a server's report at once: that server has waited before it sent it. A rank's report
+    // is passed on later, by tell_deadlock().
     if (!place_.server_roles.serves(message.from) || !deadlock.beyond(told_)) return;
     told_ = deadlock;
     place_.neighbours.spread(message.kind, serial_, message.body, message.from);

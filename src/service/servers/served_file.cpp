@@ -258,8 +258,8 @@ private:
         Region& region = unit_queue_->region();
         if (region.has_failed()) return INT64_MAX;
         const std::uint32_t meetings = region.meetings.load(std::memory_order_relaxed);
-        // With boxes, ranks have different numbers of units, which are written while other ranks
-        // wait at a mark.
+        // If the file is written by boxes, ranks have different numbers of units, which are written
+        // while other ranks wait at a mark (tw_sync or tw_close).
         if (!boxed_ && box.deadlock.stops(unit_queue_->published(), meetings))
             region.stuck.store(meetings + 1, std::memory_order_release);
         const auto& n = box.accepted;

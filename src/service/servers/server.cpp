@@ -51,8 +51,8 @@ bool Server::take_message() {
     return true;
 }
 
-/// Stops all files with an error, as their messages may occupy the memory that is lacking, and
-/// answers waiting commands.
+/// Stops all files with an error, as their messages may occupy the memory that is lacking. Answers
+/// the message if it is a count_file.
 void Server::fail_files(const Message& message, const Status& why) {
     with_reserve([&] {
         const Status status = failure(why.code, "{} on a server (rank {})", why.text,

@@ -26,9 +26,9 @@ public:
     OpenOrder(Transport& among, std::size_t servers)
         : among_(among), below_(servers_below(among.address(), servers)) {}
 
-    /// Tests if it is the turn of this file of this session. On the first server the answer is
-    /// always yes: its question decides the order, and it must open the file at once. The others
-    /// ask again until the answer is yes.
+    /// Tests if it is the turn of this file of this session. The first server decides the order by
+    /// asking: its answer is always yes, and it must then open the file at once. The others ask
+    /// again until the answer is yes.
     bool comes(std::int64_t session, std::int64_t file) {
         if (among_.address() == 0) {
             pass_on(session, file);

@@ -20,7 +20,7 @@ std::vector<int> servers_below(int server, std::size_t servers);
 class ServerRoles {
 public:
     ServerRoles() = default;
-    /// @param servers  their addresses, ascending
+    /// @param servers  addresses of the servers, ascending
     ServerRoles(Topology topology, std::vector<int> servers);
 
     const std::vector<int>& servers() const { return servers_; }

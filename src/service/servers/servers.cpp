@@ -52,9 +52,9 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
 }
 
 Servers::~Servers() {
+    // Messages of the transport may never arrive, so do not destroy it.
     if (messages_ && is_given_up(*messages_))
-        (void)transport_.release();  // Messages of the transport may never arrive, so do not
-                                     // destroy it.
+        (void)transport_.release();
     else
         end();
 }

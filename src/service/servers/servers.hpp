@@ -13,7 +13,7 @@ namespace thalweg::detail {
 
 class Servers {
 public:
-    /// Makes the servers. Throws NoMemoryAnywhere on all ranks.
+    /// Makes the servers. Throws NoMemoryAnywhere on all ranks if one of them runs out of memory.
     /// @param world  model ranks and servers together
     /// @param last   the last ranks become servers, instead of some ranks of every node
     /// @note Collective over world; the status is the same on every rank
@@ -59,7 +59,7 @@ private:
     int writer_ = -1;             ///< number of this server; -1 on a model rank
     std::unique_ptr<Comm> part_;  ///< communicator of the model ranks, or of the servers
     std::unique_ptr<Comm> messages_;
-    std::unique_ptr<Memory> memory_;  ///< doorbell of the node
+    std::unique_ptr<Memory> memory_;  ///< memory of the node table
     std::unique_ptr<Transport> transport_;
     std::unique_ptr<Port> port_;
     Trace* trace_ = nullptr;
