@@ -278,7 +278,8 @@ std::string canonical(const std::string& path);
 /// Checks on rank 0 that no open file of the session has this absolute path. Local.
 Status check_unused(tw_session session, const std::string& path);
 
-// Files that are closed later (closing.cpp). All are collective, and alike on every rank.
+// The following functions are for files that are closed later (closing.cpp). They are collective,
+// and return the same on every rank.
 
 /// Closes a file's handle.
 Status close_file(tw_file_impl& file);

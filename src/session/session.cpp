@@ -283,7 +283,7 @@ int on_deletion(MPI_Comm, int, void* attribute, void*) {
     if (session == nullptr) return MPI_SUCCESS;
     const bool abandoned = session->is_abandoned();
     session->mpi_ends(abandoned);
-    if (abandoned) delete session;  // no handle is left to free it by
+    if (abandoned) delete session;  // no handle refers to the session any more
     return MPI_SUCCESS;
 }
 

@@ -47,8 +47,8 @@ struct FileAbout {
     std::int64_t staging = 0;  ///< setting "staging": limit in bytes for all closing files
     bool later = false;        ///< close=later: tw_close does not wait until the data are written
     bool was_read = false;     ///< the file was only read, so nothing can be lost when it is closed
-    Status left;               ///< reason why all ranks had to give up the file; TW_OK if they did
-                               ///< not
+    /// Reason why all ranks had to give up the file; TW_OK if they did not.
+    Status left;
 };
 
 }  // namespace thalweg::detail
@@ -65,9 +65,9 @@ struct tw_file_impl {
     std::unique_ptr<thalweg::detail::Reader> reader{};
     /// Reads a file that is being written; null if it is not read.
     std::unique_ptr<thalweg::detail::Readback> readback{};
-    tw_restart restart = nullptr;  ///< restart whose definitions the handle stands for; otherwise
-                                   ///< null
-    bool exact = false;            ///< opened by a restart: a read must not lose precision
+    /// Restart whose definitions the handle stands for; otherwise null.
+    tw_restart restart = nullptr;
+    bool exact = false;  ///< opened by a restart: a read must not lose precision
     /// Opened by a restart: values are compared with the checksums of the file.
     bool checksums = false;
     bool closed = false;
@@ -141,9 +141,8 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     std::unique_ptr<thalweg::detail::Trace> trace;        ///< null if tracing is off
     std::unique_ptr<thalweg::detail::Team> team;
     std::unique_ptr<thalweg::detail::Meeting> meetings;
-    std::unique_ptr<thalweg::detail::Comm>
-        model;  ///< communicator for messages between the model's ranks, apart from the team's
-                ///< messages
+    /// Communicator for messages between the model's ranks, apart from the team's messages.
+    std::unique_ptr<thalweg::detail::Comm> model;
     std::unique_ptr<thalweg::detail::Memory> memory;
     std::unique_ptr<thalweg::detail::Background> threads;
     std::unique_ptr<thalweg::detail::Packers> packer_threads;
@@ -151,16 +150,16 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     /// Decompositions in use, by a hash of their contents.
     std::unordered_multimap<std::uint64_t, std::weak_ptr<const thalweg::detail::Decomposition>>
         known;
-    std::size_t most_known = 64;  ///< number of entries at which unused decompositions are removed
-                                  ///< from `known`
+    /// Number of entries at which unused decompositions are removed from `known`.
+    std::size_t most_known = 64;
     std::deque<tw_file_impl> file_handles;
     /// Handles of files that are not closed, or not yet complete, in order of creation.
     std::vector<tw_file_impl*> files;
     /// Handles of the files closed most recently, which still keep their paths.
     std::deque<tw_file_impl*> closed;
     std::vector<std::unique_ptr<tw_restart_impl>> restarts;
-    std::vector<std::shared_ptr<void>> histories;  ///< handles of histories; those that are closed
-                                                   ///< keep only little
+    /// Handles of histories; closed ones keep little memory.
+    std::vector<std::shared_ptr<void>> histories;
     /// With close=later: handles of closed files that are not complete yet. Oldest first, in the
     /// same order on every rank.
     std::vector<tw_file_impl*> closing;
@@ -180,14 +179,14 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     int created = 0;      ///< number of files created so far
     int declared = 0;     ///< number of decompositions made so far
     tw_role role = TW_MODEL;
-    int rank = 0;                              ///< rank in the model's communicator
-    const pid_t process = getpid();            ///< process in which the session was made
-    std::atomic<const char*> inside{nullptr};  ///< name of the call in which a thread is now; null
-                                               ///< if there is none
-    int mpi_key = MPI_KEYVAL_INVALID;          ///< key of the attribute by which MPI_Finalize
-                                               ///< notifies the session
-    thalweg::detail::Status over;   ///< reason why no call but tw_finalize is possible; TW_OK if
-                                    ///< there is none
+    int rank = 0;                    ///< rank in the model's communicator
+    const pid_t process = getpid();  ///< process in which the session was made
+    /// Name of the call in which a thread is now; null if there is none.
+    std::atomic<const char*> inside{nullptr};
+    /// Key of the attribute by which MPI_Finalize notifies the session.
+    int mpi_key = MPI_KEYVAL_INVALID;
+    /// Reason why no call but tw_finalize is possible; TW_OK if there is none.
+    thalweg::detail::Status over;
     thalweg::detail::Status error;  ///< last error, for tw_error_message
     std::string summary;
     thalweg::detail::OutputPaths outputs;

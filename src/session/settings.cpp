@@ -259,7 +259,7 @@ bool parse_integer(const std::string& text, std::int64_t& number) {
     return error == std::errc() && rest == end;
 }
 
-/// Tests a value that may have a second part behind a colon.
+/// Tests a value that may have a second part after a colon.
 bool allowed_with_second(const std::string& name, const std::string& value) {
     const auto colon = value.find(':');
     const std::string first = value.substr(0, colon);
